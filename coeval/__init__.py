@@ -3,21 +3,22 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from coeval.extensions.judge.runtime.judge import Judge as Judge
     from coeval.frame import judge_frame as judge_frame
-    from coeval.judge.running.judge import Judge as Judge
+    from coeval.frame import judge_frame_async as judge_frame_async
 
 __version__ = "0.1.0"
-__all__ = ["Judge", "__version__", "judge_frame"]
+__all__ = ["Judge", "__version__", "judge_frame", "judge_frame_async"]
 
 
 def __getattr__(name: str) -> Any:
-    """``judge_frame`` and ``Judge`` are loaded when they are asked for: the app and the commands do not need them."""
-    if name == "judge_frame":
-        from coeval.frame import judge_frame
+    """Load the functions for notebooks on first use, because the app and the commands do not need them."""
+    if name in ("judge_frame", "judge_frame_async"):
+        from coeval import frame
 
-        return judge_frame
+        return getattr(frame, name)
     if name == "Judge":
-        from coeval.judge.running.judge import Judge
+        from coeval.extensions.judge.runtime.judge import Judge
 
         return Judge
     raise AttributeError(f"module 'coeval' has no attribute {name!r}")

@@ -13,17 +13,17 @@ def utc_now() -> datetime:
 
 
 def now() -> str:
-    """The time, as every table keeps it."""
+    """Return the time, as every table keeps it."""
     return write_time(utc_now())
 
 
 def time_from_now(span: timedelta) -> str:
-    """The time so long from now; a negative span gives a time that has passed."""
+    """Return the time after this span; a negative span gives a time in the past."""
     return write_time(utc_now() + span)
 
 
 def write_time(moment: datetime) -> str:
-    """A moment of any time zone in the one form.
+    """Return a moment of any time zone in the one form.
 
     >>> write_time(datetime(2026, 1, 31, 9, 30, tzinfo=UTC))
     '2026-01-31T09:30:00.000Z'
@@ -32,7 +32,7 @@ def write_time(moment: datetime) -> str:
 
 
 def read_time(text: str) -> datetime:
-    """The moment that a text in the one form states.
+    """Return the moment that a text in the one form states.
 
     Raises:
         ValueError: the text is no time of ISO 8601.

@@ -1,4 +1,4 @@
-"""What can go wrong, each as one sentence a user can act on."""
+"""The errors of CoEval, each with one sentence that tells the user what to do."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class CoevalError(Exception):
 
     @property
     def told(self) -> str:
-        """The text for people on the web, to whom paths of the server and options of commands mean nothing."""
+        """The text for people on the web, without paths of the server and options of commands."""
         return self._told or str(self)
 
 
@@ -36,11 +36,11 @@ class NotAllowedError(CoevalError):
 
 
 class SignedOutError(NotAllowedError):
-    """There is no session, or it has ended: whoever asks has to sign in again."""
+    """There is no session, or it has ended: the person must sign in again."""
 
 
 class StaleError(CoevalError):
-    """What was sent was made from an older state than the one saved; nothing was overwritten."""
+    """The browser sent a change of an older state; nothing was overwritten."""
 
 
 class ModelError(CoevalError):
@@ -48,7 +48,7 @@ class ModelError(CoevalError):
 
 
 class UnreadableAnswerError(ModelError):
-    """The model answered, and what it wrote is not what was asked for: it can be asked again."""
+    """The model's answer does not have the requested form: the question can be repeated."""
 
 
 class StorageError(CoevalError):
@@ -64,7 +64,7 @@ class BusyError(StorageError):
 
 
 class SupersededError(StorageError):
-    """Another worker has taken over what this one was at, because this one stood still for too long."""
+    """Another worker has taken over, because this one did not respond for too long."""
 
 
 class DamagedError(StorageError):

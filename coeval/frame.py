@@ -8,38 +8,42 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coeval.domain import Ask, Comparison, Criterion, ImportedDraft, Instance, RowKind, Task
+from coeval.datasets.tables.instances import document_of
+from coeval.domain import Ask, Comparison, Criterion, ImportedDraft, Instance, RowKind, Scale, Task
 from coeval.errors import InputError, ModelError
-from coeval.judge.running.judging_tables import Bar, read_instances, run_apart
-from coeval.llm.ideation.evaluation_steps import draft_steps
-from coeval.llm.ideation.fusion_plan import draft_plan
-from coeval.llm.presets.registry import get_preset
-from coeval.llm.protocols.protocol import Brief, Item, Protocol
-from coeval.llm.protocols.registry import build_protocol, get_protocol
-from coeval.llm.reading.fused_scores import OVERALL
-from coeval.llm.running.judging import Judged, judge_all
+from coeval.llm.prompting.presets import get_preset
+from coeval.llm.proposals import draft_steps
+from coeval.llm.protocols.protocol import Brief, Item, Protocol, build_protocol, get_protocol
+from coeval.llm.reading.several_criteria import OVERALL
+from coeval.llm.running.judged_items import Judged, judge_all
 from coeval.llm.running.pool import Outcome
 from coeval.llm.running.progress import Summary
+from coeval.llm.running.table_rows import NO_OUTPUT, Bar, find_missing, read_instances, run_apart
 from coeval.settings import Settings, load_settings
 from coeval.store import Store
-from coeval.study.access import Context
-from coeval.study.drafting.assistants import choose_among
-from coeval.study.drafting.endpoint import build_runner
-from coeval.study.drafting.run_settings import RunSettings
+from coeval.usecases.access import Context
+from coeval.usecases.drafting.assistants import choose_among
+from coeval.usecases.drafting.model_requests import build_runner
+from coeval.usecases.drafting.run_settings import RunSettings
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from coeval.llm.running.judgment_table import Judgments
+
 LEDGER = "coeval-ledger.db"
 COLUMNS = (
-    "instance", "criterion", "score", "conclusion", "evidence", "not_found", "samples", "reason", "raw",
+    "instance", "document", "system", "criterion", "score", "conclusion", "evidence", "not_found", "samples", "rule",
+    "reason", "raw",
 )  # fmt: skip
+DESCRIPTION = "Judge the output as an answer to the input."
+"""The default task of a table."""
 REMEDY = "Run it again with another model, protocol or template."
 _OF_A_STUDY = {"model", "label", "limit", "retry_unscored"}
 """Settings that only a run of a study has, or that are an argument of their own here."""
@@ -47,60 +51,106 @@ _OF_A_STUDY = {"model", "label", "limit", "retry_unscored"}
 
 def judge_frame(
     frame: pd.DataFrame,
-    criteria: Sequence[str | Criterion],
+    criteria: Sequence[str | Criterion] | Mapping[str, str],
     model: str = "",
     *,
-    task: str | Task = "Judge the output as an answer to the input.",
+    task: str | Task = DESCRIPTION,
     ledger: str | Path = LEDGER,
     progress: bool = True,
     settings: Settings | None = None,
     **options: Any,
-) -> pd.DataFrame:
+) -> Judgments:
     """Judge every row of a table by every criterion.
 
     Args:
         frame: has the columns ``input`` and ``output``, and may have ``instance`` (an id; else the index is it),
             ``reference``, ``document`` and ``system``. Other columns are shown to nobody; they can be assistants
             of a fusion (``assistants=["bleurt:-2:1"]``).
-        criteria: what to judge by: texts, on the task's scale, or ``Criterion`` with a scale of its own.
+            A row whose output is missing (None, nan) is not judged and has no score.
+        criteria: what to judge by: texts, on the task's scale, or ``Criterion`` with a scale of its own, or a dict of
+            names and texts.
         model: its name at the endpoint; empty for the one that the environment names.
         task: a description of what the outputs are for, or a whole ``Task``.
-        ledger: the SQLite file that keeps every answer; made where it is not there.
+        ledger: the SQLite file that keeps every answer; made if it is not there.
         progress: shows a bar, in a terminal and in a notebook.
         settings: the endpoint; by default as the environment says (``OPENAI_API_KEY``, ``OPENAI_BASE_URL``).
         **options: those of ``draft evaluations``, by their names: ``preset``, ``protocol``, ``samples``,
             ``temperature``, ``top_p``, ``max_tokens``, ``persona``, ``steps``, ``assistants``, ``plan``, ``replay``...
 
     Returns:
-        One row for each row of ``frame`` and criterion, in their order: ``instance``, ``criterion``, ``score``
-        (nan where none could be read), ``conclusion``, ``evidence`` (a tuple of lines), ``not_found`` (a tuple of
-        quotations that do not stand in the output), ``samples`` (a tuple of scores, where more than one answer
-        was asked for), ``reason`` (why there is no score, and what else is to be known of it) and ``raw`` (the
+        One row for each row of ``frame`` and criterion, in their order: ``instance``, ``document`` (made from the
+        input where the table names none), ``system``, ``criterion`` (its text), ``score`` (nan if none could be
+        read), ``conclusion``, ``evidence`` (a tuple of lines), ``not_found`` (a tuple of quotations that are not in the
+        output), ``samples`` (a tuple of scores, where more than one answer was asked for), ``reason`` (why there is no
+        score, and what else is to be known of it) and ``raw`` (the
         model's own words). A fusion adds a row ``overall`` for each instance. The protocol ``pairwise`` gives a row
         for each instance, each ``other`` of its document and criterion: the score is then 1 where the instance, shown
-        first, is preferred, 0 where the other is, and .5 for a tie.
+        first, is preferred, 0 if the other is, and .5 for a tie. ``summary()`` gives the means by system with
+        intervals, ``usage`` the calls, tokens and cost of this run.
 
     Raises:
-        InputError: a column is missing, an id stands there twice, or an option is not known.
+        InputError: a column is missing, an id stands there twice, the task has no description, or an option is not
+            known.
         ModelError: no model is set up, or the run was stopped; what was answered until then is in the ledger.
     """
-    instances = read_instances(frame)
-    members = [
-        one if isinstance(one, Criterion) else Criterion(one, scale=_task(task).scale) for one in criteria
-    ]
-    if not members or len({member.text for member in members}) < len(members):
-        raise InputError("Criteria are needed, each of them once.")
-    environment = settings or load_settings()
-    run = _read_options(options, model).complete(environment)
-    context = Context(Store(Path(ledger)), environment)
-    numbered = {n: replace(one, id=n) for n, one in enumerate(instances, 1)}
-    judging = _Judging(context, _task(task), dict(enumerate(members, 1)), numbered, run)
+    judging = _read_call(frame, criteria, model, task, ledger, settings, options)
     stop = threading.Event()
     return run_apart(partial(judging.run, progress, stop.is_set), stop).build_table()
 
 
-def _task(task: str | Task) -> Task:
-    return task if isinstance(task, Task) else Task("frame", "Judging a table", task)
+async def judge_frame_async(
+    frame: pd.DataFrame,
+    criteria: Sequence[str | Criterion] | Mapping[str, str],
+    model: str = "",
+    *,
+    task: str | Task = DESCRIPTION,
+    ledger: str | Path = LEDGER,
+    progress: bool = True,
+    settings: Settings | None = None,
+    **options: Any,
+) -> Judgments:
+    """Judge as ``judge_frame`` does, in an event loop that runs already.
+
+    Raises:
+        InputError: as there.
+        ModelError: as there.
+    """
+    judging = _read_call(frame, criteria, model, task, ledger, settings, options)
+    return (await judging.run(progress, lambda: False)).build_table()
+
+
+def _read_call(
+    frame: pd.DataFrame,
+    criteria: Sequence[str | Criterion] | Mapping[str, str],
+    model: str,
+    task: str | Task,
+    ledger: str | Path,
+    settings: Settings | None,
+    options: Mapping[str, Any],
+) -> _Judging:
+    instances = read_instances(frame, missing=True)
+    whole = task if isinstance(task, Task) else Task("frame", "Judging a table", task)
+    if not whole.description.strip():
+        raise InputError(
+            "The task has no description: say what the outputs are for, such as task='Answer the question.'."
+        )
+    members = _read_criteria(criteria, whole.scale)
+    environment = settings or load_settings()
+    run = _read_options(options, model).complete(environment)
+    context = Context(Store(Path(ledger)), environment)
+    numbered = {n: replace(one, id=n) for n, one in enumerate(instances, 1)}
+    missing = {place + 1 for place in find_missing(frame)}
+    return _Judging(context, whole, dict(enumerate(members, 1)), numbered, run, missing)
+
+
+def _read_criteria(given: Sequence[str | Criterion] | Mapping[str, str], scale: Scale) -> list[Criterion]:
+    if isinstance(given, Mapping):
+        members = [Criterion(text, name=name, scale=scale) for name, text in given.items()]
+    else:
+        members = [one if isinstance(one, Criterion) else Criterion(one, scale=scale) for one in given]
+    if not members or len({member.text for member in members}) < len(members):
+        raise InputError("Criteria are needed, each of them once.")
+    return members
 
 
 def _read_options(options: Mapping[str, Any], model: str) -> RunSettings:
@@ -119,25 +169,27 @@ def _read_options(options: Mapping[str, Any], model: str) -> RunSettings:
 
 @dataclass(slots=True)
 class _Results:
-    """What came of every pair, and how the run ended."""
+    """The result of every pair, and the end of the run."""
 
     rows: dict[tuple[int, int, int], dict[str, object]]
     compares: bool
     summary: Summary
 
-    def build_table(self) -> pd.DataFrame:
-        import pandas as pd
+    def build_table(self) -> Judgments:
+        from coeval.llm.running.judgment_table import USAGE, Judgments
 
         if self.summary.stopped:
             raise ModelError(
-                f"{self.summary.stopped} What was answered is in the ledger: call it again to go on."
+                f"{self.summary.stopped} The answers so far are saved: call it again to continue."
             )
         columns = [*COLUMNS[:1], "other", *COLUMNS[1:]] if self.compares else COLUMNS
-        return pd.DataFrame([self.rows[key] for key in sorted(self.rows)], columns=list(columns))
+        table = Judgments([self.rows[key] for key in sorted(self.rows)], columns=list(columns))
+        table.attrs[USAGE] = asdict(self.summary.usage)
+        return table
 
 
 class _Judging:
-    """One call: its instances and criteria by number, and what each pair came to."""
+    """One call: its instances and criteria by number, and the result of each pair."""
 
     def __init__(
         self,
@@ -146,10 +198,17 @@ class _Judging:
         criteria: Mapping[int, Criterion],
         instances: Mapping[int, Instance],
         run: RunSettings,
+        missing: Set[int],
     ) -> None:
         self.context, self.task, self.run_settings = context, task, run
-        self.criteria, self.instances = criteria, instances
-        self.rows: dict[tuple[int, int, int], dict[str, object]] = {}
+        self.criteria = criteria
+        self.instances = {number: one for number, one in instances.items() if number not in missing}
+        nothing = ImportedDraft("", "", None, reason=NO_OUTPUT)
+        self.rows: dict[tuple[int, int, int], dict[str, object]] = {
+            (number, by, 0): _row(instances[number], criterion.text, nothing)
+            for number in missing
+            for by, criterion in criteria.items()
+        }
 
     async def run(self, progress: bool, should_stop: Callable[[], bool]) -> _Results:
         run = self.run_settings
@@ -175,7 +234,7 @@ class _Judging:
         return _Results(self.rows, protocol.compares, summary)
 
     async def _prepare(self, ask: Ask) -> Protocol:
-        """The protocol with its steps, assistants and plan; the model is asked for those that are lacking."""
+        """Return the protocol with its steps, assistants and plan; the model writes missing ones."""
         run, members = self.run_settings, list(self.criteria.values())
         steps = {}
         if run.steps:
@@ -185,11 +244,12 @@ class _Judging:
                 for criterion in members
             }
         options = run.judge_options(steps)
-        if not get_protocol(run.protocol).uses_assistants or run.ablation:
+        protocol = get_protocol(run.protocol)
+        if not protocol.uses_assistants or run.ablation:
             return build_protocol(Brief(self.task, self.criteria, options, rivals=self._list_rivals))
         instances = list(self.instances.values())
         chosen = choose_among(instances, self.task, run.assistants)
-        plan = run.plan or await draft_plan(ask, self.task, members, chosen, options)
+        plan = run.plan or await protocol.draft_plan(ask, self.task, members, chosen, options)
         from coeval.llm.assistants.scores import score_instances
 
         table = score_instances(chosen, instances)
@@ -200,7 +260,7 @@ class _Judging:
         return build_protocol(Brief(self.task, self.criteria, options, plan, chosen, scores))
 
     def _list_rivals(self, instance: Instance) -> list[Instance]:
-        """The other outputs of its document."""
+        """Return the other outputs of its document."""
         same = (one for one in self.instances.values() if one.document and one.document == instance.document)
         return [one for one in same if one.id != instance.id]
 
@@ -231,12 +291,15 @@ def _row(instance: Instance, criterion: str, draft: ImportedDraft) -> dict[str, 
     lost = (quote.text for row in draft.rows for quote in row.quotes if not quote.found)
     return {
         "instance": instance.external_id,
+        "document": document_of(instance),
+        "system": instance.system,
         "criterion": criterion,
         "score": math.nan if draft.score is None else draft.score,
         "conclusion": " ".join(conclusions),
         "evidence": tuple(row.text for row in draft.rows if row.kind is RowKind.EVIDENCE),
         "not_found": tuple(lost),
         "samples": draft.samples,
+        "rule": draft.rule,
         "reason": draft.reason,
         "raw": draft.raw,
     }

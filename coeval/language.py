@@ -1,9 +1,9 @@
-"""The language that annotators read: the words of the catalogue for whoever is being answered.
+"""The language of annotators' texts, from its catalogue.
 
 English is what the code says; ``coeval/locale/LANGUAGE/LC_MESSAGES/coeval.po`` says it in another language. The
-server sets the language of a request in one place (``coeval/ui/speaking.py``, and for events of Gradio
-``coeval/ui/panel.py``); everything else only calls ``tr`` and ``trn``. What goes into files, logs and the command line
-stays English.
+server sets the language of a request in one place (``coeval/ui/server/language_middleware.py``, and for events of
+Gradio ``coeval/ui/tabs.py``); everything else only calls ``tr`` and ``trn``. What goes into files, logs and the
+command line stays English.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Language:
 
 @cache
 def list_languages() -> dict[str, Language]:
-    """The languages there are catalogues of, by their codes; English first.
+    """Return the languages there are catalogues of, by their codes; English first.
 
     >>> list_languages()["en"].name, list_languages()["ar"].direction
     ('English', 'rtl')
@@ -66,7 +66,7 @@ def _catalogue(code: str) -> NullTranslations:
 
 
 def choose_language(code: str) -> str:
-    """The code where there is a catalogue for it, else that of English.
+    """Return the code if there is a catalogue for it, else that of English.
 
     >>> choose_language("ar"), choose_language("tlh"), choose_language("")
     ('ar', 'en', 'en')
@@ -75,7 +75,7 @@ def choose_language(code: str) -> str:
 
 
 def get_spoken() -> Language:
-    """The language that is spoken just now."""
+    """Return the language that is spoken just now."""
     return list_languages()[_spoken.get()]
 
 
@@ -101,7 +101,7 @@ def speaking(code: str) -> Iterator[None]:
 
 
 def tr(text: str, /, **values: object) -> str:
-    """The text in the language spoken, its ``{names}`` filled in.
+    """Return the text in the language spoken, its ``{names}`` filled in.
 
     >>> tr("Page {at} of {pages}", at=1, pages=3)
     'Page 1 of 3'
@@ -110,7 +110,7 @@ def tr(text: str, /, **values: object) -> str:
 
 
 def trn(one: str, many: str, n: int, /, **values: object) -> str:
-    """The form of a text that the language has for a number, which is ``{n}`` in it.
+    """Return the form of a text that the language has for a number, which is ``{n}`` in it.
 
     >>> trn("{n} line", "{n} lines", 1), trn("{n} line", "{n} lines", 1200)
     ('1 line', '1,200 lines')
@@ -119,7 +119,7 @@ def trn(one: str, many: str, n: int, /, **values: object) -> str:
 
 
 def later(text: str) -> str:
-    """A text of the catalogue that ``tr`` says later, where it is stated in a table."""
+    """Return a text of the catalogue unchanged, to mark it for a later ``tr``."""
     return text
 
 

@@ -1,4 +1,4 @@
-"""Cells that no spreadsheet takes for a formula: every CSV that leaves goes through ``safe``."""
+"""Spreadsheet-safe cells: every exported CSV goes through ``safe``."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 UNSEEN = " \ufeff\u00a0\u200b\u2060"
-"""What a spreadsheet may pass over before it finds a formula."""
+"""Characters that a spreadsheet may skip before it finds a formula."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 SUSPECT = frozenset((*UNSEEN, *FORMULA))
 """First characters of every text that ``safe`` changes."""
 
 
 def safe(value: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula; numbers stay numbers, None becomes empty.
+    """Return a cell that no spreadsheet reads as a formula; numbers stay numbers, None becomes empty.
 
     >>> safe("=1+1"), safe(-1.5), safe(None), safe("plain")
     ("'=1+1", -1.5, '', 'plain')
@@ -30,7 +30,7 @@ def safe(value: Any) -> Any:
 
 
 def to_csv(frame: pd.DataFrame) -> str:
-    """The frame as CSV; what is missing is empty, and no cell is a formula to a spreadsheet.
+    """Return the frame as spreadsheet-safe CSV; missing values are empty.
 
     >>> import pandas as pd
     >>> to_csv(pd.DataFrame({"a": ["=1", None], "n": [1, 2]}))

@@ -1,9 +1,10 @@
-"""Where settings come from: the only reader of os.environ."""
+"""Settings: the only reader of os.environ."""
 
 from __future__ import annotations
 
 import getpass
 import os
+import re
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,17 +16,19 @@ from coeval.errors import InputError
 
 PACKAGE = Path(__file__).resolve().parent
 CHECKOUT = PACKAGE.parent if (PACKAGE.parent / "app.py").is_file() else None
-"""The folder that CoEval runs from; None where it was installed."""
+"""The folder of the source code; None if CoEval was installed."""
 DEFAULT_DB = (CHECKOUT or Path()) / "data" / "coeval.db"
 DEMO_FOLDER = CHECKOUT / "data" / "demo" if CHECKOUT else PACKAGE / "demo"
-"""Where the texts of the demo lie; a wheel holds a copy of them."""
+"""The folder of the demo's texts; a wheel contains a copy."""
 DEFAULT_MODEL = "gpt-4o-mini"
 PROLIFIC_KEYS = "https://api.prolific.com/.well-known/study/jwks.json"
-"""Where Prolific publishes the keys by which it signs secure links."""
+"""The address of Prolific's public keys for secure links."""
 PROLIFIC_API = "https://api.prolific.com"
-"""Where Prolific takes requests."""
+"""The address of Prolific's API."""
+FIELD = re.compile(r"[\w.:/~+%,\[\]-]*")
+"""The pattern of the visible part of an address."""
 SPACE_OAUTH = ("SPACE_ID", "SPACE_HOST", "OAUTH_CLIENT_ID", "OAUTH_CLIENT_SECRET", "OPENID_PROVIDER_URL")
-"""What a Space with ``hf_oauth: true`` sets; sign-in by Hugging Face needs every one of them."""
+"""The variables that a Space with ``hf_oauth: true`` sets; sign-in by Hugging Face needs all of them."""
 
 
 LOOPBACK_PROXIES = ("127.0.0.0/8", "::1/128")
@@ -38,11 +41,11 @@ SPACE_PROXIES = (
     "::1/128",
     "fc00::/7",
 )
-"""Where a Space's own proxies stand: in private networks. What is outside is a visitor's address."""
+"""The private networks of a Space's own proxies. Other addresses are visitors'."""
 
 
 class SignIn(StrEnum):
-    """How people prove who they are: a name alone (on this machine only), a password, or Hugging Face."""
+    """The proof of people's identity: a name alone (on this machine only), a password, or Hugging Face."""
 
     NAMES = "names"
     ACCOUNTS = "accounts"
@@ -63,7 +66,7 @@ class OAuth:
 
 @dataclass(frozen=True, slots=True)
 class Snapshots:
-    """Where copies of the file go, and how often; a folder, a Hub data set, both, or neither."""
+    """The places and times of copies of the file; a folder, a Hub data set, both, or neither."""
 
     folder: Path | None = None
     repo: str = ""
@@ -71,13 +74,13 @@ class Snapshots:
     endpoint: str = ""
     """The Hub's address; empty for the usual one."""
     minutes: float = 5.0
-    """How often a whole copy may be due; what changes goes there at once."""
+    """Minutes between whole copies; changes are sent at once."""
     lineage: str = ""
-    """Which study to go on with where a place holds several."""
+    """The study to continue with if a place holds several."""
     limit_seconds: float = 0.0
-    """The longest that the owner lets a change be on this machine alone; 0 where they set no limit."""
+    """Longest time in seconds that a change may be only on this machine; 0 for no limit."""
     ship_first: bool = False
-    """Whether what people save is acknowledged only once it is in a place."""
+    """True if saves are acknowledged only after they are in a place."""
 
     def __repr__(self) -> str:
         token = "set" if self.token else "not set"
@@ -90,7 +93,7 @@ class Settings:
 
     db: Path = DEFAULT_DB
     server: str = ""
-    """The address of a database on a server, with its password; it takes the place of ``db``."""
+    """The address of a database on a server, with its password; it replaces ``db``."""
     host: str = "127.0.0.1"
     port: int = 7860
     model: str = DEFAULT_MODEL
@@ -99,27 +102,33 @@ class Settings:
     api_version: str = ""
     """The version of Azure's API; set, it makes ``base_url`` an Azure OpenAI endpoint."""
     timeout: float = 60.0
-    """Seconds that one request to a model may take."""
+    """Time limit of one request to a model, in seconds."""
     concurrency: int = 8
     sign_in: SignIn = SignIn.NAMES
     owner: str = ""
     """Name at Hugging Face of the first owner."""
     oauth: OAuth | None = None
     public_url: str = ""
-    """Where people reach the app, without a slash at the end; empty where it is this machine's own."""
+    """The public address of the app, without a final slash; empty for this machine only."""
     proxies: tuple[str, ...] = LOOPBACK_PROXIES
-    """Networks of the proxies before the app: what these say of a visitor's address and scheme is believed."""
+    """Networks of the proxies before the app, whose headers about visitors are trusted."""
     snapshots: Snapshots = Snapshots()
     drain_seconds: float = 0.0
-    """How long a server that was told to stop goes on answering, while a balancer hears that it is not ready."""
+    """Seconds that a stopping server still answers, while the balancer notices that it is not ready."""
     prolific_keys: str = PROLIFIC_KEYS
     prolific_api: str = PROLIFIC_API
     prolific_token: str = ""
-    """By it studies are drafted, published and paid at Prolific; without it they are set up there by hand."""
+    """The token to draft, publish and pay studies at Prolific; without it, this is done there by hand."""
+
+    @property
+    def address(self) -> str:
+        """The full address of the app; this machine's own without ``COEVAL_URL``."""
+        host = "localhost" if self.host in ("0.0.0.0", "::", "") else self.host
+        return self.public_url or f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
 
     @property
     def behind_proxy(self) -> bool:
-        """Whether a Space's proxy stands before us, so that its word on scheme and address is good."""
+        """True behind a Space's proxy, whose headers about scheme and address are trusted."""
         return self.oauth is not None
 
     @property
@@ -134,18 +143,38 @@ class Settings:
         )
 
 
+HIDDEN = "…"
+"""Replaces the rest of an address if its password cannot be located."""
+
+
 def show_address(address: str) -> str:
-    """An address without user names, passwords or parameters: what may be shown and stored.
+    """Return an address without user name, password and parameters, to show and store.
+
+    A password with unescaped characters moves into the other fields. Such an address is shown by its scheme alone.
 
     >>> show_address("https://me:secret@example.org/v1?token=secret")
     'https://example.org/v1'
+    >>> show_address("postgresql://me:12/secret@example.org/study")
+    'postgresql://…'
     """
     if not address:
         return ""
-    scheme, _, rest = address.rpartition("://")
+    # loaded late: commands that show no address do not need it
+    import httpx
+
+    scheme = re.match(r"[a-z]{1,12}(?=://)", address)
+    hidden = f"{scheme[0]}://{HIDDEN}" if scheme else HIDDEN
+    try:
+        url = httpx.URL(address)
+    except (httpx.InvalidURL, ValueError):
+        return hidden
+    rest = address.partition("://")[2].partition("?")[0].partition("#")[0]
     place, slash, path = rest.partition("/")
-    path = path.partition("?")[0].partition("#")[0]
-    return f"{scheme}://{place.rpartition('@')[2].partition('?')[0]}{slash}{path}"
+    shown = f"{place.rpartition('@')[2]}{slash}{path}"
+    # an unescaped sign of an end leaves the rest of the address, with its "@", behind that sign
+    if not scheme or address.count("@") > 1 or "@" in f"{path}{url.query!r}{url.fragment}":
+        return hidden
+    return f"{scheme[0]}://{shown}" if FIELD.fullmatch(shown) else hidden
 
 
 def load_settings(env: Mapping[str, str] | None = None, *, db: str | Path | None = None) -> Settings:
@@ -190,11 +219,16 @@ def load_settings(env: Mapping[str, str] | None = None, *, db: str | Path | None
 
 
 def is_server_address(text: str) -> bool:
-    """Whether a database is named by the address of a server, rather than by a path.
+    """Return whether a database is named by the address of a server, rather than by a path.
 
     Raises:
         InputError: it is an address, of something else than PostgreSQL.
     """
+    if re.search(r"\b(?:password|host|hostaddr|dbname)\s*=", text) and "://" not in text:
+        raise InputError(
+            "The database is named by keywords, as in host=... password=...: write it as an address, as in "
+            "postgresql://user:password@host/name."
+        )
     scheme, mark, _ = text.partition("://")
     if mark and scheme not in ("postgresql", "postgres"):
         raise InputError(
@@ -280,17 +314,17 @@ def _load_ship_first(values: Mapping[str, str]) -> bool:
 
 
 def bare_environment(**more: str) -> dict[str, str]:
-    """The environment for a process of ours that needs no key and no password, with some values of its own."""
+    """Return the environment for a child process without key and password, with some values added."""
     secret = ("KEY", "TOKEN", "SECRET", "PASSWORD", "OPENAI_")
     kept = {name: value for name, value in os.environ.items() if not any(word in name for word in secret)}
-    if "@" in kept.get("COEVAL_DB", ""):
-        # an address with a password
+    if "://" in kept.get("COEVAL_DB", ""):
+        # an address may have a password
         del kept["COEVAL_DB"]
     return kept | more
 
 
 def prepare_numpy() -> None:
-    """Set what numpy reads as it is imported: one thread for linear algebra, unless the environment says otherwise.
+    """Set numpy's variables before its import: one thread for linear algebra, unless already set.
 
     Statistics multiply many small tables: waking a second thread for each takes a seventh more of the processor.
     """
@@ -298,7 +332,7 @@ def prepare_numpy() -> None:
 
 
 def prepare_gradio() -> None:
-    """Set what Gradio reads as it is imported; what the environment says already stays.
+    """Set Gradio's variables before its import, unless already set.
 
     It sums up its events rarely: else it does so at every event, over all events so far, for no page of ours. Its
     temporary files lie in a folder for this user: the one that it would take is shared by every user of the machine,

@@ -31,6 +31,7 @@ METHODS = [
     ("**.py", "python"),
     ("ui/server/pages/**.html", "jinja2"),
     ("ui/static/**.js", "javascript"),
+    ("extensions/*/static/**.js", "javascript"),
 ]
 KEYWORDS: dict[str, Any] = {"tr": None, "trn": (1, 2), "trParts": None, "later": None}
 WIDTH = 110
@@ -53,7 +54,7 @@ def extract() -> Catalog:
     found = extract_from_dir(
         ROOT / "coeval",
         METHODS,
-        {"ui/static/**.js": {"parse_template_string": True}},
+        {where: {"parse_template_string": True} for where, how in METHODS if how == "javascript"},
         keywords=KEYWORDS,
         comment_tags=["Translators:"],
         strip_comment_tags=True,

@@ -9,7 +9,15 @@ from pathlib import Path
 
 import pytest
 from argon2 import PasswordHasher
-from hypothesis import settings
+
+try:
+    import playwright  # noqa: F401
+    import pytest_rerunfailures  # noqa: F401
+    import xdist  # noqa: F401
+    from hypothesis import settings
+except ModuleNotFoundError as missing:
+    # an error raised here would be shown as a traceback of pytest's own
+    raise SystemExit(f"The tests need {missing.name}: pip install -r tests/requirements.txt") from None
 
 from coeval.domain import (
     Criterion,
@@ -28,16 +36,18 @@ from coeval.domain import (
 from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.store.engines.postgres import PostgresStore
-from coeval.study.access import Context
-from coeval.study.crowd import worker_words
-from coeval.study.people import accounts
-from coeval.study.people.sessions import sign_in
+from coeval.store.snapshots.folder_place import MARK
+from coeval.usecases import accounts
+from coeval.usecases.access import Context
+from coeval.usecases.crowd import link_signing
+from coeval.usecases.sessions import sign_in
 from tests.support.hosting.postgres import Server, find_binaries, serve_postgres
 from tests.support.screens.browser import browser, page  # noqa: F401 fixtures of every browser test
 
-# a test asserts behaviour, not time: on a busy machine the default deadline of 200 ms fails tests that are right
-settings.register_profile("coeval", deadline=None)
-settings.load_profile("coeval")
+# A test asserts behaviour and no time: on a busy machine the default deadline of 200 ms fails tests that are right.
+settings.register_profile("quick", deadline=None, max_examples=25)
+settings.register_profile("thorough", deadline=None)
+settings.load_profile("quick")
 
 
 ENGINE = os.environ.get("COEVAL_TEST_ENGINE", "sqlite")
@@ -50,11 +60,19 @@ collect_ignore_glob = ["support/exports/write_*.py"]
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Side by side, files start in their order, browsers first: whatever takes long is not left for the end.
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Run whole runs in two processes; a file's tests stay together, because they share servers."""
+    # the processes that are started ask this again
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not hasattr(config, "workerinput")
+    if whole and config.option.numprocesses is None and not config.option.usepdb:
+        config.option.numprocesses, config.option.dist = 2, "loadfile"
 
-    Gradio writes a ``.pyi`` beside each component of our own and never writes what else is in it anew: mypy would go by
-    what a file held long ago.
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Start files in their order, so that journeys and servers, which take long, are not left for the end.
+
+    Gradio writes a ``.pyi`` beside each component of our own and never updates it: mypy would read an old one.
     """
     for stub in (ROOT / "coeval" / "ui").rglob("*.pyi"):
         stub.unlink(missing_ok=True)
@@ -62,15 +80,12 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.loadscopereorder = False
 
 
-OTHER_PROCESSES = {"attack", "browser", "e2e", "house", "http", "store"}
-"""Folders whose tests wait for browsers and servers, which two cores may starve."""
-
-
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What waits for other processes is tried a second time, which pytest's closing line counts; no other test is.
+    """Mark what drives a browser: it is slow, except for the journey, and it alone is tried a second time.
 
-    With another engine, only tests that use ``context`` run: no other depends on it. One that names its engine has run
-    on both with the rest.
+    With another engine, only tests that use ``context`` run: no other depends on it. A test that names its engine has
+    run on both with the rest.
     """
     if ENGINE != "sqlite":
         same = [item for item in items if not _is_by_engine(item)]
@@ -79,8 +94,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if ENGINE != "sqlite" and item.get_closest_marker("sqlite"):
             item.add_marker(pytest.mark.skip("it is about the file"))
-        if OTHER_PROCESSES & {item.path.parent.name, item.path.parents[1].name}:
+        if item.get_closest_marker("flaky"):
+            raise pytest.UsageError(f"{item.nodeid} asks for a second try, which only browsers get")
+        if {"browser", "page"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.flaky(reruns=1))
+            if not item.get_closest_marker("journey"):
+                item.add_marker(pytest.mark.slow)
 
 
 def _is_by_engine(item: pytest.Item) -> bool:
@@ -93,7 +113,7 @@ def cheap_passwords() -> Iterator[None]:
     """Hashing that takes no time; what it takes outside tests is held by ``test_accounts``."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(accounts, "HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
-        patch.setattr(worker_words, "HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+        patch.setattr(link_signing, "HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
         yield
 
 
@@ -161,6 +181,13 @@ def study() -> Study:
     return make_study()
 
 
+def make_place(folder: Path) -> Path:
+    """Create a snapshot folder as an owner does who has a study already: the folder and its marker."""
+    folder.mkdir(parents=True)
+    (folder / MARK).touch(mode=0o600)
+    return folder
+
+
 def make_study(n_documents: int = 2) -> Study:
     instances = tuple(
         Instance(
@@ -176,7 +203,7 @@ def make_study(n_documents: int = 2) -> Study:
     criteria = (Criterion("Use simple words."), Criterion("Be true.", origin=Origin.HUMAN))
     drafts = tuple(make_draft(one, criterion.text) for one in instances for criterion in criteria)
     run = ImportedRun(Run("imported", "test-model", "first", shown=True), drafts)
-    return Study(Task("demo", "A task"), instances, criteria, (run,))
+    return Study(Task("demo", "A task", "Answer the question."), instances, criteria, (run,))
 
 
 def make_draft(instance: Instance, criterion: str) -> ImportedDraft:

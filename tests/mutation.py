@@ -1,4 +1,4 @@
-"""``python -m tests.mutation rules|agreement|reading``: which small mistakes in a room would no test notice?
+"""``python -m tests.mutation ROOM``: which small mistakes in a room would no test notice?
 
 mutmut changes one thing at a time (a sign, a comparison, a constant) in a copy of the project, and runs the room's
 own tests and examples. What survives is printed as a difference: each is read, and gets a test, or a line in
@@ -21,6 +21,8 @@ ROOMS = {
     "rules": ("coeval/rules", "tests/unit/rules"),
     "agreement": ("coeval/stats/agreement", "tests/unit/stats"),
     "reading": ("coeval/llm/reading", "tests/unit/llm/reading"),
+    "scrutiny": ("coeval/usecases/scrutiny", "tests/usecases/scrutiny"),
+    "crowd": ("coeval/usecases/crowd", "tests/usecases/crowd"),
 }
 """A room's name to its folder and to that of its tests."""
 
@@ -35,7 +37,7 @@ pytest_add_cli_args_test_selection = ["{tests}", "{folder}"]
 [tool.pytest.ini_options]
 addopts = "--doctest-modules"
 pythonpath = ["."]
-markers = ["slow: ", "browser: "]
+markers = ["slow: ", "browser: ", "journey: ", "sqlite: "]
 """
 
 

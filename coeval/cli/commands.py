@@ -4,60 +4,78 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 
-from coeval.cli.criteria import add_criteria
-from coeval.cli.exporting import add_export
-from coeval.cli.importing import add_import
-from coeval.cli.inviting import add_invite
-from coeval.cli.judging.batches import add_batch
-from coeval.cli.judging.drafting import add_draft
-from coeval.cli.judging.judge import add_judge
-from coeval.cli.output import add_output
-from coeval.cli.planning import add_plan
-from coeval.cli.prolific import add_prolific
-from coeval.cli.replicating import add_replicate
-from coeval.cli.reporting import reported
-from coeval.cli.serving import add_serve
-from coeval.cli.study import add_study
-from coeval.cli.upkeep import add_upkeep
+import argcomplete
+
+from coeval import __version__
+from coeval.cli.administration import add_invite, add_upkeep
+from coeval.cli.draft import add_batch, add_draft
+from coeval.cli.files import add_criteria, add_export, add_import
+from coeval.cli.results import Parsers, build_reporting, reported
+from coeval.cli.serve import add_serve
+from coeval.cli.stats import add_output, add_plan
+from coeval.errors import StorageError
+from coeval.extending import load_parts
 from coeval.settings import load_settings
-from coeval.study.access import Context, open_context
+from coeval.usecases.access import Context, open_context
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run ``python -m coeval``."""
-    options = build_parser().parse_args(arguments)
+    parser = build_parser()
+    argcomplete.autocomplete(parser)  # the shell's completion ends here
+    options = parser.parse_args(arguments)
     if getattr(options, "opens_file", True):
-        reported(lambda: options.command(_open(options), options))
+        reported(lambda: _run(options))
     else:
         reported(lambda: options.command(options))
 
 
+def _run(options: argparse.Namespace) -> None:
+    context = _open(options)
+    try:
+        options.command(context, options)
+    finally:
+        context.store.close()
+
+
 def _open(options: argparse.Namespace) -> Context:
-    return open_context(load_settings(db=options.db), read_only=getattr(options, "read_only", False))
+    settings = load_settings(db=options.db)
+    if not (settings.server or Path(settings.db).exists() or getattr(options, "makes_file", False)):
+        raise StorageError(
+            f"There is no file {settings.db}: check --db and COEVAL_DB, or import a study first."
+        )
+    return open_context(
+        settings,
+        read_only=getattr(options, "read_only", False),
+        aside=getattr(options, "only_reads", False),
+    )
 
 
 def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m coeval", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"coeval {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument(
-        "--db", help="the SQLite file, or postgresql://... (default: COEVAL_DB, else data/coeval.db)"
+        "--db", help="SQLite file or postgresql:// URL (default: COEVAL_DB, or data/coeval.db)"
     )
     task = argparse.ArgumentParser(add_help=False, parents=[common])
     task.add_argument("--task", required=True, metavar="SLUG", help="the task's short name")
-    add_import(commands, task)
-    add_criteria(commands, task)
-    add_draft(commands, task)
-    add_batch(commands, task, common)
-    add_judge(commands, task)
+    reporting = build_reporting()
+    task_reported = argparse.ArgumentParser(add_help=False, parents=[task, reporting])
+    common_reported = argparse.ArgumentParser(add_help=False, parents=[common, reporting])
+    add_import(commands, task_reported)
+    add_criteria(commands, task_reported)
+    add_draft(commands, task_reported)
+    add_batch(commands, task_reported, common_reported)
     add_output(commands, task)
-    add_export(commands, task)
+    add_export(commands, task_reported)
     add_plan(commands, task)
-    add_prolific(commands, task)
-    add_replicate(commands)
-    add_study(commands, task, common)
-    add_upkeep(commands, common)
-    add_invite(commands, common)
+    for add in load_parts("commands"):
+        add(Parsers(commands, task, task_reported, common_reported))
+    add_upkeep(commands, common_reported)
+    add_invite(commands, common_reported)
     add_serve(commands, common)
     return parser

@@ -9,24 +9,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from coeval.datasets.examples.demo import load_demo
-from coeval.datasets.previews import Preview, preview_source, preview_table
-from coeval.datasets.ratings.rating_rows import RATING_FIELDS
-from coeval.datasets.registry import FORMATS, NAMES, find_format
+from coeval.datasets.example_studies import load_demo
+from coeval.datasets.file_format import Preview, preview_source, preview_table
+from coeval.datasets.known_formats import find_format, list_format_names, list_formats, refuse_own_files
+from coeval.datasets.rating_rows import RATING_FIELDS
 from coeval.datasets.source import Source, source_of
 from coeval.datasets.tables.instances import FIELDS
-from coeval.datasets.tables.own_files import refuse_own_files
 from coeval.datasets.text import reading
 from coeval.domain import Study
 
 __all__ = [
     "FIELDS",
-    "FORMATS",
-    "NAMES",
     "RATING_FIELDS",
     "Preview",
     "Source",
     "find_format",
+    "list_format_names",
+    "list_formats",
     "load_demo",
     "load_study",
     "open_source",
@@ -45,9 +44,9 @@ def open_source(
 ) -> Source:
     """Check a file or folder as a study for the task named ``slug``, to be read row by row.
 
-    ``format`` is one of NAMES. ``mapping`` says which column each field is read from (field -> column) in the
-    tabular formats: FIELDS, and for ratings RATING_FIELDS. With ``empty_outputs`` a row whose output is empty is an
-    answer: its writer said nothing.
+    ``format`` is one of ``list_format_names()``. ``mapping`` says which column each field is read from (field ->
+    column) in the tabular formats: FIELDS, and for ratings RATING_FIELDS. With ``empty_outputs`` a row whose output
+    is empty is an answer: its writer said nothing.
 
     Raises InputError with the file, the line, the column and the remedy for anything that cannot be used.
     """
@@ -60,14 +59,14 @@ def open_source(
 def load_study(
     path: str | Path, *, slug: str, format: str = "auto", mapping: Mapping[str, str] | None = None
 ) -> Study:
-    """A file or folder as a study in memory; otherwise as ``open_source``."""
+    """Return a file or folder as a study in memory; otherwise as ``open_source``."""
     return open_source(path, slug=slug, format=format, mapping=mapping).load()
 
 
 def preview(
     path: str | Path, *, format: str = "auto", mapping: Mapping[str, str] | None = None, limit: int = 20
 ) -> Preview:
-    """A look at a file or folder before it is imported, with the likeliest column for every field.
+    """Return a look at a file or folder before it is imported, with the likeliest column for every field.
 
     Raises InputError as ``load_study`` does, but for columns that are still to be mapped.
     """

@@ -1,7 +1,9 @@
-"""JSON that another program wrote, read with its place in hand: what is amiss is named where it stands."""
+"""JSON that another program wrote, read with its place in hand; and its records as JSON, JSON Lines or CSV."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 from collections.abc import Iterable, Iterator
@@ -13,41 +15,43 @@ from pathlib import Path
 from typing import Any
 
 from coeval.clock import write_time
-from coeval.datasets.tables import jsonl_file
+from coeval.datasets.tables import text_tables
 from coeval.datasets.text import check_text, load_json, parse_json, shorten
-from coeval.domain.chats import parse_messages, render_chat
+from coeval.domain.tasks import parse_messages, render_chat
 from coeval.errors import InputError
+
+# JSON that another program wrote, read with its place in hand: what is amiss is named where it stands.
 
 LINES = (".jsonl", ".ndjson")
 HEAD = 1_000_000
-"""Bytes of a file of lines that are looked at to tell what it is."""
+"""Bytes of a file of lines that are read to recognise it."""
 
 PEEKED = 20
-"""Entries of a list that are looked at to tell what a file is."""
+"""Entries of a list that are read to recognise a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A JSON value and where it stands in its file. What is not there is a node that holds None."""
+    """A JSON value and its place in the file. A missing value is a node that holds None."""
 
     value: Any
     place: str
 
     def get(self, *names: str) -> Node:
-        """The value under the first of the names that is there and not null."""
+        """Return the value under the first of the names that is there and not null."""
         fields = self.value if isinstance(self.value, dict) else {}
         name = next((name for name in names if fields.get(name) is not None), names[0])
         return Node(fields.get(name), f"{self.place}, '{shorten(name)}'")
 
     def path(self, *names: str) -> Node:
-        """The value under a name, under a name, and so on."""
+        """Return the value under a name, under a name, and so on."""
         node = self
         for name in names:
             node = node.get(name)
         return node
 
     def items(self) -> list[Node]:
-        """The entries of a list; none where there is nothing. Raises InputError for anything else."""
+        """Return the entries of a list, none if it is missing; raise InputError for anything else."""
         if self.value is None:
             return []
         if not isinstance(self.value, list):
@@ -55,7 +59,7 @@ class Node:
         return [Node(entry, f"{self.place}, entry {number}") for number, entry in enumerate(self.value, 1)]
 
     def entries(self) -> list[tuple[str, Node]]:
-        """The names and values of an object; none where there is nothing. Raises InputError for anything else."""
+        """Return the names and values of an object, none if it is missing; raise InputError for anything else."""
         if self.value is None:
             return []
         if not isinstance(self.value, dict):
@@ -63,7 +67,7 @@ class Node:
         return [(check_text(name, self.place), self.get(name)) for name in self.value]
 
     def text(self) -> str:
-        """A text as it is, messages as a conversation, any other value as JSON; empty where there is nothing."""
+        """Return a text unchanged, messages as a conversation, and other values as JSON; empty if missing."""
         if self.value is None:
             return ""
         if isinstance(self.value, str):
@@ -73,7 +77,7 @@ class Node:
         return check_text(words, self.place)
 
     def chat(self) -> str:
-        """As ``text``, and a conversation too where its messages stand in the text as JSON, or under "messages".
+        """Return a text like ``text``, but also read conversations in a JSON text or under "messages".
 
         Of a single message only the words are given.
         """
@@ -91,14 +95,14 @@ class Node:
         return check_text(render_chat(turns), self.place) if turns else self.text()
 
     def name(self) -> str:
-        """A short text, without the blanks around it."""
+        """Return a short text, without the blanks around it."""
         words = self.text().strip()
         if len(words) > 1_000:
             raise InputError(f"{self.place}: has {len(words):,} characters and 1,000 fit; shorten it.")
         return words
 
     def number(self) -> float | None:
-        """A number; true and false are 1 and 0. None for anything else, and for one without end."""
+        """Return a number; true and false are 1 and 0. None for anything else, and for one without end."""
         if not isinstance(self.value, int | float):
             return None
         try:
@@ -108,7 +112,7 @@ class Node:
         return number if math.isfinite(number) else None
 
     def time(self) -> str:
-        """A time, given as ISO 8601 or in seconds since 1970, as it is stored; empty where it is neither."""
+        """Return a time (ISO 8601, or seconds since 1970) in the stored form; empty if it is neither."""
         try:
             if isinstance(self.value, int | float) and not isinstance(self.value, bool):
                 moment = datetime.fromtimestamp(self.value, UTC)
@@ -120,14 +124,14 @@ class Node:
 
 
 def load_node(path: Path) -> Node:
-    """A JSON file, or the records of a JSON Lines file as a list; raises InputError where it is broken."""
+    """Return a JSON file, or the records of a JSON Lines file as a list; raise InputError if it is broken."""
     if path.suffix.lower() in LINES:
-        return Node([dict(record) for _, record in jsonl_file.read_records(path)], path.name)
+        return Node([dict(record) for _, record in text_tables.read_records(path)], path.name)
     return Node(load_json(path), path.name)
 
 
 def peek(path: Path) -> Node:
-    """What a file of JSON begins with, lists cut short: enough to tell what wrote it. None for any other file.
+    """Return the beginning of a JSON file, with lists cut short, to recognise its tool; None for any other file.
 
     Raises InputError for a file that is named ``.json`` and is none.
     """
@@ -139,14 +143,14 @@ def peek(path: Path) -> Node:
 
 @lru_cache(maxsize=64)
 def _peek(path: Path, changed: int, size: int) -> object:
-    """Every format asks what a file holds: it is read for the first of them."""
+    """Return the beginning of a file's JSON, cached because every format asks for it."""
     if path.suffix.lower() not in LINES:
         return _cut(load_json(path))
     return [_cut(value) for value in islice(_parse_lines(read_head(path).splitlines()), PEEKED)]
 
 
 def read_head(path: Path) -> str:
-    """What a text file begins with: a large one is not gone through to tell what it is."""
+    """Return the beginning of a text file, without reading all of a large file."""
     with path.open("rb") as file:
         return file.read(HEAD).decode("utf-8-sig", "ignore")
 
@@ -166,3 +170,50 @@ def _cut(value: object, depth: int = 6) -> object:
     if isinstance(value, list):
         return [_cut(inner, depth - 1) for inner in value[:PEEKED]] if depth else []
     return value[:200] if isinstance(value, str) else value
+
+
+_TABLES = (".csv", ".tsv")
+
+
+def load_records(path: Path) -> Iterator[Node]:
+    """Yield the records of a list, of the list under ``data``, or of a table, whose cells are texts.
+
+    Raises InputError for a broken file, and for an entry that is no object.
+    """
+    if path.suffix.lower() in _TABLES:
+        yield from _rows(path)
+        return
+    if path.suffix.lower() in LINES:  # one record at a time is in memory
+        for number, (_, fields) in enumerate(text_tables.read_records(path), 1):
+            yield Node(dict(fields), f"{path.name}, entry {number}")
+        return
+    file = load_node(path)
+    records = [file] if isinstance(file.value, dict) and "data" not in file.value else None
+    for record in records or (file.get("data") if isinstance(file.value, dict) else file).items():
+        if not isinstance(record.value, dict):
+            raise InputError(f"{record.place}: is no object; fetch the file again.")
+        yield record
+
+
+def peek_records(path: Path) -> list[Node]:
+    """Return the first records of a file; none if it has none."""
+    if path.is_file() and path.suffix.lower() in _TABLES:
+        try:
+            rows = list(islice(csv.DictReader(io.StringIO(read_head(path), newline="")), PEEKED))
+        except csv.Error:
+            return []
+        return [Node({name: cell for name, cell in row.items() if name and cell}, path.name) for row in rows]
+    head = peek(path)
+    if isinstance(head.value, dict):
+        head = (
+            head.get("data") if isinstance(head.value.get("data"), list) else Node([head.value], head.place)
+        )
+    records = head.items() if isinstance(head.value, list) else []
+    return [record for record in records if isinstance(record.value, dict)]
+
+
+def _rows(path: Path) -> Iterator[Node]:
+    table = text_tables.open_csv(path)
+    for row in table.rows():
+        cells = {name: text for name, text in row.cells.items() if text}
+        yield Node(cells, f"{table.name}, {table.unit} {row.line}")

@@ -1,9 +1,11 @@
-"""A study as its file is gone through: what is many is read row by row, as often as it is asked for."""
+"""A study, read row by row from its file, and the keys that the file has named so far."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from array import array
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Generic, TypeVar
 
 from coeval.domain import (
@@ -18,12 +20,48 @@ from coeval.domain import (
     Task,
 )
 
+SHELVES = 256
+"""Number of shelves for hashes. Only one shelf at a time is loaded."""
+
+
+class Seen:
+    """The hashes of the keys met so far.
+
+    Two keys may share a hash: what is found here is looked for in the file again before anything is refused.
+
+    >>> seen = Seen(["a", "b", "a"])
+    >>> seen.repeated() == {hash("a")}, Seen(["a", "c"]).beyond(seen) == {hash("c")}
+    (True, True)
+    """
+
+    def __init__(self, keys: Iterable[Hashable] = ()) -> None:
+        self._shelves = [array("q") for _ in range(SHELVES)]
+        for key in keys:
+            self.add(key)
+
+    def add(self, key: Hashable) -> None:
+        number = hash(key)
+        self._shelves[number % SHELVES].append(number)
+
+    def repeated(self) -> set[int]:
+        """Return the hashes met more than once."""
+        neighbours = (pair for shelf in self._shelves for pair in pairwise(sorted(shelf)))
+        return {one for one, other in neighbours if one == other}
+
+    def beyond(self, known: Seen) -> set[int]:
+        """Return the hashes met here that ``known`` has not met."""
+        pairs = zip(self._shelves, known._shelves, strict=True)
+        return {number for mine, theirs in pairs for number in set(mine).difference(theirs)}
+
+
+# A study read from its file: large parts are read row by row, on each request.
+
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Rows(Generic[T]):
-    """Rows that are read from disk anew each time they are gone through."""
+    """Rows that are read from disk again each time they are iterated."""
 
     read: Callable[[], Iterator[T]]
 
@@ -33,7 +71,7 @@ class Rows(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a file of a study holds, checked already. Its size is bounded by the disk, not by memory.
+    """The checked content of a study's file. Its size is bounded by the disk, not by memory.
 
     Going through ``instances``, ``drafts`` or ``submissions`` raises InputError where the file was changed or
     removed since.
@@ -44,15 +82,19 @@ class Source:
     criteria: tuple[Criterion, ...] = ()
     runs: tuple[Run, ...] = ()
     drafts: Iterable[tuple[str, ImportedDraft]] = ()
-    """Each with the label of its run."""
+    """Each draft with the label of its run."""
     submissions: Iterable[ImportedSubmission] = ()
     notes: tuple[str, ...] = ()
-    """What was left out or mended on reading, with counts."""
+    """Notes on what was left out or repaired while reading, with counts."""
     group: Group | None = None
     """The group of the people whose submissions name none."""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """The column of each field, if the file is a table of instances."""
+    columns: tuple[str, ...] = ()
+    """All columns of such a table."""
 
     def load(self) -> Study:
-        """All of it, in memory."""
+        """Return the whole study in memory."""
         drafts: dict[str, list[ImportedDraft]] = {run.label: [] for run in self.runs}
         for label, draft in self.drafts:
             drafts[label].append(draft)
@@ -67,7 +109,7 @@ class Source:
 
 
 def source_of(study: Study) -> Source:
-    """A study that is in memory, as a source."""
+    """Return a study that is in memory, as a source."""
     return Source(
         task=study.task,
         instances=study.instances,

@@ -1,4 +1,4 @@
-"""Reading text files that may hold anything: encodings, sizes, broken bytes."""
+"""Read text files of unknown content: encodings, sizes, broken bytes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MARKS = (
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Say which file it is that the disk does not give."""
+    """Name the file in errors of the disk."""
     try:
         yield
     except OSError as exc:
@@ -36,7 +36,7 @@ def reading(name: str) -> Iterator[None]:
 
 
 def open_text(path: Path) -> TextIO:
-    """Open a text file, its line ends as they are, after reading it through once for broken bytes.
+    """Open a text file with unchanged line ends, after one pass that checks for broken bytes.
 
     UTF-8 (with or without a byte order mark) and UTF-16 with a mark are read.
 
@@ -60,7 +60,7 @@ def check_size(path: Path) -> None:
 
 
 def load_json(path: Path) -> object:
-    """The one JSON value in a file; raises InputError naming line and column where it is not JSON."""
+    """Return the one JSON value in a file; raise InputError with line and column if it is not JSON."""
     with open_text(path) as file:
         text = file.read()
     try:
@@ -75,7 +75,7 @@ def load_json(path: Path) -> object:
 
 
 def parse_json(text: str) -> Any:
-    """The JSON value of a text.
+    """Return the JSON value of a text.
 
     Raises ValueError too (see ``explain_json``) for a name given twice in one object, of which one value would be
     lost, and for a number too large to hold, which would be read as infinite.
@@ -84,12 +84,12 @@ def parse_json(text: str) -> Any:
 
 
 def explain_json(error: Exception) -> str:
-    """What is wrong with JSON that ``parse_json`` refused, beside its grammar."""
+    """Return the reason that ``parse_json`` refused a JSON text, apart from its grammar."""
     return str(error) if isinstance(error, _JsonError) else "holds JSON nested or numbers too long to read"
 
 
 class _JsonError(ValueError):
-    """JSON that other readers take, and lose something of."""
+    """JSON that other readers accept, but with a loss of data."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -111,12 +111,12 @@ def _float(text: str) -> float:
 
 
 def is_sound(text: str) -> bool:
-    """Whether ``check_text`` lets a text through."""
+    """Return whether ``check_text`` lets a text through."""
     return len(text) <= MAX_TEXT and "\0" not in text and _is_unicode(text)
 
 
 def check_text(text: str, place: str) -> str:
-    """Return the text unchanged, or raise InputError, ``place`` saying where it stands in the file."""
+    """Return the text unchanged, or raise InputError; ``place`` is the place in the file."""
     if len(text) > MAX_TEXT:
         image = text[:11].lower() == "data:image/"
         remedy = "make the image smaller, or give its https address" if image else "shorten the text"
@@ -131,7 +131,7 @@ def check_text(text: str, place: str) -> str:
 
 
 def shorten(text: str, width: int = 60) -> str:
-    """A name as it is shown in a message: on one line, cut after ``width`` characters.
+    """Return a name for a message: on one line, cut after ``width`` characters.
 
     >>> shorten("a\\nb" + "c" * 100, 5)
     'a bc…'

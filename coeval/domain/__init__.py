@@ -1,66 +1,91 @@
-"""What CoEval talks about: frozen dataclasses and enumerations, with no imports of ours.
+"""The types that all layers share: frozen dataclasses and enumerations. This package imports nothing of ours.
 
 Ids are database ids (int). Times are UTC, ISO 8601 with milliseconds, e.g. ``2026-01-31T09:30:00.000Z``.
 Other rooms import from here: ``from coeval.domain import Task``.
 """
 
-from coeval.domain.calls import Answer, Ask, Call, Message, Request, TokenProb
-from coeval.domain.columns import CONTEXT_ROLES, Column, ColumnRole
-from coeval.domain.criteria import (
-    MAX_ADDED,
-    MAX_REMARK,
-    Action,
-    Ballot,
-    CriteriaSet,
-    Criterion,
-    Guide,
-    Origin,
-    Proposal,
-    Suggestion,
-    Vote,
-)
-from coeval.domain.crowd import (
-    AnswerKey,
-    Attempt,
-    Enrolment,
-    Graded,
-    Participant,
-    Plan,
-    Proof,
-    Standing,
-    StudyState,
-    Terms,
-)
 from coeval.domain.evaluations import (
-    Arm,
-    Conduct,
-    Draft,
-    DraftStatus,
-    EvaluationRow,
-    Quote,
-    QuotePlace,
-    RowKind,
-    ScrutinyRow,
-    Submission,
-    UnscoredDraft,
-)
-from coeval.domain.judges import LEASE, Comparison, Job, JobState, Lease, Run
-from coeval.domain.people import Account, Group, Invitation, Member, Person, Role
-from coeval.domain.studies import ImportedDraft, ImportedRun, ImportedSubmission, Study
-from coeval.domain.tasks import MAX_TEXT, Instance, Scale, Task, TaskSource
-from coeval.domain.work import (
     Adjudication,
+    Arm,
     Assignment,
     Change,
+    Conduct,
     Dispute,
+    Draft,
+    DraftAnswer,
+    DraftStatus,
     Emptiness,
+    EvaluationRow,
     Filter,
     InboxItem,
     InboxState,
     InstanceState,
     Mark,
     Only,
+    Quote,
+    QuotePlace,
     Remark,
+    RowKind,
+    RuleCount,
+    ScrutinyRow,
+    Submission,
+)
+from coeval.domain.people import (
+    Account,
+    AnswerKey,
+    Attempt,
+    Enrolment,
+    Graded,
+    Group,
+    Invitation,
+    Member,
+    Participant,
+    Person,
+    Plan,
+    Proof,
+    ReturnRequest,
+    Role,
+    Standing,
+    StudyState,
+    Terms,
+)
+from coeval.domain.runs import (
+    LEASE,
+    Answer,
+    Ask,
+    Call,
+    Comparison,
+    Job,
+    JobState,
+    Lease,
+    Message,
+    Request,
+    Run,
+    TokenProb,
+)
+from coeval.domain.studies import ImportedDraft, ImportedRun, ImportedSubmission, Study
+from coeval.domain.tasks import (
+    CONTEXT_ROLES,
+    HISTORY_PAGE,
+    MAX_ADDED,
+    MAX_REMARK,
+    MAX_TEXT,
+    NEWEST,
+    Action,
+    Ballot,
+    Column,
+    ColumnRole,
+    CriteriaSet,
+    Criterion,
+    Guide,
+    Instance,
+    Origin,
+    Proposal,
+    Scale,
+    Suggestion,
+    Task,
+    TaskSource,
+    Vote,
 )
 
 __all__ = [
@@ -86,6 +111,7 @@ __all__ = [
     "Criterion",
     "Dispute",
     "Draft",
+    "DraftAnswer",
     "DraftStatus",
     "Enrolment",
     "EvaluationRow",
@@ -101,8 +127,10 @@ __all__ = [
     "Invitation",
     "Job",
     "JobState",
+    "HISTORY_PAGE",
     "MAX_ADDED",
     "MAX_REMARK",
+    "NEWEST",
     "MAX_TEXT",
     "Member",
     "Lease",
@@ -122,8 +150,10 @@ __all__ = [
     "QuotePlace",
     "Remark",
     "Request",
+    "ReturnRequest",
     "Role",
     "RowKind",
+    "RuleCount",
     "Run",
     "Scale",
     "ScrutinyRow",
@@ -136,6 +166,5 @@ __all__ = [
     "TaskSource",
     "Terms",
     "TokenProb",
-    "UnscoredDraft",
     "Vote",
 ]

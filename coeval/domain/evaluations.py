@@ -1,11 +1,13 @@
-"""Drafts, and what people made of them."""
+"""Drafts, submissions, each person's queue, and what owners review."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-from coeval.domain.criteria import Action
+from coeval.domain.tasks import Action
+
+# Drafts and people's work on them.
 
 
 class RowKind(StrEnum):
@@ -17,26 +19,30 @@ class RowKind(StrEnum):
 
 
 class Arm(StrEnum):
-    """How an instance is shown to an annotator: with the draft, without it, or only after a first score.
+    """The way an instance is shown to an annotator: with the draft, without it, after a first score, or in part.
 
-    ``undrafted`` is never drawn: it is what became of a save where there was no draft to show yet.
+    ``evidence`` marks the passages that the draft quotes, without its words; ``reasons`` shows its lines of evidence,
+    without its conclusion and score. In both the score row starts empty. ``undrafted`` is never drawn: it is what
+    became of a save where there was no draft to show yet.
     """
 
     ASSISTED = "assisted"
     BLIND = "blind"
     FIRST = "first"
+    EVIDENCE = "evidence"
+    REASONS = "reasons"
     UNDRAFTED = "undrafted"
 
 
 class DraftStatus(StrEnum):
-    """Whether a score could be read from the model's answer."""
+    """Tells whether a score could be read from the model's answer."""
 
     OK = "ok"
     UNSCORED = "unscored"
 
 
 class QuotePlace(StrEnum):
-    """The text in which a quotation stands."""
+    """The text that contains a quotation."""
 
     OUTPUT = "output"
     NEAR = "nearly in the output"
@@ -45,7 +51,7 @@ class QuotePlace(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A quoted span; ``start`` and ``end`` are None where it was found nowhere.
+    """A quoted span. ``start`` and ``end`` are None if the span was not found.
 
     Offsets count Unicode code points of the output, or of the input where ``place`` says so, end exclusive.
     """
@@ -57,12 +63,12 @@ class Quote:
 
     @property
     def found(self) -> bool:
-        """Whether it stands in the output, word for word or nearly."""
+        """True if the quotation is in the output, word for word or nearly."""
         return self.start is not None and self.place is not QuotePlace.INPUT
 
     @property
     def located(self) -> bool:
-        """Whether it stands anywhere in the sample."""
+        """True if the quotation is anywhere in the sample."""
         return self.start is not None
 
 
@@ -82,7 +88,8 @@ class Draft:
 
     ``score`` is None exactly when ``status`` is unscored; ``reason`` then says why and ``raw`` holds the
     model's own words. ``samples`` are the scores of the single answers where more than one was asked for;
-    ``probabilities`` those of the scale's steps, where log-probabilities were.
+    ``probabilities`` those of the scale's steps, where log-probabilities were. ``rule`` names the rules of the reader
+    that accepted the scores of the answers; it is empty if no answer was read.
     """
 
     instance: int
@@ -94,28 +101,40 @@ class Draft:
     raw: str = ""
     samples: tuple[float, ...] = ()
     probabilities: tuple[float, ...] = ()
+    rule: str = ""
     attempt: int = 1
     run: int = 0
     id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class UnscoredDraft:
-    """A judgment that no score could be read from: of what, why, and ``raw``, the model's own words.
+class DraftAnswer:
+    """A draft as it was read. ``raw`` holds the model's own words; ``score`` is None if none could be read.
 
     ``instance`` is an external id; of a comparison, both of them, as they were shown.
     """
 
+    run: str
     instance: str
     criterion: str
     attempt: int
+    score: float | None
     reason: str
     raw: str
 
 
 @dataclass(frozen=True, slots=True)
+class RuleCount:
+    """The number of drafts of a run that one rule of the reader accepted."""
+
+    run: str
+    rule: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
 class ScrutinyRow:
-    """What a person did to one line: ``draft_row`` is None for a line they added."""
+    """One person's action on one line. ``draft_row`` is None for an added line."""
 
     kind: RowKind
     action: Action
@@ -127,12 +146,12 @@ class ScrutinyRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conduct:
-    """How a save was made, as the browser tells it and as it is stored: a further such field is written here once."""
+    """The circumstances of a save, as the browser reports them and as they are stored. Add further fields here."""
 
     opened_at: str = ""
     active_ms: int | None = None
     bulk: bool = False
-    """Whether some lines were approved all at once, with "Approve the rest"."""
+    """True if some lines were approved all at once, with "Approve the rest"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +170,168 @@ class Submission(Conduct):
     uid: str = ""
     """A key made by the browser, so that a save sent twice is kept once."""
     shown_score: float | None = None
-    """The score that stood on the screen: the draft's, or the wrong one planted; None where none was shown."""
+    """The score on the screen: the draft's or a planted one. None if none was shown."""
     planted: str = ""
-    """What was wrong on purpose in the draft shown: ``score``, ``evidence`` or, as a rule, nothing."""
+    """The planted error in the draft that was shown: ``score``, ``evidence`` or, usually, empty."""
     id: int = 0
 
     @property
     def outcome(self) -> Arm:
-        """The arm as it came out: of the one drawn, or undrafted."""
+        """The arm that the person saw: the drawn arm, or undrafted."""
         return Arm.UNDRAFTED if self.draft is None and self.arm is not Arm.BLIND else self.arm
+
+
+# Each person's queue, and what owners review.
+
+
+class Filter(StrEnum):
+    """A selection of a person's instances on the screen."""
+
+    ALL = "all"
+    UNFINISHED = "unfinished"
+    FLAGGED = "flagged"
+
+
+class Emptiness(StrEnum):
+    """The reason that a person has no instance of a task."""
+
+    NO_INSTANCES = "no instances"
+    NOT_IN_TEAM = "not in the team"
+    ALL_WITH_OTHERS = "all with others"
+    """The person is in the team, but every instance already has enough people."""
+    NOT_GIVEN = "not given"
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """One instance in one person's queue; positions count from 1."""
+
+    annotator: int
+    task: int
+    position: int
+    instance: int
+    arm: Arm | None
+    """Drawn when the person first opens the instance; None until then."""
+    finished: bool
+    flagged: bool
+    skipped: bool = False
+    opened_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A person's flag, skip or comment on a whole instance."""
+
+    flagged: bool = False
+    skipped: bool = False
+    comment: str = ""
+
+
+class Only(StrEnum):
+    """A selection of instances in an owner's list."""
+
+    ALL = "all"
+    UNSCORED = "with unscored drafts"
+    FLAGGED = "flagged or commented on"
+    DIFFERING = "where people differ"
+    UNTOUCHED = "judged by nobody yet"
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceState:
+    """An instance as an owner's list shows it; input and output are cut short."""
+
+    external_id: str
+    document: str
+    system: str
+    input: str
+    output: str
+    n_drafts: int
+    """Drafts of the shown run that have a score."""
+    n_unscored: int
+    n_people: int
+    n_flagged: int
+    n_comments: int
+    apart: float | None
+    """The largest difference between two people's latest scores on one criterion; None if nobody can differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """One person's comment on a whole instance."""
+
+    person: str
+    flagged: bool
+    skipped: bool
+    comment: str
+    at: str
+
+
+class InboxState(StrEnum):
+    """The state of a flag or comment."""
+
+    OPEN = "open"
+    ANSWERED = "answered"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class InboxItem:
+    """A flag or comment with the study team's answer."""
+
+    id: int
+    person: str
+    annotator: int
+    instance: int
+    external_id: str
+    flagged: bool
+    comment: str
+    at: str
+    state: InboxState = InboxState.OPEN
+    answer: str = ""
+    answered_by: str = ""
+    answered_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One save of one person; ``before`` is the score of the revision it followed."""
+
+    id: int
+    at: str
+    person: str
+    instance: str
+    criterion: str
+    revision: int
+    arm: str
+    score: float | None
+    before: float | None
+    n_changed: int
+    """Lines that were not kept as drafted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """An instance and a criterion on which people's scores differ."""
+
+    instance: int
+    external_id: str
+    criterion: int
+    text: str
+    n: int
+    low: float
+    high: float
+    decided: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Adjudication:
+    """An owner's decision for one instance and one criterion."""
+
+    instance: int
+    criterion: int
+    score: float
+    note: str = ""
+    decided_by: str = ""
+    decided_at: str = ""
+    revision: int = 0

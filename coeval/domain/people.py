@@ -1,16 +1,18 @@
-"""People, their roles, and how they prove who they are."""
+"""People: their roles, their proof of identity, and their progress in crowd studies."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+
+# People, their roles, and how they prove who they are.
 
 MAX_PERSON_NAME = 80
 """Longest name of a person, in characters."""
 
 
 class Role(StrEnum):
-    """What a person may do; owners set up, researchers see statistics, annotators scrutinise."""
+    """A person's permissions: owners set up, researchers see statistics, annotators review drafts."""
 
     OWNER = "owner"
     RESEARCHER = "researcher"
@@ -18,7 +20,7 @@ class Role(StrEnum):
 
 
 class Group(StrEnum):
-    """Whom a person is counted with; the alternative annotator test asks less of a judge beside experts."""
+    """The group of a person in the statistics. The alternative annotator test is stricter for experts."""
 
     TEAM = "team"
     EXPERT = "expert"
@@ -27,7 +29,7 @@ class Group(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who signs in; ``name`` is unique in a database."""
+    """A person who signs in; ``name`` is unique in a database."""
 
     name: str
     role: Role = Role.ANNOTATOR
@@ -41,7 +43,7 @@ class Member:
     person: Person
     group: Group
     disabled_at: str = ""
-    """Since when they cannot sign in; empty where they can."""
+    """The time since which the person cannot sign in; empty if the person can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +59,300 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """What a link gives: an account in a role, or, to a person there is, a new password."""
+    """The effect of an invitation link: an account with a role, or a new password for an existing account."""
 
     role: Role
     created_by: str
     person: Person | None = None
     creator: int | None = None
-    """Who made it; None for the command line."""
+    """The person who made the invitation; None for the command line."""
     key: str = ""
-    """What owners call it by: the beginning of its token's hash."""
+    """The name of the invitation in lists: the beginning of its token's hash."""
     expires_at: str = ""
+
+
+# Crowd studies: the plan, people's states, exams and their keys, and requests to Prolific.
+
+
+class Proof(StrEnum):
+    """The way in which a crowd service's link proves a person's identity."""
+
+    NONE = ""
+    """No proof: everybody who knows an id can use it."""
+    LINK = "link"
+    """The study's own secret is part of the address: it proves the study, and not the person."""
+    TOKEN = "token"
+    """The service signs each link (Prolific's secure links)."""
+
+
+class StudyState(StrEnum):
+    """The state of a study: running assigns work, paused lets people finish, closed accepts no more saves."""
+
+    RUNNING = "running"
+    PAUSED = "paused"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Everything that the people of a study read, answer and earn."""
+
+    consent: str = ""
+    guidelines: str = ""
+    """Pages of guidelines, separated by lines of three hyphens."""
+    service: str = ""
+    """The service whose links bring people: ``prolific``, ``mturk``, or empty if people sign in themselves."""
+    code_done: str = ""
+    code_screened: str = ""
+    code_declined: str = ""
+    code_full: str = ""
+    """Code for people who arrive or qualify when there is no work left; without it, ``code_screened``."""
+    code_blocked: str = ""
+    """Code for people who failed the attention checks; if empty, they are asked to return the submission."""
+    code_part: str = ""
+    """Code for less work than ``code_done`` requires; without it, the code of a full study."""
+    enough: int = 0
+    """Instances that ``code_done`` is for; 0 for the plan's quota."""
+    proof: str = Proof.NONE
+    link_version: int = 1
+    """Grows when an owner renews the study's secret, so that old addresses stop working."""
+    exam_items: int = 0
+    """Instances of the exam in one try; 0 for all of them."""
+    hourly_rate: float = 0.0
+    currency: str = "GBP"
+    pass_share: float = 0.8
+    """Share of the exam's items that must be right."""
+    max_tries: int = 2
+    review: bool = False
+    """True if an owner must admit everybody who passed."""
+    warn_after: int = 1
+    block_after: int = 2
+    """Failed attention checks before a warning, and until the work stops."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The distribution of a task to a crowd: ``per_instance`` people per instance, ``quota`` instances per person."""
+
+    state: StudyState = StudyState.RUNNING
+    per_instance: int = 3
+    batch: int = 5
+    quota: int = 20
+    reserve_minutes: int = 60
+    exam: int | None = None
+    """The task that is the qualification."""
+    terms: Terms = field(default_factory=Terms)
+    reason: str = ""
+    """The reason that the study does not run: ``full`` if it paused by itself, empty if an owner decided."""
+
+
+class Standing(StrEnum):
+    """A person's place in a study, from the first page to the end."""
+
+    CONSENTED = "consented"
+    """reads the guidelines"""
+    EXAM = "exam"
+    """is taking the qualification"""
+    REVIEW = "review"
+    """waits for an owner to read the exam"""
+    SCREENED_OUT = "screened_out"
+    """failed the exam for the last time, or was refused"""
+    ADMITTED = "admitted"
+    """gets work"""
+    WARNED = "warned"
+    """failed an attention check, and must read the warning before continuing"""
+    FINISHED = "finished"
+    """finished all assigned work"""
+    FULL = "full"
+    """arrived or qualified when no work was left"""
+    REJECTED = "rejected"
+    """an owner took the work out of the statistics"""
+    BLOCKED = "blocked"
+    """failed too many attention checks"""
+    WITHDRAWN = "withdrawn"
+    """withdrew their consent; their saves are kept aside for a time and not counted"""
+    REMOVED = "removed"
+    """their data was deleted"""
+
+
+@dataclass(frozen=True, slots=True)
+class Enrolment:
+    """One step of one person in one study."""
+
+    task: int
+    person: int
+    state: Standing
+    note: str = ""
+    actor: str = ""
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerKey:
+    """A right answer: one of these scores, with these drafted lines deleted or revised.
+
+    ``must`` are positions in the draft, from 1; empty ``accepted`` takes any score.
+    """
+
+    instance: int
+    criterion: int
+    accepted: tuple[float, ...] = ()
+    must: tuple[int, ...] = ()
+    explanation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """One answered item of an exam."""
+
+    instance: str
+    criterion: str
+    right: bool
+    given: float | None
+    accepted: tuple[float, ...]
+    missed: tuple[int, ...]
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One handing-in of an exam."""
+
+    person: int
+    attempt: int
+    right: int
+    items: int
+    passed: bool
+    detail: tuple[Graded, ...]
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Participant:
+    """One submission: a person's part in a study in one session. ``service_id`` is their id at the service."""
+
+    id: int
+    name: str
+    state: Standing
+    note: str
+    joined_at: str
+    last_save: str
+    active_minutes: float
+    finished: int = 0
+    """Finished instances, including attention checks, as the quota counts them."""
+    held: int = 0
+    timed_out: int = 0
+    lapsed: int = 0
+    """Instances of the last batch whose time ran out."""
+    taken_out: int = 0
+    """Finished once, and then rejected or withdrawn."""
+    checks: int = 0
+    failed: int = 0
+    kind: str = ""
+    service_id: str = ""
+    study: str = ""
+    session: str = ""
+    arrival: int = 0
+    proof: str = ""
+    saves: int = 0
+    """Evaluations saved in the study itself, exam aside, each counted once."""
+    wall_minutes: float = 0.0
+    """Minutes from consent to the end; a long pause counts as a short one."""
+    left: bool = False
+    """True if the person later arrived for another study of the service."""
+    before: Standing | None = None
+    """The earlier state of a person who has withdrawn or was removed."""
+    repeats: tuple[str, ...] = ()
+    """Further sessions of the same study in which the person arrived too."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnRequest:
+    """A request to continue as a person of a study; ``admitted`` is None until an owner decides."""
+
+    id: int
+    annotator: int
+    name: str
+    number: str
+    """The number on the browser's page. An owner can ask the person for it."""
+    asked_at: str
+    admitted: bool | None
+
+
+# ---- requests to Prolific: author, time, amount and result
+
+
+class Kind(StrEnum):
+    """The type of a request to Prolific."""
+
+    DRAFT = "draft"
+    PUBLISH = "publish"
+    PLACES = "places"
+    APPROVE = "approve"
+    RETURN = "return"
+    REJECT = "reject"
+    BONUS = "bonus"
+    MESSAGE = "message"
+
+
+class Outcome(StrEnum):
+    """The progress of a request. It is recorded before anything is sent."""
+
+    PREPARED = "prepared"
+    """a bonus is being set up: nothing can have been paid yet"""
+    SENT = "sent"
+    """it left, and no answer is in the record"""
+    UNKNOWN = "unknown"
+    """no answer came: it may have happened"""
+    DONE = "done"
+    REFUSED = "refused"
+    """it did not happen"""
+    DROPPED = "dropped"
+    """it was cancelled before anything was paid"""
+
+
+STANDING = (Outcome.PREPARED, Outcome.SENT, Outcome.UNKNOWN, Outcome.DONE)
+"""Outcomes of requests that happened or may have happened. CoEval does not repeat them by itself."""
+UNSETTLED = (Outcome.SENT, Outcome.UNKNOWN)
+"""Outcomes that only Prolific can clarify."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """The submission, study or person that a request concerns; requests for the same one share the ``key``.
+
+    Amounts are in hundredths of the currency, pence or cents. ``paid_before`` is what bonuses had come to.
+    """
+
+    key: str
+    subject: str
+    amount: int = 0
+    paid_before: int = 0
+    who: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request with its newest outcome. ``remote`` is the id of the result at Prolific."""
+
+    kind: Kind
+    study: str
+    items: tuple[Item, ...]
+    currency: str = ""
+    note: str = ""
+    """The details and grounds of the request: a rule, a reason, the evidence."""
+    asked_by: str = ""
+    asked_at: str = ""
+    outcome: Outcome = Outcome.SENT
+    remote: str = ""
+    answer: str = ""
+    answered_at: str = ""
+    id: int = 0
+
+    @property
+    def subjects(self) -> frozenset[str]:
+        return frozenset(item.subject for item in self.items)
+
+    @property
+    def amount(self) -> int:
+        return sum(item.amount for item in self.items)

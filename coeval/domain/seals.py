@@ -1,4 +1,4 @@
-"""A task's seal: which documents judges may be fitted on, which are kept for the certificate, and who opened those."""
+"""A task's seal: the documents to fit judges on, the documents kept for the certificate, and each opening."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Part(StrEnum):
-    """What a document is for: everything is fitted and chosen on ``dev``; ``certificate`` only proves the result."""
+    """The purpose of a document: ``dev`` to fit and choose a judge, ``certificate`` only to prove the result."""
 
     DEV = "dev"
     CERTIFICATE = "certificate"
@@ -15,7 +15,7 @@ class Part(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """How the documents of a task were split, once: by a salted hash, so that nobody chose.
+    """The one split of a task's documents. A salted hash makes it, so that nobody can choose.
 
     ``share`` of the documents, above 0 and below 1, went to the certificate.
     """
@@ -29,9 +29,9 @@ class Seal:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """The certificate's labels were read: ``number`` counts a seal's openings from 1, and none is ever taken back.
+    """A reading of the certificate's labels. ``number`` counts the openings of a seal from 1; none is ever deleted.
 
-    ``certificate`` is the result as JSON; empty where computing it failed after the labels were read.
+    ``certificate`` is the result as JSON; empty if computing it failed after the labels were read.
     """
 
     number: int
@@ -40,7 +40,7 @@ class Opening:
     opened_at: str = ""
     certificate: str = ""
     labels: str = "[]"
-    """What people and judge said of each sealed line, by hashes, as JSON."""
+    """The scores of people and judge for each sealed line, by hashes, as JSON."""
     id: int = 0
 
 
@@ -62,7 +62,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class JudgedLine:
-    """What a judge, by the label of its run, said of an instance by a criterion; ``score`` is None where unscored.
+    """A judge's score of an instance and a criterion, by the label of its run; None if unscored.
 
     ``samples`` and ``probabilities`` as in ``Draft``.
     """
@@ -77,7 +77,7 @@ class JudgedLine:
 
 @dataclass(frozen=True, slots=True)
 class FittedJudge:
-    """A judge as it was fitted on the dev part, as JSON; ``hash`` is that of the text."""
+    """A judge that was fitted on the dev part, as JSON; ``hash`` is the hash of the text."""
 
     json: str
     hash: str
@@ -97,11 +97,11 @@ class RunExample:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A sharper wording that the model proposed for a criterion; ``taken`` is None until an owner decides."""
+    """A clearer wording that the model proposed for a criterion; ``taken`` is None until an owner decides."""
 
     criterion: int
     before: str
-    """The criterion's text as it was."""
+    """The criterion's text before the proposal."""
     text: str
     anchors: tuple[tuple[int, str], ...] = ()
     why: str = ""

@@ -1,20 +1,21 @@
-"""What the file of a finished study holds before it is stored, and the rule by which a study has enough."""
+"""Whole studies: the content of a finished study's file, stopping rules, and restorations of a hosted file."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-from coeval.domain.criteria import Criterion
 from coeval.domain.evaluations import Arm, EvaluationRow, ScrutinyRow
-from coeval.domain.judges import Run
 from coeval.domain.people import Group
-from coeval.domain.tasks import Instance, Task
+from coeval.domain.runs import Run
+from coeval.domain.tasks import Criterion, Instance, Task
+
+# The content of a finished study's file before it is stored, and stopping rules.
 
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """What a file of a finished study holds, before it is stored: names stand where ids will be."""
+    """The content of a finished study's file before it is stored, with names in place of ids."""
 
     task: Task
     instances: tuple[Instance, ...] = ()
@@ -22,7 +23,7 @@ class Study:
     runs: tuple[ImportedRun, ...] = ()
     submissions: tuple[ImportedSubmission, ...] = ()
     notes: tuple[str, ...] = ()
-    """What was left out or mended on reading, with counts; shown after the import."""
+    """Notes on what was left out or repaired while reading, with counts; shown after the import."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class ImportedDraft:
     raw: str = ""
     samples: tuple[float, ...] = ()
     probabilities: tuple[float, ...] = ()
+    rule: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,31 +61,34 @@ class ImportedSubmission:
     opened_at: str = ""
     submitted_at: str = ""
     arm: Arm = Arm.ASSISTED
-    """The arm drawn; of a standing study, the one that came of it (``Submission.outcome``)."""
+    """The drawn arm; for a study in progress, the arm that resulted (``Submission.outcome``)."""
     run: str = ""
-    """Label of the run whose draft was shown; empty where there was none."""
+    """Label of the run whose draft was shown; empty if there was none."""
     shown_score: float | None = None
-    """The score that stood on the screen where it was not the draft's own."""
+    """The score on the screen if it was not the draft's own."""
     planted: str = ""
     active_ms: int | None = None
     first_score: float | None = None
-    """In the arm ``first``: the score given before the draft was shown."""
+    """In the arm ``first``: the score from before the draft was shown."""
     group: Group | None = None
-    """The group of the person; None where the file does not say."""
+    """The group of the person; None if the file does not name one."""
 
 
 class Measure(StrEnum):
-    """What a rule is about: alpha, the mean over criteria, or the difference of two systems' means."""
+    """The subject of a rule: alpha (mean over criteria), the difference of two systems, or the pull of drafts."""
 
     ALPHA = "alpha"
     DIFFERENCE = "difference"
+    PULL = "pull"
 
 
 @dataclass(frozen=True, slots=True)
 class StoppingRule:
-    """Enough: the interval that holds at every look is no wider than +-``width``; of two systems, or leaves out 0.
+    """A rule for stopping: the interval is at most +-``width`` wide or, for two systems, leaves out 0.
 
-    ``planned`` is how many documents are planned: where the interval is narrowest for its number of documents.
+    Of the pull, ``width`` is the limit under which a way to show drafts is kept (``stats.arm_advice``), and ``planned``
+    the documents after which that is decided. Else ``planned`` is how many documents are planned: where the interval is
+    narrowest for its number of documents.
     ``scores_then`` is how many scores there were when the rule was declared.
     """
 
@@ -95,3 +100,19 @@ class StoppingRule:
     scores_then: int = 0
     declared_by: str = ""
     declared_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Restoration:
+    """A restoration: its place, snapshot, time and loss."""
+
+    source: str
+    name: str
+    taken_at: str
+    restored_at: str
+    passed_over: str = ""
+    """Newer snapshots that were damaged, one a line."""
+    newest_at: str = ""
+    """The time of the newest snapshot in the place."""
+    put_aside: str = ""
+    """The file that was there before, and is kept under this name."""

@@ -1,1 +1,1 @@
-"""A judge as a thing of its own: what it learned from people, and proof of how far it may stand in for them."""
+"""Public paths of adapters, which users write into the configuration of other tools."""

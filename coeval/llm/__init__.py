@@ -1,1 +1,1 @@
-"""The model helper: what is asked of a language model, how it is asked, and how its words are read."""
+"""The model helper: questions to a language model, requests, and the reading of answers."""

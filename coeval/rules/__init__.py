@@ -1,1 +1,1 @@
-"""Pure decisions: what a ballot, an evaluation, an arm and a planted error must be. No file, no model, no database."""
+"""Pure decisions about ballots, evaluations, arms and planted errors. No file, no model, no database."""

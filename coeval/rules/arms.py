@@ -1,9 +1,14 @@
-"""How a study shows its drafts: the shares of the arms, and what is drawn from them by a salted hash.
+"""The way a study shows its drafts: arms, the distribution of work in a team, and ids as one person sees them.
 
 A draw depends on the task's secret seed and on who came when: nobody can guess it, or have it drawn again. People
 are drawn in pairs, so that scores without a draft overlap: agreement needs two of them on one instance. The blind
 arm and the drafts with a planted error are what tell the pull of the draft from agreement with it (Schroeder et al.
 2025).
+
+The ids of the tables count up as rows are added, so that ``id % 2`` can name the system, and neighbours the import.
+An alias is a permutation of the id under a key of the task's secret seed and the person: a Feistel network over
+48 bits with four rounds of keyed BLAKE2, as many as make it a strong permutation (Luby and Rackoff 1988). Nothing
+has to be stored for it.
 """
 
 from __future__ import annotations
@@ -12,28 +17,36 @@ import hashlib
 import math
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 
 from coeval.domain import Arm, Instance
 from coeval.errors import InputError
 
+# The way a study shows its drafts: the shares of the arms, drawn by a salted hash.
+#
+# A draw depends on the task's secret seed and on who came when: nobody can guess it, or have it drawn
+# again. People are drawn in pairs, so that scores without a draft overlap: agreement needs two of them
+# on one instance. The blind arm and the drafts with a planted error are what tell the pull of the draft
+# from agreement with it (Schroeder et al. 2025).
+
 IDLE_SECONDS = (10, 3600)
 
 BLOCK = 20
-"""Instances in a row of the file among which each pair of people has the shares met to within one."""
+"""Number of consecutive instances in which each pair of people meets the shares to within one."""
 
 
 class Display(StrEnum):
-    """How inputs and outputs are set: as they are, or as Markdown."""
+    """The rendering of inputs and outputs: plain or Markdown."""
 
     PLAIN = "plain"
     MARKDOWN = "markdown"
 
 
 class Layout(StrEnum):
-    """What annotators work at: one criterion at a time, all of an instance in one sheet, or as each of them likes."""
+    """The annotators' view: one criterion at a time, all criteria of an instance in one sheet, or their choice."""
 
     CHOICE = "choice"
     ONE = "one"
@@ -42,26 +55,40 @@ class Layout(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What an owner decides about a task's screens. Shares are of 1.
+    """An owner's decisions about a task's screens. Shares are fractions of 1.
 
-    ``blind_share`` and ``first_share`` are of (annotator, instance): no draft, or the draft only after a first
-    score. ``planted_share`` is of the assisted (annotator, instance, criterion): something wrong on purpose.
+    ``blind_share``, ``first_share``, ``evidence_share`` and ``reasons_share`` are of (annotator, instance): no draft,
+    the draft only after a first score, its quoted passages alone, or its lines of evidence alone.
+    ``planted_share`` is of the assisted (annotator, instance, criterion): something wrong on purpose.
     """
 
     blind_share: float = 0.0
     first_share: float = 0.0
     planted_share: float = 0.0
     idle_seconds: int = 60
-    """Without a sign of life for this long, the active time stands still."""
+    """Seconds without activity after which the active time pauses."""
     display: Display = Display.PLAIN
     hide_systems: bool = True
     wait_for_drafts: bool = False
-    """Whether an evaluation that is to be shown with its draft is held back until there is one."""
+    """True if an evaluation that needs its draft waits until there is one."""
     layout: Layout = Layout.CHOICE
+    evidence_share: float = 0.0
+    reasons_share: float = 0.0
+
+    @property
+    def arm_shares(self) -> dict[Arm, float]:
+        """The share of each arm; what the others leave is assisted."""
+        shares = {
+            Arm.BLIND: self.blind_share,
+            Arm.FIRST: self.first_share,
+            Arm.EVIDENCE: self.evidence_share,
+            Arm.REASONS: self.reasons_share,
+        }
+        return shares | {Arm.ASSISTED: 1 - sum(shares.values())}
 
 
 def check_design(design: Design) -> Design:
-    """The design as given.
+    """Return the design as given.
 
     Raises:
         InputError: a share is not from 0 to 1, the arms come to more than 1, or the idle time is odd.
@@ -69,16 +96,24 @@ def check_design(design: Design) -> Design:
     shares = {
         "blind": design.blind_share,
         "judge-first": design.first_share,
+        "evidence-only": design.evidence_share,
+        "evidence-and-reasons": design.reasons_share,
         "planted errors": design.planted_share,
     }
     for name, share in shares.items():
         if not (math.isfinite(share) and 0 <= share <= 1):
             raise InputError(f"The {name} share is {share:.0%}: choose one from 0% to 100%.")
-    together = design.blind_share + design.first_share
-    if together > 1:
+    together = design.blind_share + design.first_share + design.evidence_share + design.reasons_share
+    if together > 1 + 1e-9:
+        partly = design.evidence_share or design.reasons_share
+        which = (
+            "blind, judge-first, evidence-only and evidence-and-reasons"
+            if partly
+            else "blind and judge-first"
+        )
         raise InputError(
-            f"The blind and judge-first shares come to {together:.0%} of the assignments: lower one, so that they "
-            "come to 100% at most."
+            f"The {which} shares add up to {together:.0%} of the assignments: lower one, "
+            "so that they add up to at most 100%."
         )
     low, high = IDLE_SECONDS
     if not low <= design.idle_seconds <= high:
@@ -87,7 +122,7 @@ def check_design(design: Design) -> Design:
 
 
 def draw_share(seed: str, *parts: object) -> float:
-    """A number from 0 to 1 that these parts always draw.
+    """Return a number from 0 to 1 that these parts always draw.
 
     >>> draw_share("s", "arm", 1, 1) == draw_share("s", "arm", 1, 1)
     True
@@ -96,8 +131,16 @@ def draw_share(seed: str, *parts: object) -> float:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64
 
 
-def draw_arm(seed: str, place: int, nth: int, blind_share: float, first_share: float = 0.0) -> Arm:
-    """The arm in which the ``nth`` person to open an instance sees it; both count from 0.
+def draw_arm(
+    seed: str,
+    place: int,
+    nth: int,
+    blind_share: float,
+    first_share: float = 0.0,
+    evidence_share: float = 0.0,
+    reasons_share: float = 0.0,
+) -> Arm:
+    """Return the arm in which the ``nth`` person to open an instance sees it; both count from 0.
 
     The first two to open an instance share an arm, the next two another, and so on. Each pair's arms are a random
     order of the shares within ``BLOCK`` instances, so that even a few instances hold the share (permuted blocks).
@@ -112,13 +155,22 @@ def draw_arm(seed: str, place: int, nth: int, blind_share: float, first_share: f
     key = ("arm", nth // 2, place // BLOCK)
     order = sorted(range(BLOCK), key=lambda at: draw_share(seed, *key, at))
     drawn = (order.index(place % BLOCK) + draw_share(seed, *key)) / BLOCK
-    if drawn < blind_share:
-        return Arm.BLIND
-    return Arm.FIRST if drawn < blind_share + first_share else Arm.ASSISTED
+    shares = {
+        Arm.BLIND: blind_share,
+        Arm.FIRST: first_share,
+        Arm.EVIDENCE: evidence_share,
+        Arm.REASONS: reasons_share,
+    }
+    edge = 0.0
+    for arm, share in shares.items():
+        edge += share
+        if drawn < edge:
+            return arm
+    return Arm.ASSISTED
 
 
 def describe_overlap(design: Design, n_instances: int, n_people: int) -> tuple[str, bool]:
-    """What agreement without the draft will rest on, and whether that is a warning; ("", False) without such arms.
+    """Return the basis of agreement without the draft, and whether it is a warning; ("", False) without such arms.
 
     Args:
         n_people: how many people each instance goes to.
@@ -147,7 +199,7 @@ def describe_overlap(design: Design, n_instances: int, n_people: int) -> tuple[s
 
 
 def draw_order(seed: str, annotator: int, instances: Iterable[int]) -> list[int]:
-    """The order in which an annotator meets the instances: shuffled, the same at every call.
+    """Return the order in which an annotator meets the instances: shuffled, the same at every call.
 
     >>> sorted(draw_order("s", 1, [3, 1, 2]))
     [1, 2, 3]
@@ -159,27 +211,154 @@ def draw_order(seed: str, annotator: int, instances: Iterable[int]) -> list[int]
     return sorted(instances, key=key)
 
 
-def tells_system(instance: Instance, text: str) -> bool:
-    """Whether a text beside the instance's own gives away who wrote its output: by letters and digits alone.
+def find_telling(instances: Iterable[Instance], columns: Container[str], systems: Iterable[str]) -> set[str]:
+    """Return the columns that must stay hidden with the systems, because a name or value identifies a system.
+
+    One such value is enough for the whole column. A column that was left out only where it names the system would say
+    by its absence who wrote the output.
+
+    >>> by_two = [Instance("1", "", "", context={"by": "gpt4o"}), Instance("2", "", "", context={"by": "?"})]
+    >>> find_telling(by_two, {"by", "topic"}, ["GPT-4o", "Llama"])
+    {'by'}
+    """
+    names = frozenset(map(_letters, systems)) - {""}
+    telling: set[str] = set()
+    read: set[tuple[str, str]] = set()
+    for instance in instances:
+        for column, value in instance.context.items():
+            if column not in columns or column in telling or (column, value) in read:
+                continue
+            read.add((column, value))
+            # the bytes of an image identify nobody, whatever letters they contain
+            address = "" if value.startswith("data:") else value
+            if _names_any(names, column) or _names_any(names, address):
+                telling.add(column)
+    return telling
+
+
+def _names_any(names: Set[str], text: str) -> bool:
+    """Return whether a text names any of these systems: by letters and digits alone.
 
     A name of up to three letters counts only where it stands by itself, or beside digits as in the id "1a": an "A" is
     in every text.
 
-    >>> from dataclasses import replace
-    >>> one = Instance("q1", "Why?", "So.", system="GPT-4o mini")
-    >>> tells_system(one, "made by gpt4o-mini"), tells_system(one, "GPT 4O MINI, 2024"), tells_system(one, "gpt-4o")
+    >>> one = frozenset(["gpt4omini"])
+    >>> _names_any(one, "made by gpt4o-mini"), _names_any(one, "GPT 4O MINI, 2024"), _names_any(one, "gpt-4o")
     (True, True, False)
-    >>> tells_system(replace(one, system="B"), "Maybe."), tells_system(replace(one, system="B"), "model: b")
-    (False, True)
-    >>> tells_system(replace(one, system="b"), "12b"), tells_system(replace(one, system="b"), "12bis")
-    (True, False)
+    >>> short = frozenset("b")
+    >>> [_names_any(short, text) for text in ("Maybe.", "model: b", "12b", "12bis")]
+    [False, True, True, False]
     """
-    name = _letters(instance.system)
-    if len(name) > 3:
-        return name in _letters(text)
+    plain = _letters(text)
+    if any(len(name) > 3 and name in plain for name in names):
+        return True
     folded = text.casefold()
-    return bool(name) and name in re.findall(r"[^\W_]+", folded) + re.findall(r"[^\W\d_]+", folded)
+    words = re.findall(r"[^\W_]+", folded) + re.findall(r"[^\W\d_]+", folded)
+    return any(len(name) <= 3 and name in words for name in names)
 
 
 def _letters(text: str) -> str:
     return "".join(re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", text).casefold()))
+
+
+def group_documents(instances: Iterable[tuple[int, str]]) -> list[list[int]]:
+    """(instance, document) as a list of instances for each document, in the order in which they begin.
+
+    >>> group_documents([(1, "a"), (2, "b"), (3, "a"), (4, "")])
+    [[1, 3], [2], [4]]
+    """
+    units: dict[object, list[int]] = defaultdict(list)
+    for instance, document in instances:
+        units[document or instance].append(instance)
+    return list(units.values())
+
+
+def share_out(
+    units: Sequence[Sequence[int]],
+    people: Sequence[int],
+    per_instance: int,
+    seed: str,
+    *,
+    held: Mapping[int, Collection[int]],
+    loads: Mapping[int, int],
+) -> dict[int, list[int]]:
+    """Return each person's instances, so that ``per_instance`` people get every instance.
+
+    A document's instances go to the same people, those who have fewest so far; ties are drawn. ``held`` are the
+    people who have an instance already, and count; ``loads`` how many instances each person has before.
+
+    >>> given = share_out([[1, 2], [3], [4]], [7, 8, 9], 2, "s", held={}, loads={})
+    >>> sorted(len(instances) for instances in given.values())
+    [2, 3, 3]
+    """
+    counts = Counter(loads)
+    given: dict[int, list[int]] = {person: [] for person in people}
+    for unit in units:
+        at_it = {person for instance in unit for person in held.get(instance, ())}
+        order = sorted(
+            people,
+            key=lambda person: (
+                person not in at_it,
+                counts[person],
+                draw_share(seed, "share", unit[0], person),
+            ),
+        )
+        for instance in unit:
+            having = held.get(instance, ())
+            free = [person for person in order if person not in having]
+            for person in free[: max(0, per_instance - len(having))]:
+                given[person].append(instance)
+                counts[person] += 1
+    return given
+
+
+# Ids as one person sees them: numbers that say nothing of order, origin or kind, and are nobody else's.
+#
+# The ids of the tables count up as rows are added, so that ``id % 2`` can name the system, and
+# neighbours the import. An alias is a permutation of the id under a key of the task's secret seed and
+# the person: a Feistel network over 48 bits with four rounds of keyed BLAKE2, as many as make it a
+# strong permutation (Luby and Rackoff 1988). It needs no storage.
+
+HALF = 24
+MASK = (1 << HALF) - 1
+ROUNDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Aliases:
+    """The aliases of one task for one person; without a key, ids are their own aliases.
+
+    >>> mine, yours = Aliases.of("seed", 1), Aliases.of("seed", 2)
+    >>> mine.hide("row", 7) == mine.hide("row", 7), mine.hide("row", 7) == yours.hide("row", 7)
+    (True, False)
+    >>> mine.reveal("row", mine.hide("row", 7)), mine.reveal("draft", mine.hide("row", 7)) == 7
+    (7, False)
+    """
+
+    key: bytes = b""
+
+    @classmethod
+    def of(cls, seed: str, person: int) -> Aliases:
+        return cls(hashlib.blake2b(f"alias:{seed}:{person}".encode(), digest_size=32).digest())
+
+    def hide(self, kind: str, number: int) -> int:
+        """Return the alias, from 1 to 2**48, of an id from 1 to 2**48."""
+        if not self.key:
+            return number
+        left, right = (number - 1) >> HALF & MASK, (number - 1) & MASK
+        for step in range(ROUNDS):
+            left, right = right, left ^ self._mix(kind, step, right)
+        return (left << HALF | right) + 1
+
+    def reveal(self, kind: str, alias: int) -> int:
+        """Return the id of an alias; of a number that is none, some id that nothing has."""
+        if not self.key:
+            return alias
+        left, right = (alias - 1) >> HALF & MASK, (alias - 1) & MASK
+        for step in reversed(range(ROUNDS)):
+            left, right = right ^ self._mix(kind, step, left), left
+        return (left << HALF | right) + 1
+
+    def _mix(self, kind: str, step: int, half: int) -> int:
+        text = f"{kind}:{step}:{half}".encode()
+        return int.from_bytes(hashlib.blake2b(text, digest_size=3, key=self.key).digest(), "big")

@@ -1,4 +1,4 @@
-"""Votes on criteria: what a ballot must hold, how votes are counted, what a round ends in.
+"""Votes on criteria: check ballots, count votes, and compute the result of a round.
 
 Pure. An evaluator approves, deletes or revises every proposal and may add criteria of their own; for each
 proposal the action with the most votes holds, and a tie is the owner's to break (CoEval paper, stage 1).
@@ -8,22 +8,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from coeval.domain import MAX_ADDED, MAX_REMARK, Action, Ballot, Origin, Proposal, Vote
 from coeval.errors import InputError
 from coeval.language import tr, trn
+from coeval.rules.names import normalize_name
 
 ON_A_PROPOSAL = (Action.APPROVE, Action.REVISE, Action.DELETE)
 
 
 def same_words(text: str) -> str:
-    """What two wordings must share to count as the same: letters and digits, case and spacing aside."""
+    """Return a wording's letters and digits, without case and spacing, for comparison with other wordings."""
     return " ".join("".join(c if c.isalnum() else " " for c in text.casefold()).split())
 
 
 def check_ballot(proposals: Sequence[Proposal], votes: Sequence[Vote]) -> tuple[Vote, ...]:
-    """The ballot in the order of the proposals, added criteria last, texts stripped.
+    """Return the ballot in the order of the proposals, added criteria last, texts stripped.
 
     Raises:
         InputError: a proposal has no vote or two; a reason or a new wording is missing; an added criterion
@@ -64,7 +65,7 @@ def _stripped(vote: Vote) -> Vote:
                     limit=f"{MAX_REMARK:,}",
                 )
             )
-    return Vote(vote.action, vote.proposal, vote.reason.strip(), vote.new_text.strip())
+    return Vote(vote.action, vote.proposal, vote.reason.strip(), normalize_name(vote.new_text))
 
 
 def _check_vote(proposal: Proposal, vote: Vote) -> Vote:
@@ -126,7 +127,7 @@ def _short(text: str, width: int = 60) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ActionRates:
-    """How often each action was taken: ``n`` votes, and fractions that sum to 1 (all 0 where n is 0)."""
+    """The share of each action among ``n`` votes. Shares sum to 1, or are all 0 if n is 0."""
 
     n: int
     approve: float
@@ -137,16 +138,17 @@ class ActionRates:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A text that somebody wrote: a revised wording or an added criterion."""
+    """A text that somebody wrote: a revised wording or an added criterion; ``voters`` is how many wrote it."""
 
     text: str
     person: str
     reason: str
+    voters: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class ProposalTally:
-    """The votes on one proposal. ``outcome`` is None at a tie, whose actions are in ``tied``."""
+    """The votes on one proposal. At a tie ``outcome`` is None, and ``tied`` holds the tied actions."""
 
     proposal: Proposal
     rates: ActionRates
@@ -160,7 +162,8 @@ class ProposalTally:
 class Tally:
     """A round's count: per proposal, the criteria people added, and rates overall and by group.
 
-    ``saves`` is how often its ballots were saved: it grows with every change of a vote.
+    ``saves`` is how often its ballots were saved: it grows with every change of a vote. ``waiting`` are the people
+    who may vote and have not.
     """
 
     proposals: tuple[ProposalTally, ...]
@@ -169,6 +172,11 @@ class Tally:
     by_group: Mapping[str, ActionRates]
     n_ballots: int
     saves: int = 0
+    waiting: tuple[str, ...] = ()
+
+    def is_backed(self, added: Wording) -> bool:
+        """Return whether more than half of the voters added this criterion."""
+        return 2 * added.voters > self.n_ballots
 
 
 def rate(actions: Iterable[Action]) -> ActionRates:
@@ -183,7 +191,7 @@ def rate(actions: Iterable[Action]) -> ActionRates:
 
 
 def tally(proposals: Sequence[Proposal], ballots: Sequence[Ballot]) -> Tally:
-    """Count the ballots of a round; ballots hold one vote on every proposal (see ``check_ballot``)."""
+    """Count the ballots of a round. Each ballot has one vote for every proposal (see ``check_ballot``)."""
     votes = [(ballot, vote) for ballot in ballots for vote in ballot.votes]
     groups = {ballot.group for ballot in ballots}
     return Tally(
@@ -215,16 +223,17 @@ def _tally_proposal(proposal: Proposal, votes: Sequence[tuple[Ballot, Vote]]) ->
 
 
 def _merge_added(votes: Sequence[tuple[Ballot, Vote]]) -> tuple[Wording, ...]:
-    added: dict[str, Wording] = {}
+    added: dict[str, dict[str, Wording]] = {}
     for ballot, vote in votes:
         if vote.action is Action.ADD:
-            added.setdefault(same_words(vote.new_text), Wording(vote.new_text, ballot.person, vote.reason))
-    return tuple(added.values())
+            by_person = added.setdefault(same_words(vote.new_text), {})
+            by_person.setdefault(ballot.person, Wording(vote.new_text, ballot.person, vote.reason))
+    return tuple(replace(next(iter(one.values())), voters=len(one)) for one in added.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """One criterion of the set to be: its wording, and the proposal that it keeps or rewords, if any."""
+    """One criterion of the future set: its wording, and the proposal that it keeps or rewords, if any."""
 
     text: str
     origin: Origin
@@ -239,7 +248,7 @@ def choose(
     approved: Iterable[int] = (),
     dropped: Iterable[int] = (),
 ) -> tuple[Chosen, ...]:
-    """The criteria a round ends in.
+    """Return the criteria a round ends in.
 
     The owner may settle any proposal, by its id: ``decisions`` gives a wording, ``approved`` keeps it as it
     is, ``dropped`` leaves it out; ``added`` are the added criteria they take. Where nothing is settled the
@@ -253,7 +262,7 @@ def choose(
     left = [tally for tally in count.proposals if tally.proposal.id not in set(dropped)]
     chosen = [_choose_wording(tally, settled.get(tally.proposal.id)) for tally in left]
     kept = [criterion for criterion in chosen if criterion is not None]
-    kept += [Chosen(text.strip(), Origin.HUMAN) for text in added if text.strip()]
+    kept += [Chosen(text, Origin.HUMAN) for one in added if (text := normalize_name(one))]
     if not kept:
         raise InputError("No criterion is left: keep or add at least one before establishing the set.")
     repeated = [
@@ -267,7 +276,7 @@ def choose(
 def _choose_wording(count: ProposalTally, decision: str | None) -> Chosen | None:
     proposal = count.proposal
     if decision is not None and decision.strip():
-        text = decision.strip()
+        text = normalize_name(decision)
         return (
             Chosen(proposal.text, proposal.origin, proposal)
             if text == proposal.text

@@ -1,4 +1,4 @@
-"""The four actions on evaluation rows: what a submission must hold, and what it changed.
+"""The four actions on evaluation rows: check a submission, and compute its changes.
 
 Pure. The drafted text is always the database's; a browser sends ids, actions, reasons, new texts and the
 score. An action compares with the draft, never with the previous save, so the latest revision alone tells
@@ -7,8 +7,9 @@ the net change (CoEval paper, stage 2).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from coeval.domain import (
     MAX_ADDED,
@@ -16,7 +17,9 @@ from coeval.domain import (
     Action,
     Arm,
     Draft,
+    DraftStatus,
     EvaluationRow,
+    Quote,
     RowKind,
     Scale,
     ScrutinyRow,
@@ -27,7 +30,7 @@ from coeval.language import tr, trn
 
 @dataclass(frozen=True, slots=True)
 class SentRow:
-    """What a browser says of one drafted line."""
+    """The browser's data for one drafted line."""
 
     id: int
     action: Action | None
@@ -44,6 +47,57 @@ class AddedRow:
     reason: str = ""
 
 
+def list_marks(draft: Draft) -> tuple[Quote, ...]:
+    """Return the passages that the draft's lines of evidence quote and that stand in the texts, in the texts' order.
+
+    Each passage is there once and without its line, so that neither number nor order says what the draft thinks of it.
+    A conclusion's quotes are left out: they stand for its verdict.
+    """
+    found = {
+        (quote.place, quote.start, quote.end): quote
+        for row in draft.rows
+        if row.kind is RowKind.EVIDENCE
+        for quote in row.quotes
+        if quote.located
+    }
+    return tuple(found[key] for key in sorted(found, key=lambda key: (str(key[0]), key[1] or 0, key[2] or 0)))
+
+
+def keep_reasons(draft: Draft) -> Draft:
+    """Return the draft with its lines of evidence alone: no conclusion, no score, and no line that states the score.
+
+    An unscored draft looks like any other, and how its score came about is not told.
+    """
+    rows = tuple(
+        row
+        for row in draft.rows
+        if row.kind is RowKind.EVIDENCE
+        and not (draft.score is not None and states_score(row.text, draft.score))
+    )
+    return replace(draft, rows=rows, score=None, reason="", status=DraftStatus.OK)
+
+
+def states_score(text: str, score: float) -> bool:
+    """Return whether a line writes the score as a number or as a word, whatever it may mean by it.
+
+    It is rather too strict: a line that says "three steps" of a draft with the score 3 is withheld too.
+
+    >>> states_score("I give it 4/5.", 4), states_score("It lists 4.5 km.", 4), states_score("A four at best.", 4)
+    (True, False, True)
+    """
+    numbers = (float(number.replace(",", ".")) for number in NUMBER.findall(text))
+    if any(abs(number - score) < 0.005 for number in numbers):
+        return True
+    word = SCORE_WORDS.get(int(score)) if score == int(score) else None
+    return word is not None and re.search(rf"\b{word}\b", text, re.IGNORECASE) is not None
+
+
+NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?:[.,]\d{1,4})?(?![\w]|[.,]\d)")
+SCORE_WORDS = dict(
+    enumerate(("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"))
+)
+
+
 def check(
     draft: Draft | None,
     scale: Scale,
@@ -52,16 +106,16 @@ def check(
     sent: Sequence[SentRow],
     added: Sequence[AddedRow],
 ) -> tuple[ScrutinyRow, ...]:
-    """The rows of a submission, in the order of the draft, added lines last.
+    """Return the rows of a submission, in the order of the draft, added lines last.
 
-    ``draft`` is what was on the screen, with anything planted in it. In the blind arm it is left out of account:
-    there every line is the person's own.
+    ``draft`` is what was on the screen, with anything planted in it. In the arms that show no line of it, it is left
+    out of account: there every line is the person's own.
 
     Raises:
         InputError: a line has no decision, the score is missing or not on the scale, a revised or added line
             is empty, a text is too long, or a line does not belong to the draft.
     """
-    shown = None if arm is Arm.BLIND else draft
+    shown = None if arm in (Arm.BLIND, Arm.EVIDENCE) else draft
     if score is None or not scale.admits(score):
         given = (
             tr("no score is chosen")
@@ -118,7 +172,7 @@ def _check_decided(drafted: Sequence[EvaluationRow], by_id: dict[int, SentRow]) 
 
 
 def name_rows(rows: Sequence[EvaluationRow | ScrutinyRow]) -> list[str]:
-    """How each line is called on the screen: Conclusion, Score, Evidence 1, Evidence 2, ...
+    """Return the name of each line on the screen: Conclusion, Score, Evidence 1, Evidence 2, ...
 
     >>> name_rows([EvaluationRow(RowKind.SCORE, "4"), EvaluationRow(RowKind.EVIDENCE, "a")])
     ['Score', 'Evidence 1']

@@ -1,13 +1,14 @@
-"""Planted errors: something wrong on purpose, so that it shows whether people let it stand.
+"""Planted errors: mistakes on purpose, to measure whether people notice them.
 
-A score is shifted by one, or one line of evidence is swapped with a line about another instance. The shift of
-the shown score is drawn, so a person's score regressed on it within an item gives the true pull of the draft,
+A score is shifted by one, or the comment of a line of evidence is swapped with one about another input. The shift
+of the shown score is drawn, so a person's score regressed on it within an item gives the true pull of the draft,
 undiluted by those who would have given that score anyway.
 
-Nothing but the error itself may tell a planted draft from another. So a wrong score is written just as the draft's
-own was, with as many digits; a foreign line quotes what the own line quoted; and scores are exchanged: as many 4s
-are shown as 3 as 3s are shown as 4 (a Metropolis step on the run's scores; Hastings 1970), so that how common a
-score is says nothing either. Where a run gives one score to nearly everything, few scores can be planted.
+Nothing but the error itself may tell a planted draft from another: neither a screen by itself nor many together.
+So each kind is an exchange that is as likely in one direction as in the other. Comments are exchanged within a form
+(``line_forms``), and by drafts of one score. Scores are exchanged within a form of the draft: as many 4s are shown
+as 3 as 3s are shown as 4 (a Metropolis step on the run's scores; Hastings 1970). What no exchange leaves honest is
+not planted: a score that another line states, a mean that the answers could not have, a line that only quotes.
 """
 
 from __future__ import annotations
@@ -15,25 +16,41 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 
 from coeval.domain import Draft, EvaluationRow, Quote, RowKind, Scale
 from coeval.rules.arms import draw_share
+from coeval.rules.line_forms import Comment, describe_tone, find_subjects, take_apart
 
 LIST_NUMBER = re.compile(r"\s*\d{1,2}[.)]\s+(?=\S)")
-NUMBER = re.compile(r"(?<![\w.,])\d{1,9}(?:[.,]\d{1,17})?(?![\d\w]|[.,]\d)")
+NUMBER = re.compile(r"(?<![\w.,])\d{1,9}(?:[.,]\d{1,17})?(?![\d\w]|[.,]\d|-[^\W\d])")
 SCALE_END = re.compile(r"\d\s*(?:/|\bout of|\bof|[-–—]|\bto)\s*$", re.IGNORECASE)
 SCALE_START = re.compile(r"\s*(?:[-–—]|to\b)\s*\d", re.IGNORECASE)
-"""What stands before and after the numbers of a scale ("4 out of 5", "on 1-5"): these are no score."""
+"""Texts before and after the numbers of a scale ("4 out of 5", "on 1-5"). These numbers are not scores."""
+
+MEAN_OF = re.compile(r"\bmean of (\d{1,4}) answers, standard deviation (\d+(?:\.\d+)?)")
+"""The words with which our own drafts say that a score is the mean of several answers."""
+
+NUMERALS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+NUMERAL = re.compile(rf"\b(?:{'|'.join(NUMERALS)})\b(?!-\w)", re.IGNORECASE)
+EXTREMES = re.compile(
+    r"\b(?:perfect|full|top|highest|maximum|lowest|minimum|worst|best)(?: possible)?"
+    r" (?:scores?|marks?|ratings?|points)\b",
+    re.IGNORECASE,
+)
 
 SALT = "sown"
-"""Part of the hash that draws planted errors; it never changes, or running studies would be drawn anew."""
+"""Part of the hash that draws planted errors. It never changes, because running studies would change with it."""
+
+SAMPLE = 200
+"""Number of drafts to read: enough for scores and forms, few enough to read while somebody waits."""
 
 
 class ErrorKind(StrEnum):
-    """What is wrong in a draft with a planted error."""
+    """The type of a planted error."""
 
     SCORE = "score"
     EVIDENCE = "evidence"
@@ -41,22 +58,31 @@ class ErrorKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PlantedError:
-    """What one person sees in place of what ``draft`` says: another score, or another line of evidence."""
+    """The replacement that one person sees in ``draft``: another score, or another line of evidence."""
 
     draft: int
     kind: ErrorKind
     score: float | None = None
     draft_row: int | None = None
     source: EvaluationRow | None = None
-    """The line of another instance that stands in the place of ``draft_row``."""
+    """The line about another input whose comment replaces the one in ``draft_row``."""
     text: str = ""
-    """What is shown of it; empty in what was planted before lines kept the quotes of the draft."""
+    """The replacement text; empty for errors planted before lines kept the quotes of the draft."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """Another draft of the same run by the same criterion."""
+
+    draft: Draft
+    lends: bool
+    """True if its lines may be shown: it is about another input, and this person never sees it otherwise."""
 
 
 def draw_kind(
     seed: str, annotator: int, instance: int, criterion: int, planted_share: float
 ) -> ErrorKind | None:
-    """Whether this person's draft has a planted error, and how; half of the planted errors are wrong scores.
+    """Return the planted error of this person's draft, if any; half of the planted errors are wrong scores.
 
     >>> draw_kind("s", 1, 1, 1, 0.0) is None, draw_kind("s", 1, 1, 1, 1.0) in ErrorKind
     (True, True)
@@ -68,44 +94,121 @@ def draw_kind(
 
 
 def draw_place(seed: str, annotator: int, instance: int, criterion: int, size: int) -> int:
-    """A position from 1 to ``size``: where the search for another instance's line begins."""
+    """Return a position from 1 to ``size`` at which the search for neighbours begins."""
     return 1 + int(draw_share(seed, "source", annotator, instance, criterion) * size)
 
 
-def plant_score(
-    seed: str, annotator: int, draft: Draft, scale: Scale, common: Mapping[int, int]
+def plant(
+    kind: ErrorKind,
+    seed: str,
+    annotator: int,
+    draft: Draft,
+    scale: Scale,
+    sample: str,
+    run: Sequence[Neighbour],
 ) -> PlantedError | None:
-    """The draft's score one higher or one lower, as drawn; ``common`` counts the run's scores, rounded.
+    """Return an error of this kind in the draft; None if the draft, the scale or the run leaves no room.
 
-    None where that is not on the scale, where the draft does not write its score as a number, or where the drawn
-    score is the rarer and the draw says no.
+    Args:
+        sample: the texts that the draft is about.
+        run: drafts of the same run by the same criterion.
     """
-    if draft.score is None or not _is_restated(draft, draft.score):
+    if kind is ErrorKind.SCORE:
+        return plant_score(seed, annotator, draft, scale, [other.draft for other in run])
+    return plant_evidence(seed, annotator, draft, sample, run)
+
+
+def plant_score(
+    seed: str, annotator: int, draft: Draft, scale: Scale, run: Sequence[Draft]
+) -> PlantedError | None:
+    """Return the draft's score one higher or one lower, as drawn.
+
+    None if the draft cannot honestly have that score, or where drafts of its form have it more rarely and the draw
+    says no.
+    """
+    if draft.score is None:
         return None
     key = (annotator, draft.instance, draft.criterion)
-    shifted = _shift(draft.score, 1 if draw_share(seed, "shift", *key) < 0.5 else -1)
-    if not scale.low <= shifted <= scale.high:
+    step = 1 if draw_share(seed, "shift", *key) < 0.5 else -1
+    shifted = _shift(draft.score, step)
+    if not _could_have(draft, shifted, scale):
         return None
-    ratio = common.get(_bin(shifted), 0) / max(common.get(_bin(draft.score), 0), 1)
-    return (
-        None
-        if draw_share(seed, "exchange", *key) >= ratio
-        else PlantedError(draft.id, ErrorKind.SCORE, score=shifted)
-    )
+    form, common = _read_verdict(draft).form, Counter([_bin(4 * draft.score)])
+    for other in run:
+        if other.id == draft.id or other.score is None:
+            continue
+        for at, away in ((draft.score, step), (shifted, -step)):
+            alike = _bin(4 * other.score) == _bin(4 * at) and _read_verdict(other).form == form
+            if alike and _could_have(other, _shift(other.score, away), scale):
+                common[_bin(4 * at)] += 1
+    if draw_share(seed, "exchange", *key) >= common[_bin(4 * shifted)] / common[_bin(4 * draft.score)]:
+        return None
+    return PlantedError(draft.id, ErrorKind.SCORE, score=shifted)
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """The statements of a draft's lines about its score."""
+
+    form: Hashable
+    """The properties that drafts must share to exchange scores: the spread of the answers, and the phrasing."""
+    named: tuple[float, ...]
+    """Numbers that other lines name, in digits or in words, outside their quotes."""
+    moves: bool
+    """True if the score can be restated, and no other number could be the score as well."""
+
+
+@lru_cache(maxsize=4_000)
+def _read_verdict(draft: Draft) -> _Verdict:
+    assert draft.score is not None
+    spread, named, moves = [], [], True
+    for row in draft.rows:
+        if row.kind is not RowKind.SCORE:
+            text = _unquote(row)
+            head = LIST_NUMBER.match(text)
+            digits = NUMBER.finditer(text, head.end() if head else 0)
+            named += [float(found[0].replace(",", ".")) for found in digits]
+            named += [NUMERALS.index(found[0].casefold()) for found in NUMERAL.finditer(text)]
+            moves = moves and not EXTREMES.search(text)
+            continue
+        mean = MEAN_OF.search(row.text)
+        spread += [mean[2]] if mean else []
+        beside = (
+            _numbers_beside(row.text, draft.score) or NUMERAL.search(row.text) or EXTREMES.search(row.text)
+        )
+        counted = mean is None or int(mean[1]) == len(draft.samples)
+        moves = moves and counted and not beside and restate(row.text, draft.score, draft.score) is not None
+    form = (*spread, describe_tone(draft), bool(_list_comments(draft)))
+    return _Verdict(form, tuple(named), moves)
+
+
+def _could_have(draft: Draft, score: float, scale: Scale) -> bool:
+    """Return whether a draft could say this score and contradict neither its other lines nor its own arithmetic."""
+    assert draft.score is not None
+    moved = [sample + score - draft.score for sample in draft.samples]
+    if not all(scale.low - 1e-9 <= one <= scale.high + 1e-9 for one in (score, *moved)):
+        return False
+    verdict = _read_verdict(draft)
+    # a line of one answer may contain that answer's score, while the mean is another one
+    clashes = any(abs(number - one) < 1 for number in verdict.named for one in (score, draft.score))
+    return verdict.moves and not clashes
+
+
+def _unquote(row: EvaluationRow) -> str:
+    """Return a line without the spans that it quotes."""
+    text = row.text
+    for quote in row.quotes:
+        text = text.replace(quote.text, " ", 1) if quote.text else text
+    return text
 
 
 def _bin(score: float) -> int:
-    """The whole score that a score counts as; one more is always the next.
+    """Return the whole score that a score counts as; one more is always the next.
 
     >>> _bin(3.5), _bin(4.5), _bin(2.49)
     (4, 5, 2)
     """
     return math.floor(score + 0.5)
-
-
-def count_scores(scores: Iterable[float]) -> Counter[int]:
-    """How often each score is given, rounded to a whole one."""
-    return Counter(_bin(score) for score in scores)
 
 
 def _shift(score: float, step: int) -> float:
@@ -118,48 +221,85 @@ def _shift(score: float, step: int) -> float:
     return round(score + step, digits)
 
 
-def _is_restated(draft: Draft, score: float) -> bool:
-    rows = [row for row in draft.rows if row.kind is RowKind.SCORE]
-    return all(restate(row.text, score, score) is not None for row in rows)
+def plant_evidence(
+    seed: str, annotator: int, draft: Draft, sample: str, run: Sequence[Neighbour]
+) -> PlantedError | None:
+    """Return a line of evidence with the comment of a line of the same form, from a draft of the same score.
 
-
-def draw_line(seed: str, annotator: int, draft: Draft) -> int | None:
-    """Which of the draft's lines of evidence is to be swapped, counted from 0; None where it has none."""
-    lines = [row for row in draft.rows if row.kind is RowKind.EVIDENCE]
-    drawn = draw_share(seed, "line", annotator, draft.instance, draft.criterion)
-    return int(drawn * len(lines)) if lines else None
-
-
-def plant_evidence(draft: Draft, at: int, source: Draft) -> PlantedError | None:
-    """A line of evidence taken by the line of that number in ``source``, which quotes what the own line quoted.
-
-    None where there is no such line, or the two do not quote as many spans.
+    The line keeps its mark, its lead-in and its quotes. Both comments name what only their own texts are about: the
+    foreign one is wrong here, and neither is told by saying more. None if no such line is found.
     """
-    own, foreign = ([row for row in each.rows if row.kind is RowKind.EVIDENCE] for each in (draft, source))
-    if at >= min(len(own), len(foreign)):
+    said = [
+        " ".join(row.text for row in each.rows).casefold()
+        for each in (draft, *(other.draft for other in run))
+    ]
+    rarity = _Rarity(said)
+    own = rarity.list_telling(draft)
+    if not own or draft.score is None:
         return None
-    text = _requote(foreign[at], own[at])
-    if text is None or text == own[at].text:
+    key = (annotator, draft.instance, draft.criterion)
+    comment = own[int(draw_share(seed, "line", *key) * len(own))]
+    known = f"{sample.casefold()} {said[0]}"
+    chosen: tuple[float, Comment] | None = None
+    for other in run:
+        theirs = other.draft
+        if not other.lends or theirs.score is None or _bin(theirs.score) != _bin(draft.score):
+            continue
+        if all(each.form != comment.form for each in _list_comments(theirs)):
+            continue
+        telling = rarity.list_telling(theirs)
+        for each in telling:
+            if each.form != comment.form or not any(word not in known for word in rarity.find_rare(each)):
+                continue
+            # a line is equally likely to lend and to lose its comment, whatever else its draft contains
+            drawn = -math.log(draw_share(seed, "lender", *key, each.line.id) + 2**-64) * len(telling)
+            if chosen is None or drawn < chosen[0]:
+                chosen = drawn, each
+    if chosen is None:
         return None
-    return PlantedError(draft.id, ErrorKind.EVIDENCE, draft_row=own[at].id, source=foreign[at], text=text)
+    source = chosen[1]
+    return PlantedError(
+        draft.id,
+        ErrorKind.EVIDENCE,
+        draft_row=comment.line.id,
+        source=source.line,
+        text=comment.head + source.text,
+    )
 
 
-def _requote(foreign: EvaluationRow, own: EvaluationRow) -> str | None:
-    """The foreign line with the own line's quotes in the place of its own; None where they do not fit."""
-    if len(foreign.quotes) != len(own.quotes):
-        return None
-    parts, end = [], 0
-    for theirs, ours in zip(foreign.quotes, own.quotes, strict=True):
-        start = foreign.text.find(theirs.text, end)
-        if start < 0 or not theirs.text:
-            return None
-        parts += [foreign.text[end:start], ours.text]
-        end = start + len(theirs.text)
-    return "".join([*parts, foreign.text[end:]])
+def _list_comments(draft: Draft) -> list[Comment]:
+    """Return the comments of a draft that none of its other lines repeats."""
+    found = [comment for row in draft.rows if row.kind is RowKind.EVIDENCE and (comment := take_apart(row))]
+    times = Counter(comment.text for comment in found)
+    return [comment for comment in found if times[comment.text] == 1]
+
+
+class _Rarity:
+    """The rare words of some drafts (at most one in twenty uses them), which can name a draft's subject."""
+
+    def __init__(self, said: Sequence[str]) -> None:
+        self._said, self._most = said, max(2, len(said) // 20)
+        self._known: dict[str, bool] = {}
+
+    def find_rare(self, comment: Comment) -> list[str]:
+        return [word for word in find_subjects(comment.text) if self._is_rare(word)]
+
+    def list_telling(self, draft: Draft) -> list[Comment]:
+        """Return the comments of a draft that name its own subject."""
+        return [
+            comment
+            for comment in _list_comments(draft)
+            if any(map(self._is_rare, find_subjects(comment.text)))
+        ]
+
+    def _is_rare(self, word: str) -> bool:
+        if word not in self._known:
+            self._known[word] = sum(word in each for each in self._said) <= self._most
+        return self._known[word]
 
 
 def apply_planted_error(draft: Draft, planted: PlantedError | None, output: str) -> Draft:
-    """The draft as it is shown; untouched where nothing is planted, or where it is another draft by now."""
+    """Return the draft as shown: unchanged if nothing is planted, or if the draft was replaced."""
     if planted is None or planted.draft != draft.id:
         return draft
     if planted.kind is ErrorKind.EVIDENCE:
@@ -190,28 +330,41 @@ def _find_quote(text: str, output: str) -> Quote:
 
 
 def restate(text: str, was: float, now: float) -> str | None:
-    """The line that states the score, with the other score in its place and every other word as it was.
+    """Return the line that states the score, with the other score in its place and all other words unchanged.
 
-    None where it states none. The new number has as many decimals as the old one had.
+    None if it states none. The new number has as many decimals as the old one had.
 
     >>> restate("2. I would assign a score of 2 to this answer: 2/5.", 2, 3)
     '2. I would assign a score of 3 to this answer: 3/5.'
     >>> restate("Score: 3.67 (of 5)", 11 / 3, 14 / 3), restate("rather good", 4, 3)
     ('Score: 4.67 (of 5)', None)
     """
-    head = LIST_NUMBER.match(text)
+    parts, end = [], 0
+    for number, is_score in _read_numbers(text, was):
+        if is_score:
+            parts += [text[end : number.start()], _written(number[0], now)]
+            end = number.end()
+    return "".join([*parts, text[end:]]) if end else None
+
+
+def _numbers_beside(text: str, score: float) -> list[str]:
+    """Return the numbers of a score line that are neither its list number, nor the scale's, nor the score."""
+    return [number[0] for number, is_score in _read_numbers(text, score) if not is_score]
+
+
+def _read_numbers(text: str, score: float) -> Iterator[tuple[re.Match[str], bool]]:
+    """Yield the numbers of a score line except its list number and the scale's, and whether each is the score."""
+    head, mean = LIST_NUMBER.match(text), MEAN_OF.search(text)
     start = head.end() if head else 0
-    parts, end = [text[:start]], start
     for number in NUMBER.finditer(text, start):
         before, after = (
             text[max(start, number.start() - 16) : number.start()],
             text[number.end() : number.end() + 6],
         )
-        if SCALE_END.search(before) or SCALE_START.match(after) or not _states(number[0], was):
+        if SCALE_END.search(before) or SCALE_START.match(after):
             continue
-        parts += [text[end : number.start()], _written(number[0], now)]
-        end = number.end()
-    return "".join([*parts, text[end:]]) if end > start else None
+        if mean is None or not mean.start() <= number.start() < mean.end():
+            yield number, _states(number[0], score)
 
 
 def _states(number: str, score: float) -> bool:
@@ -225,6 +378,6 @@ def _decimals(number: str) -> int:
 
 
 def _written(like: str, score: float) -> str:
-    """A score with the decimals and the decimal mark of another number."""
+    """Return a score with the decimals and the decimal mark of another number."""
     text = f"{score:.{_decimals(like)}f}"
     return text.replace(".", ",") if "," in like else text

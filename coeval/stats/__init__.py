@@ -7,7 +7,14 @@ comes as an ``Estimate`` (a float with its n, interval and, where undefined, its
 
 from __future__ import annotations
 
+from coeval.stats.actions import action_rates, four_behaviours, score_changes
 from coeval.stats.agreement.alpha import krippendorff_alpha, pairwise_alpha
+from coeval.stats.agreement.alpha_intervals import (
+    alpha_difference,
+    bootstrap_alpha,
+    jackknife_alpha,
+    leave_one_out,
+)
 from coeval.stats.agreement.coefficients import (
     brennan_prediger,
     conger_kappa,
@@ -15,27 +22,19 @@ from coeval.stats.agreement.coefficients import (
     gwet_ac,
     percent_agreement,
 )
-from coeval.stats.agreement.cohen import cohen_kappa, two_rater_table
 from coeval.stats.agreement.competence import dawid_skene
 from coeval.stats.agreement.icc import icc
-from coeval.stats.agreement.left_out import leave_one_out
-from coeval.stats.agreement.resampling import (
-    alpha_difference,
-    bootstrap_alpha,
-    jackknife_alpha,
-)
+from coeval.stats.agreement.two_raters import cohen_kappa, two_rater_table
 from coeval.stats.agreement.weights import agreement_weights
-from coeval.stats.behaviour.actions import action_rates, four_behaviours, score_changes
-from coeval.stats.behaviour.assistance import arm_alphas, catch_rates, draft_effects
-from coeval.stats.behaviour.times import drift, time_curve, time_spent
-from coeval.stats.estimates.prediction import jury_mean, ppi_mean
-from coeval.stats.estimates.results import Estimate, Pairs, Result, plain
+from coeval.stats.draft_effects import arm_alphas, catch_rates, draft_effects
+from coeval.stats.estimates import Estimate, Pairs, Result, plain
 from coeval.stats.frames import StudyFrames
-from coeval.stats.judges.alternative import alt_test
+from coeval.stats.judges.alternative_annotator import alt_test
 from coeval.stats.judges.closeness import median_confusion, pairwise_accuracy
 from coeval.stats.judges.correlation import correlations
 from coeval.stats.judges.two_judges import bootstrap_test, permutation_test
-from coeval.stats.judges.williams import williams_test
+from coeval.stats.judges.vector_correlation import williams_test
+from coeval.stats.prediction import jury_mean, ppi_mean
 from coeval.stats.report.activity import (
     actions_section,
     behaviour_section,
@@ -43,15 +42,15 @@ from coeval.stats.report.activity import (
     time_section,
 )
 from coeval.stats.report.agreement import agreement_section
+from coeval.stats.report.alignment import alignment_section
 from coeval.stats.report.assistance import assistance_section
 from coeval.stats.report.document import build_report
-from coeval.stats.report.judges.alignment import alignment_section
-from coeval.stats.report.judges.judges_compared import mean_pairwise
-from coeval.stats.report.paper.methods import methods_paragraph
-from coeval.stats.report.paper.paper_tables import paper_tables
-from coeval.stats.report.paper.rendering import tables_latex, tables_markdown
-from coeval.stats.report.report_table import Table
+from coeval.stats.report.methods import methods_paragraph
+from coeval.stats.report.model_vs_model import mean_pairwise
+from coeval.stats.report.paper_tables import paper_tables
 from coeval.stats.report.systems import systems_section
+from coeval.stats.report.tables import Table, tables_latex, tables_markdown
+from coeval.stats.times import drift, time_curve, time_spent
 
 __all__ = [
     "Estimate",

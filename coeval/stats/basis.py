@@ -1,4 +1,4 @@
-"""Which scores figures rest on: a version of the criteria, one arm or all, planted errors in or out."""
+"""The selection of scores behind a report: a version of the criteria, arms, planted errors in or out."""
 
 from __future__ import annotations
 
@@ -9,27 +9,32 @@ from weakref import WeakKeyDictionary
 
 import pandas as pd
 
-from coeval.stats.frames import StudyFrames, is_planted
+from coeval.stats.clusters import FEW
+from coeval.stats.frames import BLIND, FIRST, StudyFrames, is_planted
 
 ALL_ARMS = ""
+UNAIDED = "unaided"
+"""Name of the selection that uses only scores without a draft's influence: blind scores, and first scores."""
+
+UNAIDED_WORDS = "blind and first scores"
 
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What a reader chose for a whole report; ``version`` 0 is the newest."""
+    """A reader's selection for a whole report; ``version`` 0 is the newest."""
 
     version: int = 0
     arm: str = ALL_ARMS
     planted: bool = True
-    """Whether scores that were shown a draft with a planted error count."""
+    """True if scores of drafts with a planted error are counted."""
 
     @property
     def cuts(self) -> bool:
-        """Whether some scores of the version are left out."""
+        """True if some scores of the version are left out."""
         return bool(self.arm) or not self.planted
 
     def cut(self, study: StudyFrames) -> StudyFrames:
-        """The study with the scores and actions of the arm alone; the same study gives the same one again."""
+        """Return the study with only the arm's scores and actions; the same input returns the same object."""
         if not self.cuts:
             return study
         known = _CUTS.setdefault(study, {})
@@ -37,7 +42,7 @@ class Basis:
             scores = _of_arm(study.scores, self.arm)
             if not self.planted:
                 scores = scores[~is_planted(scores)]
-            known[self] = replace(study, scores=scores, actions=_of_arm(study.actions, self.arm))
+            known[self] = replace(study, scores=scores, actions=_of_arm(study.actions, self.arm), whole=False)
         return known[self]
 
 
@@ -45,12 +50,28 @@ _CUTS: WeakKeyDictionary[StudyFrames, dict[Basis, StudyFrames]] = WeakKeyDiction
 
 
 def _of_arm(rows: pd.DataFrame, arm: str) -> pd.DataFrame:
+    if arm == UNAIDED:
+        return _unaided(rows)
     return rows[rows["arm"] == arm].reset_index(drop=True) if arm else rows
+
+
+def _unaided(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the blind rows, and the rows of the arm first with their score from before the draft.
+
+    Where somebody gave both for one unit the later row stands, as in ``StudyFrames.unaided``.
+    """
+    blind = rows[rows["arm"] == BLIND]
+    if "first_score" not in rows:
+        return blind.reset_index(drop=True)
+    led = rows[(rows["arm"] == FIRST) & rows["first_score"].notna()]
+    before = led.assign(arm=BLIND, score=led["first_score"].astype(float), shown_score=float("nan"))
+    both = pd.concat([blind.astype({"score": float}), before]).sort_index() if len(before) else blind
+    return both.drop_duplicates(["annotator", "instance", "criterion"], keep="last").reset_index(drop=True)
 
 
 @dataclass(frozen=True, slots=True)
 class OnBasis:
-    """A statistic of the scores of a basis: hashed by both, so that its result is kept beside others."""
+    """A statistic of the scores of a basis. Its hash uses both, so that results can be cached."""
 
     statistic: Callable[[StudyFrames], Any]
     basis: Basis
@@ -61,14 +82,24 @@ class OnBasis:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What there is to choose from in a study."""
+    """The possible selections in a study."""
 
     arms: tuple[str, ...]
     planted: bool
-    """Whether any score was given to a draft with a planted error."""
+    """True if any score was given to a draft with a planted error."""
+    unaided: bool = False
+    """True if there are enough scores without a draft's influence. These are then shown first."""
 
 
 def list_choices(study: StudyFrames) -> Choices:
-    """The arms that scores were given in, and whether errors were planted."""
+    """Return the arms with scores, and whether errors were planted."""
     arms = tuple(str(arm) for arm in sorted(set(study.scores["arm"])))
-    return Choices(arms, bool(is_planted(study.scores).any()))
+    led = (set(arms) - {BLIND}) != set()
+    return Choices(arms, bool(is_planted(study.scores).any()), led and _has_unaided(study))
+
+
+def _has_unaided(study: StudyFrames) -> bool:
+    """Return whether two people or more gave such scores to units of enough clusters for a headline of their own."""
+    units = study.unaided["unit"].value_counts()
+    shared = units.index[units > 1].to_numpy(dtype="int64")
+    return len(shared) > 0 and study.clusters.of(shared).n >= FEW

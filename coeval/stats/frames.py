@@ -1,4 +1,4 @@
-"""What a study's statistics are computed from: tables, read once."""
+"""The tables behind a study's statistics, read once."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
-from coeval.stats.estimates.clusters import DOCUMENTS, INSTANCES, Clusters
+from coeval.stats.clusters import DOCUMENTS, INSTANCES, Clusters
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings, renumbered
 
 LLM = "llm"
-"""What the model is called where it stands beside people."""
+"""The model's name beside people."""
 
 TEAM, EXPERT, CROWD = "team", "expert", "crowd"
 ASSISTED, BLIND, FIRST, UNDRAFTED = "assisted", "blind", "first", "undrafted"
+EVIDENCE, REASONS = "evidence", "reasons"
+SHOWN_ARMS = (EVIDENCE, REASONS, ASSISTED)
+"""The arms that show something of the draft from the start, each of which is compared with the blind one."""
 
 INSTANCE_COLUMNS = ("instance", "document", "system")
 SCORE_COLUMNS = (
@@ -39,7 +42,7 @@ SCORE_COLUMNS = (
     "submitted_at",
 )
 ACTION_COLUMNS = ("annotator", "criterion", "arm", "kind", "action", "n")
-DRAFT_COLUMNS = ("run", "run_label", "shown", "instance", "criterion", "score", "spread")
+DRAFT_COLUMNS = ("run", "run_label", "shown", "instance", "criterion", "score", "spread", "samples")
 QUOTE_COLUMNS = (
     "run",
     "run_label",
@@ -62,13 +65,27 @@ COMPARISON_COLUMNS = (
     "preference",
 )
 
+REFERENCE_COLUMNS = ("instance", "criterion", "score", "source")
+
 Found = TypeVar("Found")
 
 
 def is_planted(scores: pd.DataFrame) -> pd.Series[bool]:
-    """Whether something in the draft, its score or a line, was wrong on purpose."""
+    """Return whether something in the draft, its score or a line, was wrong on purpose."""
     kinds = scores["planted_error"].isin(("score", "evidence")) if "planted_error" in scores else False
     return scores["planted_score"].astype(bool) | kinds
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The number of scores that the people who began should give: one per instance in their queues and criterion.
+
+    ``missing`` of them were not saved. ``drawn`` says that a random draw gives each instance to some of the people.
+    """
+
+    scores: int
+    missing: int
+    drawn: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,13 +108,15 @@ class StudyFrames:
         and texts may be categories, so that each is kept once.
     actions : how often each action was taken: ``annotator, criterion, arm, kind, action, n``.
     drafts : ``run, run_label, shown, instance, criterion, score`` (nan when unscored), ``spread`` (standard
-        deviation over samples, nan with one sample).
+        deviation over samples, nan with one sample), ``samples`` (their scores; None with one sample).
     quotes : how many passages the drafts quote, how many of them are not in the output, nearly in it, or in
         the input; how many lines of evidence there are, and how many of them quote nothing:
         ``run, run_label, criterion, n, not_found, nearly, in_input, evidence, unquoted``.
     comparisons : two outputs of one document side by side: ``run_label, criterion, document, first, second``
         (instances, in the order shown), ``first_system, second_system`` ("" where unknown), ``preference`` (1 for the
         first, 0 for the second, .5 for a tie; nan where none could be read).
+    references : scores that people's are held against: ``instance, criterion, score, source`` (where it is from).
+    planned : how many scores were planned; None where that is not known, as of imported scores.
 
     Raises
     ------
@@ -114,6 +133,10 @@ class StudyFrames:
     drafts: pd.DataFrame
     quotes: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(QUOTE_COLUMNS)))
     comparisons: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(COMPARISON_COLUMNS)))
+    references: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(REFERENCE_COLUMNS)))
+    planned: Planned | None = None
+    whole: bool = True
+    """True if these are the scores of all arms, with planted errors."""
 
     def __post_init__(self) -> None:
         if len(set(self.criteria)) < len(self.criteria):
@@ -125,6 +148,7 @@ class StudyFrames:
             "drafts": DRAFT_COLUMNS,
             "quotes": QUOTE_COLUMNS,
             "comparisons": COMPARISON_COLUMNS,
+            "references": REFERENCE_COLUMNS,
         }
         for name, columns in needed.items():
             missing = [column for column in columns if column not in getattr(self, name).columns]
@@ -171,7 +195,7 @@ class StudyFrames:
 
     @cached_property
     def genuine(self) -> pd.DataFrame:
-        """``scored`` without those shown a draft that was wrong on purpose."""
+        """Return ``scored`` without drafts that had a planted error."""
         keep = self.scored["genuine"]
         return self.scored if keep.all() else self.scored[keep]
 
@@ -203,7 +227,7 @@ class StudyFrames:
 
     @cached_property
     def clusters(self) -> Clusters:
-        """What was sampled, for every unit: its document with all its instances and criteria.
+        """Return the sampling unit of every unit: its document with all its instances and criteria.
 
         An instance without a document is a cluster of its own. Where fewer than two documents are named, or each
         instance is a document, the instances are what was sampled.
@@ -220,7 +244,7 @@ class StudyFrames:
         return Clusters(np.repeat(codes, len(self.criteria)), DOCUMENTS if grouped else INSTANCES)
 
     def clusters_of(self, data: Ratings) -> Clusters:
-        """The clusters of the units of some ratings, numbered as in ``clusters``."""
+        """Return the clusters of the units of some ratings, numbered as in ``clusters``."""
         places = np.asarray(data.units, dtype=np.int64)
         return Clusters(self.clusters.code[places], self.clusters.kind)
 
@@ -257,7 +281,7 @@ class StudyFrames:
 
     @cached_property
     def shown_scores(self) -> pd.Series[float]:
-        """The score of the shown run by unit code; where no run is shown, of the only run; else empty."""
+        """Return the score of the shown run by unit code; without a shown run, of the only run; else empty."""
         known = self.model_scores
         shown = known[known["shown"].astype(bool)]
         if shown.empty and known["run"].nunique() == 1:
@@ -265,20 +289,20 @@ class StudyFrames:
         return shown.drop_duplicates("unit", keep="last").set_index("unit")["score"]
 
     def prepare(self) -> None:
-        """Have at hand what most sections look at, before they are shared out."""
+        """Compute the values that most sections use, before the sections are distributed."""
         for name in ("scored", "genuine", "model_scores", "shown_scores", "units", "clusters", "unaided"):
             getattr(self, name)
 
     @property
     def mixed_scales(self) -> bool:
-        """Whether the criteria have different scales."""
+        """Return whether the criteria have different scales."""
         return (
             len({tuple(self.scales[criterion]) for criterion in self.criteria if criterion in self.scales})
             > 1
         )
 
     def points(self, criteria: Sequence[str] | None = None) -> list[float] | None:
-        """Every whole point of the scale, if the criteria share one of at most 20 and all scores lie on it."""
+        """Return every whole point of the scale, if the criteria share one of at most 20 and all scores lie on it."""
         chosen = self.criteria if criteria is None else criteria
         ranges = {tuple(self.scales[criterion]) for criterion in chosen if criterion in self.scales}
         if len(ranges) != 1:
@@ -300,7 +324,7 @@ class StudyFrames:
         return self._coded(tuple(names), annotator, unit, values)
 
     def _coded(self, names: tuple[Any, ...], annotator: Codes, unit: Codes, values: Numbers) -> Ratings:
-        """Ratings over the scale's points where every score is one of them, else over the scores that occur."""
+        """Return ratings coded over the scale's points if they all are points, else over the scores that occur."""
         places, unit = renumbered(np.asarray(unit, dtype=np.int64))
         criteria = [self.criteria[k] for k in np.unique(places % max(len(self.criteria), 1))]
         points = self.points(criteria)
@@ -319,17 +343,17 @@ class StudyFrames:
 
 
 def count_submissions(study: StudyFrames) -> int:
-    """How many evaluations were submitted, with a score or without."""
+    """Return the number of submitted evaluations, with or without a score."""
     return len(study.scores)
 
 
 def list_criteria(study: StudyFrames) -> list[str]:
-    """The criteria's texts."""
+    """Return the criteria's texts."""
     return list(study.criteria)
 
 
 def places_in(index: pd.Index[Any], column: pd.Series[Any]) -> Codes:
-    """The place in ``index`` of each value, -1 where it is not there; each category is looked up once."""
+    """Return the position of each value in ``index``, -1 if it is missing; each category is looked up once."""
     if not isinstance(column.dtype, pd.CategoricalDtype):
         return np.asarray(index.get_indexer(pd.Index(column)), dtype=np.int64)
     of_category = np.append(index.get_indexer(column.cat.categories), -1)
@@ -337,7 +361,7 @@ def places_in(index: pd.Index[Any], column: pd.Series[Any]) -> Codes:
 
 
 def once(statistic: Callable[..., Found]) -> Callable[..., Found]:
-    """A pure function of frames whose result is kept while they are, as several sections ask for it."""
+    """Return a pure function of frames whose result is kept while they are, as several sections ask for it."""
     known: WeakKeyDictionary[StudyFrames, dict[Any, Found]] = WeakKeyDictionary()
     parameters = signature(statistic)
 

@@ -1,4 +1,4 @@
-"""Reading a table of ratings, whatever its shape, into codes: one entry a rating, none for a missing one."""
+"""Read a table of ratings in any shape into codes, with one entry per rating and none for a missing one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 RatingsLike = Any
-"""Annotators x units, missing where nobody rated: DataFrame, array, list of lists, {annotator: {unit: label}}."""
+"""Annotators x units, with missing ratings: DataFrame, array, list of lists, {annotator: {unit: label}}."""
 
 Codes = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
@@ -21,19 +21,19 @@ Numbers = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Kinds:
-    """The distinct rows of a table of counts, and which of them each row of the table is."""
+    """The distinct rows of a table of counts, and the kind of each row."""
 
     rows: Codes
     of_unit: Codes
 
     def among(self, kept: npt.NDArray[np.bool_]) -> Kinds:
-        """The kinds of some of the units, the others left out."""
+        """Return the kinds of some of the units, the others left out."""
         used, place = renumbered(self.of_unit[kept])
         return Kinds(self.rows[used], place)
 
     @cached_property
     def times(self) -> Codes:
-        """How many units are of each kind."""
+        """Return the number of units of each kind."""
         return np.bincount(self.of_unit, minlength=len(self.rows))
 
 
@@ -65,7 +65,7 @@ class Ratings:
 
     @cached_property
     def numeric(self) -> bool:
-        """Whether the categories were numbers."""
+        """Return whether the categories were numbers."""
         return self.categories.dtype.kind == "f"
 
     @cached_property
@@ -77,16 +77,16 @@ class Ratings:
 
     @cached_property
     def per_unit(self) -> Codes:
-        """How many ratings each unit has."""
+        """Return the number of ratings of each unit."""
         return np.bincount(self.unit, minlength=self.n_units)
 
     @cached_property
     def kinds(self) -> Kinds:
-        """Units with the same counts are of one kind, and there are few kinds: what holds of one is computed once."""
+        """Return kinds of units with equal counts. There are few kinds, so results are computed once per kind."""
         return find_kinds(self.counts)
 
     def where(self, keep: npt.NDArray[np.bool_]) -> Ratings:
-        """Only the ratings marked in ``keep``; annotators, units and categories stay as they are."""
+        """Return only the ratings marked in ``keep``; annotators, units and categories do not change."""
         return Ratings(
             self.annotators,
             self.units,
@@ -97,17 +97,17 @@ class Ratings:
         )
 
     def without(self, annotator: int) -> Ratings:
-        """The ratings of everybody but the annotator at this position."""
+        """Return the ratings of everybody but the annotator at this position."""
         return self.where(self.annotator != annotator)
 
     def table(self) -> Numbers:
-        """Annotators x units with the categories' numbers, nan where missing."""
+        """Return annotators x units with the categories' numbers, nan if missing."""
         dense = np.full((self.n_annotators, self.n_units), np.nan)
         dense[self.annotator, self.unit] = self.numbers[self.code]
         return dense
 
     def code_table(self) -> Codes:
-        """Annotators x units with category codes, -1 where missing."""
+        """Return annotators x units with category codes, -1 if missing."""
         dense = np.full((self.n_annotators, self.n_units), -1)
         dense[self.annotator, self.unit] = self.code
         return dense
@@ -118,7 +118,7 @@ LOW = 1_000_000
 
 
 def find_kinds(table: Codes) -> Kinds:
-    """The kinds of a table of small counts, units x categories."""
+    """Return the kinds of a table of small counts, units x categories."""
     if not table.size:
         return Kinds(table[:0], np.zeros(len(table), dtype=np.int64))
     keys = _packed(table)
@@ -132,7 +132,7 @@ def find_kinds(table: Codes) -> Kinds:
 
 
 def _packed(table: Codes) -> npt.NDArray[Any]:
-    """One key a row: the row read as digits of one integer where that fits in 63 bits, else its bytes."""
+    """Return one key per row: the digits of one integer if they fit in 63 bits, else the row's bytes."""
     base = int(table.max()) + 1
     if base ** table.shape[1] < 2**62:
         return table @ (base ** np.arange(table.shape[1], dtype=np.int64))
@@ -141,7 +141,7 @@ def _packed(table: Codes) -> npt.NDArray[Any]:
 
 
 def renumbered(codes: Codes) -> tuple[Codes, Codes]:
-    """The codes that occur, in order, and each code's place among them; quicker than sorting where codes are low."""
+    """Return the codes that occur, in order, and each code's position among them; faster than sorting low codes."""
     seen = np.zeros(int(codes.max(initial=-1)) + 1, dtype=bool)
     seen[codes] = True
     places = np.flatnonzero(seen)
@@ -183,7 +183,7 @@ def encode_ratings(
     units: Sequence[Hashable],
     value_domain: Sequence[Any] | None = None,
 ) -> Ratings:
-    """Ratings in long form, coded: ``values[k]`` was given by ``annotator[k]`` to ``unit[k]``, none missing."""
+    """Return long-form ratings as codes: ``annotator[k]`` gave ``values[k]`` to ``unit[k]``, none missing."""
     values = _as_categories(values)
     if value_domain is None:
         code, categories = pd.factorize(values, sort=True)
@@ -204,7 +204,7 @@ def encode_ratings(
 
 
 def parse_pair(a: Any, b: Any, value_domain: Sequence[Any] | None = None) -> Ratings:
-    """Two raters' labels of the same units (equal-length vectors, or Series matched by their index)."""
+    """Return two raters' labels of the same units (equal-length vectors, or Series matched by their index)."""
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         a, b = pd.Series(a), pd.Series(b)
     if isinstance(a, pd.Series) and isinstance(b, pd.Series):
@@ -218,7 +218,7 @@ def parse_pair(a: Any, b: Any, value_domain: Sequence[Any] | None = None) -> Rat
 
 
 def parse_vector(values: Any, name: str) -> Numbers:
-    """A vector of numbers, nan where missing; ``name`` is what the caller calls it, for the message."""
+    """Return a vector of numbers, nan if missing; ``name`` is the caller's name for it in messages."""
     if isinstance(values, (np.ndarray, pd.Series)) and values.ndim == 1 and values.dtype == np.float64:
         vector = np.array(values)
     else:
@@ -259,7 +259,7 @@ def _as_frame(ratings: RatingsLike) -> pd.DataFrame:
 
 
 def _as_cells(frame: pd.DataFrame) -> npt.NDArray[Any]:
-    """The cells as floats if they all are numbers, else as objects with None where missing."""
+    """Return the cells as floats if they are all numbers, else as objects with None for missing cells."""
     if all(pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes):
         return frame.to_numpy(dtype=float, na_value=np.nan)
     cells = frame.astype(object).to_numpy(dtype=object, copy=True)
@@ -270,7 +270,7 @@ def _as_cells(frame: pd.DataFrame) -> npt.NDArray[Any]:
 
 
 def _as_categories(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Floats where every value is or spells a number, else text."""
+    """Return floats if every value is or spells a number, else text."""
     try:
         numbers = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
@@ -290,5 +290,5 @@ def _check_domain(values: npt.NDArray[Any], code: npt.NDArray[Any], domain: Sequ
 
 
 def is_missing(value: Any) -> bool:
-    """Whether one label stands for nothing: None, nan, NA."""
+    """Return whether a label is missing: None, nan, NA."""
     return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))

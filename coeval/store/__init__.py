@@ -5,12 +5,43 @@ A use case opens one transaction and calls the functions of the modules here, wh
 
     with store.write() as db:
         tasks.add_task(db, task)
+
+Which engine an address asks for: a path is a SQLite file, ``postgresql://`` a database of a PostgreSQL server.
 """
 
+from __future__ import annotations
+
+from pathlib import Path
 from sqlite3 import IntegrityError
 
-from coeval.store.addresses import open_store
-from coeval.store.engines.interface import Database, Storage
+from coeval.errors import StorageError
+from coeval.settings import is_server_address
+from coeval.store.engines.database import Database, Storage
 from coeval.store.engines.sqlite import Store
 
+# The database: the only importer of sqlite_utils and psycopg, and the only home of SQL.
+#
+# A use case opens one transaction and calls the functions of the modules here, which take the open
+# ``Database`` and give domain objects::
+#
+# with store.write() as db:
+# tasks.add_task(db, task)
+
 __all__ = ["Database", "IntegrityError", "Storage", "Store", "open_store"]
+
+
+def open_store(address: str | Path, *, read_only: bool = False, aside: bool = False) -> Storage:
+    """Open a database; ``read_only`` does not create or change it, ``aside`` is for readers (see ``Store``).
+
+    Raises:
+        StorageError: it cannot be opened, it is not ours, or the library for its engine is not installed.
+    """
+    if not is_server_address(str(address)):
+        return Store(address, read_only=read_only, aside=aside)
+    try:
+        from coeval.store.engines.postgres import PostgresStore
+    except ImportError as error:
+        raise StorageError(
+            "For PostgreSQL install its library: pip install 'psycopg[binary,pool]>=3.2,<4' (or coeval[postgres])."
+        ) from error
+    return PostgresStore(str(address), read_only=read_only)

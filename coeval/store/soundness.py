@@ -1,13 +1,15 @@
-"""Is the file sound? What ``python -m coeval check`` looks at, each with what it found."""
+"""The checks of ``python -m coeval check``, each with its findings."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from coeval.store.engines.interface import Database
+from coeval.rules.names import find_alike, simplify
+from coeval.store.engines.database import Database, scalar, stream
 from coeval.store.engines.light import Database as SqliteDatabase
-from coeval.store.engines.statements import scalar
-from coeval.store.migrations.registry import migrations
+from coeval.store.steps import list_applied, list_step_names
 
 COUNTED = (
     "task", "instance", "criterion", "criteria_set", "ballot", "run", "draft", "draft_row", "annotator",
@@ -47,15 +49,17 @@ FAULTS = {
 
 @dataclass(frozen=True, slots=True)
 class Soundness:
-    """What a check found: totals by table, and faults in words (none: the file is sound).
+    """The result of a check: totals by table, and faults in words (none: the file is sound).
 
-    What our own rules promise is looked at only where no migration is pending: an older file keeps older rules.
+    What our own rules promise is looked at only where no step is pending: an older file keeps older rules.
     """
 
     migrations: tuple[str, ...]
     pending: tuple[str, ...]
     totals: dict[str, int]
     faults: tuple[str, ...]
+    alike: tuple[str, ...] = ()
+    """Different names that look the same, from before names had one form. People may confuse them."""
 
     @property
     def sound(self) -> bool:
@@ -73,20 +77,69 @@ def _examine_pages(db: SqliteDatabase) -> list[str]:
     return faults + [f"{n:,} rows of {name}" for name, n in orphans.items()]
 
 
-def _list_migrations(db: Database) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Those that a database has had, and those to come."""
-    known = [migration.name for migration in migrations.pending(SqliteDatabase(memory=True))]
-    sql = f"SELECT name FROM {migrations.migrations_table} WHERE migration_set = ?"
-    had = {row["name"] for row in db.query(sql, [migrations.name])}
+NAMED = {
+    "people": "SELECT '', name FROM annotator",
+    "criteria of “{}”": "SELECT t.slug, c.text FROM criterion c JOIN task t ON t.id = c.task",
+    "instances of “{}”": "SELECT t.slug, i.external_id FROM instance i JOIN task t ON t.id = i.task",
+    "documents of “{}”": "SELECT DISTINCT t.slug, i.document FROM instance i JOIN task t ON t.id = i.task",
+    "systems of “{}”": "SELECT DISTINCT t.slug, i.system FROM instance i JOIN task t ON t.id = i.task",
+}
+
+
+def _list_alike(db: Database) -> Iterator[str]:
+    for what, sql in NAMED.items():
+        # a million names are not held: twice they are read, and kept are those that look like an odd one
+        odd = {(slug, seen) for slug, name in stream(db, sql) if (seen := simplify(name)) != name}
+        names: defaultdict[str, list[str]] = defaultdict(list)
+        for slug, name in stream(db, f"{sql} ORDER BY 1, 2") if odd else ():
+            if (slug, simplify(name)) in odd:
+                names[slug].append(name)
+        for slug, given in names.items():
+            for group in find_alike(given):
+                shown = " and ".join(f"“{name[:80]}” ({_spell(name)})" for name in group)
+                yield f"{what.format(slug)}: {shown}"
+
+
+def _spell(name: str) -> str:
+    """Return the invisible part of a name: its first unusual character by number, else its blanks."""
+    odd = [f"U+{ord(character):04X}" for character in name if not character.isascii()]
+    return " ".join(odd[:5]) or f"{len(name)} characters"
+
+
+def _examine_texts(db: SqliteDatabase) -> Iterator[str]:
+    """Yield texts that no program writes on purpose; PostgreSQL accepts none of them."""
+    db.conn.create_function("is_text", -1, _is_text, deterministic=True)
+    for table in db.table_names():
+        columns = [row["name"] for row in db.query(f"PRAGMA table_info({table})") if row["type"] == "TEXT"]
+        if columns:
+            given = ", ".join(f'CAST("{column}" AS BLOB)' for column in columns)
+            n = scalar(db, f"SELECT count(*) FROM {table} WHERE NOT is_text({given})")
+            if n:
+                yield f"{n:,} rows of {table} with a text that is not UTF-8, or holds the character NUL"
+
+
+def _is_text(*texts: bytes | None) -> bool:
+    try:
+        return not any(b"\0" in text or (not text.isascii() and not text.decode()) for text in texts if text)
+    except UnicodeDecodeError:
+        return False
+
+
+def _list_steps(db: Database) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of the steps that a database has applied, and of those that it lacks."""
+    known, had = list_step_names(), set(list_applied(db))
     return tuple(name for name in known if name in had), tuple(name for name in known if name not in had)
 
 
 def examine_file(db: Database) -> Soundness:
-    """Look at the whole file: pages, references between tables, and what our own rules promise."""
+    """Check the whole file: pages, references between tables, and our own rules."""
     faults = _examine_pages(db) if isinstance(db, SqliteDatabase) else []
-    applied, pending = _list_migrations(db)
+    if isinstance(db, SqliteDatabase) and not faults:
+        faults += _examine_texts(db)
+    applied, pending = _list_steps(db)
     if not pending:
         faults += [f"{n:,} {name}" for name, sql in FAULTS.items() if (n := scalar(db, sql))]
+    alike = [] if pending or faults else list(_list_alike(db))
     there = set(db.table_names())
     totals = {table: int(scalar(db, f"SELECT count(*) FROM {table}")) for table in COUNTED if table in there}
-    return Soundness(applied, pending, totals, tuple(faults))
+    return Soundness(applied, pending, totals, tuple(faults), tuple(alike))

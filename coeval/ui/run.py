@@ -1,4 +1,8 @@
-"""Run the server until it is asked to stop, and end cleanly."""
+"""Assemble the web server, run it until it must stop, and end cleanly.
+
+``/`` is the study app, ``/admin`` the set-up area on a mount of its own: every Gradio event is an endpoint,
+so what only owners may reach is kept apart at the door, and checked again in every use case.
+"""
 
 from __future__ import annotations
 
@@ -8,24 +12,170 @@ import socket
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from types import FrameType
+from typing import Any, TextIO
 
+import gradio as gr
 import uvicorn
+from fastapi import FastAPI, Request
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.routing import Mount
 
+from coeval.domain import Role
 from coeval.errors import InputError
+from coeval.extending import list_scripts, load_parts
 from coeval.settings import Settings
-from coeval.study.access import Context
-from coeval.study.drafting.worker import get_worker
-from coeval.study.hosting.leftovers import sweep
-from coeval.study.hosting.opening import open_kept
-from coeval.study.importing.demo import ensure_demo
-from coeval.study.statistics import compute_apart
-from coeval.ui.app import build_app
-from coeval.ui.health import Draining
-from coeval.ui.server.connections import build_protocol
-from coeval.ui.server.logs import ShortLines
-from coeval.ui.standby import Standby
+from coeval.ui.app.ballot_routes import add_criteria_api
+from coeval.ui.app.downloads import add_downloads
+from coeval.ui.app.scrutiny_tab import add_scrutiny_api
+from coeval.ui.components.theme import HEAD, THEME
+from coeval.ui.crowd_pages.routes import add_joining
+from coeval.ui.gradio_pages import build_admin, build_main
+from coeval.ui.server.gradio_gate import GradioGate
+from coeval.ui.server.guard import Guard
+from coeval.ui.server.identity import get_person, read_session
+from coeval.ui.server.language_middleware import Speaking
+from coeval.ui.server.payloads import add_error_answers
+from coeval.ui.server.plain_pages import add_help
+from coeval.ui.server.readiness import Draining, Standby, add_health
+from coeval.ui.server.request_limits import build_protocol
+from coeval.ui.server.scripts import FOLDER, VERSION, Scripts, render_tags
+from coeval.ui.server.ship_first import ShipFirst
+from coeval.ui.server.signin import add_sign_in
+from coeval.usecases.access import Context
+from coeval.usecases.accounts import note_address
+from coeval.usecases.drafting.jobs import get_worker, mark_interrupted
+from coeval.usecases.hosting.maintenance import sweep
+from coeval.usecases.hosting.replication import get_shipped
+from coeval.usecases.hosting.startup import open_kept
+from coeval.usecases.reports.statistics import compute_apart
+from coeval.usecases.sessions import get_member
+from coeval.usecases.study_import import ensure_demo
+
+LONGEST_LINE = 1000
+
+
+class ShortLines:
+    """A stream that shortens long lines, because Gradio logs refused requests in full."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        self._stream.write(shorten_lines(text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def shorten_lines(text: str) -> str:
+    """
+    >>> shorten_lines("short" + chr(10) + "x" * 5000)[-26:]
+    'xxxxxx… (4,000 characters)'
+    """
+    if len(text) <= LONGEST_LINE:
+        return text
+    return "\n".join(
+        line
+        if len(line) <= LONGEST_LINE
+        else f"{line[:LONGEST_LINE]}… ({len(line) - LONGEST_LINE:,} characters)"
+        for line in text.split("\n")
+    )
+
+
+# The web server: sign-in, sessions, security headers, downloads, and the two Gradio apps.
+#
+# ``/`` is the study app, ``/admin`` the set-up area on a mount of its own: every Gradio event is an
+# endpoint, so what only owners may reach is kept apart at the door, and checked again in every use
+# case.
+
+STATIC = "/ui"
+"""Our scripts and styles; /static and /assets are Gradio's."""
+PAGE_SESSIONS = 25
+"""Number of pages whose last values Gradio keeps.
+
+Ours have no values to lose, and Gradio copies half a megabyte for each.
+"""
+
+UPLOAD_SECONDS = 3600
+"""Seconds that an upload is kept, because its import takes minutes."""
+
+MOUNT = {
+    "ssr_mode": False,
+    "footer_links": [],
+    "show_error": False,
+    "mcp_server": False,
+    "run_history": False,
+}
+
+
+def build_app(context: Context, draining: Draining | None = None) -> FastAPI:
+    """Return the whole server, ready to run; ``draining`` tells it to stop."""
+    mark_interrupted(context)
+    draining = draining or Draining()
+    app = FastAPI(title="CoEval", docs_url=None, redoc_url=None, openapi_url=None)
+    for name, folder, _ in list_scripts():
+        app.mount(f"{STATIC}/extensions/{name}", Scripts(directory=folder), name=f"ui-{name}")
+    app.mount(STATIC, Scripts(directory=FOLDER), name="ui")
+    add_sign_in(app, context)
+    add_health(app, context, draining)
+    add_joining(app, context)
+    for add in load_parts("routes"):  # before those of the core, one of which takes any name of a download
+        add(app, context)
+    add_downloads(app, context)
+    add_criteria_api(app, context)
+    add_scrutiny_api(app, context)
+    _add_shipped(app, context)
+    add_error_answers(app)
+    add_help(app)
+    _mount(app, context, build_admin(context), "/admin", Role.OWNER, "../ui/")
+    _mount(app, context, build_main(context), "/", None, "ui/")
+    if context.settings.snapshots.ship_first:
+        app.add_middleware(ShipFirst, context=context)
+    # the first page is 130 kB of words that repeat; streams of events are passed on as they are
+    app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)
+    app.add_middleware(Guard, context=context, draining=draining)
+    app.add_middleware(Speaking, context=context)
+    return app
+
+
+def _mount(
+    app: FastAPI, context: Context, blocks: gr.Blocks, path: str, role: Role | None, static: str
+) -> None:
+    # Gradio takes any path of the machine for an upload in apps that were mounted rather than launched
+    blocks.has_launched = True
+    blocks.state_session_capacity = PAGE_SESSIONS
+    blocks.delete_cache = (UPLOAD_SECONDS, UPLOAD_SECONDS)
+    gr.mount_gradio_app(
+        app,
+        blocks,
+        path=path,
+        auth_dependency=lambda request: _name(context, request, role),
+        theme=THEME,
+        head=HEAD.format(static=static, version=VERSION) + ("" if role else render_tags(static)),
+        max_file_size="200mb",
+        **MOUNT,
+    )
+    mount = app.routes[-1]
+    assert isinstance(mount, Mount)
+    mount.app = GradioGate(mount.app, context, role, takes_files=role is Role.OWNER)
+
+
+def _name(context: Context, request: Request, role: Role | None = None) -> str | None:
+    """Return the name of a person who may enter, for Gradio's check, or None; guests have separate pages."""
+    person = get_member(context, read_session(context, request))
+    return person.name if person and role in (None, person.role) else None
+
+
+def _add_shipped(app: FastAPI, context: Context) -> None:
+    @app.get("/api/shipped")
+    def show_shipped(request: Request) -> dict[str, str]:
+        return asdict(get_shipped(context, get_person(context, request)))
+
+
+# Run the server until it is asked to stop, and end cleanly.
 
 
 def run_server(
@@ -36,26 +186,24 @@ def run_server(
     start_empty: bool = False,
     when_built: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serve CoEval on an address until interrupted; ``when_built`` is called before the first visitor is let in.
+    """Serve CoEval on an address until interrupted; ``when_built`` is called before the first visitor.
 
-    ``start_empty`` begins a new study where there is no file, whatever the places of snapshots hold.
+    ``start_empty`` begins a new study if there is no file, whatever the places of snapshots hold.
 
     Raises:
         InputError: the port is taken.
         StorageError: the file cannot be opened, or a place of snapshots cannot be read.
     """
     _check_free(host, port)
-    # what is written from here on, the database and its copies first of all, is nobody else's to read
+    # from here on, new files, such as the database and its copies, are private
     os.umask(0o077)
     sys.stderr = ShortLines(sys.stderr)
     settings = replace(settings, host=host, port=port)
     with Standby(host, port) as standby:
         store, keeper = open_kept(settings, start_empty=start_empty, on_wait=standby.say)
     context = Context(store, settings)
-    sweep(context)
+    note_address(context)
     ensure_demo(context)
-    shown = f"[{host}]" if ":" in host else host
-    print(f"CoEval is at http://{shown}:{port}  ({context.store.shown_address}; Ctrl+C stops it)", flush=True)
     if keeper:
         keeper.start()
     # once the requests under way are answered, uvicorn sends itself the signal again: SIGTERM's own way would
@@ -67,8 +215,14 @@ def run_server(
     when_built()
     if settings.server:
         worker.follow()
+
+    def begin() -> None:
+        shown = f"[{host}]" if ":" in host else host
+        print(f"CoEval is at http://{shown}:{port}  ({store.shown_address}; Ctrl+C stops it)", flush=True)
+        sweep(context)
+
     try:
-        _Server(config, draining, settings.drain_seconds).run()
+        _Server(config, draining, settings.drain_seconds, begin).run()
     except KeyboardInterrupt:
         pass
     finally:
@@ -80,11 +234,21 @@ def run_server(
 
 
 class _Server(uvicorn.Server):
-    """A server that goes on answering for so many seconds after SIGTERM, so that the balancer hears of it first."""
+    """A server that continues to answer for some seconds after SIGTERM, so that the balancer notices first.
 
-    def __init__(self, config: uvicorn.Config, draining: Draining, seconds: float) -> None:
+    ``begin`` is called once the server listens.
+    """
+
+    def __init__(
+        self, config: uvicorn.Config, draining: Draining, seconds: float, begin: Callable[[], None]
+    ) -> None:
         super().__init__(config)
-        self.draining, self.seconds = draining, seconds
+        self.draining, self.seconds, self.begin = draining, seconds, begin
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self.begin()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         begun, self.draining.begun = self.draining.begun, True

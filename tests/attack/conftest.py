@@ -11,9 +11,9 @@ from starlette.testclient import TestClient
 
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.study.access import OPERATOR, Context
-from coeval.study.importing.importing import import_study
-from coeval.ui.app import build_app
+from coeval.ui.run import build_app
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
 
 Visit = Callable[..., TestClient]

@@ -12,8 +12,8 @@ from itertools import islice, repeat
 
 import pytest
 
-from coeval.llm.client.bounded import KEPT_OF_TOO_LONG, MAX_BODY
 from coeval.llm.client.client import Client
+from coeval.llm.client.connection import KEPT_OF_TOO_LONG, MAX_BODY
 from coeval.llm.client.failures import CallError, Failure
 from coeval.settings import Settings
 from tests.support.models.single_question import QUESTION, run
@@ -93,6 +93,7 @@ def loaded() -> None:
     assert ask(lambda: iter([ANSWER]), "")[0] == "4"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("body", "encoding"), [(bomb, "gzip"), (endless, "")])
 def test_a_body_that_is_too_long_is_refused_while_it_arrives(body: Body, encoding: str) -> None:
     _, failure, peak, sent = ask(body, encoding)
@@ -103,12 +104,14 @@ def test_a_body_that_is_too_long_is_refused_while_it_arrives(body: Body, encodin
     assert sent < 100 * MEGABYTE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
 def test_what_is_packed_as_was_asked_for_is_read(encoding: str) -> None:
     packed = gzip.compress(ANSWER) if encoding == "gzip" else zlib.compress(ANSWER)
     assert ask(lambda: iter([packed[:9], packed[9:]]), encoding)[0] == "4"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["br", "gzip, gzip", "gzip"])
 def test_another_packing_or_a_broken_one_is_told(encoding: str) -> None:
     _, failure, _, _ = ask(lambda: iter([ANSWER]), encoding)

@@ -1,7 +1,14 @@
 """Telling planted errors from drafts, and attention checks from work, by everything that a worker receives.
 
-A crowd works through a study over HTTP; ``COEVAL_WORKERS`` says how many (300 takes some minutes). Each planted
-screen is held against another person's plain screen of the same draft, each check against work of the same person.
+First without a server: errors are planted in the drafts of the released study where it is there, and always in drafts
+made in its style; each is held against the same draft without it. Checks are held against work of the same person by
+their arms and by those before and after them. Then a crowd works through a study over HTTP; ``COEVAL_WORKERS`` says
+how many (300 takes some minutes).
+
+A classifier that is right in 55 of 100 pairs has an expected z of 0.1 times the root of the pairs it is tried on: 2.4
+with 600, 3.2 with 1,000, 4.5 with 2,000. A z above 2 then comes up in 67, 88 and 99 of 100 such tries, by chance alone
+in 2; the draws here are fixed. Scores are tried on every pair. Where drafts exchange lines, a third are: those in
+which neither draft was learned from. A single feature that tells one pair of ten is found with 200 pairs of any kind.
 """
 
 from __future__ import annotations
@@ -9,8 +16,10 @@ from __future__ import annotations
 import math
 import os
 import random
+import statistics
 import time
 from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,23 +31,176 @@ from fastapi.testclient import TestClient
 
 from coeval.domain import Person, Plan
 from coeval.rules.arms import Design
+from coeval.rules.planted_errors import ErrorKind
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.study.access import Context
-from coeval.study.crowd.onboarding import get_visit
-from coeval.study.scrutiny.steps import get_aliases
+from coeval.store.queries import assignments, crowd_studies, tasks
+from coeval.ui.app.scrutiny_tab import add_scrutiny_api
 from coeval.ui.server.identity import COOKIE
-from coeval.ui.study_app.scrutiny.scrutiny_routes import add_scrutiny_api
-from tests.support.studies.distinguisher import Pair, altered, classify, describe, find_telling
+from coeval.usecases.access import Context
+from coeval.usecases.crowd.assignment import give_work
+from coeval.usecases.crowd.onboarding import get_visit
+from coeval.usecases.scrutiny.policies import may_open
+from coeval.usecases.scrutiny.queue import require_set
+from coeval.usecases.scrutiny.steps import get_aliases
+from tests.support.studies.distinguisher import (
+    Features,
+    Pair,
+    altered,
+    classify,
+    describe,
+    describe_place,
+    find_telling,
+)
 from tests.support.studies.planted_study import admit, open_planted_study
+from tests.support.studies.styled_drafts import (
+    RELEASED,
+    Work,
+    answer_several_times,
+    load_released_work,
+    make_styled_work,
+    pair_planted,
+)
 
 WORKERS = int(os.environ.get("COEVAL_WORKERS", "54"))
 QUOTA, BATCH = 24, 5
 TIMED = "COEVAL_WORKERS" in os.environ
 """How long an answer took is held against chance by command alone: beside other tests it tells of those."""
 N_WORK, N_CHECKS = WORKERS * 5 // 2, WORKERS * 4
-CHANCE_Z = 3.9
-"""A classifier's hits beyond this many standard deviations are no chance: one in 10,000."""
+CHANCE_Z = 2.0
+"""Hits of a classifier beyond this many standard deviations are held for more than chance."""
+
+
+def tell(pairs: Sequence[Pair]) -> float:
+    """The z of the middle one of five classifiers, which differ in what they learn from and what they are tried on."""
+    return statistics.median(classify(pairs, seed) for seed in range(5))
+
+
+MADE = "drafts made in its style"
+WORKS = [MADE, *(["the released study"] if RELEASED.is_dir() else [])]
+
+
+@pytest.fixture(scope="module", params=WORKS)
+def drafted(request: pytest.FixtureRequest) -> Work:
+    return make_styled_work(60, 5, 3) if request.param == MADE else load_released_work()
+
+
+PEOPLE = {"evidence": (2, 3), "score": (2, 12), "score of several answers": (3, 5)}
+"""How many see each draft of the one and of the other, so that 600 pairs come together."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", PEOPLE)
+def test_no_form_tells_a_planted_error(drafted: Work, request: pytest.FixtureRequest, kind: str) -> None:
+    work = answer_several_times(drafted, 2) if "several" in kind else drafted
+    error = ErrorKind.EVIDENCE if kind == "evidence" else ErrorKind.SCORE
+    is_released = MADE not in request.node.name
+    pairs = pair_planted(work, error, PEOPLE[kind][is_released])
+    assert len(pairs) >= 600
+    assert find_telling(pairs) == {}
+    assert tell(pairs) < CHANCE_Z
+
+
+@pytest.fixture(scope="module")
+def plain_pairs() -> list[Pair]:
+    return pair_planted(make_styled_work(60, 5, 3), ErrorKind.SCORE, 3)
+
+
+LEAKS: dict[str, Callable[[dict[str, float]], None]] = {
+    "a list mark of its own": lambda one: one.update(
+        {"mark odd ones out": one.get("mark odd ones out", 0) + 1}
+    ),
+    "a longer line": lambda one: one.update({"length farthest off": one.get("length farthest off", 0) + 40}),
+    "a score that the conclusion contradicts": lambda one: one.update(
+        {"the conclusion names another score": 1.0}
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("leak", LEAKS)
+def test_what_is_told_in_one_pair_of_ten_is_found(plain_pairs: list[Pair], leak: str) -> None:
+    """Then 55 of 100 are told: the tenth, and half of all others."""
+    assert len(plain_pairs) >= 1_000
+    chance = random.Random(5)
+
+    def change(one: Features) -> Features:
+        changed = dict(one)
+        if chance.random() < 0.1:
+            LEAKS[leak](changed)
+        return changed
+
+    leaking = altered(plain_pairs, change)
+    assert find_telling(leaking)
+    assert tell(leaking) > CHANCE_Z
+
+
+SHARES = {"assisted": 0.6, "blind": 0.2, "first": 0.2}
+
+
+def pair_places(people: Mapping[int, Sequence[tuple[str, bool]]]) -> list[Pair]:
+    """Each check with work of the same person, by their arms and those around them."""
+    chance, pairs = random.Random(1), []
+    for person, seen in people.items():
+        arms = [arm for arm, _ in seen]
+        work = [at for at, (_, is_check) in enumerate(seen) if not is_check]
+        pairs += [
+            (describe_place(arms, at), describe_place(arms, chance.choice(work)), (person, person))
+            for at, (_, is_check) in enumerate(seen)
+            if is_check
+        ]
+    return pairs
+
+
+@pytest.mark.slow
+def test_no_arm_tells_a_check_from_work(tmp_path: Path) -> None:
+    """Nor do the arms before and after it: 60 people open 36 instances each, every sixth of them a check."""
+    context = Context(Store(tmp_path / "coeval.db"), load_settings({}, db=tmp_path / "coeval.db"))
+    design = Design(blind_share=SHARES["blind"], first_share=SHARES["first"])
+    open_planted_study(context, 400, 40, design, Plan(per_instance=6, batch=5, quota=36))
+    pairs = pair_places({number: _open_all(context, f"Worker {number}") for number in range(60)})
+    assert len(pairs) == 360
+    assert find_telling(pairs) == {}
+    assert tell(pairs) < CHANCE_Z
+
+
+def _open_all(context: Context, name: str) -> list[tuple[str, bool]]:
+    """The arms of all that somebody is given, in order, and whether each is a check."""
+    person, _ = admit(context, name)
+    seen: list[tuple[int, str]] = []
+    with context.store.write() as db:
+        task = tasks.get_task(db, "demo")
+        assert task is not None
+        plan, current = crowd_studies.get_plan(db, task.id), require_set(db, task)
+        assert plan is not None
+        while give_work(db, plan, person, task):
+            while assignment := assignments.get_assignment(db, person.id, task.id, len(seen) + 1):
+                opened = may_open(db, task, person, assignment, current.criteria)
+                assert opened.arm is not None
+                seen.append((opened.instance, opened.arm))
+            # what is saved does not matter here, only that it is done with
+            db.conn.execute("UPDATE assignment SET state = 'finished' WHERE annotator = ?", [person.id])
+        sql = "SELECT instance FROM reservation WHERE annotator = ? AND purpose = 'check'"
+        checks = {instance for (instance,) in db.conn.execute(sql, [person.id])}
+    return [(arm, instance in checks) for instance, arm in seen]
+
+
+def test_a_check_whose_arm_is_drawn_apart_is_found() -> None:
+    """As it was: the work of each person keeps to the shares, and a check has an arm by chance."""
+    chance, people = random.Random(2), {}
+    for person in range(60):
+        seen: list[tuple[str, bool]] = []
+        for at in range(36):
+            if at % 6 == person % 6:
+                seen.append((chance.choices(list(SHARES), list(SHARES.values()))[0], True))
+                continue
+            counts = Counter(arm for arm, is_check in seen if not is_check)
+            behind = {arm: share * (counts.total() + 1) - counts[arm] for arm, share in SHARES.items()}
+            seen.append((max(behind, key=lambda arm: behind[arm] + chance.random() / 10), False))
+        people[person] = seen
+    pairs = pair_places(people)
+    assert len(pairs) == 360
+    assert find_telling(pairs) and tell(pairs) > CHANCE_Z
 
 
 @dataclass
@@ -175,7 +337,7 @@ def test_nothing_tells_a_planted_error_from_a_draft(crowd: Crowd) -> None:
         pairs = crowd.pair_planted(kind)
         assert len(pairs) >= (1000 if not kind else 300) * min(1, WORKERS / 54)
         assert find_telling(pairs) == {}, kind
-        assert abs(classify(pairs)) < CHANCE_Z, kind
+        assert tell(pairs) < CHANCE_Z, kind
 
 
 @pytest.mark.slow
@@ -183,7 +345,7 @@ def test_nothing_tells_a_check_from_work(crowd: Crowd) -> None:
     pairs = crowd.pair_checks()
     assert len(pairs) >= 1000 * min(1, WORKERS / 54)
     assert find_telling(pairs) == {}
-    assert abs(classify(pairs)) < CHANCE_Z
+    assert tell(pairs) < CHANCE_Z
     arms = Counter(one.arm for one in crowd.screens if (one.worker, one.instance) in crowd.checks)
     assert set(arms) == {"assisted", "blind", "first"}
     # the study's page counts a check as finished like everything else
@@ -192,9 +354,13 @@ def test_nothing_tells_a_check_from_work(crowd: Crowd) -> None:
 
 @pytest.mark.slow
 def test_a_planted_line_is_of_nothing_that_the_person_has_seen(crowd: Crowd) -> None:
-    for one in crowd.screens:
-        if crowd.planted.get((one.worker, one.instance, one.criterion)) == "evidence":
-            assert one.features["lines seen elsewhere"] == 0
+    lines = [
+        one
+        for one in crowd.screens
+        if crowd.planted.get((one.worker, one.instance, one.criterion)) == "evidence"
+    ]
+    assert len(lines) > 300 * min(1, WORKERS / 54)
+    assert all(one.features["lines seen elsewhere"] == 0 for one in lines)
 
 
 TOLD_BEFORE = {
@@ -214,4 +380,4 @@ def test_the_distinguisher_finds_what_told_before(crowd: Crowd, leak: str) -> No
     chance = random.Random(5)
     change = TOLD_BEFORE[leak]
     pairs = altered(crowd.pair_planted(), lambda one: change(dict(one)) if chance.random() < 0.4 else one)
-    assert find_telling(pairs) and classify(pairs) > CHANCE_Z
+    assert find_telling(pairs) and tell(pairs) > CHANCE_Z

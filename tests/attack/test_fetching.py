@@ -58,6 +58,7 @@ def shapes(file: dict[str, Any]) -> Iterator[Any]:
     yield {"deep": [[{"er": file}]]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mount", ["", "/admin"])
 def test_no_event_makes_the_server_fetch(mount: str, visit: Visit, target: Target) -> None:
     browser = visit("Olu" if mount else "Ana")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import select
 import socket
 import threading
 import time
@@ -11,12 +13,16 @@ from typing import Any
 
 import pytest
 import uvicorn
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.testclient import TestClient
 
-from coeval.study.access import Context
-from coeval.ui.app import build_app
-from coeval.ui.server.bodies import STRANGER_BYTES
-from coeval.ui.server.connections import build_protocol
+from coeval.ui.run import build_app
+from coeval.ui.server import gradio_gate
 from coeval.ui.server.guard import Guard
+from coeval.ui.server.request_limits import STRANGER_BYTES, Quota, build_protocol, read_body
+from coeval.usecases.access import Context
 from tests.attack.conftest import Visit
 
 
@@ -47,13 +53,12 @@ class Sender:
 
 @pytest.mark.parametrize("headers", [{"transfer-encoding": "chunked"}, {"content-length": "400000000"}])
 def test_a_stranger_s_body_is_read_to_64_kb_and_no_further(headers: dict[str, str], context: Context) -> None:
-    import asyncio
-
     sender = Sender(4096, headers)
     asyncio.run(Guard(_stub, context)(sender.scope, sender.receive, sender.send))  # type: ignore[arg-type]
     assert sender.answer == 413 and sender.taken <= STRANGER_BYTES + 4096
 
 
+@pytest.mark.slow
 def test_a_stranger_s_file_fills_no_disk(visit: Visit) -> None:
     form = {"name": (None, "Eve"), "x": ("x", b"x" * 100_000)}
     for path in ("/signin", "/admin/gradio_api/upload", "/gradio_api/queue/join", "/s/demo/consent"):
@@ -68,6 +73,98 @@ def test_a_member_sends_a_table_but_not_100_mb(visit: Visit) -> None:
     )  # read, and judged by its words
     for path in ("/api/scrutiny/demo/marks", "/gradio_api/queue/join", "/gradio_api/upload", "/signout"):
         assert browser.post(path, content=b"x" * 5_000_000).status_code in (404, 413), path
+
+
+def test_a_person_saves_so_many_bytes_in_an_hour(context: Context) -> None:
+    """Every save is kept for good: 1 MB each, without a limit, filled the disk and slowed everybody's reading."""
+    app = build_app(context)
+    (guard,) = (one for one in app.user_middleware if one.cls is Guard)
+    guard.kwargs["quota"] = Quota(most=3 << 20)
+
+    def sign_in(name: str) -> TestClient:
+        browser = TestClient(app, follow_redirects=False, raise_server_exceptions=False)
+        assert browser.post("/signin", data={"name": name}).status_code == 303
+        return browser
+
+    def save(browser: TestClient, size: int, path: str = "marks") -> Any:
+        return browser.post(f"/api/scrutiny/demo/{path}", json={"instance": 1, "text": "x" * size})
+
+    olu, ana, ben = sign_in("Olu"), sign_in("Ana"), sign_in("Ben")
+    assert save(ana, 300_000).status_code == 413, "an annotator's save is small"
+    answers = [save(ana, 200_000, path) for path in ("marks", "suggestions", "submissions") * 6]
+    refused = [answer for answer in answers if answer.status_code == 429]
+    assert len(refused) == 3 and refused[0].json()["error"] == "quota"
+    assert "3 MB within an hour" in refused[0].json()["message"]
+    assert "This browser keeps what you typed" in refused[0].json()["message"]
+    assert save(sign_in("Ana"), 10).status_code == 429, "another browser of the same person"
+    assert save(ben, 10).status_code == 422 and save(olu, 200_000).status_code == 422
+
+
+def test_reading_a_body_takes_time_that_grows_no_faster_than_it_does(context: Context) -> None:
+    """A body that arrives byte by byte: read in full at every byte, 64 kB take 40 s of the processor."""
+
+    def spent(size: int) -> float:
+        left = iter(range(size, 0, -1))
+
+        async def receive() -> dict[str, Any]:
+            n = next(left)
+            return {"type": "http.request", "body": b"x", "more_body": n > 1}
+
+        headers = Headers({"transfer-encoding": "chunked"})
+        began = time.process_time()
+        body = asyncio.run(read_body(receive, headers, "/signin", lambda: None, 600.0))
+        assert len(body) == size
+        return time.process_time() - began
+
+    spent(1000)
+    assert min(spent(32_000) for _ in range(3)) < 24 * min(spent(4000) for _ in range(3))
+
+
+def test_an_annotator_s_event_is_small_and_has_few_values(visit: Visit) -> None:
+    """Gradio parses every event on the loop that answers everybody: 2 MB of it stop all others for a second."""
+    ana, olu = visit("Ana"), visit("Olu")
+    known = ana.get("/config").json()["dependencies"][0]["id"]
+
+    def send(browser: Any, data: list[Any], path: str = "") -> int:
+        event = {"data": data, "fn_index": known, "session_hash": "s"}
+        status: int = browser.post(f"{path}/gradio_api/queue/join", json=event).status_code
+        return status
+
+    assert send(ana, ["x" * 70_000]) == 413 and send(olu, ["x" * 70_000]) == 200
+    assert send(ana, ["x" * 50_000]) == 200
+    assert send(ana, [[]] * 12_000) == 422 and send(olu, [[]] * 12_000) == 422
+    assert send(olu, [[[]] * 12_000], "/admin") == 200
+
+
+def test_a_large_event_is_parsed_beside_the_loop(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    names: list[str] = []
+    find = gradio_gate.find_files
+
+    def note(*what: Any) -> Any:
+        names.append(threading.current_thread().name)
+        with pytest.raises(RuntimeError):
+            asyncio.get_running_loop()
+        return find(*what)
+
+    monkeypatch.setattr(gradio_gate, "find_files", note)
+    visit("Ana").post("/gradio_api/queue/join", json={"data": [], "fn_index": 0, "session_hash": "s"})
+    assert len(names) == 1
+
+
+def test_an_event_of_no_function_writes_one_line(visit: Visit, caplog: pytest.LogCaptureFixture) -> None:
+    browser = visit("Ana")
+    for event in (
+        {"data": [], "fn_index": 99_999, "session_hash": "s"},
+        {"data": [], "fn_index": "0", "session_hash": "s"},
+        {"data": [], "fn_index": True, "session_hash": "s"},
+        {"data": [], "session_hash": "s"},
+        {"data": {}, "fn_index": 0, "session_hash": "s"},
+        [1],
+    ):
+        caplog.clear()
+        answer = browser.post("/gradio_api/queue/join", json=event)
+        assert answer.status_code == 422 and "reload" in answer.json()["message"], event
+        assert len(caplog.records) == 1 and not caplog.records[0].exc_info, event
 
 
 def test_refused_events_leave_little_behind(visit: Visit, app: Any) -> None:
@@ -87,11 +184,16 @@ def test_refused_events_leave_little_behind(visit: Visit, app: Any) -> None:
 # ---- what only a real connection shows ----------------------------------------------------------------------
 
 
+LARGE = 30_000_000
+"""Bytes of an answer that no connection holds by itself."""
+
+
 @pytest.fixture(scope="module")
 def port(context: Context) -> Iterator[int]:
     """A server with limits small enough to be met in a test; no proxy is trusted, so loopback is counted."""
-    protocol = build_protocol([], most=12, most_of_one=8, head_seconds=0.6)
+    protocol = build_protocol([], most=12, most_of_one=8, head_seconds=0.6, write_seconds=0.6)
     app = build_app(context)
+    app.router.routes.insert(0, Route("/large", lambda request: Response(b"x" * LARGE)))
     (guard,) = (one for one in app.user_middleware if one.cls is Guard)
     guard.kwargs["body_seconds"] = 0.6
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="critical", http=protocol))
@@ -121,6 +223,7 @@ def talk(port: int, *parts: bytes, wait: float = 5.0) -> bytes:
 HEAD = b"POST /signin HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\n"
 
 
+@pytest.mark.slow
 def test_half_a_head_ends(port: int) -> None:
     assert talk(port) == b""
     assert talk(port, HEAD) == b""
@@ -161,6 +264,32 @@ def comes_to_be(asked: Callable[[], bool], seconds: float = 20.0) -> bool:
             return True
         time.sleep(0.05)
     return False
+
+
+@pytest.mark.slow
+def test_an_answer_that_nobody_reads_ends(port: int) -> None:
+    """Who asks for more than the connection holds, and reads nothing, keeps it for a second and not for minutes."""
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.connect(("127.0.0.1", port))
+        connection.sendall(b"GET /large HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        state = select.poll()
+        state.register(connection, 0)  # what went wrong with it is told all the same
+        assert comes_to_be(lambda: bool(state.poll(0)))
+
+
+@pytest.mark.slow
+def test_who_reads_slowly_gets_the_whole_answer(port: int) -> None:
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.connect(("127.0.0.1", port))
+        connection.sendall(b"GET /large HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+        got, ends = b"", time.monotonic() + 4  # seven times as long as an answer may wait unread
+        while chunk := connection.recv(65536):
+            got += chunk
+            if time.monotonic() < ends:
+                time.sleep(0.02)
+    assert len(got.partition(b"\r\n\r\n")[2]) == LARGE
 
 
 def test_one_address_does_not_take_every_connection(port: int) -> None:

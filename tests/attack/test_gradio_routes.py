@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
+
 from tests.attack.conftest import Visit
 
 VALUES = {"path": "x.js", "session_hash": "abc", "event_id": "e", "api_name": "predict", "url_path": "http://x/",
@@ -43,6 +45,7 @@ ALSO = ("/openapi.json", "/gradio_api/deep_link", "/gradio_api/heartbeat/abc", "
         "/gradio_api/upload_progress?upload_id=a", "/gradio_api/stream/a/1/1/playlist.m3u8")  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_stranger_reaches_no_route_of_gradio(app: Any, visit: Visit) -> None:
     nobody = visit()
     tried = {*routes_of(app), *(("GET", mount + path) for mount in ("", "/admin") for path in ALSO)}
@@ -53,6 +56,7 @@ def test_a_stranger_reaches_no_route_of_gradio(app: Any, visit: Visit) -> None:
         assert answer.status_code in (307, 401, 404, 405) or led_away, (method, path, answer.status_code)
 
 
+@pytest.mark.slow
 def test_a_member_reaches_what_the_page_uses_and_no_more(app: Any, visit: Visit) -> None:
     browser = visit("Ana")
     closed = [

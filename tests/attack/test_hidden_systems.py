@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import statistics
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -19,14 +21,14 @@ from coeval.domain import (
     Study,
     Task,
 )
-from coeval.rules.aliases import Aliases
-from coeval.rules.arms import tells_system
-from coeval.study.access import OPERATOR, Context
-from coeval.study.hosting.image_hosts import set_image_hosts
-from coeval.study.importing.importing import import_study
-from coeval.study.people.sessions import sign_in
-from coeval.study.scrutiny.steps import Where, get_aliases, get_step
-from coeval.ui.study_app.scrutiny.step_json import step_json
+from coeval.rules.arms import Aliases, Design, find_telling
+from coeval.ui.app.step_json import step_json
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.images import set_image_hosts
+from coeval.usecases.scrutiny.design import list_columns, set_design
+from coeval.usecases.scrutiny.steps import Where, get_aliases, get_step
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
 
 N_DOCUMENTS = 40
 SPELLINGS = (
@@ -110,39 +112,90 @@ def test_numbers_are_another_for_everybody() -> None:
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_a_name_is_known_in_every_spelling(spelling: str) -> None:
-    assert tells_system(Instance("q", "?", "!", system="GPT-4o mini"), spelling)
+    one = Instance("q", "?", "!", context={"by": spelling})
+    assert find_telling([one], {"by"}, ["GPT-4o mini"]) == {"by"}
 
 
-def test_texts_beside_the_output_name_no_system(context: Context) -> None:
-    beside = {f"column {n}": text for n, text in enumerate(SPELLINGS)} | {
-        "gpt4o mini": "yes",
-        "topic": "smells",
-    }
-    one = Instance("q1", "Why?", "So.", "d1", "GPT-4o mini", context=beside)
-    study = Study(Task("beside", "A task"), (one,), (Criterion("Be true."),))
-    import_study(context, OPERATOR, study)
-    shown = json.dumps(
-        step_json(get_step(context, sign_in(context, "Ana")[0], "beside"))["instance"], ensure_ascii=False
-    )
-    assert "smells" in shown and "column" not in shown and "gpt" not in shown.casefold()
+def show_all(context: Context, slug: str) -> list[dict[str, Any]]:
+    """What an annotator is sent of every instance."""
+    ana = sign_in(context, "Ana")[0]
+    steps = [get_step(context, ana, slug)]
+    steps += [get_step(context, ana, slug, Where(position=at)) for at in range(2, steps[0].total + 1)]
+    return [step_json(step, get_aliases(context, ana, slug))["instance"] for step in steps]
+
+
+def make_beside(context: Context, slug: str, systems: Sequence[str]) -> None:
+    """An instance by each of the systems: a column of notes names the first, another is named after it."""
+    instances = [
+        Instance(
+            f"{slug}{n}",
+            f"Why {n}?",
+            "So.",
+            f"d{n}",
+            system,
+            context={
+                "notes": "made by gpt4o-mini" if n == 0 else "none",
+                "gpt4o mini": "yes",
+                "topic": "smells",
+            },
+        )
+        for n, system in enumerate(systems)
+    ]
+    task = Task(slug, "A task", columns=dict.fromkeys(instances[0].context, ColumnRole.SHOWN))
+    import_study(context, OPERATOR, Study(task, tuple(instances), (Criterion("Be true."),)))
+
+
+def test_a_column_that_names_a_system_anywhere_is_shown_nowhere(context: Context) -> None:
+    """Else an instance without it is by that system: a column left out tells as much as one that is read."""
+    make_beside(context, "beside", ["GPT-4o mini", "Llama", "Llama", "Alpaca"])
+    shown = show_all(context, "beside")
+    assert len(shown) == 4 and all(one["context"] == [["topic", "smells"]] for one in shown)
+
+
+def test_a_column_that_names_a_system_of_another_instance_is_not_shown(context: Context) -> None:
+    """The answer of one system may come with what was said of another."""
+    make_beside(context, "crossed", ["Llama", "GPT-4o mini"])
+    assert all(one["context"] == [["topic", "smells"]] for one in show_all(context, "crossed"))
+
+
+def test_a_name_that_comes_later_hides_the_column_from_then_on(context: Context) -> None:
+    make_beside(context, "growing", ["Llama", "Alpaca"])
+    assert all(len(one["context"]) == 3 for one in show_all(context, "growing"))
+    later = Instance("x", "Why not?", "So.", "d9", "GPT-4o mini")
+    import_study(context, OPERATOR, Study(Task("growing", "A task"), (later,)))
+    assert {name for one in show_all(context, "growing") for name, _ in one["context"]} == {"topic"}
+    (told,) = [one for one in list_columns(context, OPERATOR, "growing") if one.name == "notes"]
+    assert told.withheld
+
+
+def test_nothing_is_withheld_where_systems_are_shown(context: Context) -> None:
+    make_beside(context, "open", ["GPT-4o mini", "Llama"])
+    set_design(context, OPERATOR, "open", Design(hide_systems=False))
+    assert all(len(one["context"]) == 3 for one in show_all(context, "open"))
 
 
 def test_nor_does_the_address_of_an_image(context: Context) -> None:
-    name, host = "GPT-4o mini", "https://pics.example.org"
-    photos = {
-        "photo": f"{host}/gpt4omini/1.png",
-        "sketch": f"{host}/1.png",
-        "gpt-4o-mini": f"{host}/2.png",
-        "odd": "http://gpt4omini/1.png",
-    }
-    one = Instance("1", "What is it?", "A bee.", "d", name, context=photos)
-    task = Task("pictures", "A task", columns=dict.fromkeys(photos, ColumnRole.IMAGE))
-    import_study(context, OPERATOR, Study(task, (one,), (Criterion("Be true."),), ()))
+    """An image whose address tells at one instance is shown at none; the bytes of one tell nothing."""
+    host, bytes_ = "https://pics.example.org", "data:image/png;base64,iVBORw0KGgpt4omini"
+    photos = (
+        {"photo": f"{host}/gpt4omini/1.png", "gpt-4o-mini": f"{host}/2.png"},
+        {"photo": f"{host}/3.png"},
+    )
+    instances = tuple(
+        Instance(
+            f"{n}",
+            f"What is {n}?",
+            "A bee.",
+            f"d{n}",
+            system,
+            context=one | {"sketch": f"{host}/4.png", "scan": bytes_},
+        )
+        for n, (one, system) in enumerate(zip(photos, ("GPT-4o mini", "Llama"), strict=True))
+    )
+    columns = dict.fromkeys(("photo", "gpt-4o-mini", "sketch", "scan"), ColumnRole.IMAGE)
+    task = Task("pictures", "A task", columns=columns)
+    import_study(context, OPERATOR, Study(task, instances, (Criterion("Be true."),), ()))
     set_image_hosts(context, OPERATOR, "pics.example.org")
-    ana = sign_in(context, "Ana")[0]
-    sent = step_json(get_step(context, ana, "pictures"), get_aliases(context, ana, "pictures"))
-    shown = {image["name"]: image for image in sent["instance"]["images"]}
-    assert set(shown) == {"photo", "sketch", "odd"} and shown["sketch"]["source"] == photos["sketch"]
-    for hidden in ("photo", "odd"):
-        assert not shown[hidden]["source"] and "says who wrote the output" in shown[hidden]["problem"]
-    assert not tells_system(one, json.dumps(sent["instance"]))
+    for sent in show_all(context, "pictures"):
+        assert {image["name"] for image in sent["images"]} == {"sketch", "scan"}
+        assert "gpt4omini/1" not in json.dumps(sent)

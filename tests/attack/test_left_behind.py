@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.conftest import make_place
 from tests.support.serving.live_server import ROOT, LiveServer
 
 
@@ -21,7 +22,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
     running = LiveServer(
         folder / "coeval.db",
         GRADIO_TEMP_DIR=str(folder / "uploads"),
-        COEVAL_SNAPSHOT_DIR=str(folder / "shelf"),
+        COEVAL_SNAPSHOT_DIR=str(make_place(folder / "shelf")),
     )
     yield running
     running.stop()
@@ -43,7 +44,7 @@ def test_what_is_refused_leaves_no_file_and_a_short_log(server: LiveServer) -> N
         )
         fires = [one for one in config["dependencies"] if picker in one["inputs"]]
         for one in fires[:3]:
-            data = ["x" * 200_000 if number == picker else None for number in one["inputs"]]
+            data = ["x" * 20_000 if number == picker else None for number in one["inputs"]]
             body = {"data": data, "fn_index": one["id"], "session_hash": "s"}
             assert browser.post("/gradio_api/queue/join", json=body).status_code == 200
             with browser.stream("GET", "/gradio_api/queue/data", params={"session_hash": "s"}) as answer:

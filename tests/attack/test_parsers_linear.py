@@ -14,13 +14,14 @@ from functools import partial
 import pytest
 
 from coeval.llm.client.completions import parse_completion
-from coeval.llm.client.refusals import parse_retry_after, read_error_body, status_failure
-from coeval.llm.prompting.fencing import neutralise
+from coeval.llm.client.failures import CallError, parse_retry_after, read_error_body, status_failure
+from coeval.llm.prompting.template_values import neutralise
 from coeval.llm.reading.evaluations import parse_evaluation, parse_rationale
-from coeval.llm.reading.fused_scores import parse_scores
 from coeval.llm.reading.lists import parse_criteria, parse_plan
+from coeval.llm.reading.preferences import parse_preference
 from coeval.llm.reading.quotes import find_quotes
-from coeval.llm.reading.rating.reader import read_rating
+from coeval.llm.reading.ratings import read_rating
+from coeval.llm.reading.several_criteria import parse_evaluations
 
 CRITERION = "Clarity: 1 = dull, 2 = fair, 3 = good, 4 = fine, 5 = bright"
 SAMPLE = "The ferry left at 12, an hour late. Rating: 5 out of 5, they said; “Score: 4.” " * 20
@@ -29,6 +30,8 @@ UNITS = (
     "a: ", "1. ", "- ", "<think>", "</think>", "<|channel|>", "Rating ", "Rating: ", "score of ", "Score: 4 ",
     "Rating: 4\n", "out of ", "4/5 ", "Evidence:\n", '"a" ', '{"a":', '{"score": 4, "evidence": [', "[1] Score: 4 ",
     "| 4 ", "(1 = ", "... ", "retry in ", "api key ", "The ferry left ",
+    "Wait, ", "<think", "Thinking...\n", "...done thinking.\n", "Preference: A ", "A is ", "not ", "if ",
+    "a 4, ", "Clarity: ", "| 4 |\n", "|---|\n", "First pass: ", "[1] ", '{"score": 4} ', "<!--", "```thinking\n",
 )  # fmt: skip
 TAIL = "X"
 SIZES = (1_000, 25_000, 200_000)
@@ -36,10 +39,12 @@ SIZES = (1_000, 25_000, 200_000)
 
 def parsers() -> Iterator[tuple[str, Callable[[str], object]]]:
     scale = (1, 5)
-    yield "rating", lambda text: read_rating(text, scale, CRITERION, sample=SAMPLE)
-    yield "evaluation", lambda text: parse_evaluation(text, scale, CRITERION, sample=SAMPLE)
-    yield "rationale", lambda text: parse_rationale(text, scale, CRITERION, sample=SAMPLE)
-    yield "scores", lambda text: parse_scores(text, [CRITERION, "True"], [scale, scale], sample=SAMPLE)
+    yield "rating", lambda text: read_rating(text, scale, CRITERION, given=SAMPLE)
+    yield "evaluation", lambda text: parse_evaluation(text, scale, CRITERION, given=SAMPLE)
+    yield "rationale", lambda text: parse_rationale(text, scale, CRITERION, given=SAMPLE)
+    yield "scores", lambda text: parse_evaluations(text, [CRITERION, "True"], [scale, scale], given=SAMPLE)
+    yield "preference", lambda text: parse_preference(text, given=SAMPLE)
+    yield "cut off", lambda text: read_rating(text, scale, CRITERION, given=SAMPLE, whole=False)
     yield "criteria", parse_criteria
     yield "plan", parse_plan
     yield "quotes", partial(find_quotes, output=SAMPLE)
@@ -47,15 +52,13 @@ def parsers() -> Iterator[tuple[str, Callable[[str], object]]]:
     yield "neutralise", neutralise
     yield "completion", _read_completion
     yield "errors", _read_error
-    yield "rating by a hostile sample", lambda text: read_rating(SAMPLE, scale, CRITERION, sample=text)
-    yield "rating by a hostile criterion", lambda text: read_rating(SAMPLE, scale, text, sample="")
+    yield "rating by a hostile sample", lambda text: read_rating(SAMPLE, scale, CRITERION, given=text)
+    yield "rating by a hostile criterion", lambda text: read_rating(SAMPLE, scale, text, given="")
 
 
 def _read_completion(text: str) -> None:
-    try:
+    with pytest.raises(CallError):
         parse_completion(text)
-    except Exception as error:
-        assert "answered" in str(error) or "sent" in str(error) or "error" in str(error), error
 
 
 def _read_error(text: str) -> None:
@@ -80,6 +83,7 @@ SLOWEST = 1.0
 """Processor seconds that no text of 200 kB takes on the slowest machine the tests run on, by a wide margin."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "parse"), list(parsers()), ids=[name for name, _ in parsers()])
 def test_no_text_takes_longer_than_its_length(name: str, parse: Callable[[str], object]) -> None:
     wrong = []

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from starlette.datastructures import Headers
 
-from coeval.study.access import Context
 from coeval.ui.server.guard import is_our_name, is_same_origin
+from coeval.usecases.access import Context
 from tests.attack.conftest import Visit
 
 STRANGE = (
@@ -17,6 +17,7 @@ STRANGE = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host", STRANGE)
 def test_a_name_that_is_not_ours_gets_nothing(host: str, visit: Visit) -> None:
     browser = visit("Olu")
@@ -57,11 +58,23 @@ def test_an_origin_has_the_scheme_too(visit: Visit, context: Context) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/api/scrutiny/demo/history?instance=1&criterion=1", "/gradio_api/queue/data?session_hash=a"]
+    "path",
+    [
+        "/api/scrutiny/demo/history?instance=1&criterion=1",
+        "/gradio_api/queue/data?session_hash=a",
+        "/download/demo/export.zip",
+        "/download/demo/study.zip?people=names",
+        "/download/demo/judge/judge.json",
+        "/s/demo/participants.csv",
+        "/s/demo/prolific.csv",
+    ],
 )
 def test_another_site_gets_nothing_by_a_get_either(path: str, visit: Visit) -> None:
     for site in ("cross-site", "same-site"):
         assert visit("Olu").get(path, headers={"Sec-Fetch-Site": site}).status_code == 403
+    assert visit("Olu").get(path, headers={"Origin": "https://evil.example"}).status_code == 403
+    own = {"Sec-Fetch-Site": "same-origin", "Origin": "http://testserver"}
+    assert visit("Olu").get(path, headers=own).status_code != 403
 
 
 def test_a_get_draws_no_queue(visit: Visit, context: Context) -> None:

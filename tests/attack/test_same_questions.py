@@ -10,15 +10,14 @@ from coeval.domain import Arm, Plan
 from coeval.rules.arms import Design
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.store.queries import tasks
-from coeval.store.queries.scrutiny import assignments
-from coeval.study.access import Context
-from coeval.study.crowd.giving import ensure_work
-from coeval.study.scrutiny.queue import require_set
-from coeval.study.scrutiny.showing import ensure_open
+from coeval.store.queries import assignments, tasks
+from coeval.usecases.access import Context
+from coeval.usecases.crowd.assignment import ensure_work
+from coeval.usecases.scrutiny.policies import may_open
+from coeval.usecases.scrutiny.queue import require_set
 from tests.support.studies.planted_study import admit, open_planted_study
 
-BATCH, PEOPLE = 12, 6
+BATCH, PEOPLE = 12, 15
 
 
 def test_a_check_is_opened_by_the_same_questions_as_work(tmp_path: Path) -> None:
@@ -42,7 +41,7 @@ def test_a_check_is_opened_by_the_same_questions_as_work(tmp_path: Path) -> None
                     break
                 log: list[str] = []
                 db.conn.set_trace_callback(log.append)
-                opened = ensure_open(db, task, person, assignment, current.criteria)
+                opened = may_open(db, task, person, assignment, current.criteria)
                 db.conn.set_trace_callback(None)
                 assert opened.arm is not None
                 shapes = Counter(re.sub(r"'[^']*'|\d+(\.\d+)?(e-\d+)?", "?", sql) for sql in log)

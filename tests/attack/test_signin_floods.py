@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,10 +19,10 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from coeval.domain import Role
 from coeval.settings import SignIn, load_settings
 from coeval.store import Store
-from coeval.study.access import OPERATOR, Context
-from coeval.study.importing.importing import import_study
-from coeval.study.people import accounts
-from coeval.study.people.accounts import accept_invitation, invite
+from coeval.usecases import accounts
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.accounts import accept_invitation, invite
+from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
 from tests.support.serving.server import Running
 
@@ -45,6 +46,7 @@ def server(hosted: Context) -> Iterator[Running]:
         yield running
 
 
+@pytest.mark.slow
 def test_a_flood_of_sign_ins_holds_up_nobody_s_work(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     """With every check of a password standing still, steps are answered as ever."""
     go_on, begun = threading.Event(), threading.Event()
@@ -84,6 +86,7 @@ def test_a_flood_of_sign_ins_holds_up_nobody_s_work(server: Running, monkeypatch
             assert {one.result().status_code for one in sent} == {422}
 
 
+@pytest.mark.slow
 def test_wrong_passwords_lock_nobody_out(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(accounts, "LONGEST_PAUSE", {"pair": 0.1, "address": 0.1, "name": 0.1})
     with server.browser() as stranger, server.browser() as ana:
@@ -91,9 +94,60 @@ def test_wrong_passwords_lock_nobody_out(server: Running, monkeypatch: pytest.Mo
             form = {"name": "Ana", "password": f"wrong password {n}"}
             answer = stranger.post("/signin", data=form)
             assert answer.status_code == 422
-        assert "tried often" in answer.text
+        assert "Too many tries" in answer.text
         # from the very address of the tries
         assert ana.post("/signin", data={"name": "Ana", "password": PASSWORD}).status_code == 303
+
+
+@pytest.mark.slow
+def test_the_right_password_is_answered_while_its_address_is_attacked(
+    server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Forty strangers of the same address try the same name, and others, without end."""
+    monkeypatch.setattr(accounts, "FREE_TRIES", {"pair": 2, "address": 4, "name": 4, "browser": 2})
+    ended = threading.Event()
+    form = {"name": "Ana", "password": PASSWORD}
+
+    def attack(number: int) -> None:
+        with server.browser() as stranger:
+            while not ended.is_set():
+                name = "Ana" if number % 2 else f"n{number}"
+                with suppress(httpx.HTTPError):
+                    stranger.post("/signin", data={"name": name, "password": "wrong password"})
+                time.sleep(0.1)
+
+    with server.browser() as known, server.browser() as new, ThreadPoolExecutor(40) as strangers:
+        assert known.post("/signin", data=form).status_code == 303
+        assert known.post("/signout").status_code == 303
+        for number in range(40):
+            strangers.submit(attack, number)
+        try:
+            time.sleep(4)
+            assert known.post("/signin", data=form, timeout=30).status_code == 303, "a browser of Ana's"
+            answer = new.post("/signin", data=form, timeout=45)
+            assert answer.status_code == 303 or "try again" in answer.text, "any other browser is answered"
+        finally:
+            ended.set()
+
+
+def test_a_known_browser_guesses_no_faster_than_others(
+    hosted: Context, server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accounts, "LONGEST_PAUSE", dict.fromkeys(accounts.LONGEST_PAUSE, 0.05))
+    with server.browser() as browser:
+        assert browser.post("/signin", data={"name": "Ana", "password": PASSWORD}).status_code == 303
+        mark = browser.cookies["coeval_known"]
+        for n in range(7):
+            answer = browser.post("/signin", data={"name": "Ana", "password": f"wrong password {n}"})
+        assert "Too many tries" in answer.text
+        assert accounts.get_pause(hosted, "Ana", "127.0.0.1", mark) > 0
+        assert accounts.get_pause(hosted, "Ana", "127.0.0.1") == 0, "its tries slow down nobody else"
+    assert accounts.is_known_browser(hosted, "Ana", mark)
+    assert not accounts.is_known_browser(hosted, "Bo", mark)
+    for forged in ("", ".", "a.b", mark[:-1], f"x{mark}"):
+        assert not accounts.is_known_browser(hosted, "Ana", forged)
+    accept_invitation(hosted, invite(hosted, OPERATOR, Role.OWNER, name="Ana"), "Ana", f"{PASSWORD}2")
+    assert not accounts.is_known_browser(hosted, "Ana", mark), "a new password ends it"
 
 
 @pytest.mark.parametrize(
@@ -130,8 +184,8 @@ def test_an_address_is_what_trusted_proxies_say_and_nobody_else(
 
 def test_a_space_s_visitor_cannot_choose_an_address(tmp_path: Path) -> None:
     from coeval.settings import SPACE_OAUTH
-    from coeval.ui.health import Draining
     from coeval.ui.run import _config
+    from coeval.ui.server.readiness import Draining
 
     settings = load_settings(dict.fromkeys(SPACE_OAUTH, "x"), db=tmp_path / "coeval.db")
     config = _config(Context(Store(settings.db), settings), "127.0.0.1", 0, Draining())

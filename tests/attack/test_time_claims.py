@@ -6,9 +6,9 @@ import time
 from dataclasses import replace
 
 from coeval.clock import now
-from coeval.study.access import Context
-from coeval.study.people.sessions import sign_in
-from coeval.study.scrutiny.steps import Where, get_step, submit
+from coeval.usecases.access import Context
+from coeval.usecases.scrutiny.steps import Where, get_step, submit
+from coeval.usecases.sessions import sign_in
 from tests.support.studies.scrutiny_steps import sent_of
 
 HOUR_MS = 3_600_000

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coeval.errors import InputError
-from coeval.ui.setup.exchange.import_tab import _gathered
+from coeval.ui.setup.import_tab import _gathered
 
 
 def make_uploads(folder: Path, *names: str) -> list[str]:

@@ -37,10 +37,10 @@ from coeval.domain import (
 )
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.study.access import Context
-from coeval.study.importing.importing import import_study
-from coeval.study.people.sessions import sign_in
-from coeval.ui.study_app.agreement.sections import SECTIONS
+from coeval.ui.app.agreement.sections import SECTIONS
+from coeval.usecases.access import Context
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
 from tests.benchmarks.saves import cpu_seconds
 from tests.support.screens.browser import CHROMIUM_ARGS, HOW_TO_GET_IT
 from tests.support.serving.live_server import LiveServer, start_server

@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def run_ways(data: Path) -> dict[str, Way]:
     """Draft the study in each way, each in a fresh copy of it."""
-    from coeval.study.drafting.run_settings import RunSettings
+    from coeval.usecases.drafting.run_settings import RunSettings
 
     settings = {
         "one by one": RunSettings(),
@@ -83,10 +83,10 @@ def run_way(name: str, settings: Any, data: Path, db: Path) -> Way:
     """Estimate, draft a pilot of 20 instances, estimate the rest, draft it, and compare."""
     from coeval.settings import Settings
     from coeval.store import Store
-    from coeval.study.access import OPERATOR, Context
-    from coeval.study.drafting.before.estimating import estimate_run
-    from coeval.study.drafting.execution import run_drafting
-    from coeval.study.importing.importing import import_file
+    from coeval.usecases.access import OPERATOR, Context
+    from coeval.usecases.drafting.execution import run_drafting
+    from coeval.usecases.drafting.run_preview import estimate_run
+    from coeval.usecases.study_import import import_file
 
     with start_stub(sometimes_unreadable(), several=True) as stub:
         context = Context(Store(db), Settings(db=db, base_url=stub.url, model="stub", concurrency=8))

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.study.access import Context
+from coeval.usecases.access import Context
 from tests.support.screens.browser import CHROMIUM_ARGS, HOW_TO_GET_IT
 from tests.support.screens.newcomer import Newcomer
 from tests.support.serving.live_server import start_server

@@ -16,13 +16,18 @@ from pathlib import Path
 import pandas as pd
 
 from coeval.domain import Scale
-from coeval.judge.fitted import Fitted, Jury
-from coeval.judge.labels import Labels
-from coeval.judge.learning.jury import KINDS, fit_best_judge, fit_jury, single_judge
-from coeval.judge.learning.learn import Wishes, learn
-from coeval.judge.learning.lines import cross_apply, deal, judged_lines
-from coeval.judge.learning.measures import Measures, measure
-from coeval.judge.parts import mark_document
+from coeval.extensions.judge.learning.cross_validation import (
+    Measures,
+    cross_apply,
+    deal,
+    judged_lines,
+    measure,
+)
+from coeval.extensions.judge.learning.jury import KINDS, fit_best_judge, fit_jury, single_judge
+from coeval.extensions.judge.learning.learn import Wishes, learn
+from coeval.extensions.judge.model.fitted import Fitted, Jury
+from coeval.extensions.judge.model.labels import Labels
+from coeval.llm.prompting.worked_examples import mark_document
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data" / "hanna"
 SALT, SHARE = "hanna", 0.5

@@ -18,13 +18,11 @@ import numpy as np
 import pandas as pd
 
 from coeval.domain import Scale
-from coeval.judge.fitted import Calibration, Fitted
-from coeval.judge.labels import PEOPLE, PROBABILITIES, Labels
-from coeval.judge.learning.calibration import learn_maps
-from coeval.judge.learning.learn import Study, Wishes, learn
-from coeval.judge.learning.lines import deal
-from coeval.judge.learning.measures import Measures, measure
-from coeval.judge.learning.raters import Seen, leniency
+from coeval.extensions.judge.learning.calibration import Seen, learn_maps, leniency
+from coeval.extensions.judge.learning.cross_validation import Measures, deal, measure
+from coeval.extensions.judge.learning.learn import Study, Wishes, learn
+from coeval.extensions.judge.model.fitted import Calibration, Fitted
+from coeval.extensions.judge.model.labels import PEOPLE, PROBABILITIES, Labels
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data" / "llm_rubric"
 OVERALL = "Q0"

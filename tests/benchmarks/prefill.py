@@ -102,9 +102,9 @@ def build_study(folder: Path, calls: int) -> None:
     """A database with one criterion and an instance for every call, and the same requests for the bare side."""
     from coeval.domain import Criterion, Instance, Study, Task
     from coeval.llm.client.abilities import Abilities, build_body
-    from coeval.llm.prompting.options import JudgeOptions
-    from coeval.study.access import OPERATOR
-    from coeval.study.importing.importing import import_study
+    from coeval.llm.prompting.template_files import JudgeOptions
+    from coeval.usecases.access import OPERATOR
+    from coeval.usecases.study_import import import_study
     from tests.support.models.single_judgment import render_calls
 
     folder.mkdir()
@@ -126,7 +126,7 @@ def build_study(folder: Path, calls: int) -> None:
 def make_context(folder: Path, url: str) -> Any:
     from coeval.settings import Settings
     from coeval.store import Store
-    from coeval.study.access import Context
+    from coeval.usecases.access import Context
 
     path = folder / "coeval.db"
     return Context(Store(path), Settings(db=path, base_url=url, model="stub", concurrency=CONCURRENCY))
@@ -143,10 +143,10 @@ def load_package() -> None:
 
 def run_coeval(folder: Path, url: str) -> Figures:
     """Draft every evaluation of the study, as ``python -m coeval draft evaluations`` does."""
-    from coeval.llm.protocols.registry import list_protocols
-    from coeval.study.access import OPERATOR
-    from coeval.study.drafting.execution import run_drafting
-    from coeval.study.drafting.run_settings import RunSettings
+    from coeval.llm.protocols.protocol import list_protocols
+    from coeval.usecases.access import OPERATOR
+    from coeval.usecases.drafting.execution import run_drafting
+    from coeval.usecases.drafting.run_settings import RunSettings
 
     load_package()
     list_protocols()

@@ -27,9 +27,9 @@ from typing import Any
 
 from coeval.settings import load_settings
 from coeval.store import open_store
-from coeval.study.access import Context
-from coeval.study.importing.importing import import_study
-from coeval.study.people.sessions import sign_in
+from coeval.usecases.access import Context
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
 from tests.support.hosting.postgres import find_binaries, serve_postgres
 from tests.support.serving.live_server import LiveServer

@@ -1,6 +1,7 @@
 """From Ctrl+Enter to what comes next on screen, in Chromium: ``python -m tests.benchmarks scrutiny``.
 
-By default one criterion at a time; with ``--all`` all criteria of an instance in one sheet.
+By default one criterion at a time; with ``--all`` all criteria of an instance in one sheet. With ``--spans`` it is the
+Spans tab instead, from each kind of key to the frame that shows what it did, with 60 spans in 3,000 characters.
 
 The real server runs in a process of its own, once with a small task and once with a large one, each in its own
 file. A person works at both in turn, confirm by confirm, so that whatever else the machine does weighs on both
@@ -24,11 +25,11 @@ from typing import Any
 from coeval.domain import Study
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.study.access import Context
-from coeval.study.importing.importing import import_study
-from coeval.study.people.sessions import sign_in
+from coeval.usecases.access import Context
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
-from tests.support.screens.browser import CHROMIUM_ARGS, HOW_TO_GET_IT
+from tests.support.screens.browser import CHROMIUM_ARGS, HOW_TO_GET_IT, find_chromium
 from tests.support.serving.live_server import LiveServer, start_server
 
 SIZES = (200, 20_000)
@@ -63,6 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--confirms", type=int, default=100, help="confirms on each task")
     parser.add_argument("--sizes", type=int, nargs=2, default=SIZES, help="instances of the two tasks")
     parser.add_argument("--all", action="store_true", help="all criteria of an instance in one sheet")
+    parser.add_argument("--spans", action="store_true", help="the Spans tab, key by key")
     options = parser.parse_args(argv)
     try:
         from playwright.sync_api import sync_playwright
@@ -71,6 +73,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        if options.spans:
+            server = start_server(prepare_spans(folder / "spans.db"))
+            stack.callback(server.stop)
+            driver = stack.enter_context(sync_playwright())
+            chromium = driver.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_ARGS)
+            stack.callback(chromium.close)
+            return report_spans(measure_spans(open_spans(chromium, server), options.confirms))
         servers = [start_server(prepare(folder / f"{size}.db", size)) for size in options.sizes]
         for server in servers:
             stack.callback(server.stop)
@@ -80,6 +89,92 @@ def main(argv: Sequence[str] | None = None) -> int:
         pages = [open_scrutiny(chromium, server, whole=options.all) for server in servers]
         took = measure(pages, options.confirms, SHEET if options.all else STEP)
     return report(options.sizes, took)
+
+
+CHARACTERS, SPANS = 3000, 60
+SPAN_KEYS = {
+    "ArrowDown": "next span",
+    "1": "severity",
+    "]": "end of the span, one word on",
+    "[": "start of the span, one word back",
+    "a": "approve, and on to the next",
+    "z": "undo",
+    "ArrowRight": "cursor, one word on",
+    "Shift+ArrowRight": "selection, one word more",
+    "n": "add the selection",
+    "d": "delete",
+}
+"""The keys that are measured, in an order in which each has something to do."""
+
+SPAN_CLOCK = """() => {
+  window.took = [];
+  window.addEventListener('keydown', (event) => {
+    if (event.key === 'Shift') return;
+    const start = performance.now();
+    // the frame after the one in which the change was laid out: it is on the screen then
+    requestAnimationFrame(() => requestAnimationFrame(() => window.took.push(performance.now() - start)));
+  }, true);
+}"""
+
+
+def prepare_spans(db: Path) -> Path:
+    """A file with one text of 3,000 characters with 60 drafted spans, some of which overlap."""
+    from coeval.extensions.spans.typology import Span
+    from tests.spans.bench import make_span_study
+
+    words = [f"word{n:03d}" for n in range(CHARACTERS // 8)]
+    text = " ".join(words)
+    kinds = (("minor", "Style/Awkward"), ("major", "Accuracy/Mistranslation"), ("minor", "Fluency/Grammar"))
+    step = len(words) // SPANS
+    spans = [
+        Span(8 * step * n, 8 * step * n + (7 if n % 3 else 8 * step + 15), *kinds[n % 3])
+        for n in range(SPANS - 1)
+    ] + [Span(len(text) - 7, len(text), *kinds[1])]
+    context = Context(Store(db), load_settings({}, db=db))
+    sign_in(context, "Olu")
+    make_span_study(context, texts=[("The source of the text.", text)], drafts=[spans])
+    context.store.close()
+    return db
+
+
+def open_spans(chromium: Any, server: LiveServer) -> Any:
+    page = chromium.new_context(viewport={"width": 1440, "height": 900}).new_page()
+    page.set_default_timeout(60_000)
+    page.goto(server.url)
+    page.get_by_label("Your name").fill("Ana")
+    page.keyboard.press("Enter")
+    page.locator("#me").get_by_text("Ana").wait_for()
+    page.goto(f"{server.url}/?task=mt&tab=spans")
+    page.locator(".sp[data-state=work] .sp-line").nth(SPANS - 1).wait_for()
+    page.evaluate(SPAN_CLOCK)
+    return page
+
+
+def measure_spans(page: Any, rounds: int) -> dict[str, list[float]]:
+    """Milliseconds of each kind of key; every round changes the spans, and ``z`` takes most of it back."""
+    took: dict[str, list[float]] = {key: [] for key in SPAN_KEYS}
+    for n in range(3 + rounds):
+        for key in SPAN_KEYS:
+            before = page.evaluate("window.took.length")
+            page.keyboard.press(key)
+            page.wait_for_function("n => window.took.length > n", arg=before)
+            if n >= 3:
+                took[key].append(page.evaluate("window.took.at(-1)"))
+    return took
+
+
+def report_spans(took: dict[str, list[float]]) -> int:
+    print(f"{CHARACTERS:,} characters, {SPANS} spans; from the key to the frame after the change")
+    print("| key | what it does | times | median | 95th percentile |")
+    print("|---|---|---:|---:|---:|")
+    for key, times in took.items():
+        p95 = statistics.quantiles(times, n=20)[-1]
+        print(
+            f"| {key} | {SPAN_KEYS[key]} | {len(times)} | {statistics.median(times):.0f} ms | {p95:.0f} ms |"
+        )
+    slowest = max(map(statistics.median, took.values()))
+    print(f"slowest median {slowest:.0f} ms (goal: at most {GOAL_MS:.0f})")
+    return 0 if slowest <= GOAL_MS else 1
 
 
 def prepare(db: Path, size: int) -> Path:

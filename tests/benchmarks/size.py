@@ -24,8 +24,8 @@ from pathlib import Path
 from coeval.datasets.tables.table import MAX_ROWS
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.study.access import OPERATOR, Context
-from coeval.study.scrutiny import review
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.scrutiny import review
 from tests.benchmarks.parts.large import add_scrutiny, change, write_instances, write_ratings
 from tests.benchmarks.parts.size_parquet import import_parquet
 from tests.benchmarks.parts.size_run import Ran, coeval, export_plainly, import_plainly

@@ -26,11 +26,11 @@ from coeval.domain import (
     Task,
 )
 from coeval.language import speaking, tr, trn
-from coeval.study.access import OPERATOR, Context
-from coeval.study.criteria import rounds
-from coeval.study.crowd import plans
-from coeval.study.importing.importing import import_study
-from coeval.study.people.sessions import sign_in
+from coeval.usecases import criteria_rounds
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.crowd import plans
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
 from tests.support.screens.axe import faults_in_both_themes
 from tests.support.screens.ui_steps import current, enter, settle
 from tests.support.serving.server import Running, new_context
@@ -39,7 +39,6 @@ from tests.support.studies.crowd_links import ARABIC_TERMS, query
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 STUDY = "sharh"
 VOTE = "tasweet"
@@ -86,7 +85,7 @@ def context(tmp_path: Path) -> Context:
     import_study(context, OPERATOR, make_arabic(STUDY))
     vote = replace(make_arabic(VOTE), criteria=(), runs=())
     import_study(context, OPERATOR, vote)
-    rounds.open_round(context, OPERATOR, VOTE, [Proposal(text, Origin.HUMAN) for text in CRITERIA])
+    criteria_rounds.open_round(context, OPERATOR, VOTE, [Proposal(text, Origin.HUMAN) for text in CRITERIA])
     import_study(context, OPERATOR, make_arabic(CROWD))
     plans.set_plan(context, OPERATOR, CROWD, Plan(per_instance=1, batch=2, quota=2, terms=ARABIC_TERMS))
     return context
@@ -217,6 +216,12 @@ def test_a_worker_goes_from_consent_to_the_code(page: Any, url: str, context: Co
     page.goto(f"{url}/s/{CROWD}?{sent}&key={key}")
     assert_arabic(page)
     page.get_by_role("button", name=tr("I agree and take part")).click()
+    page.get_by_text(tr("Your return code:")).wait_for()
+    page.locator(".code").evaluate(
+        "node => { node.textContent = '2345' }"
+    )  # its letters are Latin everywhere
+    assert_arabic(page)
+    page.get_by_role("link", name=tr("Continue")).click()
     page.get_by_role("button", name=tr("Begin")).click()
     page.get_by_role("link", name=tr("Go to work")).wait_for()
     assert_arabic(page)
@@ -228,7 +233,7 @@ def test_a_worker_goes_from_consent_to_the_code(page: Any, url: str, context: Co
     for done in range(4):
         confirm(page, is_last=done == 3)
     page.locator(".code").wait_for()
-    page.get_by_text(trn("Thank you: you finished {n} instance, and all of it is saved.", "", 2)).wait_for()
+    page.get_by_text(trn("Thank you: you finished {n} instance, and everything is saved.", "", 2)).wait_for()
     assert page.locator(".code").inner_text() == "DONE1"
     assert_arabic(page)
 

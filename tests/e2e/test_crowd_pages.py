@@ -11,18 +11,20 @@ import pytest
 from coeval.domain import Plan, StudyState
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.study.access import OPERATOR, Context
-from coeval.study.crowd import exams, plans
-from coeval.study.importing.importing import import_study
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.crowd import exams, plans
+from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
+from tests.support.screens.ui_steps import agree
 from tests.support.serving.server import Running
 from tests.support.studies.crowd_links import ARABIC_TERMS, query
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
-TERMS = replace(ARABIC_TERMS, code_full="FULL1", code_blocked="BLOCK1", warn_after=5, block_after=1)
+TERMS = replace(
+    ARABIC_TERMS, code_full="FULL1", code_part="PART1", code_blocked="BLOCK1", warn_after=5, block_after=1
+)
 
 
 class Host:
@@ -39,6 +41,7 @@ class Host:
         task = replace(study.task, slug=slug)
         import_study(self.context, OPERATOR, replace(study, task=task, criteria=one, runs=(run,)))
         plans.set_plan(self.context, OPERATOR, slug, replace(plan, terms=TERMS))
+        self.code = ""
 
     def come(self, slug: str) -> Page:
         """A person of their own at the study's page, by the service's link."""
@@ -52,7 +55,7 @@ class Host:
 
     def begin(self, slug: str) -> Page:
         page = self.come(slug)
-        page.get_by_role("button", name="I agree").click()
+        self.code = agree(page)
         page.get_by_role("button", name="Begin").click()
         page.get_by_role("link", name="Go to work").click()
         page.locator(".wb[data-state=step][aria-busy=false]").wait_for()
@@ -88,7 +91,7 @@ def test_the_end_comes_by_itself_with_the_code_and_the_study_is_full(host: Host)
         page.wait_for_timeout(300)
     assert code_of(page) == "DONE1" and page.url.endswith("/s/full")
     assert page.get_by_role("link", name="Back to Prolific").get_attribute("href").endswith("cc=DONE1")  # type: ignore[union-attr]
-    page.get_by_role("link", name="Look through what you saved").click()
+    page.get_by_role("link", name="Review your saved work").click()
     page.locator(".wb[data-state=step]").wait_for()  # saved work is shown, and not passed by
     late = host.come("full")
     late.get_by_text("This study is full").wait_for()
@@ -101,9 +104,10 @@ def test_paused_after_a_batch_one_waits_or_ends_with_the_code(host: Host) -> Non
     plans.set_state(host.context, OPERATOR, "paused", StudyState.PAUSED)
     host.confirm(page)
     page.get_by_text("The study is paused").wait_for()
-    page.get_by_role("link", name="Look again").click()
-    page.get_by_role("button", name="End here and take my code").click()
-    assert code_of(page) == "DONE1"
+    page.get_by_role("link", name="Check again").click()
+    page.get_by_role("button", name="Finish here and get my code").click()
+    assert code_of(page) == "PART1"  # the full code is for four instances
+    page.get_by_text("is for 4 instances; you finished 1").wait_for()
 
 
 def test_closed_while_working_keeps_the_text_and_gives_the_code(host: Host) -> None:
@@ -114,24 +118,24 @@ def test_closed_while_working_keeps_the_text_and_gives_the_code(host: Host) -> N
     page.wait_for_timeout(500)
     plans.set_state(host.context, OPERATOR, "closed", StudyState.CLOSED)
     host.confirm(page)
-    page.get_by_text("is closed and takes no more work").wait_for()
+    page.get_by_text("is closed and accepts no more work").wait_for()
     assert page.locator(".rt-row").count() > 0  # what was decided still stands on the screen
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     page.get_by_text("The study is closed").wait_for()
-    assert code_of(page) == "DONE1"
+    assert code_of(page) == "PART1"
     late = host.come("closed")
     late.get_by_text("This study is closed").wait_for()
 
 
 def test_failed_checks_end_the_part_with_a_page_of_its_own(host: Host) -> None:
-    host.open_study("blocked", Plan(per_instance=2, batch=1, quota=4))
+    host.open_study("blocked", Plan(per_instance=2, batch=1, quota=4), n_documents=3)
     keys = "instance,criterion,accepted\n" + "".join(f"{name},1,1\n" for name in ("1a", "1b", "2a"))
     exams.set_keys(host.context, OPERATOR, "blocked", keys)  # the drafts say 4, and are approved
     page = host.begin("blocked")
-    for _ in range(2):
+    for _ in range(3):  # the first instance alone, then one with a check
         host.confirm(page)
         page.wait_for_timeout(500)
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     page.get_by_text("Your part in this study has ended").wait_for()
     assert code_of(page) == "BLOCK1"
 
@@ -145,9 +149,9 @@ def test_a_time_out_is_told_with_a_way_on(host: Host) -> None:
         )
     host.begin("late")  # somebody else asks for work, and the time that ran out is noted
     host.confirm(page)
-    page.get_by_text("ran out, and somebody else was given it").wait_for()
-    page.get_by_role("button", name="Go on").click()
-    page.get_by_text("Your time for 2 instances ran out").wait_for()
+    page.get_by_text("ran out, and it went to somebody else").wait_for()
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_text("Your time for 1 instance ran out").wait_for()
 
 
 def test_withdrawing_says_what_is_deleted_and_does_it(host: Host) -> None:
@@ -158,8 +162,9 @@ def test_withdrawing_says_what_is_deleted_and_does_it(host: Host) -> None:
     page.click("#to-study")
     page.get_by_role("link", name="I no longer want to take part").click()
     page.get_by_text("1 evaluation of yours").wait_for()
+    page.get_by_label("Your return code").fill(host.code)
     page.get_by_role("button", name="Withdraw and delete").click()
-    page.get_by_text("was deleted, as you asked").wait_for()
+    page.get_by_text("your data is no longer part of the study").wait_for()
     assert code_of(page) == "NO1"
     other = host.come("leave")
     other.get_by_role("button", name="I do not agree").click()
@@ -172,7 +177,7 @@ def test_consent_and_guidelines_run_in_their_own_direction_and_are_a_key_away(ho
     page = host.come("arabic")
     line = page.get_by_text("نحتفظ بما تقرره.")
     assert line.evaluate("node => getComputedStyle(node).direction") == "rtl"
-    page.get_by_role("button", name="I agree").click()
+    agree(page)
     page.get_by_role("button", name="Begin").click()
     page.get_by_role("link", name="Go to work").click()
     page.locator(".wb[data-state=step][aria-busy=false]").wait_for()

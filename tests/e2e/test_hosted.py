@@ -12,10 +12,11 @@ import pytest
 
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.study.access import OPERATOR, Context
-from coeval.study.importing.importing import import_study
-from coeval.study.statistics import get_report
-from tests.conftest import make_study
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.reports.statistics import get_report
+from coeval.usecases.study_import import import_study
+from tests.conftest import make_place, make_study
+from tests.support.screens.ui_steps import agree, use_crowd
 from tests.support.serving.live_server import LiveServer
 from tests.support.studies.crowd_links import query
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 KEYS = "instance,criterion,accepted,must,explanation\n1a,1,4,,The draft is right here."
 
 
@@ -52,7 +52,7 @@ def host(tmp_path: Path) -> Iterator[LiveServer]:
         context, OPERATOR, replace(study, task=exam, criteria=one, instances=study.instances[:1], runs=(run,))
     )
     context.store.close()
-    found = LiveServer(db, COEVAL_SNAPSHOT_DIR=str(tmp_path / "place"))
+    found = LiveServer(db, COEVAL_SNAPSHOT_DIR=str(make_place(tmp_path / "place")))
     yield found
     found.process.kill()
 
@@ -74,34 +74,37 @@ def set_up(page: Page, host: LiveServer) -> str:
     """The owner signs in by name, writes the exam's key, and gives the task out; the address for Prolific."""
     sign_in(page, host)
     page.goto(f"{host.url}/admin/?task=exam&tab=crowd")
-    page.get_by_text("Everyone on the team gets every instance").wait_for()
+    use_crowd(page)
     page.get_by_text("Answer keys").click()
     page.fill("#crowd-keys textarea", KEYS)
     page.click("#crowd-keys-save")
     page.get_by_text("1 answer keys are set").wait_for()
     page.goto(f"{host.url}/admin/?task=demo&tab=crowd")
-    page.get_by_text("Everyone on the team gets every instance").wait_for()
+    use_crowd(page)
     numbers = {"k": 2, "batch": 2, "quota": 2, "tries": 1, "rate": 9}
     for name, value in numbers.items():
         page.fill(f"#crowd-{name} input", str(value))
-    texts = {"exam": "exam", "done": "DONE1", "screened": "OUT1", "declined": "NO1"}
+    page.click("#crowd-exam input")
+    page.get_by_role("option", name="(exam)").click()
+    texts = {"done": "DONE1", "screened": "OUT1", "declined": "NO1"}
     for name, text in texts.items():
         page.fill(f"#crowd-{name} textarea, #crowd-{name} input", text)
     page.fill("#crowd-consent textarea", "We keep what you decide.")
     page.fill("#crowd-guidelines textarea", "Read each text before you decide.")
     page.get_by_label("Prolific links").check()
+    page.get_by_label("A secret in the address").check()
     page.click("#crowd-save")
     page.get_by_text("This study is running").wait_for()
     return page.locator("#crowd-status code").inner_text()
 
 
 def arrive(page: Page, host: LiveServer, address: str, number: int) -> None:
-    """Come by the study's address as Prolific fills it in."""
+    """Come by the study's address, which is shown in full, as Prolific fills it in."""
     for name, value in query(number).items():
         address = address.replace(f"{{{{%{name}%}}}}", value)
-    page.goto(f"{host.url}/{address}")
+    page.goto(address)
     page.get_by_text("We keep what you decide.").wait_for()
-    page.get_by_role("button", name="I agree").click()
+    agree(page)
     page.get_by_role("button", name="qualification").click()
 
 
@@ -185,6 +188,6 @@ def test_a_hosted_study_from_set_up_to_a_restart_on_an_empty_disk(host: LiveServ
     host.restart()
     sign_in(owner, host)  # what came back from a snapshot lets nobody in by an old cookie
     owner.goto(f"{host.url}/admin/?task=demo&tab=hosting")
-    owner.get_by_text("This file came back from").wait_for()
+    owner.get_by_text("This file was restored from").wait_for()
     assert numbers_of(host, owner) == before
     end(host)

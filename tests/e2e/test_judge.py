@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from coeval.domain import JobState, Role
-from coeval.judge.artifact.judge_file import parse_judge
-from coeval.judge.certificate.schema import Certificate
-from coeval.study.access import OPERATOR, Context
-from coeval.study.drafting.jobs import list_jobs
-from coeval.study.importing.importing import import_study
-from coeval.study.judging.fitting import fit_judge
-from coeval.study.judging.sealing import seal_task
-from coeval.study.people.sessions import set_role, sign_in
+from coeval.extensions.judge.certificate.schema import Certificate
+from coeval.extensions.judge.fit import fit_judge
+from coeval.extensions.judge.model.judge_file import parse_judge
+from coeval.extensions.judge.seal import seal_task
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.drafting.jobs import list_jobs
+from coeval.usecases.sessions import set_role, sign_in
+from coeval.usecases.study_import import import_study
 from tests.support.screens.axe import faults
 from tests.support.screens.ui_steps import enter, settle
 from tests.support.serving.live_server import ROOT
@@ -31,8 +31,6 @@ from tests.support.studies.unsure_study import THRESHOLD, UNSURE_LINES, make_uns
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
-
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def gate(judge: Path, worth: int, model: dict[str, str]) -> int:
 def take_examples(context: Context, page: Page) -> None:
     """Look at what would be shown to the judge, and why; take all but one. The run with them is drafted."""
     page.get_by_role("button", name="Examples from corrections").click()
-    page.get_by_label("Examples by each criterion").fill("2")
+    page.get_by_label("Examples per criterion").fill("2")
     page.get_by_role("button", name="Choose examples").click()
     shown = page.locator("#examples-shown section")
     shown.nth(3).wait_for()
@@ -98,8 +96,8 @@ def decide_wordings(page: Page) -> None:
     page.locator("#wording-criterion input").click()
     page.get_by_role("option", name=OVERRATED).click()
     for decision, said in (
-        ("Leave the criterion as it is", "Left:"),
-        ("Take it", "Taken: the vote"),
+        ("Keep the criterion", "Rejected:"),
+        ("Accept", "Accepted: the vote"),
     ):
         page.get_by_role("button", name="Propose a wording").click()
         page.locator("#wording-shown ins").first.wait_for()
@@ -132,7 +130,7 @@ def test_from_a_scrutinised_study_to_the_exit_code_of_a_gate(
 
     page.get_by_role("button", name="Open the seal and certify").click()
     page.get_by_text("to open it now, type “opening 1”").wait_for()
-    page.get_by_label("Type what is asked for above").fill("opening 1")
+    page.get_by_label("Confirmation text (shown above)").fill("opening 1")
     page.get_by_role("button", name="Open the seal and certify").click()
     page.get_by_text("This is the first opening of the seal").wait_for()
     page.get_by_text("The seal was opened 1 time before.").wait_for()

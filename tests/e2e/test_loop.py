@@ -21,10 +21,10 @@ import pytest
 from tests.support.hosting.postgres import Server
 from tests.support.models.openai_stub import start_stub
 from tests.support.screens.browser import HOW_TO_GET_IT
+from tests.support.screens.ui_steps import unfold
 from tests.support.serving.live_server import LiveServer
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 ANSWERS = """question,answer,model
 How do I boil an egg?,Put it into boiling water for eight minutes.,first
@@ -67,6 +67,7 @@ def choose(page: Any, box: str, option: str) -> None:
 
 def state_task(page: Any, server: LiveServer) -> None:
     page.goto(f"{server.url}/admin/")
+    unfold(page)
     page.locator("#task-slug textarea, #task-slug input").wait_for()
     slug = page.locator("#task-slug textarea, #task-slug input")
     expect(slug).to_be_disabled()
@@ -89,7 +90,7 @@ def import_answers(page: Any, folder: Path) -> None:
     page.locator("#import-into").get_by_text("Everyday questions").wait_for()
     page.locator("#import-file input[type=file]").set_input_files(path)
     page.locator("#import-note").get_by_text("4 rows").wait_for()
-    choose(page, "#map-system", "model")
+    page.get_by_label("Use of model").select_option("System")
     page.get_by_role("button", name="Import", exact=True).click()
     page.locator("#import-note").get_by_text("added 4 instances").wait_for()
 
@@ -147,7 +148,10 @@ def new_page(browser: Any) -> Any:
     return context.new_page()
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "engine", [pytest.param("sqlite", marks=pytest.mark.journey), "postgres"], indirect=True
+)
 def test_the_whole_loop(browser: Any, server: LiveServer, tmp_path: Path) -> None:
     owner, ana, ben = (new_page(browser) for _ in range(3))
     for one, name in ((owner, "Olu"), (ana, "Ana"), (ben, "Ben")):
@@ -163,11 +167,12 @@ def test_the_whole_loop(browser: Any, server: LiveServer, tmp_path: Path) -> Non
     for one, delete_last in ((owner, False), (ana, True), (ben, False)):
         vote(one, server, delete_last=delete_last)
     # what else the tab shows follows a save by itself
-    owner.locator("#tally").get_by_text("1 ballot in").wait_for()
+    owner.locator("#tally").get_by_text("1 ballot").wait_for()
     owner.goto(f"{server.url}/?task=everyday")
     owner.locator("#tally").get_by_text("approve 67% · delete 33%").wait_for()
-    owner.get_by_role("button", name="Establish criteria set").click()
-    owner.get_by_text("Established · version 1").wait_for()
+    owner.get_by_role("button", name="Finalise criteria").click()
+    owner.get_by_role("dialog").get_by_role("button", name="Finalise", exact=True).click()
+    owner.get_by_text("Final criteria · version 1").wait_for()
 
     owner.goto(f"{server.url}/admin/?task=everyday")
     owner.get_by_role("tab", name="Pre-fill").click()
@@ -191,6 +196,7 @@ def test_the_whole_loop(browser: Any, server: LiveServer, tmp_path: Path) -> Non
     path = tmp_path / "reliability.csv"
     download.value.save_as(path)
     assert alpha_of(path) == pytest.approx(page_alpha, abs=1e-9)
+    owner.get_by_text("For the paper, and downloads").click()
     with owner.expect_download() as download:
         owner.locator("a[href$='/export.zip']:visible").first.click()
     download.value.save_as(tmp_path / "export.zip")

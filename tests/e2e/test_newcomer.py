@@ -21,7 +21,6 @@ from tests.support.screens.ui_steps import settle
 from tests.support.serving.server import Running, new_context
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 FILE = """question,answer,model
 Why is the sky blue?,Air scatters blue light most.,first
@@ -98,7 +97,7 @@ def url(stub: Stub, tmp_path: Path) -> Iterator[str]:
 def describe_and_import(owner: Visitor, folder: Path) -> None:
     page = owner.page
     owner.follow("Set-up ↗")
-    page.locator("#task-state").get_by_text("Where it stands").wait_for()
+    page.locator("#task-state").get_by_text("Progress").wait_for()
     owner.press("New task")
     expect(owner.field("task-name")).to_have_value("")
     owner.field("task-name").fill("Everyday science")
@@ -133,14 +132,15 @@ def agree_on_criteria(owner: Visitor, others: list[Visitor], stub: Stub) -> None
         one.choose("task-picker", "Everyday science")
     for one in (*others, owner):
         vote(one)
-    owner.said("tally", "3 ballots in")
-    owner.press("Establish criteria set")
-    owner.said("criteria-main", "Established · version 1")
-    owner.press("Open the next version")
+    owner.said("tally", "3 ballots")
+    owner.press("Finalise criteria")
+    owner.press("Finalise")
+    owner.said("criteria-main", "Final criteria · version 1")
+    owner.press("Start a new version")
     owner.said("ballot-title", "version 2")
     owner.unfold("Cancel this vote")
     owner.press("Cancel the vote")
-    owner.said("criteria-main", "Established · version 1")
+    owner.said("criteria-main", "Final criteria · version 1")
     owner.see("Criteria, established")
 
 
@@ -160,8 +160,8 @@ def prefill(owner: Visitor, stub: Stub) -> None:
     owner.said("jobs", "Nothing has been pre-filled yet")
     owner.press("Estimate")
     owner.said("prefill-note", "20 calls")
-    page.get_by_role("textbox", name="Label").fill("first try")
     owner.unfold("More settings")
+    page.get_by_role("textbox", name="Label").fill("first try")
     page.locator("#prefill-concurrency input").fill("1")
     stub.latency = 1.5
     stub.reply = lambda body: "No idea." if "Rivers bring salt" in str(body) else default_reply(body)
@@ -172,10 +172,10 @@ def prefill(owner: Visitor, stub: Stub) -> None:
     run = page.locator("#runs tr", has_text="first try")
     expect(run).to_contain_text("155shown")
     owner.unfold("Unscored drafts")
-    owner.said("unscored", "5 drafts without a score")
+    owner.said("rules-answers", "5 drafts without a score")
     owner.see("Pre-fill, unscored")
     stub.reply = default_reply
-    owner.press("Send unscored again")
+    owner.press("Retry unscored")
     expect(run).to_contain_text("200shown")
 
 
@@ -188,7 +188,7 @@ def share_out(owner: Visitor) -> None:
         page.get_by_role("option", name=name, exact=True).click()
     owner.field("team-names").press("Escape")
     page.locator("#team-each input").fill("1")
-    owner.press("Save who works")
+    owner.press("Save people")
     shares = page.locator("#team-state td:nth-child(2)")
     expect(shares).to_have_text(["2", "2"])
     owner.see("People, shared out")
@@ -227,7 +227,7 @@ def answer_message(owner: Visitor, writer: Visitor) -> None:
     owner.field("inbox-text").fill(REPLY)
     owner.press("Send answer")
     expect(card).to_have_count(0)
-    writer.press("Look through all")
+    writer.press("Review all")
     writer.page.locator(".wb-answer", has_text=REPLY).wait_for()
     writer.see("Scrutiny, a reply")
 

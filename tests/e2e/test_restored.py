@@ -4,6 +4,7 @@ their browser sends them again, says so, and nothing is lost or doubled."""
 from __future__ import annotations
 
 import re
+import urllib.parse
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,20 +12,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from coeval.domain import Ballot, Proposal, Study
+from coeval.domain import Ballot, Plan, Proposal, Study, StudyState
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.store.queries.people import people
-from coeval.study.access import OPERATOR, Context
-from coeval.study.criteria import rounds
-from coeval.study.importing.importing import import_study
-from tests.conftest import make_study
+from coeval.store.queries import people
+from coeval.usecases import criteria_rounds
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.crowd import plans
+from coeval.usecases.study_import import import_study
+from tests.conftest import make_place, make_study
 from tests.support.serving.live_server import LiveServer
+from tests.support.studies.crowd_links import ARABIC_TERMS, query
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 STUDY = make_study(3)
 KEPT = "Object.keys(localStorage).filter(key => key.startsWith('coeval:sent:')).length"
 """Answers that the browser keeps although the server took them."""
@@ -36,9 +38,11 @@ def host(tmp_path: Path) -> Iterator[LiveServer]:
     context = Context(Store(db), load_settings({}, db=db))
     import_study(context, OPERATOR, STUDY)
     import_study(context, OPERATOR, Study(replace(STUDY.task, slug="vote"), STUDY.instances))
-    rounds.open_round(context, OPERATOR, "vote", [Proposal("Use simple words."), Proposal("Be true.")])
+    criteria_rounds.open_round(
+        context, OPERATOR, "vote", [Proposal("Use simple words."), Proposal("Be true.")]
+    )
     context.store.close()
-    server = LiveServer(db, COEVAL_SNAPSHOT_DIR=str(tmp_path / "place"))
+    server = LiveServer(db, COEVAL_SNAPSHOT_DIR=str(make_place(tmp_path / "place")))
     yield server
     server.process.kill()
 
@@ -78,7 +82,7 @@ def list_ballots(db: Path) -> list[Ballot]:
     with store.read() as read:
         olu = people.get_person(read, "Olu")
     assert olu
-    found = rounds.list_ballot_history(context, olu, "vote")
+    found = criteria_rounds.list_ballot_history(context, olu, "vote")
     store.close()
     return found
 
@@ -125,7 +129,7 @@ def test_what_was_lost_comes_back_from_the_browser(
 
     page.goto("about:blank")
     sign_in(page, host)
-    page.get_by_text("3 answers of yours were missing, and this browser sent them again.").wait_for()
+    page.get_by_text("3 answers were missing, and this browser sent them again.").wait_for()
     assert list_saved(host.db) == before
     confirm(page)  # and the work goes on where it was
     assert len({(instance, criterion) for instance, criterion, _ in list_saved(host.db)}) == 5
@@ -137,3 +141,61 @@ def test_what_was_lost_comes_back_from_the_browser(
     page.locator("#ballot .wb-status").get_by_text(re.compile(r"^Saved \d")).wait_for()
     (again,) = list_ballots(host.db)
     assert (again.revision, again.votes) == (ballots[0].revision, ballots[0].votes)
+
+
+def make_crowd_study(db: Path) -> str:
+    """A study of one criterion that gives everybody two instances; gives the secret of its link."""
+    one = STUDY.criteria[:1]
+    drafts = tuple(draft for draft in STUDY.runs[0].drafts if draft.criterion == one[0].text)
+    run = replace(STUDY.runs[0], drafts=drafts)
+    context = Context(Store(db), load_settings({}, db=db))
+    import_study(context, OPERATOR, replace(STUDY, criteria=one, runs=(run,)))
+    plan = Plan(per_instance=1, batch=3, quota=3, terms=ARABIC_TERMS)
+    plans.set_plan(context, OPERATOR, "demo", plan)
+    plans.set_state(context, OPERATOR, "demo", StudyState.RUNNING)
+    key = plans.get_link(context, OPERATOR, "demo")
+    context.store.close()
+    return key
+
+
+def test_a_worker_is_led_back_to_the_study_after_the_disk_was_wiped(browser: Browser, tmp_path: Path) -> None:
+    """Crowd people have no password: the page opens their link again by itself, and their answers are kept."""
+    db = tmp_path / "live" / "coeval.db"
+    key = make_crowd_study(db)
+    place = make_place(tmp_path / "place")
+    host = LiveServer(db, COEVAL_SNAPSHOT_DIR=str(place), COEVAL_SHIP_FIRST="yes")
+    try:
+        page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+        page.set_default_timeout(30_000)
+        page.goto(f"{host.url}/s/demo?{urllib.parse.urlencode(query(1) | {'key': key})}")
+        page.get_by_role("button", name="I agree").click()
+        page.get_by_role("link", name="Continue").click()
+        page.get_by_role("button", name="Begin").click()
+        page.get_by_role("link", name="Go to work").click()
+        confirm(page)
+        page.locator(".wb[data-state=step][aria-busy=false]").wait_for()
+        before = list_saved(db)
+        assert len(before) == 1
+        host.kill9()
+        for path in db.parent.iterdir():
+            path.unlink()
+        host.restart()
+
+        for press in ("a", "a", "a", "a", "Control+Enter"):
+            page.keyboard.press(press)
+        page.get_by_text("Welcome back").wait_for()  # nobody typed the address
+        assert "password" not in page.content().lower()
+        page.get_by_role("button", name="Continue").click()
+        page.get_by_role("link", name="Go to work").click()
+        page.locator(".wb[data-state=step][aria-busy=false]").wait_for()
+        page.wait_for_timeout(1000)
+        saved = list_saved(db)
+        assert saved[:1] == before and len(saved) == 2, "the answer that waited in the browser was sent"
+
+        page.context.clear_cookies()
+        page.reload()
+        page.get_by_text("Open the study’s link again").wait_for()
+        page.get_by_text("your answers are kept").wait_for()
+        assert page.get_by_role("textbox").count() == 0 and page.get_by_role("link").count() == 0
+    finally:
+        host.process.kill()

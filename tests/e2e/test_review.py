@@ -10,16 +10,14 @@ import pytest
 
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.study.access import Context
-from coeval.study.importing.importing import import_study
-from coeval.study.people.sessions import sign_in
-from coeval.study.scrutiny.steps import get_step, suggest_criterion
+from coeval.usecases.access import Context
+from coeval.usecases.scrutiny.steps import get_step, suggest_criterion
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
-from tests.support.screens.ui_steps import enter
+from tests.support.screens.ui_steps import enter, unfold
 from tests.support.serving.server import Running
 from tests.support.studies.scrutiny_steps import here, save
-
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture
@@ -50,7 +48,7 @@ def test_an_owner_designs_compares_decides_and_takes_a_suggestion_up(
     decide(page)
     page.goto(f"{server.url}/?task=demo")
     page.locator("#suggested").get_by_text("Name every source. (Ana, at instance").click()
-    page.get_by_role("button", name="Open the next version").click()
+    page.get_by_role("button", name="Start a new version").click()
     ballot = page.locator("#ballot .rt-row").nth(2)
     ballot.get_by_text("Name every source.").wait_for()
     assert "suggested at an instance about “Question" in ballot.inner_text()
@@ -58,7 +56,8 @@ def test_an_owner_designs_compares_decides_and_takes_a_suggestion_up(
 
 def design(page: Any) -> None:
     state = page.locator("#design-state")
-    state.get_by_text("3 instances were opened").wait_for()
+    unfold(page, "Study design")
+    state.get_by_text("3 opened").wait_for()
     box = page.locator("#design-blind input[type=number]")
     box.fill("25")
     box.press("Tab")
@@ -69,6 +68,7 @@ def design(page: Any) -> None:
 
 def decide(page: Any) -> None:
     page.get_by_role("tab", name="Review").click()
+    unfold(page, "How people work")
     page.locator("#review-habits").get_by_text("Do people still read the drafts?").wait_for()
     page.locator("#review-differing input").click()
     page.get_by_role("option").get_by_text("1 to 5, 3 people").click()

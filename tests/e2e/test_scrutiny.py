@@ -14,15 +14,13 @@ from coeval.domain import Criterion, Study, Task
 from coeval.rules.arms import Design
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.study.access import Context
-from coeval.study.importing.importing import import_study
-from coeval.study.people.sessions import sign_in
-from coeval.study.scrutiny.design import set_design
+from coeval.usecases.access import Context
+from coeval.usecases.scrutiny.design import set_design
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
 from tests.conftest import make_draft, make_study
 from tests.support.screens.ui_steps import enter, focused, press
 from tests.support.serving.live_server import LiveServer, start_server
-
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 DESIGNS = {
     "keys": Design(),
@@ -202,7 +200,7 @@ def test_kill_9_between_click_and_answer(
     page.route("**/submissions", kill, times=1)
     press(page, "a", "2", "r", "Control+A")
     page.keyboard.type("words that took a while to find")
-    press(page, "Enter", "ArrowDown", "a", "Control+Enter")
+    press(page, "Enter", "a", "Control+Enter")
     page.get_by_text("Offline, kept here").wait_for()
     assert "words that took a while to find" in page.locator(".rt").inner_text() + "".join(
         page.locator(".rt textarea").evaluate_all("boxes => boxes.map((box) => box.value)")
@@ -227,7 +225,7 @@ def test_what_is_typed_survives_a_killed_server_and_a_reload(
     server.kill9()
     server.restart()
     show(page, server, "killed-after")
-    page.get_by_text("is back; it is not saved yet").wait_for()
+    page.get_by_text("is restored; it is not saved yet").wait_for()
     assert page.locator(".rt textarea").first.input_value() == "not confirmed yet"
 
 
@@ -245,7 +243,7 @@ def test_a_stale_tab_is_refused_and_shows_both_versions(
     dialog.get_by_text("There are two versions").wait_for()
     assert "score 1" in dialog.inner_text() and "score 5" in dialog.inner_text()
     assert [one["score"] for one in saved(server, "tabs")] == [5]
-    other.get_by_role("button", name="Go on with mine").press("Enter")
+    other.get_by_role("button", name="Continue with mine").press("Enter")
     press(other, "Control+Enter")
     wait_for_step(other, 1, 2)
     assert [(one["score"], one["revision"]) for one in saved(server, "tabs")] == [(5, 1), (1, 2)]

@@ -12,11 +12,12 @@ import pytest
 from coeval.domain import Plan, Role, Terms
 from coeval.settings import SignIn, load_settings
 from coeval.store import Store
-from coeval.study.access import OPERATOR, Context
-from coeval.study.crowd import exams, plans
-from coeval.study.importing.importing import import_study
-from coeval.study.people.accounts import build_link, invite
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.accounts import build_link, invite
+from coeval.usecases.crowd import exams, plans
+from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
+from tests.support.screens.ui_steps import agree, use_crowd
 from tests.support.serving.live_server import free_port
 from tests.support.serving.server import Running
 from tests.support.studies.crowd_links import query
@@ -24,7 +25,6 @@ from tests.support.studies.crowd_links import query
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PASSWORD = "correct horse battery"
 CODES = Terms(consent="We ask.", code_done="DONE1", code_full="FULL1", code_blocked="BLOCK1")
 
@@ -56,7 +56,7 @@ class Host:
         page.goto(build_link(self.context.settings, invite(self.context, OPERATOR, role)))
         page.get_by_label("Your name").fill(name)
         page.get_by_label("Choose a password").fill(PASSWORD)
-        page.get_by_role("button", name="Go on").click()
+        page.get_by_role("button", name="Continue").click()
         page.get_by_text(f"{name} · {role}").wait_for()
         return page
 
@@ -74,7 +74,10 @@ class Host:
 
     def begin(self, slug: str, service: str) -> Page:
         page = self.come(slug, service)
-        page.get_by_role("button", name="I agree").click()
+        if service:
+            agree(page)
+        else:
+            page.get_by_role("button", name="I agree").click()
         page.get_by_role("button", name="Begin").click()
         page.get_by_role("link", name="Go to work").click()
         return page
@@ -108,8 +111,8 @@ def code_of(page: Page) -> str:
 def set_up(owner: Page, host: Host, slug: str, service: str) -> None:
     """Fill in the plan as an owner does: one person an instance, one instance a batch."""
     owner.goto(f"{host.url}/admin/?task={slug}&tab=crowd")
-    owner.get_by_text("Everyone on the team gets every instance.").wait_for()
-    for name, value in {"k": 1, "batch": 1, "quota": 4}.items():
+    use_crowd(owner)
+    for name, value in {"k": 1, "batch": 1, "quota": 4, "enough": 1}.items():
         owner.fill(f"#crowd-{name} input", str(value))
     for name, text in {"done": "DONE1", "full": "FULL1", "consent": "We ask."}.items():
         owner.fill(f"#crowd-{name} textarea, #crowd-{name} input", text)
@@ -122,6 +125,7 @@ def set_up(owner: Page, host: Host, slug: str, service: str) -> None:
 def press(owner: Page, state: str) -> None:
     """The owner runs, pauses or closes the study that Set-up shows."""
     owner.click(f"#crowd-{state}")
+    owner.click(f"#crowd-{state}-yes")
     owner.locator("#crowd-status").get_by_text(f"The study is {state}.").wait_for()
 
 
@@ -138,7 +142,7 @@ def test_a_whole_study_with_every_ending(host: Host, service: str) -> None:
     press(owner, "paused")
     confirm(stopped)
     stopped.get_by_text("The study is paused").wait_for()
-    stopped.get_by_role("button", name="End here and take my code").click()
+    stopped.get_by_role("button", name="Finish here and get my code").click()
     assert code_of(stopped) == "DONE1"
 
     press(owner, "running")
@@ -161,17 +165,17 @@ def test_a_whole_study_with_every_ending(host: Host, service: str) -> None:
     shut.locator(".rt-row[data-action=none]").nth(3).wait_for()
     press(owner, "closed")
     confirm(shut)
-    shut.get_by_text("is closed and takes no more work").wait_for()
-    shut.get_by_role("button", name="Go on").click()
+    shut.get_by_text("is closed and accepts no more work").wait_for()
+    shut.get_by_role("button", name="Continue").click()
     assert code_of(shut) == "DONE1"
 
     terms = replace(CODES, service=service, warn_after=5, block_after=1)
     plans.set_plan(host.context, OPERATOR, checked, Plan(per_instance=2, batch=1, quota=4, terms=terms))
-    keys = "instance,criterion,accepted\n" + "".join(f"{name},1,1\n" for name in ("1a", "1b", "2a"))
+    keys = "instance,criterion,accepted\n1a,1,1\n"
     exams.set_keys(host.context, OPERATOR, checked, keys)  # the drafts say 4, and are approved
     careless = host.begin(checked, service)
     ended = careless.get_by_text("Your part in this study has ended")
-    go_on = careless.get_by_role("button", name="Go on")
+    go_on = careless.get_by_role("button", name="Continue")
     for _ in range(4):
         careless.locator(".rt-row[data-action=none]").nth(3).or_(go_on).or_(ended).first.wait_for()
         if go_on.count() or ended.count():

@@ -9,8 +9,8 @@ import yaml
 
 from coeval.settings import PACKAGE, load_settings
 from coeval.ui.server.guard import HEALTH
-from coeval.ui.server.help_pages import HELP
 from coeval.ui.server.identity import STICKY
+from coeval.ui.server.plain_pages import HELP
 
 TEXT = (HELP / "deploy.md").read_text(encoding="utf-8")
 
@@ -42,6 +42,6 @@ def test_what_is_named_exists() -> None:
     known = (PACKAGE / "settings.py").read_text()
     for name in set(re.findall(r"COEVAL_[A-Z_]+", TEXT)):
         assert f'"{name}"' in known, name
-    assert TEXT.count(f"$cookie_{STICKY}") == 3 and all(path in TEXT for path in HEALTH)
+    assert TEXT.count(f"$cookie_{STICKY}") == 2 and all(path in TEXT for path in HEALTH)
     (recipe,) = [block for block in read_blocks(TEXT) if block.startswith("import ray")]
     ast.parse(recipe)

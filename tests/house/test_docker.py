@@ -20,6 +20,7 @@ import pytest
 
 from coeval.store import Store
 from coeval.store.queries import tasks
+from tests.conftest import make_place
 
 ROOT = Path(__file__).resolve().parents[2]
 UID = 1000
@@ -127,7 +128,7 @@ def test_it_starts_without_root_is_healthy_and_leaves_a_snapshot(clean: Path) ->
     if probe_.returncode != 0:
         pytest.skip(f"user {UID} cannot run {sys.executable}: open its folders with chmod a+rx")
     home = clean / "home"
-    app, place = home / "app", home / "place"
+    app, place = home / "app", make_place(home / "place")
     copy_tree(app)
     for folder, _, files in os.walk(home):
         for path in (folder, *(os.path.join(folder, name) for name in files)):
@@ -163,3 +164,42 @@ def test_it_starts_without_root_is_healthy_and_leaves_a_snapshot(clean: Path) ->
     with store.read() as db:
         assert [task.origin for task in tasks.list_tasks(db)] == ["demo", "simulated"]
     store.close()
+
+
+@pytest.mark.slow
+def test_a_read_only_root_needs_nothing_but_documented_variables(tmp_path: Path) -> None:
+    """The server starts where it can write to one folder alone, and the help names what has to point there."""
+    ours = ["unshare", "--mount", "bash", "-c"]
+    script = (
+        f"mount --make-rprivate / && mount -t tmpfs tmpfs {tmp_path} && mount -o remount,bind,ro / || exit 77; "
+        f"if touch {ROOT}/written 2>/dev/null; then rm {ROOT}/written; exit 77; fi; "
+        'exec "$@"'
+    )
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    wanted = {"COEVAL_DB": f"{tmp_path}/coeval.db", "TMPDIR": str(tmp_path)}
+    page = (ROOT / "coeval/ui/help/deploy.md").read_text(encoding="utf-8")
+    part = page.partition("## A read-only root")[2].partition("\n## ")[0]
+    assert all(f"`{name}`" in part for name in wanted)
+    environ = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "COEVAL_PORT": str(port), **wanted}
+    command = [*ours, script, "bash", sys.executable, "app.py"]
+    if not shutil.which("unshare") or subprocess.run([*ours[:2], "true"], capture_output=True).returncode:
+        pytest.skip("this machine lets nobody mount a read-only root")
+    server = subprocess.Popen(
+        command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    try:
+        for _ in range(600):
+            if server.poll() is not None:
+                break
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.1)
+        if server.poll() == 77:
+            pytest.skip("this machine lets nobody mount a read-only root")
+        assert server.poll() is None, server.stdout.read().decode() if server.stdout else ""
+    finally:
+        server.terminate()
+        server.wait(20)

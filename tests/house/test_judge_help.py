@@ -11,19 +11,19 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from coeval.cli.commands import build_parser
-from coeval.judge.adapters.promptfoo import KEYS
-from coeval.judge.artifact.schema import render_json_schema
-from coeval.judge.gate.deciding import EXIT_CODES
-from coeval.judge.running.judge import COLUMNS
-from coeval.ui.server.help_pages import HELP, SCHEMA
+from coeval.extensions.judge.model.file_schema import render_json_schema
+from coeval.extensions.judge.runtime.adapters import KEYS
+from coeval.extensions.judge.runtime.gate import EXIT_CODES
+from coeval.extensions.judge.runtime.judge import COLUMNS
+from coeval.ui.server.plain_pages import FILES, SCHEMA
 from tests.support.studies.judge_files import make_judge
 
-PAGE = (HELP / "judgefile.md").read_text(encoding="utf-8")
+PAGE = FILES["judgefile"].read_text(encoding="utf-8")
 COMMANDS = re.findall(r"python -m coeval [^`\n]+", PAGE)
 
 
 def test_every_command_parses() -> None:
-    assert len(COMMANDS) == 14
+    assert len(COMMANDS) == 15
     for command in COMMANDS:
         assert build_parser().parse_args(shlex.split(command)[3:]).command
 
@@ -60,4 +60,4 @@ def test_the_published_schema_is_current_and_fits_a_judge() -> None:
     Draft202012Validator.check_schema(schema)
     judge = make_judge().model_dump(mode="json")
     assert not list(Draft202012Validator(schema).iter_errors(judge))
-    assert list(Draft202012Validator(schema).iter_errors(judge | {"version": 2}))
+    assert list(Draft202012Validator(schema).iter_errors(judge | {"version": 3}))

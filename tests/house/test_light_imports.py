@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 
 def loaded(module: str, libraries: set[str]) -> list[str]:
     """Those of the libraries that a new Python holds once it has imported the module."""
@@ -16,9 +18,10 @@ def loaded(module: str, libraries: set[str]) -> list[str]:
 
 def test_drafting_loads_no_pandas() -> None:
     """Pandas and what it brings are for statistics and tables, and cost 90 MB."""
-    assert loaded("coeval.study.drafting.execution", {"pandas", "pyarrow", "scipy"}) == []
+    assert loaded("coeval.usecases.drafting.execution", {"pandas", "pyarrow", "scipy"}) == []
 
 
+@pytest.mark.slow
 def test_the_server_starts_without_what_only_some_visitors_need() -> None:
     assert (
         loaded("coeval.ui.run", {"scipy", "openai", "altair", "sacrebleu", "openpyxl", "psycopg", "jwt"})

@@ -60,6 +60,7 @@ def test_the_dependencies_are_those_of_the_requirements() -> None:
     assert declared == [line for line in lines if line and not line.startswith(("#", "pytest"))]
 
 
+@pytest.mark.slow
 def test_commands_run_from_the_wheel(installed: Path, tmp_path: Path) -> None:
     told = run(installed, tmp_path, "--help")
     assert told.returncode == 0 and "serve" in told.stdout, told.stderr
@@ -73,11 +74,12 @@ def test_commands_run_from_the_wheel(installed: Path, tmp_path: Path) -> None:
     assert re.search(r"schema: .*m060", told.stdout), told.stdout + told.stderr
 
 
+@pytest.mark.slow
 def test_the_app_starts_from_the_wheel(installed: Path, tmp_path: Path) -> None:
     command = ("-P", "-m", "coeval", "serve")
     server = LiveServer(tmp_path / "new.db", command=command, PYTHONPATH=str(installed))
     try:
-        for path in ("/signin", "/ui/main.js"):
+        for path in ("/signin", "/ui/bundle/main.js"):
             with urllib.request.urlopen(server.url + path, timeout=20) as page:
                 assert page.status == 200
         tasks = run(installed, tmp_path, "stats", "--task", "none", "--json", "--db", str(server.db)).stderr

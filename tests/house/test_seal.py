@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import ast
 
+import pytest
+
 from tests.house.test_architecture import FILES, imports, is_in, name_of, ours, room_of
 
-READERS = {"coeval/study/judging/certifying.py"}
+READERS = {"coeval/extensions/judge/certification.py"}
 """The use case that may open a seal."""
 
 
+@pytest.mark.slow
 def test_only_the_use_case_that_certifies_opens_a_seal() -> None:
-    module = "coeval/store/queries/judging/labels.py"
+    module = "coeval/extensions/judge/queries_seal.py"
     using = {
         name_of(path)
         for path in FILES
@@ -23,10 +26,15 @@ def test_only_the_use_case_that_certifies_opens_a_seal() -> None:
     assert inside == {module}, "the query of both parts is private to its file"
 
 
-ASKING = "judge.running"
+JUDGE = "extensions.judge"
+ASKING = f"{JUDGE}.runtime"
 """What asks a judge away from a study. It keeps answers in a ledger, which is a file of its own."""
 
-LEDGER = ("store.Store", "store.queries.drafting.calls")
+LEDGER = ("store.Store", "store.queries.calls")
+
+
+PURE = ("model", "learning", "certificate", "runtime")
+"""The folders of the judge that know nothing of a study."""
 
 
 def test_what_fits_a_judge_cannot_reach_the_store_or_a_use_case() -> None:
@@ -34,18 +42,15 @@ def test_what_fits_a_judge_cannot_reach_the_store_or_a_use_case() -> None:
     wrong = [
         f"{name_of(path)} imports {name}"
         for path in FILES
-        if is_in(room_of(path), "judge")
+        if any(is_in(room_of(path), f"{JUDGE}.{room}") for room in PURE)
         for name in (*ours(path), *imports(path))
-        if any(is_in(name, place) for place in ("store", "study", "sqlite3", "sqlite_utils"))
+        if any(is_in(name, place) for place in ("store", "usecases", "sqlite3", "sqlite_utils"))
         and not (is_in(room_of(path), ASKING) and any(is_in(name, place) for place in LEDGER))
     ]
     wrong += [
         f"{name_of(path)} imports {name}"
         for path in FILES
-        if any(
-            is_in(room_of(path), f"judge.{room}")
-            for room in ("learning", "labels", "fitted", "frozen", "certificate")
-        )
+        if any(is_in(room_of(path), f"{JUDGE}.{room}") for room in PURE if room != "runtime")
         for name in ours(path)
         if is_in(name, ASKING)
     ]
@@ -53,11 +58,10 @@ def test_what_fits_a_judge_cannot_reach_the_store_or_a_use_case() -> None:
 
 
 LABELS = (
-    "store.queries.scrutiny",
-    "store.queries.bulk",
-    "study.statistics",
-    "study.exporting",
-    "study.computing",
+    "store.queries.submissions",
+    "store.queries.reports",
+    "usecases.reports",
+    "usecases.export",
 )
 """Where people's scores of all documents are read."""
 
@@ -66,7 +70,8 @@ def test_what_asks_or_fits_judges_reads_no_scores_of_people_but_by_the_seal() ->
     wrong = [
         f"{name_of(path)} imports {name}"
         for path in FILES
-        if any(is_in(room_of(path), room) for room in ("study.judging", "study.drafting", "llm", "judge"))
+        if any(is_in(room_of(path), room) for room in (JUDGE, "usecases.drafting", "llm"))
+        and name_of(path) != "coeval/extensions/judge/queries_seal.py"  # it reads them by the seal
         for name in ours(path)
         if any(is_in(name, place) for place in LABELS)
     ]

@@ -7,10 +7,11 @@ import csv
 import io
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unittest import mock
 
 import krippendorff
@@ -18,8 +19,8 @@ import numpy as np
 import pytest
 
 from coeval.cli.commands import main
-from coeval.cli.importing import read_mapping
-from coeval.cli.serving import check_address
+from coeval.cli.files import read_mapping
+from coeval.cli.serve import check_address
 from coeval.errors import InputError
 from tests.support.models.openai_stub import start_stub
 
@@ -92,12 +93,59 @@ def near(value: object) -> object:
     return pytest.approx(value, abs=1e-6)
 
 
+def test_a_small_release_goes_from_its_files_to_statistics_and_tables(tmp_path: Path) -> None:
+    """Three people, four stories, one criterion: each approves the conclusion and half revise the score of 4."""
+    for number, scores in enumerate([(4, 4, 3, 2), (4, 4, 3, 1), (4, 5, 3, 2)], start=6):
+        stories = {}
+        for n, score in enumerate(scores, start=1):
+            kept = score == 4
+            rows = [
+                ["1. It is clear.", "1", "", "", ""],
+                ["2. Score: 4", "1", "", "", ""]
+                if kept
+                else ["2. Score: 4", "", "", "no", f"2. Score: {score}"],
+                ["3. Evidence:", "1", "", "", ""],
+                ["- It flew.", "", "1", "not said", ""] if n == 4 else ["- It flew.", "1", "", "", ""],
+            ]
+            work = {
+                "final_score": score,
+                "start_time": "2023-05-29 10:00:00",
+                "end_time": "2023-05-29 10:01:30",
+            }
+            stories[str(n)] = {
+                "story requirement": f"Kite {n}",
+                "story": "It flew.",
+                "criteria": {"1. Clarity": work | {"eval_result": rows}},
+                "model": ("turbo", "davinci")[n % 2],
+            }
+        (tmp_path / f"A0{number}.json").write_text(json.dumps({f"A0{number}": stories}), encoding="utf-8")
+    db = tmp_path / "coeval.db"
+    assert "12 submissions" in run("import", tmp_path, "--task", "roc", db=db).stdout
+    assert "nothing new" in run("import", tmp_path, "--task", "roc", db=db).stdout
+    report = json.loads(run("stats", "--task", "roc", "--json", db=db).stdout)
+    assert (report["annotators"], report["units"]) == (3, 4)
+    # 5 of 12 scores are still the drafted 4; the heading of the evidence is no line
+    shares = {kind: report["actions"][kind] for kind in ("conclusion", "score", "evidence")}
+    assert shares["conclusion"]["approve"] == 1 and shares["score"]["approve"] == near(5 / 12)
+    assert (shares["evidence"]["delete"], shares["evidence"]["approve"]) == (near(3 / 12), near(9 / 12))
+    assert (report["score_change"]["lowered"], report["score_change"]["raised"]) == (6, 1)
+    ratings = [[4, 4, 3, 2], [4, 4, 3, 1], [4, 5, 3, 2]]
+    alpha = krippendorff.alpha(ratings, level_of_measurement="ordinal", value_domain=[1, 2, 3, 4, 5])
+    assert report["agreement"]["humans"]["ordinal"] == near(alpha)
+    assert report["time"]["per_criterion"][0]["mean_seconds"] == near(90)
+    replicated = tmp_path / "replicated"
+    main(["replicate", "coeval", "--data", str(tmp_path), "--out", str(replicated)])
+    assert "ROCStories" in (replicated / "replication.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
 def test_eli5_alphas(report: dict, reference: dict) -> None:
     assert report["agreement"]["humans"] == near(reference["alpha_humans"])
     assert report["agreement"]["humans_and_llm"] == near(reference["alpha_humans_plus_llm"])
     assert (report["annotators"], report["units"]) == (5, 1000)
 
 
+@pytest.mark.slow
 def test_eli5_pairwise_alphas(report: dict, reference: dict) -> None:
     pairs = report["agreement"]["pairwise"]
     assert len(pairs) == 15  # 5 people and the model: 6 x 5 / 2
@@ -146,6 +194,7 @@ def test_eli5_systems(report: dict, reference: dict) -> None:
     assert {one["system"]: one["llm_mean"] for one in report["systems"]} == near(means)
 
 
+@pytest.mark.slow
 def test_importing_twice_changes_nothing(eli5: Path, shared_data: Path, report: dict) -> None:
     again = run("import", shared_data / "coeval_release_eli5", "--task", "eli5", db=eli5).stdout
     assert "nothing new" in again
@@ -176,6 +225,7 @@ def test_every_exported_column_is_explained(eli5: Path, tmp_path: Path) -> None:
             assert column in section, f"{path.name}: {column} is not explained"
 
 
+@pytest.mark.slow
 def test_topical_chat_is_an_ordinary_import(shared_data: Path, tmp_path: Path) -> None:
     folder = shared_data / "topical_chat"
     if not folder.is_dir():
@@ -187,6 +237,7 @@ def test_topical_chat_is_an_ordinary_import(shared_data: Path, tmp_path: Path) -
     assert document["alignment"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -216,6 +267,7 @@ def test_mapping(tmp_path: Path) -> None:
             read_mapping(wrong)
 
 
+@pytest.mark.slow
 def test_stats_without_an_option_are_a_table_to_read(eli5: Path) -> None:
     report = json.loads(run("stats", "--task", "eli5", "--json", db=eli5).stdout)
     printed = run("stats", "--task", "eli5", db=eli5).stdout.splitlines()
@@ -267,6 +319,7 @@ def test_only_this_machine_is_served_without_a_real_sign_in() -> None:
             check_address(host)
 
 
+@pytest.mark.slow
 def test_the_tables_of_a_paper_come_in_three_formats(eli5: Path, tmp_path: Path) -> None:
     latex = run("tables", "--task", "eli5", "--format", "latex", db=eli5).stdout
     assert latex.count(r"\begin{table}") > 8
@@ -292,6 +345,7 @@ def test_the_headline_is_the_mean_over_criteria_with_its_clusters(eli5: Path) ->
         assert row["ci_low"] < row["human_mean"] < row["ci_high"] and row["clusters"] == 50
 
 
+@pytest.mark.slow
 def test_presets_set_what_options_beside_them_change(tmp_path: Path) -> None:
     """Criteria, the question and the estimate of a published judge, without a model."""
     db, data = tmp_path / "p.db", tmp_path / "a.csv"
@@ -302,8 +356,10 @@ def test_presets_set_what_options_beside_them_change(tmp_path: Path) -> None:
     asked = ("draft", "evaluations", "--task", "t", "--preset", "closer-look", "--model", "m")
     shown = run(*asked, "--show-prompt", "--criterion", "3", db=db).stdout
     assert "How fluent is the summary?" in shown and 'Start with "Analysis:"' in shown
-    assert "about 80 calls" in run(*asked, "--estimate", db=db).stdout  # 4 criteria x 20 answers
-    assert "about 8 calls" in run(*asked, "--estimate", "--samples", "2", db=db).stdout
+    assert (
+        "about 4 calls for 80 answers" in run(*asked, "--estimate", db=db).stdout
+    )  # 4 criteria x 20 answers
+    assert "about 4 calls for 8 answers" in run(*asked, "--estimate", "--samples", "2", db=db).stdout
     shown = run(*asked, "--protocol", "free-text", "--show-prompt", db=db).stdout
     assert shown.rstrip().endswith("Answer on a scale from 1 to 5.")
 
@@ -314,7 +370,7 @@ def test_both_ways_are_compared_and_samples_at_temperature_0_are_warned_of(tmp_p
     rows += [f"{n},Why number {n}?,Because of reason {n}.,d{n}" for n in range(1, 7)]
     (tmp_path / "in.csv").write_text("\n".join(rows), encoding="utf-8")
     (tmp_path / "criteria.txt").write_text("It is clear.\nIt is true.\nIt is short.\n", encoding="utf-8")
-    run("import", tmp_path / "in.csv", "--task", "t", db=db)
+    run("import", tmp_path / "in.csv", "--task", "t", "--description", "Answer the question.", db=db)
     run("criteria", "establish", "--task", "t", "--file", tmp_path / "criteria.txt", db=db)
     with start_stub() as stub:
         options = ("--task", "t", "--criteria-per-call", "all", "--pilot", "4", "--temperature", "0")
@@ -326,3 +382,60 @@ def test_both_ways_are_compared_and_samples_at_temperature_0_are_warned_of(tmp_p
         assert "Warning: 2 answers to each question at temperature 0" in done.stderr
         refused = run("draft", "evaluations", *options, "--protocol", "score-only", db=db, code=1, **env)
         assert "does not ask by several criteria" in refused.stderr
+
+
+def test_drafts_are_counted_and_listed_by_rule(tmp_path: Path) -> None:
+    db = tmp_path / "rules.db"
+    (tmp_path / "in.csv").write_text("id,input,output\n1,Why?,One.\n2,How?,Two.\n3,Who?,Three.\n")
+    (tmp_path / "criteria.txt").write_text("It is clear.\n", encoding="utf-8")
+    run("import", tmp_path / "in.csv", "--task", "t", "--description", "Answer the question.", db=db)
+    run("criteria", "establish", "--task", "t", "--file", tmp_path / "criteria.txt", db=db)
+
+    def reply(body: dict[str, Any]) -> str:
+        if "One." in str(body):
+            return "It is fine.\nI would give it a 3."
+        return "No idea." if "Three." in str(body) else "Rating: 4"
+
+    with start_stub(reply) as stub:
+        env = {"OPENAI_BASE_URL": stub.url, "COEVAL_MODEL": "m"}
+        run("draft", "evaluations", "--task", "t", "--protocol", "analyze-rate", "--label", "r", db=db, **env)
+    rules = ("draft", "rules", "--task", "t")
+    counted = [
+        ["run", "rule", "drafts"],
+        *([["r", one, "1"] for one in ("unscored", "labelled line", "sentence")]),
+    ]
+    assert [line.split("\t") for line in run(*rules, db=db).stdout.splitlines()] == counted
+    assert {"run": "r", "rule": "sentence", "n": 1} in json.loads(run(*rules, "--json", db=db).stdout)
+    listed = run(*rules, "--rule", "sentence", db=db).stdout.splitlines()
+    assert listed == ["r\t1\tIt is clear.\t3\t", "    It is fine.", "    I would give it a 3."]
+    (found,) = json.loads(run(*rules, "--label", "r", "--rule", "labelled line", "--json", db=db).stdout)
+    assert (found["instance"], found["score"], found["raw"]) == ("2", 4, "Rating: 4")
+    assert "unscored\tThe model was asked twice" in run(*rules, "--rule", "unscored", db=db).stdout
+    assert "--limit lists more" in run(*rules, "--rule", "sentence", "--limit", "1", db=db).stderr
+    refused = run(*rules, "--rule", "rhyme", db=db, code=1).stderr
+    assert "“rhyme”; the rules are: labelled line, sentence, unscored" in refused
+    assert "has no run “x”" in run(*rules, "--label", "x", db=db, code=1).stderr
+    assert "from 1 to 1,000,000" in run(*rules, "--rule", "sentence", "--limit", "0", db=db, code=1).stderr
+
+
+@pytest.mark.slow
+def test_invite_prints_the_address_of_the_server_of_this_file(tmp_path: Path) -> None:
+    db = tmp_path / "coeval.db"
+    early = run("invite", db=db)
+    assert "no server of this file has noted its address" in early.stderr
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "app.py", "--db", str(db), "--port", str(port)]
+    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        assert server.stdout and f":{port}" in server.stdout.readline()
+        beside = run("invite", db=db)
+        assert (
+            beside.stdout.startswith(f"http://127.0.0.1:{port}/invite/") and beside.stderr.count("note") == 1
+        )
+        stated = run("invite", db=db, COEVAL_URL="https://study.example")
+        assert stated.stdout.startswith("https://study.example/invite/")
+    finally:
+        server.terminate()
+        server.wait(30)

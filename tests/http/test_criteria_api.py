@@ -11,13 +11,13 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from coeval.domain import Person, Proposal
-from coeval.study.access import Context
-from coeval.study.criteria import rounds
-from coeval.study.importing.importing import import_study
-from coeval.study.people.sessions import sign_in
-from coeval.ui.server.error_answers import add_error_answers
+from coeval.ui.app.ballot_routes import add_criteria_api
 from coeval.ui.server.identity import COOKIE
-from coeval.ui.study_app.criteria.ballot_routes import add_criteria_api
+from coeval.ui.server.payloads import add_error_answers
+from coeval.usecases import criteria_rounds
+from coeval.usecases.access import Context
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
 
 BASE = "/api/criteria/demo"
@@ -69,7 +69,7 @@ def test_a_sheet_of_an_earlier_round_is_stale(
 ) -> None:
     client = ask("Ana")
     sheet = client.get(f"{BASE}/ballot").json()
-    rounds.open_round(context, owner, "demo", [Proposal("Be brief.")])
+    criteria_rounds.open_round(context, owner, "demo", [Proposal("Be brief.")])
     stale = client.post(f"{BASE}/ballot", json=body(sheet)).json()
     assert stale["error"] == "stale" and [row["text"] for row in stale["now"]["rows"]] == ["Be brief."]
 

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -18,15 +19,17 @@ import krippendorff
 import numpy as np
 import pytest
 
-from coeval.domain import Plan, Proof, Standing, Terms
+from coeval.domain import Plan, Proof, Standing, StudyState, Terms
 from coeval.rules.arms import Design
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.study.access import OPERATOR, Context
-from coeval.study.crowd import exams, overview, plans
-from coeval.study.exporting.export import export_zip
-from coeval.study.statistics import get_report
-from tests.support.serving.server import Running
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.crowd import exams, overview, plans
+from coeval.usecases.export import export_zip
+from coeval.usecases.reports.statistics import get_report
+from coeval.usecases.study_import import import_study
+from tests.conftest import make_study
+from tests.support.serving.server import Running, new_context
 from tests.support.studies.crowd_links import query
 from tests.support.studies.planted_study import open_planted_study
 
@@ -34,7 +37,12 @@ PEOPLE, LEAVING, CARELESS, REJECTED, K = 100, 8, 6, 3, 3
 INSTANCES, CHECKS = 150, 6
 ASKED = {"assisted": 0.5, "blind": 0.3, "first": 0.2}
 TERMS = Terms(
-    service="prolific", code_done="DONE1", code_full="FULL1", code_blocked="BLOCK1", proof=Proof.LINK
+    service="prolific",
+    code_done="DONE1",
+    code_full="FULL1",
+    code_blocked="BLOCK1",
+    proof=Proof.LINK,
+    enough=1,
 )
 
 
@@ -130,12 +138,13 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     path = tmp_path_factory.mktemp("crowd") / "coeval.db"
     context = Context(Store(path), load_settings({}, db=path))
     design = Design(blind_share=0.3, first_share=0.2, planted_share=0.3)
-    open_planted_study(context, INSTANCES, CHECKS, design, Plan(per_instance=K, batch=3, quota=8))
+    open_planted_study(context, INSTANCES, CHECKS, design, Plan(per_instance=K, batch=3, quota=12))
     keys = "".join(f"q{n},1,2 3 4\n" for n in random.Random(2).sample(range(INSTANCES), CHECKS))
     exams.set_keys(context, OPERATOR, "demo", "instance,criterion,accepted\n" + keys)
-    plans.set_plan(context, OPERATOR, "demo", Plan(per_instance=K, batch=3, quota=8, terms=TERMS))
+    plans.set_plan(context, OPERATOR, "demo", Plan(per_instance=K, batch=3, quota=12, terms=TERMS))
     key = plans.get_link(context, OPERATOR, "demo")
-    with Running(context) as server:
+    with pytest.MonkeyPatch.context() as patch, Running(context) as server:
+        patch.setattr("coeval.usecases.crowd.entry.IDLE", PEOPLE)  # all of them come from this machine
         workers = [Worker(server.browser(), n, key, LEAVING <= n < LEAVING + CARELESS) for n in range(PEOPLE)]
         leaving, staying = workers[:LEAVING], workers[LEAVING:]
         with ThreadPoolExecutor(16) as pool:
@@ -237,8 +246,43 @@ def test_everybody_who_did_something_has_a_way_out(study: Study) -> None:
         next((code for code in ("DONE1", "BLOCK1", "FULL1") if code in page), "") for page in study.pages
     )
     # those who were rejected have no code and are told so; whose time ran out before anything was finished, too
-    assert endings["DONE1"] > 50 and endings["BLOCK1"] >= CARELESS - 2
+    assert endings["DONE1"] > 35 and endings["BLOCK1"] >= CARELESS - 2
     assert endings[""] <= REJECTED + LEAVING
     for page in study.pages:
-        ways = ('class="code"', "return your submission", "Go on with others", "End here and take my code")
+        ways = (
+            'class="code"',
+            "return your submission",
+            "Continue with other instances",
+            "Finish here and get my code",
+        )
         assert any(way in page for way in ways), page
+
+
+def test_who_lost_their_session_is_led_back_by_their_link_alone(tmp_path: Path) -> None:
+    context = new_context(tmp_path)
+    import_study(context, OPERATOR, make_study())
+    plans.set_plan(context, OPERATOR, "demo", Plan(per_instance=1, batch=2, quota=4, terms=TERMS))
+    plans.set_state(context, OPERATOR, "demo", StudyState.RUNNING)
+    with Running(context) as server, server.browser() as worker, server.browser() as stranger:
+        link = {**query(1), "key": plans.get_link(context, OPERATOR, "demo")}
+        page = worker.get("/s/demo", params=link)
+        assert (
+            worker.post("/s/demo/consent", data=dict(hidden_of(page.text))).status_code == 200
+        )  # the return code
+        worker.cookies.delete("coeval_session")  # as after a restart that restored a snapshot
+        for answer in (
+            worker.get("/s/demo"),
+            worker.get("/s/"),
+            worker.get("/s/demo/work", follow_redirects=True),
+            worker.post("/s/demo/begin", follow_redirects=True),
+        ):
+            if answer.has_redirect_location:
+                answer = worker.get(f"/s/{answer.headers['location']}")
+            assert answer.status_code == 200 and "Welcome back" in answer.text
+        assert "Open the study’s link again" in stranger.get("/s/demo/work", follow_redirects=True).text
+        stranger.cookies.set("coeval_link", "..%2Fadmin%3Fx")
+        assert "Open the study’s link again" in stranger.get("/s/").text
+        stranger.cookies.set("coeval_link", "demo%3Fx%3D1")
+        assert "This is a preview" in stranger.get("/s/demo", follow_redirects=True).text
+        worker.post("/signout")
+        assert "Open the study’s link again" in worker.get("/s/").text, "who signs out is not led back"

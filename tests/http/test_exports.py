@@ -16,13 +16,21 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from coeval.domain import Person
+from coeval.domain import Person, Plan, Terms
+from coeval.domain.people import Asked, Item, Kind
+from coeval.extensions.judge import commands_study
+from coeval.extensions.prolific import requests_log
 from coeval.safe_csv import safe, to_csv
-from coeval.study.access import Context
-from coeval.study.exporting.export import export_folder, export_zip
+from coeval.usecases.access import Context
+from coeval.usecases.crowd import entry, plans
+from coeval.usecases.crowd.overview import export_participants
+from coeval.usecases.export import export_folder, export_zip
+from coeval.usecases.study_import import import_study
+from tests.conftest import make_study
 from tests.support.models.openai_stub import Reply, start_stub
 from tests.support.serving.live_server import start_server
 from tests.support.studies.attack_texts import FORMULAS
+from tests.support.studies.crowd_links import link
 from tests.support.studies.hostile_study import SLUG, fill
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,6 +76,30 @@ def test_no_cell_of_the_zip_is_a_formula(context: Context, owner: Person) -> Non
         for name in archive.namelist():
             if name.endswith(".csv"):
                 assert not formulas_in(archive.read(name).decode()), name
+
+
+def test_no_cell_about_a_crowds_people_is_a_formula(context: Context, owner: Person) -> None:
+    import_study(context, owner, make_study())
+    plans.set_plan(context, owner, "demo", Plan(terms=Terms(service="prolific", code_done="D")))
+    entry.arrive(context, "demo", link(1, study="-2a", session="-1a"))
+    text = export_participants(context, owner, "demo", with_ids=True)
+    assert not formulas_in(text) and "'-2a,'-1a" in text
+
+
+def test_no_cell_of_what_was_asked_of_prolific_is_a_formula(
+    context: Context, owner: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    item = Item("a1", "a1")
+    asked = [Asked(Kind.PUBLISH, "s1", (item,), note=text, answer=text) for text in FORMULAS]
+    monkeypatch.setattr(requests_log, "list_asked", lambda *_: asked)
+    text = requests_log.export_asked(context, owner, "demo")
+    assert not formulas_in(text) and "'=1+1" in text
+
+
+def test_no_cell_that_a_command_of_judges_prints_is_a_formula(capsys: pytest.CaptureFixture[str]) -> None:
+    commands_study._print_csv([{"output": text} for text in FORMULAS], ("output",))
+    printed = capsys.readouterr().out
+    assert not formulas_in(printed) and "'=1+1" in printed
 
 
 def test_a_charts_data_has_no_formula_in_cells_or_columns() -> None:

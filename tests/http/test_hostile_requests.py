@@ -13,15 +13,17 @@ from starlette.testclient import TestClient
 from coeval.domain import Study
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.study.access import OPERATOR, Context
-from coeval.study.importing.importing import import_study
-from coeval.ui.app import build_app
+from coeval.ui.components.theme import HEAD
+from coeval.ui.run import build_app
 from coeval.ui.server.identity import COOKIE
+from coeval.ui.server.scripts import VERSION
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
 from tests.support.serving.live_server import LiveServer, start_server
 from tests.support.studies.attack_texts import PATHS
 
-PUBLIC = ("/signin", "/healthz", "/ui/css/coeval.css", "/ui/main.js")
+PUBLIC = ("/signin", "/healthz", "/ui/css/coeval.css", "/ui/bundle/main.js")
 PAGES = ("/", "/admin", "/admin/")
 API = (
     "/api/scrutiny/demo/history?instance=1&criterion=2",
@@ -85,6 +87,7 @@ def nobody(app: Any) -> TestClient:
 # ---- headers ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [*PUBLIC, *PAGES, *API, *FILES, *GRADIO, "/nothing/here", "/s/demo"])
 def test_every_answer_carries_the_headers(path: str, owner: TestClient, nobody: TestClient) -> None:
     for client in (owner, nobody):
@@ -95,6 +98,7 @@ def test_every_answer_carries_the_headers(path: str, owner: TestClient, nobody: 
         assert "camera=()" in headers["permissions-policy"]
 
 
+@pytest.mark.slow
 def test_answers_do_not_name_their_maker(owner: TestClient) -> None:
     assert "x-powered-by" not in owner.get("/").headers
 
@@ -123,6 +127,7 @@ ELSEWHERE = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", WRITES)
 def test_a_write_from_another_site_is_refused(path: str, owner: TestClient) -> None:
     for headers in ELSEWHERE:
@@ -182,6 +187,7 @@ def knocks(mount: str, config: dict[str, Any]) -> Iterator[tuple[str, dict[str, 
         yield f"{mount}/gradio_api/run/predict", body
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mount", MOUNTS)
 def test_nobody_calls_an_event_unless_signed_in(mount: str, owner: TestClient, nobody: TestClient) -> None:
     config = blocks_of(owner, mount)
@@ -192,6 +198,7 @@ def test_nobody_calls_an_event_unless_signed_in(mount: str, owner: TestClient, n
         assert nobody.get(f"{mount}{path}").status_code in (401, 404), path
 
 
+@pytest.mark.slow
 def test_an_annotator_calls_no_event_of_set_up(owner: TestClient, annotator: TestClient) -> None:
     assert annotator.get("/admin/").status_code == 303
     for path, body in knocks("/admin", blocks_of(owner, "/admin")):
@@ -305,3 +312,14 @@ def test_what_is_too_large_is_refused(live: LiveServer) -> None:
     text = {"instance": 1, "comment": "x" * 20_000}
     answer = httpx.post(f"{live.url}/api/scrutiny/demo/marks", json=text, headers=cookie)
     assert answer.status_code == 422 and len(answer.content) < 2_000
+
+
+def test_a_page_is_light_and_its_scripts_are_asked_for_once(app: Any) -> None:
+    """One bundle in the place of sixty modules, under an address that changes with its content."""
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        page = client.get("/s/demo", headers={"Accept-Encoding": "gzip"})
+        script = client.get("/ui/bundle/main.js", headers={"Accept-Encoding": "gzip"})
+    assert "no-store" in page.headers["Cache-Control"]
+    assert script.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert script.headers["Content-Encoding"] == "gzip" and len(script.content) > 100_000
+    assert f"bundle/main.js?v={VERSION}" in HEAD.format(static="ui/", version=VERSION)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from pathlib import Path
 
 import pytest
 
-from coeval.study.access import Context
+from coeval.usecases.access import Context
 from tests.support.hosting.postgres import Server
-from tests.support.serving.live_server import LiveServer
+from tests.support.serving.live_server import ROOT, LiveServer, free_port
 
 
 def ask(server: LiveServer, path: str) -> tuple[int, str]:
@@ -23,6 +26,7 @@ def ask(server: LiveServer, path: str) -> tuple[int, str]:
         return error.code, ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 def test_a_balancer_hears_when_a_server_cannot_be_used(
     context: Context, postgres: Server, tmp_path: Path
@@ -36,6 +40,13 @@ def test_a_balancer_hears_when_a_server_cannot_be_used(
         assert ask(server, "/readyz")[0] == 503 and ask(server, "/healthz")[0] == 200
         postgres.start()
         assert until_ready(server)
+        set_read_only(postgres, context, "on")
+        assert ask(server, "/readyz")[0] == 503 and ask(server, "/healthz")[0] == 200
+        refused = sign_in(server)
+        assert refused[0] != 200 and "read-only just now, so nothing was saved" in refused[1]
+        set_read_only(postgres, context, "off")
+        assert until_ready(server) and sign_in(server)[0] == 200
+        assert "Traceback" not in server.log.read_text()
         server.process.send_signal(signal.SIGTERM)
         # it answers people who come to it for a while, and says that no more should come
         while ask(server, "/readyz")[0] == 200:
@@ -46,6 +57,23 @@ def test_a_balancer_hears_when_a_server_cannot_be_used(
         server.stop()
 
 
+def set_read_only(postgres: Server, context: Context, value: str) -> None:
+    """As a managed service does it where it fails over: sessions end, and new ones cannot write."""
+    name = context.store.address.split("/")[3].split("?")[0]
+    postgres.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = {value}")
+    postgres.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
+
+
+def sign_in(server: LiveServer) -> tuple[int, str]:
+    """The answer to somebody who signs in, which writes a session."""
+    body = urllib.parse.urlencode({"name": "Ana"}).encode()
+    try:
+        with urllib.request.urlopen(f"{server.url}/signin", body, timeout=60) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
 def until_ready(server: LiveServer) -> bool:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
@@ -53,3 +81,39 @@ def until_ready(server: LiveServer) -> bool:
             return True
         time.sleep(0.1)
     return False
+
+
+SERVE = """
+import sys, threading, urllib.request
+import coeval.ui.run as run
+from coeval.cli.serve import serve
+
+url = sys.argv.pop(1)
+
+def sweep(context):
+    def ask():
+        print("clean-up, and the server says", urllib.request.urlopen(url, timeout=60).status, flush=True)
+    threading.Thread(target=ask, daemon=True).start()
+
+run.sweep = sweep
+serve()
+"""
+
+
+@pytest.mark.slow
+def test_the_address_is_printed_and_the_clean_up_begins_when_the_server_listens(tmp_path: Path) -> None:
+    port = free_port()
+    url = f"http://127.0.0.1:{port}/healthz"
+    command = [sys.executable, "-c", SERVE, url, "--db", str(tmp_path / "new.db"), "--port", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as server:
+        assert server.stdout is not None
+        try:
+            lines = [server.stdout.readline()]
+            with urllib.request.urlopen(url, timeout=30) as answer:
+                assert answer.status == 200
+            lines.append(server.stdout.readline())
+        finally:
+            server.send_signal(signal.SIGINT)
+    assert f"http://127.0.0.1:{port}" in lines[0]
+    assert lines[1] == "clean-up, and the server says 200\n"
+    assert server.returncode == 0

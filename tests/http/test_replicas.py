@@ -18,17 +18,17 @@ from pathlib import Path
 import pytest
 
 from coeval.domain import Job, JobState, Person, Task
-from coeval.study.access import OPERATOR, Context
-from coeval.study.drafting import jobs as drafting_jobs
-from coeval.study.drafting.run_settings import RunSettings
-from coeval.study.importing.importing import import_study
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.drafting import jobs as drafting_jobs
+from coeval.usecases.drafting.run_settings import RunSettings
+from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
-from tests.study.crowd.test_giving import places
-from tests.study.drafting.test_one_worker import AGED, an_hour_ago
 from tests.support.hosting.postgres import Server
 from tests.support.hosting.trial import PER_INSTANCE, Trial, make_crowd, run_trial, start_replicas
 from tests.support.models.openai_stub import Stub, start_stub
 from tests.support.serving.live_server import LiveServer
+from tests.usecases.crowd.test_assignment import places
+from tests.usecases.drafting.test_one_worker import AGED, an_hour_ago
 
 PEOPLE = int(os.environ.get("COEVAL_TRIAL_PEOPLE", "6"))
 SECONDS = float(os.environ.get("COEVAL_TRIAL_SECONDS", "6"))
@@ -48,7 +48,9 @@ def stub() -> Iterator[Stub]:
 
 def queue_drafting(context: Context, owner: Person, stub: Stub) -> Job:
     """A job that nobody is at, of a study that takes as long as the trial."""
-    study = replace(make_study(max(8, int(SECONDS))), task=Task("second", "Another task"))
+    study = replace(
+        make_study(max(8, int(SECONDS))), task=Task("second", "Another task", "Answer the question.")
+    )
     import_study(context, owner, study)
     known = replace(context, settings=replace(context.settings, base_url=stub.url, api_key="k"))
     job = drafting_jobs.start_job(known, owner, "second", DRAFTING)

@@ -14,10 +14,9 @@ from pathlib import Path
 import pytest
 
 from coeval.domain import Role
-from coeval.ui.server.roles import load_rules
 from tests.support.serving.http_doors import DOORS, ELSEWHERE, MAIN, OWNERS_DOOR, SETUP, Door
 from tests.support.serving.http_page import ask
-from tests.support.serving.http_world import WHO, World, world
+from tests.support.serving.http_world import WHO, World, load_rules, world
 
 HOUSE = Path(__file__).resolve().parents[2] / "coeval"
 pytestmark = pytest.mark.slow
@@ -30,7 +29,7 @@ def as_it_was(world: World) -> Iterator[None]:
 
 
 def key_of(door: Door) -> str:
-    return f"coeval.study.{door.use_case}"
+    return f"coeval.{door.use_case}"
 
 
 def may(key: str, who: str) -> bool:

@@ -17,20 +17,20 @@ from fastapi.testclient import TestClient
 from coeval.domain import Plan, Study, Terms
 from coeval.errors import InputError
 from coeval.settings import Settings, Snapshots, load_settings
-from coeval.study.access import OPERATOR, Context
-from coeval.study.crowd import plans
-from coeval.study.hosting.opening import open_kept
-from coeval.study.hosting.shipping import Keeper
-from coeval.study.hosting.snapshots import get_alert, get_snapshots
-from coeval.study.importing.importing import import_study
-from coeval.study.people.sessions import sign_in
-from coeval.ui import ship_first
-from coeval.ui.crowd_pages.joining import add_joining
-from coeval.ui.server.error_answers import add_error_answers
+from coeval.ui.app.scrutiny_tab import add_scrutiny_api
+from coeval.ui.crowd_pages.routes import add_joining
+from coeval.ui.server import ship_first
 from coeval.ui.server.identity import COOKIE
-from coeval.ui.ship_first import ShipFirst
-from coeval.ui.study_app.scrutiny.scrutiny_routes import add_scrutiny_api
+from coeval.ui.server.payloads import add_error_answers
+from coeval.ui.server.ship_first import ShipFirst
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.crowd import plans
+from coeval.usecases.hosting.replication import Keeper, get_alert, get_snapshots
+from coeval.usecases.hosting.startup import open_kept
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
 from tests.benchmarks.saves import Annotator, Tally, count_lost, make_file
+from tests.conftest import make_place
 from tests.http.test_scrutiny import BASE, body
 from tests.support.serving.live_server import LiveServer
 from tests.support.studies.crowd_links import form, query
@@ -39,7 +39,9 @@ from tests.support.studies.crowd_links import form, query
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     base = load_settings({}, db=tmp_path / "live" / "coeval.db")
-    return replace(base, snapshots=Snapshots(tmp_path / "place", ship_first=True, limit_seconds=0.05))
+    return replace(
+        base, snapshots=Snapshots(make_place(tmp_path / "place"), ship_first=True, limit_seconds=0.05)
+    )
 
 
 @pytest.fixture
@@ -56,7 +58,7 @@ def test_a_kill_right_after_the_answer_and_a_wiped_disk_lose_nothing(tmp_path: P
     db = tmp_path / "live" / "coeval.db"
     db.parent.mkdir()
     make_file(db, documents=20)
-    place = {"COEVAL_SNAPSHOT_DIR": str(tmp_path / "place"), "COEVAL_SHIP_FIRST": "yes"}
+    place = {"COEVAL_SNAPSHOT_DIR": str(make_place(tmp_path / "place")), "COEVAL_SHIP_FIRST": "yes"}
     server = LiveServer(db, log=tmp_path / "server.log", **place)
     try:
         for kill in range(3):
@@ -99,7 +101,7 @@ def test_a_save_that_does_not_reach_the_place_says_so_and_is_answered_once_it_do
         patch.setattr(ship_first, "PATIENCE_SECONDS", 0.1)  # nobody ships yet
         late = browser.post(f"{BASE}/submissions", json=sent)
     assert late.status_code == 503 and late.json()["error"] == "storage"
-    assert "kept in this browser" in late.json()["message"]
+    assert "This browser keeps the answer" in late.json()["message"]
     refused = browser.post(f"{BASE}/submissions", json={**sent, "uid": "x" * 100})
     assert refused.status_code == 422, "a refusal waits for nothing"
 
@@ -139,7 +141,9 @@ def test_consent_to_a_study_waits_as_a_save_does(
     keeper.take()
     monkeypatch.setattr(ship_first, "needs_shipping", lambda context, moment: False)
     again = browser.post("/s/demo/consent", data=form(1))
-    assert again.status_code == 303, "the same form sent again goes on"
+    assert "Your return code" in again.text, (
+        "the same form sent again goes on, with the code that was not seen"
+    )
 
 
 def test_owners_are_warned_where_a_change_waited_for_longer_than_they_allow(
@@ -174,7 +178,7 @@ def test_the_settings_are_read_and_refused_in_one_sentence(tmp_path: Path) -> No
     ):
         with pytest.raises(InputError, match=f"COEVAL_{name.upper()} is “{wrong}”: write"):
             read(**{name: wrong})
-    with pytest.raises(InputError, match="none is named: set COEVAL_SNAPSHOT_DIR"):
+    with pytest.raises(InputError, match="no place is set: set COEVAL_SNAPSHOT_DIR"):
         open_kept(load_settings({"COEVAL_SHIP_FIRST": "yes"}, db=tmp_path / "x.db"))
-    with pytest.raises(InputError, match="leave .*COEVAL_SHIP_FIRST out"):
+    with pytest.raises(InputError, match="leave out .*COEVAL_SHIP_FIRST to use"):
         open_kept(load_settings({"COEVAL_SHIP_FIRST": "yes"}, db="postgresql://host/db"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,13 +16,13 @@ from starlette.testclient import TestClient
 from coeval.domain import Role
 from coeval.settings import OAuth, SignIn, load_settings
 from coeval.store import Store
-from coeval.study.access import OPERATOR, Context
-from coeval.study.people.accounts import invite
-from coeval.study.people.sessions import sign_in
-from coeval.ui.app import build_app
-from coeval.ui.server import oauth
+from coeval.ui.run import build_app
+from coeval.ui.server import identity
 from coeval.ui.server.identity import COOKIE
 from coeval.ui.server.signin import TICKET
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.accounts import invite
+from coeval.usecases.sessions import sign_in
 from tests.support.hosting.oauth_provider import Provider
 
 PASSWORD = "correct horse battery"
@@ -61,7 +62,7 @@ def test_an_invitation_leads_in_once(browser: TestClient, accounts_context: Cont
     done = browser.post(f"/invite/{token}", data={"name": "Ana", "password": PASSWORD})
     assert done.status_code == 303 and browser.get("/admin/").status_code == 200
     again = browser.get(f"/invite/{token}")
-    assert again.status_code == 410 and "used or has run out" in again.text
+    assert again.status_code == 410 and "used or has expired" in again.text
 
 
 def test_passwords_sign_in_and_wrong_ones_do_not(browser: TestClient, accounts_context: Context) -> None:
@@ -108,7 +109,33 @@ def test_writes_from_other_sites_are_refused(browser: TestClient, accounts_conte
 
 
 @pytest.mark.parametrize(
-    "next", ["//evil.example", "https://evil.example", "s/../admin", "/s/x", "s/x?y=//z"]
+    "place",
+    ["?task=eli5&tab=scrutiny&item=q+1%2F2", "?task=eli5&at=3", "admin/?task=eli5&tab=inbox", "s/eli5"],
+)
+def test_a_link_to_a_place_outlives_the_sign_in(
+    browser: TestClient, accounts_context: Context, place: str
+) -> None:
+    accept(browser, accounts_context, "Eva")
+    browser.cookies.clear()
+    if not place.startswith("s/"):
+        away = browser.get(f"/{place}").headers["location"]
+        assert parse_qs(urlsplit(away).query)["next"] == [place]
+        assert html.escape(place) in browser.get(away).text
+    form = {"name": "Eva", "password": PASSWORD, "next": place}
+    assert browser.post("/signin", data=form).headers["location"] == f"./{place}"
+
+
+@pytest.mark.parametrize(
+    "next",
+    [
+        "//evil.example",
+        "https://evil.example",
+        "s/../admin",
+        "/s/x",
+        "s/x?y=//z",
+        "//evil.example?task=a",
+        "?x=y",
+    ],
 )
 def test_a_sign_in_leads_nowhere_else(browser: TestClient, accounts_context: Context, next: str) -> None:
     accept(browser, accounts_context, f"Dan {next}"[:40])
@@ -133,7 +160,7 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Provider:
         answer = client.request(method, url, **options)
         return httpx.Response(answer.status_code, content=answer.content, request=httpx.Request(method, url))
 
-    monkeypatch.setattr(oauth.httpx, "request", request)
+    monkeypatch.setattr(identity.httpx, "request", request)
     return found
 
 
@@ -164,6 +191,7 @@ def go_through(space: TestClient, provider: Provider, next: str = "") -> httpx.R
     return space.get(back.headers["location"])  # type: ignore[return-value]
 
 
+@pytest.mark.slow
 def test_the_owner_signs_in_by_hugging_face(space: TestClient, provider: Provider) -> None:
     answer = go_through(space, provider)
     assert answer.status_code == 303 and answer.headers["location"] == "../"
@@ -213,7 +241,7 @@ def test_a_provider_in_trouble_signs_nobody_in(
     def fails(*args: object, **options: object) -> httpx.Response:
         raise httpx.ConnectError("down")
 
-    monkeypatch.setattr(oauth.httpx, "request", fails)
+    monkeypatch.setattr(identity.httpx, "request", fails)
     answer = space.get("/login/huggingface")
     assert answer.status_code == 422 and "sign in again" in answer.text and COOKIE not in space.cookies
 
@@ -224,6 +252,7 @@ def test_names_and_passwords_are_no_routes_on_a_space(space: TestClient) -> None
     assert "Sign in with Hugging Face" in space.get("/signin").text and HOST in space.get("/signin").text
 
 
+@pytest.mark.slow
 def test_by_name_as_before(tmp_path: Path) -> None:
     path = tmp_path / "coeval.db"
     context = Context(Store(path), load_settings({}, db=path))

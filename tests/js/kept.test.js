@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 
-import { Kept, sameState, stateOf, withState } from '../../coeval/ui/static/core/drafts_kept.js';
+import { Kept, sameState, stateOf, withState } from '../../coeval/ui/static/core/kept.js';
 import { versionLines } from '../../coeval/ui/static/table/conflict.js';
 import { SheetWork } from '../../coeval/ui/static/table/sheet_work.js';
 import { openPage } from './page.js';

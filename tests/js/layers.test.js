@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url';
 const STATIC = join(dirname(fileURLToPath(import.meta.url)), '../../coeval/ui/static');
 const FLOORS = [['vendor', 'core'], ['texts'], ['rows'], ['table'], ['criteria', 'scrutiny'], ['']];
 
-const files = readdirSync(STATIC, { recursive: true, encoding: 'utf-8' }).filter((name) =>
-  name.endsWith('.js'),
+const files = readdirSync(STATIC, { recursive: true, encoding: 'utf-8' }).filter(
+  (name) => name.endsWith('.js') && !name.startsWith('bundle'),
 );
 const roomOf = (name) => (dirname(name) === '.' ? '' : dirname(name));
 const floorOf = (name) => FLOORS.findIndex((rooms) => rooms.includes(roomOf(name)));

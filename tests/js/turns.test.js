@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { parseMarkdown, parsePlain } from '../../coeval/ui/static/texts/markdown.js';
-import { parseTurns, turnsOf } from '../../coeval/ui/static/texts/turns.js';
+import { parseTurns, turnsOf } from '../../coeval/ui/static/texts/display.js';
 
 const CHAT = '── user ──\nWhy is **snow** white?\n\n── assistant ──\n🦊 It scatters.\n\n- all\n- light';
 

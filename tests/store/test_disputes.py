@@ -8,11 +8,10 @@ from itertools import groupby
 import pytest
 
 from coeval.domain import Arm, Person, Submission
-from coeval.store.queries import criteria, tasks
-from coeval.store.queries.scrutiny import review, submissions
-from coeval.study.access import Context
-from coeval.study.importing.importing import import_study
-from coeval.study.people.sessions import sign_in
+from coeval.store.queries import criteria, review, submissions, tasks
+from coeval.usecases.access import Context
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
 
 Listed = list[tuple[str, str, int, float, float]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import shutil
@@ -20,25 +21,29 @@ from pathlib import Path
 
 import pytest
 
+from coeval.cli.commands import main
+from coeval.cli.results import reported
 from coeval.clock import now
+from coeval.datasets.example_studies import SLUG
 from coeval.domain import Call, Person, Study
 from coeval.errors import BusyError, StorageError
 from coeval.settings import load_settings
 from coeval.store import Database, Store
-from coeval.store.engines.files import is_damaged
-from coeval.store.queries import tasks
-from coeval.store.queries.drafting import calls, drafts
-from coeval.store.queries.drafting.calls import StoredLedger
+from coeval.store.engines.sqlite_file import is_damaged
+from coeval.store.queries import calls, drafts, tasks
+from coeval.store.queries.calls import StoredLedger
 from coeval.store.snapshots.folder_place import FolderPlace
-from coeval.store.snapshots.restoring import list_lineages, restore, survey_places
+from coeval.store.snapshots.restoration import list_lineages, restore, survey_places
 from coeval.store.soundness import examine_file
-from coeval.study.access import Context
-from coeval.study.importing.importing import import_study
-from coeval.study.importing.staging import remove_unfinished
-from coeval.study.scrutiny.steps import get_step, submit
+from coeval.usecases.access import Context
+from coeval.usecases.hosting import maintenance as transferring
+from coeval.usecases.import_staging import remove_unfinished
+from coeval.usecases.scrutiny.steps import get_step, submit
+from coeval.usecases.study_import import add_finished_example, import_study
 from tests.conftest import make_study
 from tests.support.hosting.fault_writer import CONCURRENCY
 from tests.support.models.openai_stub import Stub, start_stub
+from tests.support.serving.live_server import free_port
 from tests.support.studies.scrutiny_steps import here, sent_of
 
 pytestmark = pytest.mark.sqlite
@@ -220,8 +225,9 @@ def test_a_full_disk_is_one_sentence_and_changes_nothing(
         assert examine_file(db).totals["instance"] == 4
 
 
+@pytest.mark.slow
 def test_a_lock_that_stays_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("coeval.store.engines.files.BUSY_SECONDS", 0.1)
+    monkeypatch.setattr("coeval.store.engines.sqlite_file.BUSY_SECONDS", 0.1)
     store = Store(tmp_path / "c.db")
     other = sqlite3.connect(tmp_path / "c.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -291,6 +297,65 @@ def test_a_file_that_may_only_be_read_is_one_sentence(open_folder: Path) -> None
     assert path.read_bytes() == content
 
 
+def make_closed_or_killed(path: Path, *, killed: bool) -> None:
+    """A finished study; ``killed``: its latest changes are in the log beside the file."""
+    store = Store(path.parent / "work" / "c.db")
+    add_finished_example(Context(store, load_settings({}, db=store.path)))
+    if not killed:
+        store.close()
+    for one in store.path.parent.iterdir():
+        if not one.name.endswith("-shm"):
+            shutil.copyfile(one, path.with_name(one.name))
+    store.close()
+    shutil.rmtree(store.path.parent)
+
+
+def run_what_reads(path: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> tuple[str, str, bytes, int]:
+    """What the commands that only read say of a file: the check, the statistics, the scores, and a copy's saves."""
+    out.mkdir(mode=0o777)
+    out.chmod(0o777)
+    capsys.readouterr()
+    main(["check", "--db", str(path)])
+    checked = capsys.readouterr().out
+    main(["stats", "--db", str(path), "--task", SLUG])
+    said = capsys.readouterr().out
+    main(["export", "--db", str(path), "--task", SLUG, "--out", str(out / "files")])
+    main(["study", "export", "--db", str(path), "--task", SLUG, "--people", "names", str(out / "study.zip")])
+    main(["backup", "--db", str(path), str(out / "copy.db")])
+    copy = Store(out / "copy.db", read_only=True)
+    with copy.read() as db:
+        return checked, said, (out / "files" / "scores.csv").read_bytes(), len(list_saves(db))
+
+
+def list_saves(db: Database) -> list[str]:
+    return [uid for (uid,) in db.conn.execute("SELECT uid FROM submission")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_sound_file_in_a_folder_that_may_only_be_read_can_be_read(
+    open_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], killed: bool
+) -> None:
+    path = open_folder / "c.db"
+    make_closed_or_killed(path, killed=killed)
+    make_closed_or_killed(tmp_path / "c.db", killed=killed)
+    expected = run_what_reads(tmp_path / "c.db", tmp_path / "out", capsys)
+    assert "sound" in expected[0] and expected[3] > 100
+    with tempfile.TemporaryDirectory() as out:
+        Path(out).chmod(0o777)
+        for one in open_folder.iterdir():
+            one.chmod(0o444)
+        open_folder.chmod(0o555)
+        before = {one.name: one.read_bytes() for one in open_folder.iterdir()}
+        assert set(before) == ({"c.db", "c.db-wal"} if killed else {"c.db"})
+        with without_rights():
+            found = run_what_reads(path, Path(out) / "out", capsys)
+    assert (found[0], found[1], found[3]) == (expected[0], expected[1], expected[3])
+    assert found[2].count(b"\n") == expected[2].count(b"\n")
+    assert {one.name: one.read_bytes() for one in open_folder.iterdir()} == before
+    assert not list(Path(tempfile.gettempdir()).glob("coeval-read-*"))
+
+
 def test_a_folder_that_may_only_be_read_is_one_sentence(open_folder: Path) -> None:
     open_folder.chmod(0o555)
     with without_rights(), pytest.raises(StorageError, match="cannot be opened|read-only"):
@@ -355,3 +420,110 @@ def test_check_finds_what_is_wrong(context: Context, owner: Person, study: Study
         found = examine_file(db).faults
     assert any("draft without its criterion" in fault for fault in found)
     assert any("positions have a gap" in fault for fault in found)
+
+
+@pytest.mark.parametrize("wrong", [b"a\0b", b"\xff\xfe", b"caf\xe9"])
+def test_check_finds_texts_that_are_none(context: Context, owner: Person, wrong: bytes) -> None:
+    import_study(context, owner, make_study())
+    with context.store.write() as db:
+        db.conn.execute("UPDATE instance SET output = CAST(? AS TEXT) WHERE id = 2", [wrong])
+    with context.store.read() as db:
+        found = examine_file(db)
+    assert found.faults == ("1 rows of instance with a text that is not UTF-8, or holds the character NUL",)
+
+
+def begin_import(folder: Path) -> subprocess.Popen[str]:
+    """An import of many instances that has written some of them."""
+    with (folder / "many.csv").open("w") as file:
+        file.write("input,output\n")
+        file.writelines(f"Question {n}?,{'word ' * 100}\n" for n in range(60_000))
+    Store(folder / "c.db").close()
+    command = ["import", str(folder / "many.csv"), "--db", str(folder / "c.db"), "--task", "many"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "coeval", *command],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+        # a shell starts what runs in the background without Ctrl+C, and what it starts inherits that
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    store = Store(folder / "c.db", read_only=True)
+    while not count_rows(store, "instance"):
+        assert process.poll() is None
+        time.sleep(0.02)
+    store.close()
+    return process
+
+
+def count_rows(store: Store, table: str) -> int:
+    with store.read() as db:
+        (n,) = db.conn.execute(f"SELECT count(*) FROM {table}").fetchone()
+        return int(n)
+
+
+def test_ctrl_c_is_one_line_and_takes_the_import_back(tmp_path: Path) -> None:
+    process = begin_import(tmp_path)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=120)
+    assert (said, process.returncode) == ("coeval: interrupted by Ctrl+C.\n", 130)
+    store = Store(tmp_path / "c.db")
+    assert [count_rows(store, table) for table in ("instance", "task", "import_batch")] == [0, 0, 0]
+    store.close()
+
+
+def test_ctrl_c_while_the_program_loads_is_one_line() -> None:
+    code = (
+        "import runpy, sys\nclass Press:\n def find_spec(self, name, *rest):\n"
+        "  if name == 'coeval.cli.commands': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Press())\nrunpy.run_module('coeval', run_name='__main__')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert (done.stderr, done.returncode) == ("coeval: interrupted by Ctrl+C.\n", 130)
+
+
+def test_a_server_that_may_open_few_files_says_so(tmp_path: Path) -> None:
+    command = f"app.py --db {tmp_path / 'c.db'} --port {free_port()}"
+    shell = f"ulimit -n 64 && exec {sys.executable} {command}"
+    done = subprocess.run(["sh", "-c", shell], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1, done.stderr
+    assert done.stderr.startswith("coeval: This process may open 64 files at a time, and a server needs 256")
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError(), "not enough memory"),
+        (ImportError("libscipy_openblas.so: failed to map segment from shared object"), "not enough memory"),
+        (OSError(errno.EMFILE, "Too many open files"), "too many files are open"),
+    ],
+)
+def test_limits_of_the_system_are_one_sentence(
+    error: Exception, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run() -> None:
+        raise error
+
+    with pytest.raises(SystemExit) as ended:
+        reported(run)
+    lines = capsys.readouterr().err.splitlines()
+    assert ended.value.code == 1 and len(lines) == 1 and said in lines[0]
+
+
+def test_an_interrupted_move_leaves_nothing(
+    context: Context, owner: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import_study(context, owner, make_study())
+    target = tmp_path / "there" / "moved.db"
+
+    def interrupt(*_: object) -> None:
+        assert not target.exists() and list(target.parent.iterdir())
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(transferring, "copy_rows", interrupt)
+        transferring.transfer(context.store.address, str(target))
+    assert not list(target.parent.iterdir())
+    # what a killed one left is in nobody's way
+    target.with_name("moved.db.part").write_bytes(b"half")
+    transferring.transfer(context.store.address, str(target))
+    assert [one.name for one in target.parent.iterdir()] == ["moved.db"]

@@ -15,15 +15,15 @@ from coeval.domain import Call, Person, Study
 from coeval.errors import DamagedError, StorageError
 from coeval.settings import Settings, Snapshots, load_settings
 from coeval.store import Store
-from coeval.store.engines.files import is_damaged
-from coeval.store.queries.drafting.calls import get_answer, record_calls
-from coeval.store.snapshots.lineage import list_restorations
-from coeval.study.access import Context
-from coeval.study.hosting.opening import open_kept
-from coeval.study.importing.importing import import_study
-from coeval.study.people.sessions import sign_in
-from coeval.study.scrutiny.steps import get_step, submit
-from tests.conftest import make_study
+from coeval.store.engines.sqlite_file import is_damaged
+from coeval.store.queries.calls import get_answer, record_calls
+from coeval.store.snapshots.restoration import list_restorations
+from coeval.usecases.access import Context
+from coeval.usecases.hosting.startup import open_kept
+from coeval.usecases.scrutiny.steps import get_step, submit
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
+from tests.conftest import make_place, make_study
 from tests.store.test_migrations import make_old
 from tests.support.studies.scrutiny_steps import sent_of
 
@@ -41,7 +41,11 @@ def make_file(path: Path) -> None:
 
 def kept(path: Path) -> Settings:
     """With a place for snapshots beside the file."""
-    return replace(load_settings({}, db=path), snapshots=Snapshots(folder=path.parent / "place"))
+    place = path.parent / "place"
+    return replace(
+        load_settings({}, db=path),
+        snapshots=Snapshots(folder=place if place.exists() else make_place(place)),
+    )
 
 
 def names(folder: Path) -> set[str]:
@@ -65,7 +69,7 @@ def test_a_sound_file_is_no_damaged_one_whatever_its_folder_is_called(folder: st
 @pytest.fixture
 def locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A sound file that another program has locked, readers and all."""
-    monkeypatch.setattr("coeval.store.engines.files.BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("coeval.store.engines.sqlite_file.BUSY_SECONDS", 0.05)
     path = tmp_path / "c.db"
     make_file(path)
     other = sqlite3.connect(path, isolation_level=None)

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from coeval.datasets import Source
 from coeval.domain import Arm, Criterion, ImportedDraft, ImportedSubmission, Instance, Person, Run, Task
 from coeval.errors import InputError
-from coeval.store import open_store
-from coeval.store.queries import criteria, tasks
-from coeval.store.queries.bulk import imports
-from coeval.store.queries.bulk.exports import ROWS, SCORES
-from coeval.store.queries.people import people
-from coeval.store.queries.scrutiny import review
+from coeval.store import Database, open_store
+from coeval.store.engines import row_copy
+from coeval.store.queries import criteria, imports, people, review, tasks
+from coeval.store.queries.exports import ROWS, SCORES
 from coeval.store.soundness import examine_file
-from coeval.study.access import Context
-from coeval.study.importing import importing
-from coeval.study.importing.importing import import_study
-from coeval.study.importing.staging import ROWS_AT_ONCE, portions, remove_unfinished
-from coeval.study.scrutiny.steps import get_step, submit
+from coeval.usecases import import_staging, study_import
+from coeval.usecases.access import Context
+from coeval.usecases.hosting.maintenance import transfer
+from coeval.usecases.import_staging import ROWS_AT_ONCE, portions, remove_unfinished
+from coeval.usecases.scrutiny.steps import get_step, submit
+from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
 from tests.support.studies.scrutiny_steps import sent_of
 
@@ -80,7 +82,7 @@ def make_source(at: Callable[[], None] = lambda: None, slug: str = "large") -> S
 
 
 def bring_in(context: Context, owner: Person, source: Source) -> None:
-    importing._import(context, owner, source, ())
+    study_import._import(context, owner, source, ())
 
 
 WHOLE = {
@@ -144,7 +146,7 @@ def test_an_import_refused_at_its_end_leaves_nothing(context: Context, owner: Pe
     before = count_everything(context)
     source = make_source()
     wrong = ImportedSubmission("Ana", "nowhere", "Be true.", 4.0)
-    with pytest.raises(InputError, match="“nowhere” that is neither in it"):
+    with pytest.raises(InputError, match="“nowhere”, which is neither in the file"):
         bring_in(context, owner, replace(source, submissions=[*source.submissions, wrong]))
     assert count_everything(context) == before
     with context.store.read() as db:
@@ -196,6 +198,33 @@ def leave_half_done(context: Context, owner: Person) -> int:
     return batch
 
 
+def test_others_save_while_an_import_is_taken_back(
+    context: Context, owner: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Portions end by time, not by rows: here each is as small as can be, and somebody saves after each."""
+    import_study(context, owner, make_study(40))
+    before = count_everything(context)
+    leave_half_done(context, owner)
+    with context.store.write() as db:
+        db.conn.execute("DELETE FROM lease")
+    saved: list[int] = []
+
+    def save(seconds: float) -> None:
+        assert seconds >= 0.1
+        if len(saved) < 20:
+            step = get_step(context, owner, "demo")
+            saved.append(submit(context, owner, "demo", sent_of(step, 4)).id)
+
+    monkeypatch.setattr(import_staging, "REMOVAL_SECONDS", 0.0)
+    monkeypatch.setattr(import_staging, "time", SimpleNamespace(sleep=save, monotonic=time.monotonic))
+    remove_unfinished(context)
+    after = count_everything(context)
+    assert len(set(saved)) == 20
+    assert after["submission"] == before["submission"] + 20
+    unchanged = ("instance", "draft", "draft_row", "quote", "run", "task", "annotator", "import_batch")
+    assert {name: after[name] for name in unchanged} == {name: before[name] for name in unchanged}
+
+
 def test_the_same_file_twice_at_once_is_taken_in_once(context: Context, owner: Person) -> None:
     study = make_study(20)
     ended: list[int] = []
@@ -227,3 +256,31 @@ def test_no_address_leads_to_an_import_on_its_way(context: Context, owner: Perso
 
     bring_in(context, owner, make_source(look_for_it))
     assert seen and set(seen) == {None}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
+def test_people_save_while_a_study_moves_and_what_arrives_is_of_one_moment(
+    context: Context, owner: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody saves after each table that is copied."""
+    import_study(context, owner, make_study(60))
+    before = count_everything(context)
+    saved: list[int] = []
+    copy_table = row_copy._copy_table
+
+    def copy_and_save(source: Database, arriving: Database, table: str) -> row_copy.Content:
+        content = copy_table(source, arriving, table)
+        step = get_step(context, owner, "demo")
+        saved.append(submit(context, owner, "demo", sent_of(step, 4)).id)
+        return content
+
+    monkeypatch.setattr(row_copy, "_copy_table", copy_and_save)
+    transfer(context.store.address, str(tmp_path / "moved.db"))
+    moved = open_store(tmp_path / "moved.db", read_only=True)
+    arrived = count_everything(replace(context, store=moved))
+    assert len(set(saved)) > 50
+    assert {name: arrived[name] for name in before} == before
+    assert count_everything(context)["submission"] == before["submission"] + len(saved)
+    with moved.read() as db:
+        assert examine_file(db).sound

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from coeval.store import Store
-from coeval.store.queries.drafting import calls
+from coeval.store.queries import calls
 from tests.support.models.openai_stub import Stub, start_stub
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from sqlite_utils import Database
 
+from coeval import store as store_module
 from coeval.domain import Person
+from coeval.errors import StorageError
+from coeval.extensions.judge import queries_seal
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.store.migrations.registry import migrations
+from coeval.store.queries import exports, reports
 from coeval.store.soundness import examine_file
-from coeval.study.access import Context
-from coeval.study.scrutiny.steps import Where, get_step, list_history, submit
+from coeval.store.steps import apply_steps, keep_earlier_groups, list_step_names
+from coeval.usecases.access import Context
+from coeval.usecases.scrutiny.steps import Where, get_step, list_history, submit
 from tests.support.studies.scrutiny_steps import sent_of
 
-NAMES = [one.name for one in migrations.pending(Database(memory=True))]
+NAMES = list_step_names()
 AT = "2026-01-31T09:30:00.000Z"
 LATER = "2026-01-31T09:31:00.000Z"
 
@@ -66,7 +72,7 @@ INSERT INTO submission_row (submission, position, draft_row, kind, action, reaso
 
 
 def parts(n: int) -> tuple[str, ...]:
-    """What the first n migrations made room for; the fifth draws arms later than the fourth did."""
+    """What the first n steps made room for; the fifth draws arms later than the fourth did."""
     return (PEOPLE, CRITERIA, DRAFTS, WORK + (QUEUE if n == 4 else QUEUE_NOW))[:n]
 
 
@@ -74,10 +80,10 @@ KEPT = ("annotator", "task", "instance", "criterion", "draft", "draft_row", "sub
 
 
 def make_old(path: Path, n: int) -> dict[str, list[sqlite3.Row]]:
-    """A file with the first n migrations and rows in each of their tables; gives its rows by table."""
+    """A file with the first n steps and rows in each of their tables; gives its rows by table."""
     connection = sqlite3.connect(path, isolation_level=None)
     db = Database(connection)
-    migrations.apply(db, stop_before=NAMES[n] if n < len(NAMES) else None)
+    apply_steps(db, stop_before=NAMES[n] if n < len(NAMES) else None)
     for part in parts(n):
         connection.executescript(part)
     found = rows_of(connection, KEPT)
@@ -95,15 +101,16 @@ def rows_of(connection: sqlite3.Connection, tables: tuple[str, ...]) -> dict[str
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", range(len(NAMES) + 1), ids=["empty", *NAMES])
 def test_a_file_of_every_earlier_schema_is_carried_over_whole(n: int, tmp_path: Path) -> None:
     path = tmp_path / "old.db"
     before = make_old(path, n)
-    store = Store(path)
-    with store.read() as db:
+    opened = Store(path)
+    with opened.read() as db:
         health = examine_file(db)
         after = rows_of(db.conn, tuple(before))
-    store.close()
+    opened.close()
     assert health.sound, health.faults
     assert list(health.migrations) == NAMES
     for table, rows in before.items():
@@ -119,6 +126,7 @@ def empty_at(n: int) -> set[tuple[int, str]]:
     return {(n, table) for table in KEPT if f"INSERT INTO {table} (" not in filled}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", range(4, len(NAMES) + 1), ids=NAMES[3:])
 def test_work_goes_on_in_a_file_carried_over(n: int, tmp_path: Path) -> None:
     path = tmp_path / "old.db"
@@ -143,6 +151,84 @@ def test_opening_a_file_twice_changes_nothing(tmp_path: Path) -> None:
     assert list(sqlite3.connect(path).iterdump()) == first
 
 
+def test_a_file_is_copied_before_it_is_migrated_and_the_copy_is_the_way_back(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path, copy = tmp_path / "old.db", tmp_path / f"old.db.before-{NAMES[4]}"
+    make_old(path, 4)
+    before = list(sqlite3.connect(path).iterdump())
+    Store(path).close()
+    assert list(sqlite3.connect(path).iterdump()) != before == list(sqlite3.connect(copy).iterdump())
+    assert str(copy) in caplog.text
+    made = copy.stat().st_mtime_ns
+    Store(path).close()
+    assert [one.name for one in tmp_path.iterdir() if ".before-" in one.name] == [copy.name]
+    # going back, and forward again, which keeps the copy of the first time
+    path.unlink()
+    shutil.copy(copy, path)
+    Store(path).close()
+    assert copy.stat().st_mtime_ns == made
+
+
+def test_of_two_that_open_an_old_file_at_once_one_copies_it(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    make_old(path, 4)
+    before = list(sqlite3.connect(path).iterdump())
+    with ThreadPoolExecutor(4) as pool:
+        for opened in list(pool.map(Store, [path] * 4)):
+            opened.close()
+    (copy,) = tmp_path.glob("old.db.before-*")
+    assert copy.name == f"old.db.before-{NAMES[4]}" and list(sqlite3.connect(copy).iterdump()) == before
+
+
+def test_a_new_file_and_one_that_is_only_read_are_not_copied(tmp_path: Path) -> None:
+    Store(tmp_path / "new.db").close()
+    make_old(tmp_path / "old.db", 4)
+    Store(tmp_path / "old.db", read_only=True).close()
+    assert not list(tmp_path.glob("*.before-*"))
+
+
+def test_a_file_that_cannot_be_copied_is_not_migrated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "old.db"
+    make_old(path, 4)
+    before = list(sqlite3.connect(path).iterdump())
+
+    def fill_up(store: Store, target: Path) -> None:
+        raise StorageError("The disk is full.")
+
+    monkeypatch.setattr(Store, "_copy", fill_up)
+    with pytest.raises(StorageError, match="disk is full"):
+        Store(path)
+    assert list(sqlite3.connect(path).iterdump()) == before
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
+def test_people_from_before_groups_keep_the_group_they_were_counted_in(context: Context) -> None:
+    """Annotators were the crowd, owners and researchers experts; what owners have set since stays."""
+    with context.store.write() as db:
+        for name, role, group, at in (
+            ("Olu", "owner", "", AT),
+            ("Ana", "annotator", "", AT),
+            ("Bo", "annotator", "team", AT),
+            ("Cy", "annotator", "", "2026-06-02T00:00:00.000Z"),
+        ):
+            row = {"name": name, "role": role, "set_group": group, "created_at": at}
+            db.table("annotator").insert(row)
+        keep_earlier_groups(db)
+        assert groups_of(db) == ["team"] * 4, "this database had groups from its beginning"
+        when = "UPDATE _sqlite_migrations SET applied_at = ? WHERE name = ?"
+        db.conn.execute(when, ["2026-01-01 10:00:00.000000+00:00", "m001_people_and_tasks"])
+        db.conn.execute(when, ["2026-06-01T10:00:00.000Z", "m070_group"])
+        keep_earlier_groups(db)
+        assert groups_of(db) == ["expert", "crowd", "team", "team"]
+
+
+def groups_of(db: store_module.Database) -> list[str]:
+    return [row["group_name"] for row in db.query("SELECT * FROM annotator_group ORDER BY annotator")]
+
+
 def test_a_migration_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     """The fifth cannot add a column that is there already: nothing of it may stay."""
     path = tmp_path / "old.db"
@@ -155,3 +241,47 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> Non
     with pytest.raises(Exception, match="exists"):
         Store(path)
     assert list(connection.iterdump()) == dump
+
+
+def test_every_reference_has_an_index() -> None:
+    """Without one, deleting a row reads the whole table that refers to it, while everybody waits to save.
+
+    PostgreSQL has the same indexes: ``test_postgres`` compares them.
+    """
+    db = Database(memory=True)
+    apply_steps(db)
+    without = []
+    for table in db.table_names():
+        first = {row["name"] for row in db.query(f"PRAGMA table_info({table})") if row["pk"] == 1}
+        for index in db.query(f"PRAGMA index_list({table})"):
+            name = next(db.query(f"PRAGMA index_info({index['name']})"))["name"]
+            made = db.conn.execute("SELECT sql FROM sqlite_master WHERE name = ?", [index["name"]]).fetchone()
+            # an index of the rows that refer to something at all serves as well
+            if not index["partial"] or made[0].endswith(f"WHERE {name} IS NOT NULL"):
+                first.add(name)
+        without += [
+            f"{table}({row['from']})"
+            for row in db.query(f"PRAGMA foreign_key_list({table})")
+            if row["from"] not in first
+        ]
+    assert without == []
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        reports.DRAFTS,
+        reports.QUOTES,
+        reports.COMPARISONS,
+        exports.ANNOTATORS,
+        queries_seal.COUNTS,
+        queries_seal.JUDGED,
+    ],
+)
+def test_whole_studies_are_not_read_by_the_index_on_the_criterion(sql: str) -> None:
+    """SQLite takes a criterion to have ten rows; it has the whole study's, out of order."""
+    db = Database(memory=True)
+    apply_steps(db)
+    names = ("task", "criteria_set", "seal", "part", "run")
+    plan = [row["detail"] for row in db.query(f"EXPLAIN QUERY PLAN {sql}", dict.fromkeys(names, 1))]
+    assert plan and not [step for step in plan if "_by_criterion" in step]

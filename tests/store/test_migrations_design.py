@@ -11,9 +11,9 @@ from sqlite_utils import Database
 from coeval.domain import Arm, Person
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.store.migrations.registry import migrations
-from coeval.study.access import Context
-from coeval.study.scrutiny.steps import Where, get_step, list_history
+from coeval.store.steps import apply_steps
+from coeval.usecases.access import Context
+from coeval.usecases.scrutiny.steps import Where, get_step, list_history
 from tests.conftest import make_study
 
 OLD = """
@@ -32,7 +32,7 @@ def old(tmp_path: Path) -> Path:
     """A file as the first release left it: four instances in a queue; one saved, one skipped, two untouched."""
     path = tmp_path / "old.db"
     db = Database(sqlite3.connect(path, isolation_level=None))
-    migrations.apply(db, stop_before="m005_study_design")
+    apply_steps(db, stop_before="m005_study_design")
     db.conn.executescript(OLD)
     for n, instance in enumerate(make_study().instances, 1):
         db.conn.execute(

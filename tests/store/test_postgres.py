@@ -18,33 +18,32 @@ import psycopg
 import pytest
 
 from coeval.cli.commands import main
-from coeval.datasets.examples.finished_example import SLUG
+from coeval.datasets.example_studies import SLUG
 from coeval.domain import Call, Person, Plan
 from coeval.errors import BusyError, InputError, StorageError, UnreachableError
-from coeval.settings import load_settings
+from coeval.settings import load_settings, show_address
 from coeval.store import Database, IntegrityError, Storage, open_store
 from coeval.store.engines import postgres as postgres_engine
 from coeval.store.engines.light import Database as SqliteDatabase
 from coeval.store.engines.postgres import PostgresStore
 from coeval.store.engines.postgres_database import PostgresDatabase, list_views
-from coeval.store.engines.postgres_schema import create_schema, list_known, mark_changed
-from coeval.store.migrations.registry import migrations
-from coeval.store.queries.drafting.calls import StoredLedger
+from coeval.store.engines.postgres_schema import create_schema, mark_changed
+from coeval.store.queries.calls import StoredLedger
 from coeval.store.soundness import Soundness, examine_file
-from coeval.study import tasks
-from coeval.study.access import OPERATOR, Context
-from coeval.study.exporting.export import export_zip
-from coeval.study.hosting.opening import open_kept
-from coeval.study.hosting.transfer import transfer
-from coeval.study.hosting.upkeep import check_file
-from coeval.study.importing.demo import add_finished_example
-from coeval.study.people.sessions import sign_in
-from coeval.study.scrutiny.steps import get_step
-from coeval.study.statistics import get_report
-from tests.study.crowd.test_giving import join, open_study, places
+from coeval.store.steps import apply_steps, list_step_names
+from coeval.usecases import tasks
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.export import export_zip
+from coeval.usecases.hosting.maintenance import check_file, transfer
+from coeval.usecases.hosting.startup import open_kept
+from coeval.usecases.reports.statistics import get_report
+from coeval.usecases.scrutiny.steps import get_step
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import add_finished_example
 from tests.support.hosting.postgres import Server
 from tests.support.studies.attack_texts import SCRIPTS
 from tests.support.studies.hostile_study import fill
+from tests.usecases.crowd.test_assignment import join, open_study, places
 
 
 @pytest.fixture
@@ -114,9 +113,10 @@ def describe_sqlite(db: SqliteDatabase) -> Described:
     return columns, keys, references
 
 
+@pytest.mark.slow
 def test_the_schema_is_that_of_sqlite_table_by_table(address: str) -> None:
     newest = SqliteDatabase(memory=True)
-    migrations.apply(newest)
+    apply_steps(newest)
     with closing(PostgresStore(address)) as store, store.read() as db:
         columns, keys, references = describe_postgres(db)
     wanted_columns, wanted_keys, wanted_references = describe_sqlite(newest)
@@ -126,7 +126,7 @@ def test_the_schema_is_that_of_sqlite_table_by_table(address: str) -> None:
 
 def test_an_older_database_runs_the_migrations_it_lacks(empty: str, address: str) -> None:
     older = SqliteDatabase(memory=True)
-    migrations.apply(older, stop_before="m105_seal")
+    apply_steps(older, stop_before="m105_seal")
     with psycopg.connect(empty, autocommit=True) as connection:
         create_schema(PostgresDatabase(connection), older)
         connection.execute("INSERT INTO annotator (name, role, created_at) VALUES ('Olu', 'owner', '')")
@@ -136,7 +136,7 @@ def test_an_older_database_runs_the_migrations_it_lacks(empty: str, address: str
     with stores[0].read() as db, closing(PostgresStore(address)) as new, new.read() as fresh:
         assert describe_postgres(db) == describe_postgres(fresh)
         found = examine_file(db)
-        assert found.pending == () and list(found.migrations) == list_known() and found.sound
+        assert found.pending == () and list(found.migrations) == list_step_names() and found.sound
         assert found.totals["annotator"] == 1
     for store in stores:
         store.close()
@@ -161,7 +161,7 @@ def test_what_cannot_be_opened_is_refused_in_one_sentence(
         connection.execute("CREATE TABLE invoice (id int)")
     with pytest.raises(StorageError, match="tables of another program .invoice."):
         open_store(empty)
-    with pytest.raises(InputError, match="leave --start-empty out"):
+    with pytest.raises(InputError, match="leave out --start-empty"):
         open_kept(load_settings({}, db=empty), start_empty=True)
     monkeypatch.setitem(sys.modules, "coeval.store.engines.postgres", None)
     with pytest.raises(StorageError, match="pip install 'psycopg"):
@@ -202,6 +202,34 @@ def test_a_server_whose_clock_is_wrong_does_not_start(address: str, monkeypatch:
         monkeypatch.setattr(postgres_engine, "time", SimpleNamespace(time=lambda by=shift: real() + by))
         with pytest.raises(StorageError, match=f"{said} that of postgresql://.*set both by a time server"):
             PostgresStore(address)
+
+
+SPELLINGS = (
+    "x7s3cret", "x7/s3cret", "x7@s3cret", "x7%s3cret", "x7 s3cret", "x7:s3cret", "x7?s3cret", "x7#s3cret", "x7&s3cret",
+    "x7%40s3cret", "12/s3cret", "x7%zzs3cret", "[x7s3cret", "x7\\s3cret", "12?password=s3cret", "12/s3cret@x7",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("password", SPELLINGS)
+def test_a_password_is_shown_in_no_message_however_it_is_spelt(password: str, tmp_path: Path) -> None:
+    for address in (
+        f"postgresql://me:{password}@127.0.0.1:1/study",
+        f"postgres://127.0.0.1:1/study?user=me&password={password}",
+    ):
+        shown = [show_address(address), show_address(address.replace("postgresql", "https"))]
+        try:
+            settings = load_settings({"COEVAL_DB": address, "OPENAI_BASE_URL": address})
+            shown += [repr(settings)]
+            open_kept(settings, start_empty=True)
+        except (InputError, StorageError) as refused:
+            shown += [str(refused), refused.told]
+        with pytest.raises(StorageError) as error:
+            open_store(address)
+        shown += [str(error.value), error.value.told]
+        assert not any("s3cret" in text or "x7" in text for text in shown), shown
+    with pytest.raises(InputError) as keywords:
+        load_settings({"COEVAL_DB": f"host=127.0.0.1 port=1 password={password}"})
+    assert "s3cret" not in str(keywords.value)
 
 
 def test_the_password_is_shown_nowhere(address: str) -> None:
@@ -245,6 +273,7 @@ def test_rules_of_the_schema_hold_and_a_broken_one_undoes_its_part(address: str)
             other.write().__enter__()
 
 
+@pytest.mark.slow
 def test_what_was_paid_for_waits_until_others_have_written(address: str) -> None:
     call = Call("a" * 64, 0, "m", "", "{}", response="Rating: 1")
     with ExitStack() as stack:
@@ -266,6 +295,7 @@ def list_answers(store: Storage) -> list[str]:
         return [row["response"] for row in db.query("SELECT response FROM call")]
 
 
+@pytest.mark.slow
 def test_what_was_saved_survives_the_end_of_the_server_and_saving_goes_on(
     postgres: Server, address: str
 ) -> None:
@@ -286,6 +316,80 @@ def test_what_was_saved_survives_the_end_of_the_server_and_saving_goes_on(
         assert list_names(store) == ["after", "before"]
 
 
+@pytest.mark.slow
+def test_an_outage_costs_those_who_save_meanwhile_no_more_than_it_lasts(
+    postgres: Server, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The pool has given up by itself when the server is back: only who asks again gets a connection."""
+    monkeypatch.setattr(postgres_engine, "RECONNECT_SECONDS", 0.1)
+    monkeypatch.setattr(postgres_engine, "TURN_SECONDS", 0.2)
+    with closing(PostgresStore(address, patience=20)) as store, ThreadPoolExecutor(1) as pool:
+        with pytest.raises(StorageError, match="cannot be used"), store.write():
+            postgres.stop()
+
+        def save() -> None:
+            with store.write() as db:
+                add_person(db, "meanwhile")
+
+        saved = pool.submit(save)
+        time.sleep(2)
+        postgres.start()
+        saved.result(60)
+        assert list_names(store) == ["meanwhile"]
+
+
+@pytest.mark.parametrize("begun_before", [True, False])
+def test_a_database_that_turns_read_only_says_so_and_takes_saves_once_it_can(
+    postgres: Server, address: str, begun_before: bool
+) -> None:
+    """As a managed service does it: for every session, or for those that begin from then on."""
+    name = address.split("/")[3].split("?")[0]
+
+    def set_read_only(value: str) -> None:
+        postgres.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = {value}")
+        if begun_before:
+            sql = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+            postgres.execute(sql)
+
+    with closing(PostgresStore(address)) as store:
+        with store.write() as db:
+            add_person(db, "before")
+        set_read_only("on")
+        if not begun_before:  # sessions of before go on writing: here they end one by one
+            with pytest.raises(StorageError), store.write() as db:
+                db.conn.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+        for _ in range(3):
+            with pytest.raises(UnreachableError, match="is read-only: wait until") as refused, store.write():
+                pytest.fail("a transaction began that cannot write")
+            assert "read-only just now, so nothing was saved" in refused.value.told
+            with pytest.raises(UnreachableError, match="is read-only"):
+                store.ping()
+        assert list_names(store) == ["before"]
+        set_read_only("off")
+        store.ping()
+        with store.write() as db:
+            add_person(db, "after")
+        store.ping()
+        assert list_names(store) == ["after", "before"]
+
+
+def test_read_only_in_the_middle_of_a_transaction_and_errors_nobody_thought_of(address: str) -> None:
+    with closing(PostgresStore(address)) as store:
+        with pytest.raises(UnreachableError, match="is read-only: wait until"), store.write() as db:
+            db.conn.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
+            db.conn.execute("SET transaction_read_only = on")
+            add_person(db, "Ana")
+        with (
+            pytest.raises(StorageError, match="cannot be used: .*no_such_table") as refused,
+            store.write() as db,
+        ):
+            db.conn.execute("DELETE FROM no_such_table")
+        assert "no_such_table" not in refused.value.told
+        with store.write() as db:
+            add_person(db, "Bo")
+        assert list_names(store) == ["Bo"]
+
+
 def read_everything(address: str) -> tuple[dict[str, bytes], dict[str, Any], Soundness]:
     """Every file of the export of every task, the statistics of the one that is finished, and the totals."""
     store = open_store(address, read_only=True)
@@ -300,6 +404,7 @@ def read_everything(address: str) -> tuple[dict[str, bytes], dict[str, Any], Sou
         return files, get_report(context, OPERATOR, SLUG), check_file(context, OPERATOR)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_everything_moves_to_a_server_and_back(
     context: Context, owner: Person, empty: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -320,7 +425,7 @@ def test_everything_moves_to_a_server_and_back(
     main(["move", "--from", empty, "--to", back])
     assert read_everything(back) == before
     for source, target, why in (
-        (there, empty, "holds a study already: name a new database"),
+        (there, empty, "already holds a study: name a new database"),
         (there, back, "exists already: name a new file"),
         (str(tmp_path / "none.db"), str(tmp_path / "new.db"), "There is no file"),
     ):

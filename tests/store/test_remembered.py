@@ -15,16 +15,16 @@ from coeval.domain import Person, Study
 from coeval.errors import UnreachableError
 from coeval.store import IntegrityError
 from coeval.store.engines.postgres import PostgresStore
+from coeval.store.engines.postgres_cache import RECENT, SETTLED, find_sources
 from coeval.store.engines.postgres_database import MANY, PostgresDatabase
-from coeval.store.engines.prepared import MOST, Statements
-from coeval.store.engines.remembered import RECENT, SETTLED, find_sources
+from coeval.store.engines.postgres_statements import MOST, Statements
 from coeval.store.queries import tasks
-from coeval.study.access import Context
-from coeval.study.importing.importing import import_study
-from coeval.study.people.sessions import sign_in
-from coeval.study.scrutiny.steps import get_aliases, get_step
+from coeval.ui.app.scrutiny_tab import add_scrutiny_api
 from coeval.ui.server.identity import COOKIE
-from coeval.ui.study_app.scrutiny.scrutiny_routes import add_scrutiny_api
+from coeval.usecases.access import Context
+from coeval.usecases.scrutiny.steps import get_aliases, get_step
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
 from tests.http.test_scrutiny import BASE, body
 from tests.support.hosting.postgres import Server
 

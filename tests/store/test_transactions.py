@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from coeval.store import Database, Storage
-from coeval.study.access import Context
+from coeval.usecases.access import Context
 
 pytestmark = pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
 

@@ -28,15 +28,15 @@ WORDS = re.compile(r"[A-Za-z]{2,}[^A-Za-z]*\s[^A-Za-z]*[A-Za-z]{2,}|^[A-Z][a-z]{
 
 ANNOTATORS_ROOMS = (
     "coeval/rules/evaluation_rows.py",
-    "coeval/study/scrutiny/queue.py",
-    "coeval/study/scrutiny/queue_places.py",
-    "coeval/study/scrutiny/steps.py",
-    "coeval/study/crowd/arriving.py",
-    "coeval/study/crowd/onboarding.py",
-    "coeval/study/crowd/proof.py",
-    "coeval/study/crowd/worker_words.py",
+    "coeval/usecases/scrutiny/queue.py",
+    "coeval/usecases/scrutiny/navigation.py",
+    "coeval/usecases/scrutiny/steps.py",
+    "coeval/usecases/crowd/entry.py",
+    "coeval/usecases/crowd/onboarding.py",
+    "coeval/usecases/crowd/link_signing.py",
+    "coeval/usecases/crowd/link_signing.py",
     "coeval/ui/server/identity.py",
-    "coeval/ui/server/oauth.py",
+    "coeval/ui/server/identity.py",
     *(path.relative_to(ROOT).as_posix() for path in (ROOT / "coeval/ui/crowd_pages").glob("*.py")),
 )
 """Files that say nothing but what annotators may read: every error and every node of theirs is in the catalogue."""
@@ -65,6 +65,7 @@ def names(text: str) -> set[str]:
     return set(NAMED.findall(text))
 
 
+@pytest.mark.slow
 def test_the_files_are_what_the_code_says() -> None:
     assert catalogue.POT.read_bytes() == catalogue.render(template()), AGAIN
     assert CODES == ["ar"] and [*list_languages()] == ["en", *CODES]
@@ -128,7 +129,7 @@ def test_the_browser_knows_what_the_scripts_say(code: str) -> None:
 
 def test_arabic_counts_as_arabic_does() -> None:
     with speaking("ar"):
-        said = [trn("{n} line chosen", "{n} lines chosen", n) for n in (0, 1, 2, 3, 11, 100)]
+        said = [trn("{n} line selected", "{n} lines selected", n) for n in (0, 1, 2, 3, 11, 100)]
         assert len(set(said)) == 6 and said[3].startswith("اختيرت 3") and "2" not in said[2]
         assert tr("Page {at} of {pages}", at=1, pages=3) == "الصفحة 1 من 3"
     assert tr("Sign in") == "Sign in"

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from coeval.clock import write_time
 from coeval.domain import Action, Scale
-from coeval.llm.reading.rating.reader import parse_rating
+from coeval.llm.reading.ratings import parse_rating
 
 SCALE = Scale()
 """The release's prompt asks for scores from 1 to 5."""
@@ -22,7 +22,7 @@ _HEADER = re.compile(
     r"|\d+\s*[.)]\s*(?:evidence|evaluation|score|conclusion)\b[^\n]*[:：]",
     re.IGNORECASE,
 )
-"""A bare label, or a numbered one that ends with a colon, whatever words stand between."""
+"""A bare label, or a numbered one that ends with a colon, with any words between."""
 _MARK = re.compile(r"^\d+\s*(?:[,，.、;:]\s*|$)")
 _POINT_TWO = re.compile(r"^2\.(?!\d)\s*")
 _OUT_OF_FIVE = re.compile(r"out of 5|/\s*5", re.IGNORECASE)
@@ -34,9 +34,9 @@ _LIST_NUMBER = re.compile(r"^[ \t]*\d+\s*[.)](?!\d)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One row as read: the drafted text (empty where the person added it), and what was done to it.
+    """One row as read: the drafted text (empty if the person added the row), and its action.
 
-    ``action`` is None where the row carries a drafted text and no mark at all.
+    ``action`` is None if the row carries a drafted text and no mark at all.
     """
 
     original: str
@@ -62,7 +62,7 @@ def parse_line(cells: Sequence[str]) -> Line | None:
 
 
 def is_header(text: str) -> bool:
-    """Whether a drafted text is a heading and not a line of the evaluation.
+    """Return whether a drafted text is a heading and not a line of the evaluation.
 
     >>> [is_header(text) for text in ("3. Evidence:", "2. Score for it:", "2. Score: 5", "3. Evidence: \\"a\\"")]
     [True, True, False, False]
@@ -92,7 +92,7 @@ def read_model_score(text: str) -> float | None:
 
 
 def _read_said(text: str) -> float | None:
-    """The score that a sentence states; None where sentences state several."""
+    """Return the score in a sentence; None if sentences state several."""
     said = set(map(float, _SAID_OF_FIVE.findall(text)))
     if said:
         return said.pop() if len(said) == 1 else None
@@ -100,7 +100,7 @@ def _read_said(text: str) -> float | None:
 
 
 def read_row_score(line: str) -> float | None:
-    """The number stated in a line known to be the score's, or None.
+    """Return the number stated in a line known to be the score's, or None.
 
     >>> read_row_score("2. score：5")
     5.0
@@ -110,7 +110,7 @@ def read_row_score(line: str) -> float | None:
 
 
 def read_time(value: object) -> str:
-    """A time of the release as UTC with milliseconds; empty where none was kept (missing, 0, unreadable).
+    """Return a time of the release as UTC with milliseconds; empty if it is missing, 0 or unreadable.
 
     >>> read_time("2023-05-29 06:22:10")
     '2023-05-29T06:22:10.000Z'
@@ -126,5 +126,5 @@ def read_time(value: object) -> str:
 
 
 def _remark(cell: str) -> str:
-    """What was written in a cell beside its mark: "1,logic" -> "logic", "1" -> ""."""
+    """Return the remark beside a cell's mark: "1,logic" -> "logic", "1" -> ""."""
     return _MARK.sub("", cell)

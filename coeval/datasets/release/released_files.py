@@ -1,4 +1,4 @@
-"""The files of the public CoEval release, checked for shape: who scrutinised what, and the model's texts."""
+"""The files of the public CoEval release, checked for shape: people's work, and the model's texts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from coeval.errors import InputError
 class Record:
     """One person's work on one instance by one criterion. ``headers`` counts the heading rows dropped.
 
-    ``score`` is None where none can be read from what was typed.
+    ``score`` is None if none can be read from what was typed.
     """
 
     criterion: str
@@ -30,12 +30,12 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One instance as one person's file holds it."""
+    """One instance in one person's file."""
 
     person: str
     instance: str
     fields: tuple[str, str]
-    """What the task calls its input and output."""
+    """The task's names for its input and output."""
     input: str
     output: str
     system: str
@@ -55,7 +55,7 @@ class Section:
     texts: Mapping[str, Sequence[object]]
 
     def find(self, instance: str, output: str) -> int | None:
-        """Where an instance stands in the lists: at its number if the output is there, else by the output."""
+        """Return the instance's position in the lists: its number if the output is there, else that of the output."""
         text_sought = output.strip()
         position = (
             int(instance) - 1 if instance.isascii() and instance.isdigit() and len(instance) < 10 else -1
@@ -66,14 +66,14 @@ class Section:
         return places[0] if len(places) == 1 else None
 
     def text(self, criterion: str, position: int) -> str:
-        """The model's evaluation, empty where the file has none."""
+        """Return the model's evaluation, empty if the file has none."""
         texts = self.texts.get(criterion.strip(), ())
         value = texts[position] if position < len(texts) else ""
         return value if isinstance(value, str) else ""
 
 
 def load_entries(path: Path) -> Iterator[Entry]:
-    """Every instance of every person in one A*.json; raises InputError naming the place that is amiss."""
+    """Yield every instance of every person in one A*.json; raises InputError naming the place that is amiss."""
     people = as_object(load_json(path), path.name)
     if not people:
         raise InputError(f"{path.name}: is an empty object; restore the file from the release.")
@@ -94,7 +94,7 @@ def _check_person(name: str, file: str) -> None:
 
 
 def load_sections(path: Path) -> list[Section]:
-    """The tasks of combine_data.json; raises InputError naming the place that is amiss."""
+    """Return the tasks of combine_data.json; raises InputError naming the place that is amiss."""
     sections = as_object(load_json(path), path.name)
     return [
         _parse_section(name, value, f"{path.name}, task {shorten(name)}") for name, value in sections.items()
@@ -102,10 +102,10 @@ def load_sections(path: Path) -> list[Section]:
 
 
 def as_object(value: object, place: str) -> Mapping[str, object]:
-    """The value as a JSON object, or InputError."""
+    """Return the value as a JSON object, or InputError."""
     if not isinstance(value, dict):
         raise InputError(
-            f"{place}: is not a JSON object as in the CoEval release; import the release's files as they "
+            f"{place}: is not a JSON object as in the CoEval release. Import the release's files as they "
             "are, or your own data as JSON Lines (.jsonl) or CSV."
         )
     return value

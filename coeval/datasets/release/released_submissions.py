@@ -1,20 +1,88 @@
-"""What each person of the public CoEval release did to a draft."""
+"""The drafts of the public CoEval release, and each person's actions on them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from coeval.datasets.release.release_lines import SCALE, Line, read_row_score, read_time
-from coeval.datasets.release.released_drafts import RUN, kind_at
+from coeval.datasets.release.release_lines import (
+    SCALE,
+    Line,
+    is_header,
+    read_model_score,
+    read_row_score,
+    read_time,
+)
 from coeval.datasets.release.released_files import Record
-from coeval.domain import Action, ImportedDraft, ImportedSubmission, RowKind, ScrutinyRow
+from coeval.domain import (
+    Action,
+    EvaluationRow,
+    ImportedDraft,
+    ImportedSubmission,
+    Instance,
+    RowKind,
+    Run,
+    ScrutinyRow,
+)
+from coeval.llm.reading.quotes import find_quotes
+
+RUN = Run(
+    protocol="imported",
+    model="as released",
+    label="released draft",
+    params={"source": "the public CoEval release", "protocol": "coeval"},
+    shown=True,
+)
+"""The one run of a release; the files do not say which model or parameters made it."""
+
+
+def kind_at(position: int) -> RowKind:
+    """Return the kind of a line by its position without headers: conclusion, score, then evidence."""
+    return (RowKind.CONCLUSION, RowKind.SCORE)[position] if position < 2 else RowKind.EVIDENCE
+
+
+def choose_lines(seen: Sequence[Sequence[Line]], text: str, tally: Counter[str]) -> tuple[str, ...]:
+    """Return the drafted lines of one pair: the version that most people saw, or the first of several.
+
+    Where nobody scrutinised the pair, the lines of the model's text.
+    """
+    lists = [tuple(line.original for line in lines if line.original) for lines in seen]
+    lists = [lines for lines in lists if lines]
+    if not lists:
+        lines = (line.strip() for line in text.splitlines())
+        return tuple(line for line in lines if line and not is_header(line))
+    tally["drafts_differ"] += len(set(lists)) > 1
+    return Counter(lists).most_common(1)[0][0]
+
+
+def build_draft(
+    instance: Instance, criterion: str, lines: Sequence[str], text: str, tally: Counter[str]
+) -> ImportedDraft:
+    """One draft; its score is read from the model's whole text, else from its lines, else it is unscored."""
+    score = read_model_score(text)
+    if score is None:
+        score = read_model_score("\n".join(lines))
+    reason = "" if score is not None else "the model's text states no score"
+    if score is not None and not SCALE.low <= score <= SCALE.high:
+        score, reason = None, f"the score stated, {score:g}, is off the scale {SCALE}"
+    tally["unscored"] += score is None
+    rows = tuple(_build_row(position, line, instance) for position, line in enumerate(lines))
+    return ImportedDraft(instance.external_id, criterion, score, rows, reason=reason, raw=text)
+
+
+def _build_row(position: int, line: str, instance: Instance) -> EvaluationRow:
+    kind = kind_at(position)
+    quotes = find_quotes(line, instance.output, instance.input) if kind is RowKind.EVIDENCE else ()
+    return EvaluationRow(kind, line, quotes)
+
+
+# Each person's actions on a draft of the public CoEval release.
 
 
 def build_submission(
     person: str, instance: str, record: Record, draft: ImportedDraft | None, tally: Counter[str]
 ) -> ImportedSubmission:
-    """One submission, with the score that was typed; what is odd about it goes into ``tally``."""
+    """Return one submission with the typed score; oddities are counted in ``tally``."""
     rows = tuple(_build_rows(record.lines, draft, tally))
     opened, submitted = read_time(record.start), read_time(record.end)
     _count_oddities(record, rows, draft, tally)
@@ -37,17 +105,25 @@ def build_submission(
 def _build_rows(
     lines: Sequence[Line], draft: ImportedDraft | None, tally: Counter[str]
 ) -> Iterator[ScrutinyRow]:
-    """Each line that carries an action, with the drafted line of its text and the kind of that.
+    """Yield each line with an action, the matching drafted line, and its kind.
 
     A line the draft does not hold is of the kind its place says, or evidence where a line of this kind is drafted.
+    Of two actions on one drafted line the first is taken; a revision of evidence, a person's own words, stays beside.
     """
     drafted = list(draft.rows) if draft else []
-    places = _find_places(lines, [row.text for row in drafted], tally)
+    places = _find_places(lines, [row.text for row in drafted])
     kinds = {drafted[place].kind for place in places if place is not None}
+    acted: set[int] = set()
     for position, (line, place) in enumerate(zip(lines, places, strict=True)):
         if line.action is None:
             tally["no_action"] += 1
             continue
+        if place is not None and place in acted:
+            kept = drafted[place].kind is RowKind.EVIDENCE and line.action is Action.REVISE
+            tally["same_line" if kept else "second_action"] += 1
+            if not kept:
+                continue
+        acted |= set() if place is None else {place}
         tally["not_drafted"] += place is None and line.action is not Action.ADD
         _count_wording(line, tally)
         own = kind_at(position) if kind_at(position) not in kinds else RowKind.EVIDENCE
@@ -55,21 +131,20 @@ def _build_rows(
         yield ScrutinyRow(kind, line.action, place, line.reason, line.text)
 
 
-def _find_places(lines: Sequence[Line], drafted: Sequence[str], tally: Counter[str]) -> list[int | None]:
-    """Which drafted line each line acts on; None for one that was added or that the draft does not hold."""
+def _find_places(lines: Sequence[Line], drafted: Sequence[str]) -> list[int | None]:
+    """Return the drafted line of each line with an action; None for added and unknown lines."""
     used: set[int] = set()
     places: list[int | None] = []
     for line in lines:
         acted = line.action not in (None, Action.ADD)
         place = _find_line(line.original, drafted, used) if acted else None
-        tally["same_line"] += place in used
         used |= set() if place is None else {place}
         places.append(place)
     return places
 
 
 def _find_line(text: str, drafted: Sequence[str], used: set[int]) -> int | None:
-    """The first drafted line of that text not yet acted on; the first of that text when all are."""
+    """Return the first drafted line of that text not yet acted on; the first of that text when all are."""
     places = [place for place, line in enumerate(drafted) if line == text]
     return next((place for place in places if place not in used), places[0] if places else None)
 
@@ -90,7 +165,7 @@ def _count_oddities(
 
 
 def _stated_score(rows: Sequence[ScrutinyRow], draft: ImportedDraft | None) -> float | None:
-    """The score the person's score row states: the draft's where kept, the new wording's where revised."""
+    """Return the score in the person's score row: the draft's if kept, the new one if revised."""
     row = next((row for row in rows if row.kind is RowKind.SCORE), None)
     if row is None or row.action is Action.DELETE:
         return None

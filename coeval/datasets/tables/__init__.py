@@ -1,1 +1,1 @@
-"""CSV, JSON Lines and Excel files, and what they share."""
+"""CSV, JSON Lines, Excel and Parquet tables, and their common code."""

@@ -1,4 +1,4 @@
-"""A table of answers to instances: what CSV, JSONL and Excel imports share."""
+"""A table of instances: the common part of CSV, JSONL and Excel imports."""
 
 from __future__ import annotations
 
@@ -6,26 +6,28 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from coeval.datasets.seen import Seen
-from coeval.datasets.source import Rows, Source
+from coeval.datasets.source import Rows, Seen, Source
 from coeval.datasets.tables.table import Row, Table, find_column, match_columns, require_columns
 from coeval.datasets.text import shorten
-from coeval.domain import Instance, Task
-from coeval.domain.chats import Turn, is_chat, parse_messages, render_chat
+from coeval.domain import ColumnRole, Instance, Task
+from coeval.domain.tasks import Turn, is_chat, parse_messages, render_chat
 from coeval.errors import InputError
 
 FIELDS = ("instance", "input", "output", "document", "system", "reference")
 """The fields an instance has; every other column is kept as its context."""
 
 CHATS = ("messages", "conversation", "conversations")
-"""Columns that hold a conversation, and stand for the input and the output where a file names neither."""
+"""Columns with a conversation, which replace input and output if a file names neither."""
 
 _MADE_UP = re.compile(r"d[0-9a-f]{12}", re.ASCII)
 
 MAX_NAME = 1_000
 """Longest instance, document or system name, in characters."""
+
+MAX_SOURCE_ID = 100
+"""Longest cell, in characters, that is a source id; a longer one is a text to show."""
 
 
 def open_instances(
@@ -36,29 +38,43 @@ def open_instances(
     guess: bool = False,
     empty_outputs: bool = False,
 ) -> Source:
-    """A study of instances alone. ``guess`` also accepts synonyms of the column names, ``empty_outputs`` rows whose
-    writer said nothing.
+    """Return a study of instances alone.
+
+    ``guess`` also accepts synonyms of the column names, ``empty_outputs`` rows whose writer said nothing.
 
     An instance without an id gets the number of its row; one without a document gets one made from its
-    input, so that the same input always means the same document.
+    input, so that the same input always means the same document. A document column that holds texts is kept as a
+    column that judge and people see, and the documents' names are made from its texts.
 
     Raises InputError for a missing column, an empty input or output, a nested one, or a duplicate id.
     """
     columns = match_instances(table, mapping, guess=guess)
     require_columns(table, columns, ("input", "output"))
-    instances = Rows(lambda: (instance for _, instance in _read(table, columns, empty_outputs)))
-    repeated = Seen(instance.external_id for instance in instances).repeated()
-    if repeated:
+    source = columns.get("document", "")
+    holds_texts = False
+    seen = Seen()
+    for _, instance in _read(table, columns, empty_outputs, keeps_source=True):
+        seen.add(instance.external_id)
+        holds_texts = holds_texts or is_text(instance.context.get(source, ""))
+    if repeated := seen.repeated():
         _refuse_repeated(table, columns, repeated)
-    return Source(_name_task(slug, columns), instances)
+    task = _name_task(slug, columns)
+    if holds_texts:
+        task = replace(task, columns={source: ColumnRole.SHOWN})
+    return Source(
+        task,
+        Rows(lambda: (one for _, one in _read(table, columns, empty_outputs, keeps_source=holds_texts))),
+        fields=columns,
+        columns=table.columns,
+    )
 
 
 def match_instances(
     table: Table, mapping: Mapping[str, str] | None, *, guess: bool = False
 ) -> dict[str, str]:
-    """The column that each field is read from, as ``match_columns`` gives it.
+    """Return the column of each field, as ``match_columns`` finds it.
 
-    A conversation is the output where there is no other. Where there is no input either it is both: its last reply
+    A conversation is the output if there is no other. Where there is no input either it is both: its last reply
     is the output, and what was said before is the input.
     """
     columns = match_columns(table, FIELDS, mapping, guess=guess)
@@ -73,26 +89,55 @@ def match_instances(
 
 
 def _read(
-    table: Table, columns: Mapping[str, str], empty_outputs: bool = False
+    table: Table, columns: Mapping[str, str], empty_outputs: bool = False, *, keeps_source: bool = False
 ) -> Iterator[tuple[int, Instance]]:
-    """Every instance with its line."""
+    """Yield every instance with its line; ``keeps_source`` if the document column holds texts."""
     for number, row in enumerate(table.rows(), start=1):
-        yield row.line, _Reader(table, columns, row, empty_outputs).read(number)
+        yield row.line, _Reader(table, columns, row, empty_outputs, keeps_source).read(number)
 
 
 def _refuse_repeated(table: Table, columns: Mapping[str, str], repeated: Collection[int]) -> None:
     lines: dict[str, int] = {}
-    for line, instance in _read(table, columns, empty_outputs=True):
+    alike: tuple[str, int, int] | None = None
+    pairs: set[tuple[str, str]] = set()
+    by_system = "system" in columns
+    for line, instance in _read(table, columns, empty_outputs=True, keeps_source=True):
         name = instance.external_id
-        if hash(name) in repeated and lines.setdefault(name, line) != line:
-            raise InputError(
-                f"{table.name}: {table.unit}s {lines[name]} and {line} have the same instance id "
-                f"'{shorten(name)}'; give each its own."
-            )
+        if hash(name) not in repeated:
+            continue
+        by_system = by_system and (name, instance.system) not in pairs
+        pairs.add((name, instance.system))
+        if lines.setdefault(name, line) != line:
+            alike = alike or (name, lines[name], line)
+    if alike is None:
+        return
+    name, first, second = alike
+    column = shorten(columns.get("instance", ""))
+    found = (
+        f"{table.name}: {table.unit}s {first} and {second} have the same instance id '{shorten(name)}' in the "
+        f"column '{column}'"
+    )
+    if not by_system:
+        raise InputError(f"{found}; give each its own.")
+    once = f"{found}, but with another system: '{column}' is rather the source id"
+    raise InputError(
+        f"{once} (--map document={column}).",
+        told=f"{once}. Choose it beside “Source id”, and “(none)” beside “Instance id”.",
+    )
+
+
+def is_text(cell: str) -> bool:
+    """Return whether a cell of a document column holds a text to show, not a source id.
+
+    >>> is_text("article-7"), is_text("It rained."), is_text("It rained.\\nThen it stopped."), is_text("x" * 101)
+    (False, False, True, True)
+    """
+    stripped = cell.strip()
+    return len(stripped) > MAX_SOURCE_ID or "\n" in stripped or "\r" in stripped
 
 
 def name_document(text: str) -> str:
-    """A name for the document that an input is: the same for the same text, in every file.
+    """Return a name for the document that an input is: the same for the same text, in every file.
 
     >>> name_document("What is snow?") == name_document(" What is snow? ")
     True
@@ -100,8 +145,13 @@ def name_document(text: str) -> str:
     return "d" + hashlib.sha256(text.strip().encode()).hexdigest()[:12]
 
 
+def document_of(instance: Instance) -> str:
+    """Return the document of an instance: the one it names, or the one that its input is."""
+    return instance.document or name_document(instance.input)
+
+
 def is_made_up(document: str) -> bool:
-    """Whether a document's name was made by ``name_document``, so that it tells a reader nothing.
+    """Return whether ``name_document`` made this name, so that it tells a reader nothing.
 
     >>> is_made_up(name_document("What is snow?")), is_made_up("dream-7")
     (True, False)
@@ -117,6 +167,8 @@ class _Reader:
     columns: Mapping[str, str]
     row: Row
     empty_outputs: bool = False
+    keeps_source: bool = False
+    """True if the document column holds texts: they stay in the context, and ids are made from them."""
 
     def read(self, number: int) -> Instance:
         text, output = self._texts()
@@ -124,7 +176,7 @@ class _Reader:
             external_id=self._name("instance") or str(number),
             input=text,
             output=output,
-            document=self._name("document") or name_document(text),
+            document=self._document() or name_document(text),
             system=self._name("system"),
             reference=self.row.cells.get(self.columns.get("reference", ""), ""),
             context=self._context(),
@@ -138,7 +190,7 @@ class _Reader:
         replies = [place for place, turn in enumerate(turns) if turn.role == "assistant"]
         if not replies or not replies[-1]:
             raise InputError(
-                f"{self._place('output')}: has no turn of the assistant that answers another one; add it, or read "
+                f"{self._place('output')}: has no turn of the assistant that answers another one. Add it, or read "
                 "the input from another column, so that the whole conversation is the output."
             )
         before, reply = turns[: replies[-1]], turns[replies[-1] :]
@@ -146,7 +198,7 @@ class _Reader:
         return render_chat(before), reply[0].content if plain else render_chat(reply)
 
     def _turns(self, field: str) -> tuple[Turn, ...]:
-        """The turns of a cell that holds a conversation; none where it holds a text."""
+        """Return the turns of a cell with a conversation; none if it holds a text."""
         cell = self.row.cells[self.columns[field]]
         if not cell.lstrip().startswith("["):
             return ()
@@ -164,6 +216,12 @@ class _Reader:
             return ""
         other = ", or say that empty outputs are answers too" if field == "output" else ""
         raise InputError(f"{self._place(field)}: is empty; write the {field} or remove the row{other}.")
+
+    def _document(self) -> str:
+        if not self.keeps_source or "document" not in self.columns:
+            return self._name("document")
+        text = self._flat("document").strip()
+        return name_document(text) if text else ""
 
     def _name(self, field: str) -> str:
         if field not in self.columns:
@@ -188,7 +246,8 @@ class _Reader:
         return self.table.place(self.row.line, self.columns[field])
 
     def _context(self) -> dict[str, str]:
-        used = set(self.columns.values())
+        fields = self.columns.items()
+        used = {column for field, column in fields if field != "document" or not self.keeps_source}
         return {name: text for name, text in self.row.cells.items() if name not in used and text}
 
 

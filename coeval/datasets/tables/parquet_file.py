@@ -33,13 +33,13 @@ INSTALL = (
 
 
 def open_table(path: Path) -> Table:
-    """A Parquet file as a table; only its schema is read yet.
+    """Return a Parquet file as a table; only its schema is read yet.
 
     A number, a date or a truth value becomes its text and null an empty cell, as in JSON Lines; lists, structs and
     maps become JSON and are named in ``Row.nested``. Bytes (pictures, sound) are not texts: their number stands in
     their place.
 
-    Raises InputError where pyarrow is not installed, for a file that is no Parquet or is damaged, a bad header, or
+    Raises InputError if pyarrow is not installed, for a file that is no Parquet or is damaged, a bad header, or
     more rows or bytes than are read; its rows raise it for text that is not UTF-8.
     """
     check_size(path)
@@ -61,7 +61,7 @@ def open_table(path: Path) -> Table:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[parquet.ParquetFile]:
-    """The file; whatever pyarrow finds wrong with it is one sentence."""
+    """Open the file, and turn every error of pyarrow into one sentence."""
     try:
         from pyarrow import ArrowException, parquet
     except ImportError as error:
@@ -80,7 +80,7 @@ def _opened(path: Path) -> Iterator[parquet.ParquetFile]:
 
 
 def _list_texts(path: Path) -> list[str]:
-    """The columns that hold plain text."""
+    """Return the columns that hold plain text."""
     import pyarrow
     from pyarrow import parquet
 
@@ -90,7 +90,7 @@ def _list_texts(path: Path) -> list[str]:
 
 
 def _check_footer(path: Path, file: parquet.ParquetFile) -> None:
-    """Refuse what would take too long before a row is read; a batch is bounded whatever the footer says."""
+    """Refuse files that would take too long before the first row is read."""
     footer = file.metadata
     if footer.num_rows > MAX_ROWS:
         raise InputError(
@@ -148,7 +148,7 @@ def _render_nested(value: Any) -> str:
 
 
 def _simplify(value: Any) -> Any:
-    """A value as JSON holds it."""
+    """Return a value as JSON holds it."""
     if isinstance(value, Mapping):
         return {str(name): _simplify(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
@@ -165,5 +165,5 @@ def _simplify(value: Any) -> Any:
 
 
 def _first_words(error: Exception) -> str:
-    """What a library says went wrong, without the advice after it."""
+    """Return a library's error message without the advice after it."""
     return " ".join(str(error).split()).partition(". ")[0][:120].rstrip(".") or type(error).__name__

@@ -1,4 +1,4 @@
-"""What the tabular formats share: a table of text cells, known columns, and the checks on both."""
+"""The common part of tabular formats: a table of text cells, known columns, and checks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
                "prediction", "target", "hypothesis"),
     "document": ("document", "document id", "doc", "doc id", "dialogue id", "source id", "prompt id", "group"),
     "system": ("system", "system id", "model", "model name", "model id", "method"),
-    "reference": ("reference", "references", "ref", "gold", "ground truth"),
+    "reference": ("reference", "references", "ref"),
     "criterion": ("criterion", "criteria", "aspect", "dimension", "attribute"),
     "annotator": ("annotator", "annotator id", "rater", "rater id", "person", "worker", "worker id"),
     "group": ("annotator group", "rater group", "person group", "group"),
@@ -40,7 +40,7 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
 
 
 class Row(NamedTuple):
-    """One row of a table; ``line`` is where it begins in the file, counted from 1.
+    """One row of a table; ``line`` is the line in the file where it begins, counted from 1.
 
     ``nested`` are the columns whose cell is the JSON text of a list or an object.
     """
@@ -52,16 +52,16 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A file of named columns and text cells, read from disk anew each time ``rows`` is called."""
+    """A file of named columns and text cells, read from disk again each time ``rows`` is called."""
 
     name: str
     columns: tuple[str, ...]
     records: Callable[[], Iterator[Row]]
     unit: str = "line"
-    """What a place in the file is called: "line" in a text file, "row" in a spreadsheet."""
+    """The word for a place in the file: "line" in a text file, "row" in a spreadsheet."""
 
     def rows(self) -> Iterator[Row]:
-        """Every row that holds something, its cells checked; raises InputError at the first bad one."""
+        """Yield every row that is not empty, with checked cells; raise InputError at the first bad one."""
         count = 0
         with reading(self.name):
             for row in self.records():
@@ -76,17 +76,19 @@ class Table:
     def _check(self, row: Row, text: str, count: int) -> None:
         if count > MAX_ROWS:
             raise InputError(f"{self.name}: has more than {MAX_ROWS:,} rows; split it, import the parts.")
-        if not is_sound(text):  # what is sound together is so apart
+        if not is_sound(text):  # parts that are valid separately may not fit together
             for column, cell in row.cells.items():
                 check_text(cell, self.place(row.line, column))
 
     def place(self, line: int, column: str) -> str:
-        """Where a cell stands, as the user finds it."""
+        """Return the place of a cell in the file."""
         return f"{self.name}, {self.unit} {line}, column '{shorten(column)}'"
 
 
-def check_header(name: str, unit: str, cells: Sequence[str]) -> tuple[str, ...]:
-    """The column names of a header, stripped, unnamed columns at its end dropped.
+def check_header(name: str, unit: str, cells: Sequence[str], *, unnamed: bool = False) -> tuple[str, ...]:
+    """Return the column names of a header, stripped, unnamed columns at its end dropped.
+
+    With ``unnamed`` one in between is "": ``fit_cells`` leaves it out where it is empty.
 
     Raises InputError for no column at all, too many, one without a name in between, or two of a name.
     """
@@ -99,9 +101,9 @@ def check_header(name: str, unit: str, cells: Sequence[str]) -> tuple[str, ...]:
         raise InputError(f"{name}, {unit} 1: has {len(names)} columns and at most {MAX_COLUMNS} are read.")
     for position, column in enumerate(names):
         check_text(column, f"{name}, {unit} 1, column {position + 1}")
-        if not column:
+        if not column and not unnamed:
             raise InputError(f"{name}, {unit} 1: column {position + 1} has no name; name it or remove it.")
-        if column in names[:position]:
+        if column and column in names[:position]:
             first = names.index(column) + 1
             raise InputError(
                 f"{name}, {unit} 1: columns {first} and {position + 1} are both named '{shorten(column)}'; "
@@ -111,24 +113,37 @@ def check_header(name: str, unit: str, cells: Sequence[str]) -> tuple[str, ...]:
 
 
 def fit_cells(table: str, unit: str, line: int, columns: Sequence[str], cells: Sequence[str]) -> Row:
-    """One row under its columns; raises InputError where it has too many or too few cells."""
+    """Return one row under its columns, those without a name left out.
+
+    Raises InputError where it has too many or too few cells, or a text in a column without a name.
+    """
     width = len(columns)
     if len(cells) != width and (len(cells) < width or any(map(str.strip, cells[width:]))):
         raise InputError(
             f"{table}, {unit} {line}: has {len(cells)} cells where the header has {width} "
-            f"({shorten(', '.join(columns))}); "
-            "put double quotes around a text that holds the separator, a quote or a new line."
+            f"({shorten(', '.join(columns))}). "
+            "Put double quotes around a text that holds the separator, a quote or a new line."
         )
-    return Row(line, dict(zip(columns, cells, strict=False)))
+    named = dict(zip(columns, cells, strict=False))
+    if "" not in named:
+        return Row(line, named)
+    for position, (column, cell) in enumerate(zip(columns, cells, strict=False), start=1):
+        if not column and cell.strip():
+            raise InputError(
+                f"{table}, {unit} {line}: column {position} has the text '{shorten(cell)}' and no name in the "
+                "header; name it or remove it."
+            )
+    return Row(line, {column: cell for column, cell in named.items() if column})
 
 
 def match_columns(
     table: Table, fields: Sequence[str], mapping: Mapping[str, str] | None, *, guess: bool = False
 ) -> dict[str, str]:
-    """Which column each field is read from, for the fields that have one.
+    """Return the column of each field that has one.
 
     ``mapping`` (field to column) comes first, then columns named as the field whatever their case, then,
-    with ``guess``, the synonyms. A column already taken is not taken again by name.
+    with ``guess``, the synonyms. A column already taken is not taken again by name. A field that is mapped to "" has
+    no column.
 
     Raises InputError when ``mapping`` names a field that is not known or a column the table lacks.
     """
@@ -137,11 +152,11 @@ def match_columns(
         names = SYNONYMS[field] if guess else (field,)
         if field not in matched and (column := find_column(table.columns, names, taken=matched.values())):
             matched[field] = column
-    return matched
+    return {field: column for field, column in matched.items() if column}
 
 
 def guess_mapping(table: Table, fields: Sequence[str]) -> dict[str, str]:
-    """The likeliest column for each field, by name and synonym; fields without one are left out."""
+    """Return the likeliest column for each field, by name and synonym; fields without one are left out."""
     return match_columns(table, fields, None, guess=True)
 
 
@@ -161,7 +176,7 @@ def require_columns(table: Table, matched: Mapping[str, str], fields: Sequence[s
 
 
 def normal_name(name: str) -> str:
-    """A column name as it is compared: no case, blanks for underscores and hyphens.
+    """Return a column name for comparison: without case, with blanks for underscores and hyphens.
 
     >>> normal_name(" Story_Requirement ")
     'story requirement'
@@ -174,7 +189,7 @@ def _find_mapped(table: Table, fields: Sequence[str], field: str, column: str) -
         raise InputError(
             f"'{shorten(field)}' is not a field that can be mapped; the fields are {', '.join(fields)}."
         )
-    known = column if column in table.columns else find_column(table.columns, (column,))
+    known = column if not column or column in table.columns else find_column(table.columns, (column,))
     if known is None:
         raise InputError(
             f"{table.name}: has no column '{shorten(column)}' to map '{field}' to; it has {_listed(table.columns)}."
@@ -183,7 +198,7 @@ def _find_mapped(table: Table, fields: Sequence[str], field: str, column: str) -
 
 
 def find_column(columns: Sequence[str], names: Sequence[str], taken: Collection[str] = ()) -> str | None:
-    """The first column that has one of the names, in the order of the names, whatever its case."""
+    """Return the first column with one of the names, in the order of the names, ignoring case."""
     free = [column for column in columns if column not in taken]
     for name in names:
         for column in free:

@@ -1,4 +1,4 @@
-"""Excel workbooks (.xlsx): the first visible sheet, its first row naming the columns; formulas by their values."""
+"""Excel workbooks (.xlsx): the first visible sheet, with columns named in the first row and values of formulas."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from coeval.datasets.text import check_size, shorten
 from coeval.errors import CoevalError, InputError
 
 MAX_UNZIPPED = 200_000_000
-"""Largest workbook, in bytes once unzipped, that is opened: a small file can hold a very large one."""
+"""Largest unzipped size of a workbook, in bytes, because a small file can hold a very large one."""
 
 MAX_SHEET_ROWS = 250_000
-"""Most rows of a sheet, empty ones among them, that are gone through."""
+"""Largest number of rows of a sheet, including empty ones."""
 
 
 MAX_PARTS = 20_000
-"""Most elements (styles, names, sheets) of a workbook beside its cells: opening more takes minutes."""
+"""Largest number of elements (styles, names, sheets) of a workbook beside its cells: more take minutes to open."""
 
 _CELLS = re.compile(r"xl/(worksheets/.*|sharedStrings)\.xml", re.I)
-"""The parts of a workbook that hold cells; the others are read whole when it is opened."""
+"""The parts of a workbook with cells; the other parts are read when the workbook is opened."""
 
 _MERGED = re.compile(rb"<(?:\w+:)?mergeCell\b[^>]*?\bref\s*=\s*[\"']([^\"']{1,40})")
 
 
 def open_table(path: Path) -> Table:
-    """The first visible sheet of a workbook as a table; only its header is read yet.
+    """Return the first visible sheet of a workbook as a table; only its header is read yet.
 
     Raises InputError for a file that is no workbook or too large unzipped, merged cells, an empty sheet, a bad
     header; its rows raise it for formulas without a value and for cells outside the columns.
@@ -46,7 +46,7 @@ def open_table(path: Path) -> Table:
     _check_archive(path)
     _check_merged(path)
     _, header = next(_records(path), (1, []))
-    columns = check_header(path.name, "row", header)
+    columns = check_header(path.name, "row", header, unnamed=True)
 
     def rows() -> Iterator[Row]:
         for line, cells in _records(path):
@@ -54,7 +54,7 @@ def open_table(path: Path) -> Table:
                 padded = cells + [""] * (len(columns) - len(cells))
                 yield fit_cells(path.name, "row", line, columns, padded)
 
-    return Table(path.name, columns, rows, unit="row")
+    return Table(path.name, tuple(filter(None, columns)), rows, unit="row")
 
 
 def _check_archive(path: Path) -> None:
@@ -72,19 +72,19 @@ def _check_archive(path: Path) -> None:
         )
     if parts > MAX_PARTS:
         raise InputError(
-            f"{path.name}: holds {parts:,} styles, names and sheets and at most {MAX_PARTS:,} are read; save the "
+            f"{path.name}: holds {parts:,} styles, names and sheets, and at most {MAX_PARTS:,} are read. Save the "
             "sheet as CSV, or copy its values into a new workbook."
         )
 
 
 def _count_parts(archive: zipfile.ZipFile) -> int:
-    """The elements of every part that does not hold cells."""
+    """Return the elements of every part that does not hold cells."""
     texts = (archive.read(name) for name in archive.namelist() if not _CELLS.fullmatch(name))
     return sum(text.count(b"<") - text.count(b"</") for text in texts)
 
 
 def _check_merged(path: Path) -> None:
-    """Refuse merged cells: only the first of them holds the text, and the others would be read as empty."""
+    """Refuse merged cells: only the first of them holds the text, so the others would be read as empty."""
     with _workbook(path, values=True) as book, zipfile.ZipFile(path) as archive:
         sheet = _choose_sheet(path, book)
         before = b""
@@ -105,7 +105,7 @@ def _check_merged(path: Path) -> None:
 
 
 def _records(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Every row with its number, values beside formulas so that a formula never computed is noticed."""
+    """Yield every row with its number, and values beside formulas to detect formulas that were never computed."""
     with _workbook(path, values=True) as values, _workbook(path, values=False) as formulas:
         pairs = zip_longest(_sheet_rows(path, values), _sheet_rows(path, formulas), fillvalue=())
         for line, (row, written) in enumerate(pairs, start=1):
@@ -132,7 +132,7 @@ def _workbook(path: Path, *, values: bool) -> Iterator[openpyxl.Workbook]:
 
 
 def _choose_sheet(path: Path, book: openpyxl.Workbook) -> Any:
-    """The first sheet that its reader sees."""
+    """Return the first sheet that its reader sees."""
     visible = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
     if not visible:
         raise InputError(
@@ -159,7 +159,7 @@ def _sheet_rows(path: Path, book: openpyxl.Workbook) -> Iterator[tuple[object, .
 
 
 def _value_of(cell: Any) -> object:
-    """What a cell holds; a formula whose result is an empty text has one, though the reader gives none."""
+    """Return a cell's value, an empty text for a formula with an empty result."""
     return "" if cell.value is None and cell.data_type == "str" else cell.value
 
 

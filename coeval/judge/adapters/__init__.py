@@ -1,1 +1,1 @@
-"""A judge within other tools: an Inspect scorer, a promptfoo assertion, an assertion for pytest."""
+"""Public paths of adapters, which users write into the configuration of other tools."""

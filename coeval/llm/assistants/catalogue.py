@@ -1,26 +1,33 @@
-"""Assistant evaluators for fusion: automatic measures and imported columns, each with what it is and its range."""
+"""Assistant evaluators: their descriptions and ranges, imported columns, and measures of installed packages.
+
+A package names an `Assistant`, or a function that makes one, under the entry point group ``coeval.assistants``.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
+from importlib.metadata import EntryPoint, entry_points
 
 from coeval.domain import Instance
 from coeval.errors import InputError
-from coeval.llm.assistants.text_measures import bleu, chrf, rouge, tfidf_cosine
+from coeval.llm.assistants.measures import bleu, chrf, rouge, tfidf_cosine
+
+# Assistant evaluators for fusion: automatic measures and imported columns, each with what it is and its
+# range.
 
 Score = Callable[[Sequence[Instance]], Sequence[float]]
-"""Scores instances, one number each in their order; nan where one cannot be scored."""
+"""A function that scores instances, one number each in order; nan if one cannot be scored."""
 
 DIRECTIONS = ("higher", "lower", "neither")
-"""Which scores are better; ``neither`` where a high score is no more a merit than a low one."""
+"""The direction of good scores; ``neither`` if a high score is neither good nor bad."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assistant:
-    """An assistant evaluator, as the model is told of it.
+    """An assistant evaluator, as described to the model.
 
     ``low`` and ``high`` bound its scores and may be infinite; ``direction`` says which scores are better,
     ``inputs`` what it looks at, ``criteria`` (texts or names) which criteria it bears on: none stands for all.
@@ -70,7 +77,7 @@ _MEASURES: tuple[tuple[str, str, float, Callable[[str], Score]], ...] = (
 
 
 def list_assistants(against: str = "reference") -> list[Assistant]:
-    """The assistants that need no download, comparing the output with each instance's reference or its input.
+    """Return the assistants that need no download, comparing the output with each instance's reference or its input.
 
     Words in common with a reference speak for an output. Words in common with its input may as well be copied, so
     that without references no n-gram overlap is offered, and likeness in vocabulary has no better direction.
@@ -107,7 +114,7 @@ def imported_assistant(
     inputs: Sequence[str] = ("output",),
     criteria: Sequence[str] = (),
 ) -> Assistant:
-    """An assistant whose scores were computed elsewhere (BLEURT, NLI, ...), by the instances' external ids.
+    """Return an assistant whose scores were computed elsewhere (BLEURT, NLI, ...), by the instances' external ids.
 
     Raises:
         InputError: the range or the direction is wrong, or a score is outside the range.
@@ -125,7 +132,7 @@ def imported_assistant(
 
 
 def describe_assistants(assistants: Sequence[Assistant], numbers: Mapping[str, int]) -> str:
-    """The assistants as a numbered list for a prompt; ``numbers`` gives each criterion's number there."""
+    """Return the assistants as a numbered list for a prompt; ``numbers`` gives each criterion's number there."""
     return "\n".join(_describe(place, assistant, numbers) for place, assistant in enumerate(assistants, 1))
 
 
@@ -139,10 +146,47 @@ def _describe(place: int, assistant: Assistant, numbers: Mapping[str, int]) -> s
 
 
 def render_assistant_scores(assistants: Sequence[Assistant], scores: Mapping[str, float | None]) -> str:
-    """What the assistants say of one sample, for a prompt; a missing score is said to be missing."""
+    """Return the assistants' scores of one sample for a prompt, with a note for each missing score."""
     lines = []
     for assistant in assistants:
         value = scores.get(assistant.name)
         said = "not available" if value is None or math.isnan(value) else f"{value:.4g}"
         lines.append(f"- {assistant.name} ({assistant.range}, {assistant.better}): {said}")
     return "\n".join(lines)
+
+
+# Assistant evaluators that installed packages bring: BLEURT, an NLI model, anything that scores texts.
+#
+# A package names an `Assistant`, or a function that makes one, under the entry point group
+# ``coeval.assistants``.
+
+GROUP = "coeval.assistants"
+
+
+def list_plugins() -> list[Assistant]:
+    """Return the assistants of installed packages, by name.
+
+    Raises:
+        InputError: one of them cannot be loaded, or is no assistant; the message names its package.
+    """
+    return [_load(entry) for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name)]
+
+
+@cache
+def _load(entry: EntryPoint) -> Assistant:
+    package = entry.dist.name if entry.dist else "an installed package"
+    try:
+        target = entry.load()
+        assistant = target() if not isinstance(target, Assistant) and callable(target) else target
+    except InputError:
+        raise
+    except Exception as error:  # an error in a plug-in is reported, and is not a crash of ours
+        raise InputError(
+            f"The assistant “{entry.name}” of {package} cannot be loaded ({type(error).__name__}: {error}): mend "
+            "it, or uninstall the package."
+        ) from error
+    if not isinstance(assistant, Assistant) or assistant.score is None:
+        raise InputError(
+            f"The assistant “{entry.name}” of {package} is no Assistant with a score: see coeval/README.md."
+        )
+    return assistant

@@ -1,4 +1,4 @@
-"""Tables of assistants' scores, and how far fused scores follow them."""
+"""Tables of assistants' scores, and the correlation of fused scores with them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pandas as pd
 from coeval.domain import Instance
 from coeval.errors import InputError
 from coeval.llm.assistants.catalogue import Assistant
-from coeval.stats.judges.correlating import METHODS
 from coeval.stats.judges.correlation import correlations
+from coeval.stats.judges.vector_correlation import METHODS
 
 
 def score_instances(assistants: Sequence[Assistant], instances: Sequence[Instance]) -> pd.DataFrame:
-    """The assistants' scores: one row an instance (index: external id), one column an assistant, nan for none.
+    """Return the assistants' scores: one row an instance (index: external id), one column an assistant, nan for none.
 
     Raises:
         InputError: two assistants share a name, or one has no way to score.
@@ -33,7 +33,7 @@ def score_instances(assistants: Sequence[Assistant], instances: Sequence[Instanc
 
 
 def _checked(assistant: Assistant, scores: Sequence[float], n: int) -> list[float]:
-    """The scores as numbers; what a plug-in gives is checked like what a file holds."""
+    """Return the scores as numbers. Scores of plug-ins are checked like scores in a file."""
     try:
         values = [float(value) for value in scores]
     except (TypeError, ValueError) as error:
@@ -49,7 +49,7 @@ def _checked(assistant: Assistant, scores: Sequence[float], n: int) -> list[floa
 
 
 def correlate_assistants(assistants: pd.DataFrame, fused: pd.DataFrame) -> pd.DataFrame:
-    """How closely the fused scores follow each assistant: a sign of over-reliance where they do too closely.
+    """Return how closely the fused scores follow each assistant; too close is a sign of over-reliance.
 
     Both tables have one row an instance (index: external id); the columns of ``fused`` are criteria.
 

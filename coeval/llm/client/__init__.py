@@ -1,1 +1,1 @@
-"""One call to a model: the request, the answer, what the endpoint supports, and why a call failed."""
+"""One call to a model: the request, the answer, the endpoint's abilities, and the reasons of failures."""

@@ -1,4 +1,8 @@
-"""What an endpoint can be held to, learnt from its refusals: the form of the answer, parameters, roles."""
+"""The abilities of each endpoint, learnt from its refusals.
+
+A refusal is believed at once. An answer that breaks the form that was asked for may be chance: only several in
+a row count, and after a while the firmer form is tried again.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +14,13 @@ from enum import StrEnum
 from typing import Any
 
 from coeval.domain import Request
-from coeval.llm.reading.surrogates import clean_text
+from coeval.llm.reading.cleanup import clean_text
+
+# An endpoint's abilities, learnt from its refusals: the form of the answer, parameters, roles.
 
 
 class Rung(StrEnum):
-    """How firmly the form of an answer can be asked for, firmest first."""
+    """The ways to ask for the form of an answer, strictest first."""
 
     SCHEMA = "json_schema"
     JSON = "json_object"
@@ -25,7 +31,7 @@ _NEXT_RUNG = {Rung.SCHEMA: Rung.JSON, Rung.JSON: Rung.TEXT}
 _NEXT_TOP = {20: 5, 5: 0}
 _NEXT_LIMIT = {"max_tokens": "max_completion_tokens", "max_completion_tokens": ""}
 _OPTIONAL = ("temperature", "top_p", "reasoning_effort", "n")
-"""Parameters that an endpoint may do without, each given up where it says so."""
+"""Optional parameters. Each is left out if the endpoint refuses it."""
 
 JSON_INSTRUCTION = (
     "Answer with one JSON object and nothing else: no other words, no code fence. "
@@ -35,23 +41,23 @@ JSON_INSTRUCTION = (
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """What one model at one endpoint is known to take; optimistic until it refuses something."""
+    """The known abilities of one model at one endpoint; optimistic until it refuses something."""
 
     rung: Rung = Rung.SCHEMA
     refused: frozenset[str] = frozenset()
-    """Optional parameters that it does not take."""
+    """Optional parameters that the endpoint refuses."""
     top_logprobs: int = 20
-    """Alternatives a token to ask for; 0 where log-probabilities are not offered."""
+    """Alternatives per token to request; 0 if the endpoint has no log-probabilities."""
     limit: str = "max_tokens"
-    """The name of the parameter that limits the answer; empty where there is none."""
+    """The name of the parameter that limits the answer; empty if there is none."""
     system: bool = True
-    """Whether it takes a system's turn; else its words go before the user's."""
+    """True if the endpoint accepts a system message; else its words precede the user's."""
     stream: bool = False
-    """Whether it answers only in a stream."""
+    """True if the endpoint answers only in a stream."""
 
 
 def build_body(request: Request, abilities: Abilities, *, answers: int = 1) -> dict[str, Any]:
-    """The body of a chat completion request as far as the endpoint is able to take it."""
+    """Return the body of a chat completion request, limited to the endpoint's abilities."""
     body: dict[str, Any] = {"model": request.model, "messages": _messages(request, abilities)}
     if request.schema is not None:
         _ask_for_json(body, request.schema, abilities.rung)
@@ -74,7 +80,7 @@ def build_body(request: Request, abilities: Abilities, *, answers: int = 1) -> d
 
 
 def _messages(request: Request, abilities: Abilities) -> list[dict[str, Any]]:
-    """The turns as they are sent; one with images holds its words and each image as parts of its own."""
+    """Return the messages to send. A message with images has its words and each image as separate parts."""
     turns: list[dict[str, Any]] = [
         {"role": turn.role, "content": clean_text(turn.content)} for turn in request.messages
     ]
@@ -136,9 +142,9 @@ _STREAM = re.compile(
 
 
 def step_down(body: Mapping[str, Any], abilities: Abilities, complaint: str) -> Abilities | None:
-    """What the endpoint is able to do after all, given what it said in refusing ``body``.
+    """Return the reduced abilities, learnt from the refusal of ``body``.
 
-    None where the complaint is about something else: the text, its length, the key, the model.
+    None if the complaint is about something else: the text, its length, the key, the model.
     """
     if "response_format" in body and _FORM.search(complaint):
         return replace(abilities, rung=_NEXT_RUNG[abilities.rung])
@@ -159,10 +165,75 @@ def step_down(body: Mapping[str, Any], abilities: Abilities, complaint: str) -> 
 
 
 def without(abilities: Abilities, name: str) -> Abilities:
-    """The same without an optional parameter."""
+    """Return the same without an optional parameter."""
     return replace(abilities, refused=abilities.refused | {name})
 
 
 def next_rung(abilities: Abilities) -> Abilities:
     """One rung down the ladder; plain text is the last."""
     return replace(abilities, rung=_NEXT_RUNG.get(abilities.rung, Rung.TEXT))
+
+
+# What a client has learnt about each endpoint and model.
+#
+# A refusal is believed at once. An answer that breaks the form that was asked for may be chance: only
+# several in a row count, and after a while the firmer form is tried again.
+
+BREAKS = 3
+"""Number of consecutive answers that break the form before the form is given up."""
+
+TRY_AGAIN = 200
+"""Number of answers after which a form that was given up is tried again."""
+
+_FENCED = re.compile(r"\s*(?:```|~~~)[\w-]{0,20}\s*[{\[]")
+
+EndpointModel = tuple[str, str]
+
+
+@dataclass(slots=True)
+class _Record:
+    abilities: Abilities = Abilities()
+    broken: int = 0
+    given_up: Rung | None = None
+    since: int = 0
+
+
+class Lessons:
+    """The abilities of each (endpoint, model)."""
+
+    def __init__(self) -> None:
+        self._records: dict[EndpointModel, _Record] = {}
+
+    def abilities(self, key: EndpointModel) -> Abilities:
+        return self._record(key).abilities
+
+    def learn(self, key: EndpointModel, before: Abilities, after: Abilities) -> None:
+        """Learn a lesson once, even if many simultaneous requests bring it."""
+        record = self._record(key)
+        if record.abilities == before:
+            record.abilities = after
+
+    def note_answer(self, key: EndpointModel, body: Mapping[str, Any], text: str, finish_reason: str) -> None:
+        """Count whether a complete answer has the requested form; ignore refusals in words."""
+        record = self._record(key)
+        if finish_reason not in ("stop", ""):
+            return
+        if "response_format" in body:
+            kept = text.lstrip().startswith(("{", "[")) or _FENCED.match(text) is not None
+            record.broken = 0 if kept else record.broken + 1
+            if record.broken >= BREAKS:
+                self._give_up(record)
+        elif record.given_up is not None:
+            record.since += 1
+            if record.since >= TRY_AGAIN:
+                record.abilities = replace(record.abilities, rung=record.given_up)
+                record.given_up = None
+
+    @staticmethod
+    def _give_up(record: _Record) -> None:
+        record.given_up = record.given_up or record.abilities.rung
+        record.abilities = next_rung(record.abilities)
+        record.broken = record.since = 0
+
+    def _record(self, key: EndpointModel) -> _Record:
+        return self._records.setdefault(key, _Record())

@@ -1,4 +1,4 @@
-"""The one door to a model: any server that speaks the OpenAI protocol, asked by the openai package.
+"""The only access to a model: any server with the OpenAI protocol, through the openai package.
 
 This folder is the only importer of openai. Responses are taken raw: the ledger keeps what came, and it is read
 by CoEval itself, since the package's own models fail on what compatible servers write.
@@ -14,15 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 from coeval.clock import utc_now
 from coeval.domain import Answer, Request
-from coeval.llm.client.abilities import build_body, step_down, without
+from coeval.llm.client.abilities import Lessons, build_body, step_down, without
 from coeval.llm.client.completions import parse_choices, split_completion
 from coeval.llm.client.connection import ClientSettings, connect, resolve_address
-from coeval.llm.client.failures import CallError, Failure, hide, redact, shorten
-from coeval.llm.client.lessons import Lessons
-from coeval.llm.client.refusals import (
+from coeval.llm.client.failures import (
+    CallError,
+    Failure,
+    hide,
     image_failure,
     parse_retry_after,
     read_error_body,
+    redact,
+    shorten,
     status_failure,
 )
 from coeval.settings import show_address
@@ -36,7 +39,7 @@ _ABOUT_THE_BODY = (400, 403, 404, 422, 500, 501)
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One question as it was sent and the answers as they came: JSON texts, and what was read from them.
+    """One question as sent and its answers as received: JSON texts, and their parsed content.
 
     ``answers`` holds one answer, or more where more than one was asked for at once.
     """
@@ -47,7 +50,7 @@ class Exchange:
 
     @property
     def bodies(self) -> tuple[str, ...]:
-        """What was received, one completion for each answer."""
+        """The received completions, one for each answer."""
         return (self.received,) if len(self.answers) == 1 else split_completion(self.received)
 
     @property
@@ -57,7 +60,7 @@ class Exchange:
 
 
 class Client:
-    """Asks one endpoint, once a call: no retries of its own.
+    """Sends calls to one endpoint, once each, without retries.
 
     Bound to the event loop it is first used in. What the endpoint turned out to support is remembered in
     ``lessons``, by default for this client alone: the form of a run's questions depends on its own answers, not on
@@ -75,7 +78,7 @@ class Client:
         self.endpoint = show_address(resolve_address(settings))
 
     async def ask(self, request: Request) -> Answer:
-        """The model's answer.
+        """Return the model's answer.
 
         Raises:
             CallError: there is none; it says why, and whether to try again.
@@ -83,7 +86,7 @@ class Client:
         return (await self.send(request)).answer
 
     async def send(self, request: Request, answers: int = 1) -> Exchange:
-        """Like ``ask``, with both bodies for the ledger; steps down where the endpoint cannot do something.
+        """Send a request like ``ask`` and return both bodies; step down if the endpoint lacks an ability.
 
         Where the endpoint takes ``n``, up to so many ``answers`` come of one prompt.
         """
@@ -96,7 +99,7 @@ class Client:
             except CallError as error:
                 less = step_down(body, abilities, error.complaint)
                 if less is None and "n" in body and error.kind is Failure.BAD_REQUEST:
-                    less = without(abilities, "n")  # whatever it says, one answer may be had
+                    less = without(abilities, "n")  # one answer is always possible
                 if less is None:
                     has_images = any(turn.images for turn in request.messages)
                     raise (image_failure(error) if has_images else error) from None
@@ -109,7 +112,7 @@ class Client:
             return exchange
 
     def takes_several(self, model: str) -> bool:
-        """Whether this model may give several answers to one request, as far as is known."""
+        """Return whether this model may give several answers to one request, as far as known."""
         return "n" not in self._lessons.abilities((self.endpoint, model)).refused
 
     async def _exchange(self, body: dict[str, Any], *, stream: bool) -> Exchange:
@@ -128,7 +131,7 @@ class Client:
         return Exchange(sent, received, tuple(answers))
 
     async def _post(self, body: dict[str, Any], *, stream: bool) -> bytes:
-        """The body of the response to one completion request, whatever is in it.
+        """Return the body of the response to one completion request, unread.
 
         The package's own ``post`` is used: its ``create`` walks the request by its types, which is a third of a call's
         processor time (``python -m tests.benchmarks prefill``). The events of a stream come unread.

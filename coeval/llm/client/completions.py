@@ -1,4 +1,4 @@
-"""Reads the body of a chat completion, whoever wrote it, into Answers."""
+"""Parse the body of a chat completion, whole or in server-sent events, into Answers."""
 
 from __future__ import annotations
 
@@ -7,10 +7,79 @@ from dataclasses import replace
 from typing import Any
 
 from coeval.domain import Answer, TokenProb
-from coeval.llm.client.failures import CallError, Failure, redact, shorten
-from coeval.llm.client.refusals import disguised_error
-from coeval.llm.client.streams import is_stream, join_stream
-from coeval.llm.reading.surrogates import clean_text
+from coeval.llm.client.failures import CallError, Failure, disguised_error, redact, shorten
+from coeval.llm.reading.cleanup import clean_text
+
+# Server-sent events put together into the completion that they are the pieces of.
+
+
+def is_stream(content: str) -> bool:
+    """Return whether a response is a stream of events rather than one JSON text."""
+    return content.lstrip("\ufeff \r\n").startswith(("data:", "event:", ": ", ":\n"))
+
+
+def join_stream(content: str) -> dict[str, Any] | None:
+    """Return a chat completion made of the chunks of a stream; None if it contains none.
+
+    An ``error`` object in the stream is kept beside whatever came before it.
+    """
+    choices: dict[int, dict[str, Any]] = {}
+    body: dict[str, Any] = {}
+    for line in content.splitlines():
+        if not line.startswith("data:"):
+            continue
+        chunk = _decode_chunk(line[5:].strip())
+        if chunk is None:
+            continue
+        if chunk.get("error"):
+            body["error"] = chunk["error"]
+        if isinstance(chunk.get("usage"), dict):
+            body["usage"] = chunk["usage"]
+        for piece in chunk.get("choices") or ():
+            if isinstance(piece, dict):
+                _append(choices.setdefault(_index(piece), _empty()), piece)
+    if not choices and not body:
+        return None
+    whole = [{**choice, "message": _message(choice.pop("_parts"))} for _, choice in sorted(choices.items())]
+    return body | {"choices": whole}
+
+
+def _decode_chunk(text: str) -> dict[str, Any] | None:
+    try:
+        chunk = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return chunk if isinstance(chunk, dict) else None
+
+
+def _index(piece: dict[str, Any]) -> int:
+    number = piece.get("index")
+    return number if isinstance(number, int) else 0
+
+
+def _empty() -> dict[str, Any]:
+    return {"_parts": {}, "finish_reason": None}
+
+
+def _append(choice: dict[str, Any], piece: dict[str, Any]) -> None:
+    delta = piece.get("delta") or piece.get("message")
+    for name, value in (delta if isinstance(delta, dict) else {}).items():
+        if isinstance(value, str):
+            choice["_parts"].setdefault(name, []).append(value)
+        elif isinstance(value, list):
+            choice["_parts"].setdefault(name, []).extend(value)
+    if piece.get("finish_reason"):
+        choice["finish_reason"] = piece["finish_reason"]
+
+
+def _message(parts: dict[str, list[Any]]) -> dict[str, Any]:
+    return {
+        name: "".join(values) if all(isinstance(value, str) for value in values) else values
+        for name, values in parts.items()
+    }
+
+
+# Parses the body of any server's chat completion into Answers.
 
 REFUSAL = "refusal"
 """The finish reason of an answer in which the model declined in words."""
@@ -23,7 +92,7 @@ _ANSWER_PARTS = (None, "text", "output_text")
 
 
 def parse_completion(content: str, *, place: str = "The model", latency_ms: int = 0) -> Answer:
-    """The answer in the JSON text of a completion, as OpenAI, vLLM, llama.cpp, Ollama and proxies write it.
+    """Return the answer in the JSON text of a completion, as OpenAI, vLLM, llama.cpp, Ollama and proxies write it.
 
     Raises:
         CallError: there is no answer in it: not a completion, an error in disguise, empty, cut off, withheld.
@@ -32,7 +101,7 @@ def parse_completion(content: str, *, place: str = "The model", latency_ms: int 
 
 
 def parse_choices(content: str, *, place: str = "The model", latency_ms: int = 0) -> list[Answer]:
-    """Every answer of a completion, at least one; the first carries the tokens of all of them together.
+    """Return every answer of a completion, at least one; the first carries the tokens of all of them together.
 
     Raises:
         CallError: as `parse_completion`; where some answers can be read, the others are left out.
@@ -59,7 +128,7 @@ def parse_choices(content: str, *, place: str = "The model", latency_ms: int = 0
 
 
 def split_completion(content: str) -> tuple[str, ...]:
-    """The JSON text of a completion for each answer that `parse_choices` gives; the first carries the usage."""
+    """Return the JSON text for each answer of `parse_choices`; the first one carries the usage."""
     body = _decode(content, "The model")
     assert isinstance(body, dict)
     readable = [choice for choice in _choices(body) if _text_of(choice)[0].strip()]
@@ -77,6 +146,7 @@ def _decode(content: str, place: str) -> object:
             "that OPENAI_BASE_URL is the address of an OpenAI-compatible server.",
             Failure.UNREADABLE,
         )
+    content = content.lstrip("\ufeff")  # some proxies write a byte order mark before the body
     if is_stream(content):
         return join_stream(content)
     try:
@@ -111,7 +181,7 @@ def _answer_of(choice: dict[str, Any], body: dict[str, Any], latency_ms: int) ->
 
 def _text_of(choice: dict[str, Any]) -> tuple[str, str]:
     message = choice["message"]
-    finish = str(choice.get("finish_reason") or "stop")
+    finish = str(choice.get("finish_reason") or "")
     content = message.get("content")
     if isinstance(content, list):
         parts = (part for part in content if isinstance(part, dict) and part.get("type") in _ANSWER_PARTS)

@@ -1,24 +1,105 @@
-"""The openai package's own client for one endpoint: addresses, keys, proxies and headers are its business.
+"""The openai package's own client for one endpoint: addresses, keys, proxies, and bodies of bounded size.
 
 It takes the organisation and the project from OPENAI_ORG_ID and OPENAI_PROJECT_ID, and proxies from HTTP_PROXY
 and its like; a model on this machine is asked directly all the same.
+
+A few kilobytes can unpack to gigabytes. Only what was asked for, gzip and deflate, is unpacked, and never further than
+an answer may be long.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+import zlib
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 from coeval.errors import ModelError
-from coeval.llm.client.bounded import ENCODINGS, bound_body
+from coeval.llm.client.failures import CallError, Failure
 
 if TYPE_CHECKING:
     import openai
 
+
+# Bodies of responses that never fill the memory: refused while they arrive, compressed ones while they
+# are unpacked.
+#
+# A few kilobytes can unpack to gigabytes. Only what was asked for, gzip and deflate, is unpacked, and
+# never further than an answer may be long.
+
+MAX_BODY = 2_000_000
+"""Bytes of the longest response that is read, unpacked."""
+
+KEPT_OF_TOO_LONG = 10_000
+"""Bytes that are kept of an overlong response."""
+
+ENCODINGS = "gzip, deflate"
+_WINDOWS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
+"""The zlib window of each encoding (https://docs.python.org/3/library/zlib.html#zlib.decompress)."""
+
+
+async def bound_body(response: Any) -> None:
+    """Have a response of the package's HTTP client read within bounds; its hook for responses."""
+    from httpx2 import AsyncByteStream
+
+    class Bounded(AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            async for block in _unpack(stream, encoding, place):
+                yield block
+
+        async def aclose(self) -> None:
+            await stream.aclose()
+
+    stream, place = response.stream, str(response.url.host)
+    encoding = response.headers.pop("content-encoding", "identity").strip().lower()
+    response.stream = Bounded()
+
+
+async def _unpack(blocks: AsyncIterator[bytes], encoding: str, place: str) -> AsyncIterator[bytes]:
+    """Yield the blocks, unpacked.
+
+    Raises:
+        CallError: they are too long, or packed in a way that was not asked for, or damaged.
+    """
+    if encoding not in ("", "identity", *_WINDOWS):
+        raise _unreadable(f"{place} sent an answer packed as {encoding[:20]!r}, which was not asked for")
+    unpacker = zlib.decompressobj(_WINDOWS[encoding]) if encoding in _WINDOWS else None
+    size, beginning = 0, b""
+    async for block in blocks:
+        try:
+            # one more byte than allowed shows that there is more
+            plain = unpacker.decompress(block, MAX_BODY + 1 - size) if unpacker else block
+        except zlib.error as error:
+            raise _unreadable(f"{place} sent an answer that cannot be unpacked ({error})") from error
+        size += len(plain)
+        beginning += plain[: max(0, KEPT_OF_TOO_LONG - len(beginning))]
+        if size > MAX_BODY:
+            raise _unreadable(
+                f"{place} sent more than {MAX_BODY:,} bytes, which is no answer to a question of this kind",
+                beginning,
+            )
+        yield plain
+
+
+def _unreadable(what: str, received: bytes = b"") -> CallError:
+    error = CallError(
+        f"{what}: check that OPENAI_BASE_URL is the address of an OpenAI-compatible server.",
+        Failure.UNREADABLE,
+    )
+    error.received = received.decode("utf-8", "replace")
+    return error
+
+
+# The openai package's own client for one endpoint: addresses, keys, proxies and headers are its
+# business.
+#
+# It takes the organisation and the project from OPENAI_ORG_ID and OPENAI_PROJECT_ID, and proxies from
+# HTTP_PROXY and its like; a model on this machine is asked directly all the same.
+
 OPENAI_URL = "https://api.openai.com/v1"
 CONNECT_SECONDS = 10.0
 NO_KEY = "none"
-"""Sent where the user gave no key: servers that want none ignore it."""
+"""The key to send if the user gave none; servers without keys ignore it."""
 
 NO_MODEL = (
     "No model is set up: set OPENAI_API_KEY, or OPENAI_BASE_URL for any OpenAI-compatible server, and start "
@@ -45,12 +126,12 @@ class ClientSettings(Protocol):
 
 
 def resolve_address(settings: ClientSettings) -> str:
-    """The endpoint's address in full; OpenAI's own where there is a key and no address; empty where there is none."""
+    """Return the endpoint's full address: OpenAI's own if there is only a key, and empty if there is neither."""
     return (settings.base_url.strip() or (OPENAI_URL if settings.api_key.strip() else "")).rstrip("/")
 
 
 def connect(settings: ClientSettings) -> openai.AsyncOpenAI:
-    """The openai package's client, without retries of its own; Azure's where an API version is set.
+    """Return the openai package's client without retries; the Azure client if an API version is set.
 
     openai is imported here, when the first client is made: it takes most of a second.
 

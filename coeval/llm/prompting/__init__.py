@@ -1,1 +1,1 @@
-"""Templates, and what fills them."""
+"""Templates, and the values that fill them."""

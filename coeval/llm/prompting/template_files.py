@@ -1,4 +1,4 @@
-"""Templates: versioned files (templates/*.md, or the user's own copies), strict about their variables."""
+"""The settings of a judge, and the versioned templates: CoEval's own, or those of any folder."""
 
 from __future__ import annotations
 
@@ -6,11 +6,47 @@ import hashlib
 import re
 import string
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
 from coeval.errors import InputError
+
+PERSONAS: Mapping[str, str] = {
+    "": "No persona",
+    "assistant": "A helpful assistant",
+    "evaluator": "A careful paid evaluator",
+}
+"""CoEval's own personas. Any other name is a template ``persona-<name>`` in the user's folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeOptions:
+    """The settings of one judge: the model and the way it is asked.
+
+    ``samples`` answers are asked for and averaged; None stands for the protocol's own number. ``steps`` holds
+    auto-CoT steps by the text of their criterion. ``logprobs`` asks for the expected score over the scale's
+    tokens, and leaves a draft unscored where the endpoint does not give them. ``reference`` shows the judge
+    each instance's reference. ``criteria_per_call`` is how many criteria one question covers at most, 0 for all,
+    where the protocol can do it. ``templates`` is a folder with the user's own copies of templates.
+    """
+
+    model: str
+    protocol: str = "coeval"
+    samples: int | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    persona: str = ""
+    steps: Mapping[str, str] = field(default_factory=dict)
+    logprobs: bool = False
+    templates: Path | None = None
+    top_p: float | None = None
+    reasoning_effort: str = ""
+    reference: bool = False
+    criteria_per_call: int = 1
+
+
+# Templates: versioned files (templates/*.md, or the user's own copies), strict about their variables.
 
 FOLDER = Path(__file__).resolve().parent / "templates"
 MAX_TEMPLATE = 100_000
@@ -31,7 +67,7 @@ class Template:
     hash: str
 
     def render(self, values: Mapping[str, object]) -> str:
-        """The body with its ``$variables`` filled in; a line that held only an empty one goes.
+        """Return the body with its ``$variables`` filled in. A line with only an empty variable is left out.
 
         Raises:
             InputError: a variable has no value, or a dollar sign stands alone (a real one is written ``$$``).
@@ -56,7 +92,7 @@ class Template:
 
 
 def load_template(name: str, folder: Path | None = None) -> Template:
-    """The template of this name: the copy in the user's ``folder`` where there is one, else CoEval's own.
+    """Return the template with this name: from the user's ``folder`` if it has one, else CoEval's own.
 
     Raises:
         InputError: there is none, it cannot be read, or its first line does not name it with a version.
@@ -76,7 +112,7 @@ def _find(name: str, folder: Path | None) -> Path:
 
 
 def read_whole(name: str, folder: Path | None = None) -> str:
-    """The whole text of the template that ``load_template`` gives, its first line included.
+    """Return the whole text of the template that ``load_template`` returns, with its first line.
 
     Raises:
         InputError: as ``load_template``.
@@ -102,6 +138,31 @@ def _read_template(path: Path, name: str, mtime_ns: int) -> Template:
 
 
 def hash_templates(names: tuple[str, ...], folder: Path | None = None) -> str:
-    """SHA-256 over the texts of these templates: one hash for everything a judgment was rendered from."""
+    """Return one SHA-256 over the texts of these templates, from which a judgment was rendered."""
     hashes = [f"{name}:{load_template(name, folder).hash}" for name in sorted(set(names))]
     return hashlib.sha256("\n".join(hashes).encode()).hexdigest()
+
+
+def list_wordings() -> list[str]:
+    """Return the names of the wordings that come with CoEval."""
+    return sorted(path.name for path in FOLDER.iterdir() if path.is_dir())
+
+
+def find_templates(name: str) -> Path | None:
+    """Return the folder that ``--templates`` names: a wording of ours, or the user's folder; None for "".
+
+    Raises:
+        InputError: there is no such wording and no such folder.
+
+    >>> find_templates("g-eval").name
+    'g-eval'
+    """
+    if not name:
+        return None
+    if name in list_wordings():
+        return FOLDER / name
+    if not Path(name).is_dir():
+        raise InputError(
+            f"There is no folder of templates “{name[:200]}”: name a folder, or one of {', '.join(list_wordings())}."
+        )
+    return Path(name)

@@ -1,4 +1,4 @@
-"""What protocols have in common that judge one instance by one criterion at a time.
+"""The common part of protocols that judge one instance on one criterion at a time.
 
 They follow "A Closer Look into Automatic Evaluation Using Large Language Models" (score-only, free-text,
 rate-explain, analyze-rate, auto-CoT, 20 samples) and CoEval itself (conclusion, score, evidence).
@@ -8,25 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import ClassVar
 
 from coeval.domain import Answer, Ask, Criterion, Instance, Request, Scale
-from coeval.llm.prompting.asking import ask_all, ask_twice, render_request
-from coeval.llm.prompting.values import render_case, render_criterion
+from coeval.llm.prompting.questions import ask_all, ask_twice, render_request
+from coeval.llm.prompting.template_values import render_case, render_criterion
 from coeval.llm.protocols.protocol import Item, Judgment, Protocol, Questions
 from coeval.llm.protocols.verdicts import (
     Verdict,
     combine_verdicts,
+    given_words,
+    is_whole,
     join_answers,
     unread_problem,
     unscored_reason,
 )
 from coeval.llm.reading.evaluations import ParsedEvaluation, parse_rationale
-from coeval.llm.reading.logprobs import expected_score
-from coeval.rules.columns.images import list_images
+from coeval.llm.reading.ratings import expected_score
+from coeval.rules.column_roles import list_images
 
-Read = Callable[[str], ParsedEvaluation]
+Read = Callable[[str, bool], ParsedEvaluation]
+"""A function that reads the text of an answer; an argument says whether the answer is complete."""
 
 NO_LOGPROBS = (
     "the expected score was asked for, but the endpoint gave no log-probabilities for a single token of the "
@@ -36,7 +39,10 @@ NO_LOGPROBS = (
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way to put the question: its template, how its answers are read, and their JSON schema if they have one."""
+    """One way to put the question: its template, how its answers are read, and their JSON schema if they have one.
+
+    ``parse`` takes the text, the scale and the criterion, and by name ``given`` and ``whole`` (see `read_rating`).
+    """
 
     template: str
     parse: Callable[..., ParsedEvaluation] = parse_rationale
@@ -49,7 +55,7 @@ class ByCriterion(Protocol):
     form: ClassVar[Form]
 
     def form_of(self, sample: int) -> Form:
-        """The form of the n-th answer."""
+        """Return the form of the n-th answer."""
         return self.form
 
     def render_calls(self, item: Item, instance: Instance) -> Questions:
@@ -67,7 +73,7 @@ class ByCriterion(Protocol):
         )  # fmt: skip
 
     async def judge(self, ask: Ask, item: Item, instance: Instance) -> Judgment:
-        """All samples are under way at once; an unreadable answer is asked for once more, in its conversation."""
+        """Ask for all samples at once; repeat an unreadable one once, in its conversation."""
         (number,) = item.criteria
         criterion = self.brief.criteria[number]
         questions = [
@@ -79,10 +85,10 @@ class ByCriterion(Protocol):
     async def _judge_once(
         self, ask: Ask, request: Request, sample: int, criterion: Criterion, instance: Instance
     ) -> Verdict:
-        read = read_form(self.form_of(sample), criterion, instance)
+        read = read_form(self.form_of(sample), criterion, given_words(request, instance))
 
         def problem_of(answer: Answer) -> tuple[str, str]:
-            parsed = read(answer.text)
+            parsed = read(answer.text, is_whole(answer))
             remedy = (
                 f"The score must be one whole number from {criterion.scale.low} to {criterion.scale.high}."
             )
@@ -92,26 +98,30 @@ class ByCriterion(Protocol):
         return read_verdict(answers, read, criterion.scale, logprobs=self.options.logprobs)
 
 
-def read_form(form: Form, criterion: Criterion, instance: Instance) -> Read:
-    """The parser of a form's answers: never raises, and knows the sample, whose words are no verdict.
+def read_form(form: Form, criterion: Criterion, given: str) -> Read:
+    """Return the parser of a form's answers. It never raises, and it ignores words that the model was given.
 
     It remembers the last few answers, so that one is read once however often it is looked at.
     """
-    scale = (criterion.scale.low, criterion.scale.high)
-    read = partial(form.parse, scale=scale, criterion=render_criterion(criterion), sample=instance.output)
+    scale, name = (criterion.scale.low, criterion.scale.high), render_criterion(criterion)
+
+    def read(text: str, whole: bool) -> ParsedEvaluation:
+        return form.parse(text, scale, name, given=given, whole=whole)
+
     return lru_cache(maxsize=4)(read)
 
 
 def read_verdict(answers: tuple[Answer, ...], read: Read, scale: Scale, *, logprobs: bool = False) -> Verdict:
-    """What the last of the answers says. Asked-for log-probabilities are never replaced by the plain score."""
+    """Return the verdict of the last answer. A plain score never replaces requested log-probabilities."""
     answer, raw = answers[-1], join_answers(answers)
-    parsed = read(answer.text)
+    whole = is_whole(answer)
+    parsed = read(answer.text, whole)
     if parsed.score is None:
         problem = unscored_reason(unread_problem(parsed.reason, answer), answers)
         return Verdict(parsed, raw, problem=problem)
     if not logprobs:
         return Verdict(parsed, raw, parsed.score)
-    expected = expected_score(answer.logprobs, scale, lambda text: read(text).score)
+    expected = expected_score(answer.logprobs, scale, lambda text: read(text, whole).score)
     if expected is None:
         return Verdict(parsed, raw, problem=f"The model answered {parsed.score:g}, but {NO_LOGPROBS}.")
     note = f"Expected score from log-probabilities; {expected.mass:.0%} of the probability is on the scale."

@@ -1,4 +1,4 @@
-"""Two outputs of one document side by side: which is better by a criterion. Each pair is asked about in both orders.
+"""Comparison of two outputs of one document on a criterion. Each pair is asked in both orders.
 
 One item is an instance shown first, by one criterion; it is compared with every other output of its document, so that
 over all instances both orders come up.
@@ -12,18 +12,16 @@ from collections.abc import Iterator
 from coeval.domain import Answer, Ask, Comparison, Criterion, Instance, Request
 from coeval.errors import InputError
 from coeval.llm.client.failures import UNREAD, CallError
-from coeval.llm.prompting.asking import ask_all, ask_twice, render_request
-from coeval.llm.prompting.fencing import list_shared_images, render_pair
-from coeval.llm.prompting.values import render_criterion, task_values
-from coeval.llm.protocols.protocol import Brief, Item, Judgment, Protocol, Questions
-from coeval.llm.protocols.registry import register
-from coeval.llm.protocols.verdicts import join_answers, unread_problem
-from coeval.llm.reading.rating.preferred import parse_preference
+from coeval.llm.prompting.questions import ask_all, ask_twice, render_request
+from coeval.llm.prompting.template_values import list_shared_images, render_guided, render_pair, task_values
+from coeval.llm.protocols.protocol import Brief, Item, Judgment, Protocol, Questions, register
+from coeval.llm.protocols.verdicts import given_words, is_whole, join_answers, unread_problem
+from coeval.llm.reading.preferences import parse_preference
 
 
 @register
 class Pairwise(Protocol):
-    """It makes comparisons and no drafts: annotators are shown none of it."""
+    """Compares outputs. It makes no drafts, so annotators see none of it."""
 
     name = "pairwise"
     summary = "Two outputs of one document side by side, in both orders"
@@ -49,7 +47,7 @@ class Pairwise(Protocol):
 
     def _render(self, criterion: Criterion, first: Instance, second: Instance) -> Request:
         steps = self.options.steps.get(criterion.text, "").strip()
-        values = task_values(self.task) | {"criterion": render_criterion(criterion)}
+        values = task_values(self.task) | {"criterion": render_guided(criterion)}
         values["pair"] = render_pair(self.task, first, second, reference=self.options.reference)
         values["steps"] = f"## Evaluation steps\n{steps}" if steps else ""
         images = list_shared_images(self.task, first, second)
@@ -62,10 +60,13 @@ class Pairwise(Protocol):
 
     async def _compare(self, ask: Ask, number: int, first: Instance, second: Instance) -> Comparison:
         request = self._render(self.brief.criteria[number], first, second)
-        texts = (first.output, second.output, first.input)
+        given = "\n\n".join([given_words(request, first), second.output, first.input])
+
+        def read(answer: Answer) -> tuple[float | None, str]:
+            return parse_preference(answer.text, given=given, whole=is_whole(answer))
 
         def problem_of(answer: Answer) -> tuple[str, str]:
-            _, why = parse_preference(answer.text, samples=texts)
+            _, why = read(answer)
             return (
                 (unread_problem(why, answer), "End with “Preference:” and A, B or tie.") if why else ("", "")
             )
@@ -77,7 +78,7 @@ class Pairwise(Protocol):
                 if error.kind not in UNREAD:
                     raise
                 return None, str(error), error.received
-            return *parse_preference(answers[-1].text, samples=texts), join_answers(answers)
+            return *read(answers[-1]), join_answers(answers)
 
         said = await ask_all(ask_once(sample) for sample in range(self.answers))
         return _combine(first.id, second.id, number, said)
@@ -86,7 +87,7 @@ class Pairwise(Protocol):
 def _combine(
     first: int, second: int, criterion: int, said: list[tuple[float | None, str, str]]
 ) -> Comparison:
-    """The mean of the answers that could be read."""
+    """Return the mean of the answers that could be read."""
     read = tuple(preference for preference, _, _ in said if preference is not None)
     raw = "\n\n".join(raw for _, _, raw in said)
     if not read:

@@ -1,29 +1,36 @@
-"""What every protocol is: how items are grouped, which questions they take, and what answers come to."""
+"""The base class of protocols, and the registry of protocols by name."""
 
 from __future__ import annotations
 
+import pkgutil
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
 from itertools import groupby
-from typing import ClassVar, overload
+from typing import ClassVar, TypeVar, overload
 
+import coeval.llm.protocols
 from coeval.domain import Ask, Comparison, Criterion, ImportedDraft, Instance, Request, Task
 from coeval.errors import InputError
+from coeval.extending import load_parts
 from coeval.llm.assistants.catalogue import Assistant
-from coeval.llm.prompting.options import JudgeOptions
-from coeval.llm.prompting.template_files import hash_templates
+from coeval.llm.prompting.template_files import JudgeOptions, hash_templates
+
+# The base class of protocols: the grouping of items, their questions, and the results of answers.
 
 Questions = list[tuple[Request, int]]
-"""Requests, each with the number of its sample."""
+"""Requests, each with its sample number."""
 
 MAX_SAMPLES = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What one judgment covers: an instance, and the criteria it is still to be drafted by, by their ids."""
+    """The scope of one judgment: an instance, and the ids of its remaining criteria."""
 
     instance: int
     criteria: tuple[int, ...]
@@ -55,17 +62,17 @@ class Items(Sequence[Item]):
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """What came of an item: a draft by each criterion's id, and a rating of the whole where one was asked for."""
+    """The result for an item: a draft per criterion id, and an overall rating if one was requested."""
 
     drafts: Mapping[int, ImportedDraft]
     overall: ImportedDraft | None = None
     comparisons: tuple[Comparison, ...] = ()
-    """What came of comparing the instance, shown first, with others of its document."""
+    """Comparisons of the instance, shown first, with other outputs of its document."""
 
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """Everything that a run gives a protocol; ``plan`` to ``scores`` are for those that use assistants.
+    """The inputs of a protocol; ``plan`` to ``scores`` are for protocols with assistants.
 
     ``criteria`` by their ids; ``scores`` holds each assistant's scores by its name and the instance's external
     id; without assistants it is the ablation.
@@ -82,24 +89,24 @@ class Brief:
 
 
 class Protocol(ABC):
-    """One way to judge. Subclasses give the class attributes and the two abstract methods."""
+    """One way to judge. Subclasses define the class attributes and the two abstract methods."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
-    """One line that says what the model is asked for."""
+    """One line about the question to the model."""
     answer_tokens: ClassVar[float]
     """Tokens of a usual answer to one question: a rough figure for an estimate, not a limit."""
     samples: ClassVar[int] = 1
-    """Answers that are asked for and averaged where the user does not say how many."""
+    """The default number of answers that are averaged."""
     fewest_samples: ClassVar[int] = 1
     templates: ClassVar[tuple[str, ...]]
     """The templates that its questions are rendered from, personas aside."""
     takes_several: ClassVar[bool] = False
-    """Whether it can ask by several criteria in one question, where the options say so."""
+    """True if one question can cover several criteria."""
     compares: ClassVar[bool] = False
-    """Whether it makes comparisons of outputs rather than drafts."""
+    """True if the protocol compares outputs and makes no drafts."""
     uses_assistants: ClassVar[bool] = False
-    """Whether it takes a plan and the scores of assistant evaluators."""
+    """True if the protocol needs a plan and the scores of assistant evaluators."""
 
     def __init__(self, brief: Brief) -> None:
         self.brief, self.task, self.options = brief, brief.task, brief.options
@@ -121,23 +128,23 @@ class Protocol(ABC):
 
     @property
     def answers(self) -> int:
-        """How many answers each question is asked for."""
+        """The number of answers to each question."""
         return self.samples if self.options.samples is None else self.options.samples
 
     @property
     def prompt_hash(self) -> str:
-        """SHA-256 over the templates: what a run records as the prompt it was made with."""
+        """SHA-256 over the templates, recorded with a run as its prompt."""
         return hash_templates(self.prompt_templates, self.options.templates)
 
     @property
     def prompt_templates(self) -> tuple[str, ...]:
-        """Every template that its requests are made from, the persona's among them."""
+        """Every template of its requests, including the persona's."""
         persona = (f"persona-{self.options.persona}",) if self.options.persona else ()
         return (*persona, *self.used_templates)
 
     @property
     def used_templates(self) -> tuple[str, ...]:
-        """The templates of its questions, those that ask again among them."""
+        """The templates of its questions, including repeated questions."""
         return (*self.templates, "reask")
 
     def answer_length(self, item: Item) -> float:
@@ -148,9 +155,26 @@ class Protocol(ABC):
         """Items of (instance, criterion) pairs that come instance by instance: here one for each pair."""
         return Items(Item(instance, (criterion,)) for instance, criterion in pairs)
 
+    @staticmethod
+    async def draft_plan(
+        ask: Ask,
+        task: Task,
+        criteria: Sequence[Criterion],
+        assistants: Sequence[Assistant],
+        options: JudgeOptions,
+    ) -> str:
+        """Return a plan for using the assistants, which a person can edit before a run freezes it.
+
+        Raises:
+            InputError: the protocol follows no plan, or there is nothing to plan for.
+            ModelError: no answer could be had.
+            UnreadableAnswerError: no answer has a plan in it.
+        """
+        raise InputError("This protocol follows no plan: choose one that uses assistants, such as fusion.")
+
     @abstractmethod
     def render_calls(self, item: Item, instance: Instance) -> Questions:
-        """The first questions of an item: what a run or a batch file will send.
+        """Return the first questions of an item, for a run or a batch file.
 
         Raises:
             InputError: a template is missing or broken.
@@ -158,7 +182,7 @@ class Protocol(ABC):
 
     @abstractmethod
     async def judge(self, ask: Ask, item: Item, instance: Instance) -> Judgment:
-        """The drafts of an item; a draft's score is None where no answer could be read.
+        """Return the drafts of an item; a draft's score is None if no answer could be read.
 
         Raises:
             ModelError: an answer could not be had.
@@ -180,3 +204,56 @@ def group_by_instance(pairs: Iterable[tuple[int, int]], most: int = 0) -> Items:
             yield from (Item(instance, criteria[at : at + step]) for at in range(0, len(criteria), step))
 
     return Items(grouped())
+
+
+ENTRY_POINTS = "coeval.protocols"
+"""The entry point group for modules of installed packages that register protocols."""
+
+FIRST = "coeval"
+"""The first protocol in lists, and the default."""
+
+P = TypeVar("P", bound=type[Protocol])
+_REGISTERED: dict[str, type[Protocol]] = {}
+
+
+def register(protocol: P) -> P:
+    """Register a protocol under its name; a class decorator."""
+    _REGISTERED[protocol.name] = protocol
+    return protocol
+
+
+def list_protocols() -> Mapping[str, type[Protocol]]:
+    """Return every protocol by its name: CoEval's own first, then the others in alphabetical order."""
+    _load()
+    return dict(sorted(_REGISTERED.items(), key=lambda pair: (pair[0] != FIRST, pair[0])))
+
+
+def get_protocol(name: str) -> type[Protocol]:
+    """Return the protocol of this name.
+
+    Raises:
+        InputError: there is none; the message names those there are.
+    """
+    protocols = list_protocols()
+    if name not in protocols:
+        raise InputError(f"There is no protocol {name!r}: use one of {', '.join(protocols)}.")
+    return protocols[name]
+
+
+def build_protocol(brief: Brief) -> Protocol:
+    """Return the protocol that the brief's options name, ready to judge.
+
+    Raises:
+        InputError: there is no such protocol, or it cannot take so many samples.
+    """
+    return get_protocol(brief.options.protocol)(brief)
+
+
+@cache
+def _load() -> None:
+    """Import every file of this folder and its subfolders, and the modules of installed packages."""
+    for module in pkgutil.walk_packages(coeval.llm.protocols.__path__, f"{coeval.llm.protocols.__name__}."):
+        import_module(module.name)
+    load_parts("protocols")
+    for entry in entry_points(group=ENTRY_POINTS):
+        entry.load()

@@ -1,4 +1,4 @@
-"""From a model's answers to one draft: reading each, averaging them, and its rows with their quotes."""
+"""Build one draft from a model's answers: read each, average them, and make rows with quotes."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coeval.domain import Answer, Criterion, EvaluationRow, ImportedDraft, Instance, RowKind
-from coeval.llm.prompting.asking import ASKED_AGAIN
+from coeval.domain import Answer, Criterion, EvaluationRow, ImportedDraft, Instance, Request, RowKind
+from coeval.llm.prompting.questions import ASKED_AGAIN
 from coeval.llm.reading.evaluations import ParsedEvaluation
 from coeval.llm.reading.quotes import find_quotes
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One answer as read: ``score`` may be the expected one, ``note`` then says so; ``raw`` is all that was said.
+    """One answer as read. ``score`` may be the expected score, as ``note`` then says; ``raw`` is the whole text.
 
     ``probabilities`` of the scale's steps are known where log-probabilities were asked for.
     """
@@ -28,17 +28,53 @@ class Verdict:
     probabilities: tuple[float, ...] = ()
 
 
+WHOLE = frozenset(
+    [
+        "stop",
+        "stop_sequence",
+        "end",
+        "end_turn",
+        "eos",
+        "eos_token",
+        "complete",
+        "completed",
+        "finished",
+        "tool_calls",
+        "function_call",
+    ]
+)
+"""The finish reasons of answers that their models ended themselves; servers differ in the word."""
+
+
+def is_whole(answer: Answer) -> bool:
+    """Return whether the model ended the answer itself: any other answer may lack its last words."""
+    return answer.finish_reason.lower() in WHOLE
+
+
+def given_words(request: Request, instance: Instance) -> str:
+    """Return all words that the model was given. If they are repeated in its answer, they are no verdict."""
+    return "\n\n".join([*(message.content for message in request.messages), instance.output])
+
+
 def unread_problem(why: str, answer: Answer) -> str:
-    """What to tell the model, and the user, about an answer without a readable score."""
-    cut = ", and the answer was cut off at the token limit" if answer.finish_reason == "length" else ""
-    declined = (
-        ", and the model declined to answer" if answer.finish_reason in ("refusal", "content_filter") else ""
-    )
-    return f"no score could be read from it ({why or 'no score'}{cut}{declined})"
+    """Return the problem of an answer without a readable score, for the model and the user."""
+    return f"no score could be read from it ({why or 'no score'}{_how_it_ended(answer)})"
+
+
+def _how_it_ended(answer: Answer) -> str:
+    if is_whole(answer):
+        return ""
+    if answer.finish_reason == "length":
+        return ", and the answer was cut off at the token limit"
+    if answer.finish_reason in ("refusal", "content_filter"):
+        return ", and the model declined to answer"
+    if not answer.finish_reason:
+        return ", and the server gave no finish reason, so the answer may be incomplete"
+    return f", and the answer ended with the finish reason “{answer.finish_reason[:40]}”"
 
 
 def unscored_reason(problem: str, answers: Sequence[Answer]) -> str:
-    """Why there is no score after both attempts, and what the user can do about it."""
+    """Return the reason that there is no score after both attempts, and the user's options."""
     remedy = "send it again, or try another model, protocol or template"
     if answers and answers[-1].finish_reason == "length":
         remedy = "allow more tokens (max_tokens) and send it again"
@@ -47,13 +83,14 @@ def unscored_reason(problem: str, answers: Sequence[Answer]) -> str:
 
 
 def join_answers(answers: Sequence[Answer]) -> str:
-    """The raw text of a draft: every answer in order."""
+    """Return the raw text of a draft: every answer in order."""
     return ASKED_AGAIN.join(answer.text for answer in answers)
 
 
 def combine_verdicts(verdicts: Sequence[Verdict], criterion: Criterion, instance: Instance) -> ImportedDraft:
     """One draft of all answers: the mean of the scores read, and the rows of the answer nearest to it.
 
+    Its rule names every rule that accepted one of the scores, so that a doubtful one is not hidden by the others.
     Unreadable answers are left out of the mean and counted in the reason; a draft of nothing but unreadable
     ones has no score, no rows, and holds everything that was said.
     """
@@ -79,18 +116,19 @@ def combine_verdicts(verdicts: Sequence[Verdict], criterion: Criterion, instance
         raw=nearest.raw,
         samples=scores if len(verdicts) > 1 else (),
         probabilities=_mean_probabilities([one.probabilities for one in read if one.probabilities]),
+        rule=" + ".join(sorted({verdict.evaluation.rule for verdict in read} - {""})),
     )
 
 
 def _mean_probabilities(given: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
-    """The mean of each step's over the answers."""
+    """Return the mean of each step's over the answers."""
     return tuple(math.fsum(step) / len(given) for step in zip(*given, strict=True))
 
 
 def _rows(
     verdict: Verdict, scores: Sequence[float], mean: float, instance: Instance
 ) -> tuple[EvaluationRow, ...]:
-    """Conclusion where there is one, score, evidence: each with the spans it quotes from the output."""
+    """Return the rows (conclusion if any, score, evidence), with the spans that each quotes from the output."""
     parsed = verdict.evaluation
     lines = [(RowKind.CONCLUSION, parsed.conclusion)] if parsed.conclusion else []
     lines.append((RowKind.SCORE, _score_line(verdict, scores, mean)))
@@ -101,7 +139,7 @@ def _rows(
 
 
 def _score_line(verdict: Verdict, scores: Sequence[float], mean: float) -> str:
-    """The text of the score row: the score, how many answers it is the mean of, and what kind of score it is."""
+    """Return the text of the score row: the score, the number of averaged answers, and the kind of score."""
     details = []
     if len(scores) > 1:
         details.append(f"mean of {len(scores)} answers, standard deviation {statistics.stdev(scores):.2f}")

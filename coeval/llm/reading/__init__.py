@@ -1,1 +1,1 @@
-"""A model's words to ratings, evaluations, lists and quotes. Pure; never raises, whatever the text."""
+"""Parsers for a model's words: ratings, evaluations, lists and quotes. Pure; they never raise."""

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from coeval.domain import RowKind
-from coeval.llm.reading.echoes import own_objects
-from coeval.llm.reading.folding import fold
+from coeval.llm.reading.cleanup import fold, strip_thoughts
 from coeval.llm.reading.markup import strip_bullet, strip_markup
-from coeval.llm.reading.rating.reader import Reading, cut_middle, read_rating
-from coeval.llm.reading.thoughts import strip_thoughts
+from coeval.llm.reading.rating_json import own_json
+from coeval.llm.reading.ratings import Reading, cut_middle, read_rating
 
 MAX_EVIDENCE = 30
 """Lines of evidence that are read from one answer; the rest is left out."""
+
+NOTHING = re.compile(r"\W*(?:none|n/?a|no evidence|not applicable)?\W*", re.I)
+"""A line of evidence that says that there is no evidence."""
 
 MAX_LINE = 4000
 """Longest conclusion or line of evidence, in characters."""
@@ -22,44 +24,83 @@ MAX_LINE = 4000
 
 @dataclass(frozen=True, slots=True)
 class ParsedEvaluation:
-    """What was read; ``reason`` says why where ``score`` is None. ``score_line`` is the model's own wording."""
+    """The parsed evaluation. ``reason`` explains a missing ``score``; ``rule`` names the rule that accepted it.
+
+    ``score_line`` is the model's own wording.
+    """
 
     conclusion: str = ""
     score: float | None = None
     evidence: tuple[str, ...] = ()
     reason: str = ""
     score_line: str = ""
+    rule: str = ""
 
 
 def parse_evaluation(
-    text: str, scale: Sequence[float], criterion: str | None = None, *, sample: str = ""
+    text: str, scale: Sequence[float], criterion: str | None = None, *, given: str = "", whole: bool = True
 ) -> ParsedEvaluation:
     """Conclusion, score and evidence from JSON, fenced JSON or labelled or numbered prose. Never raises.
 
-    ``sample`` is the text that was judged: what the answer copies from it is not taken for the verdict.
+    ``given`` and ``whole`` are those of `read_rating`.
 
     >>> parse_evaluation('1. Conclusion: Clear.\\n2. Score: 4\\n3. Evidence:\\n- "Hi."', (1, 5)).evidence
     ('"Hi."',)
     """
     text = strip_thoughts(text)
-    return _from_json(text, scale, criterion, sample) or _from_prose(
-        cut_middle(text), scale, criterion, sample
+    sections = sort_lines(cut_middle(text))
+    reading = read_rating(text, scale, criterion, given=given, whole=whole)
+    members = reading.members or _members(text, given, whole=whole)
+    if members:
+        return from_members(members, reading)
+    if whole:
+        ordered = read_rating("\n".join(sections.scored), scale, criterion, given=given)
+        reading = ordered if sections.scored and not ordered.nothing else reading
+    return ParsedEvaluation(
+        sections.text_of(RowKind.CONCLUSION),
+        reading.score,
+        tuple(line[:MAX_LINE] for line in sections.lines[RowKind.EVIDENCE][:MAX_EVIDENCE]),
+        reading.why,
+        " ".join(sections.lines[RowKind.SCORE])[:MAX_LINE],
+        reading.rule,
     )
 
 
+def from_members(members: Mapping[str, object], reading: Reading) -> ParsedEvaluation:
+    """Return the evaluation whose words are the members of a JSON object."""
+    folded = {fold(str(key)): inner for key, inner in members.items()}
+    words = next((folded[name] for name in _CONCLUSIONS if folded.get(name)), "")
+    conclusion = strip_markup(words) if isinstance(words, str) else ""
+    evidence = json_evidence(folded.get("evidence", folded.get("quotes")))
+    return ParsedEvaluation(conclusion[:MAX_LINE], reading.score, evidence, reading.why, "", reading.rule)
+
+
+_CONCLUSIONS = (
+    "conclusion", "analysis", "explanation", "reason", "rationale", "reasoning", "justification", "comment",
+)  # fmt: skip
+
+
+def _members(text: str, given: str, *, whole: bool) -> Mapping[str, object]:
+    """Return the parts of the model's last object with a conclusion or evidence."""
+    for found in reversed(own_json(text, fold(given), whole=whole)):
+        if isinstance(found.value, dict) and {"conclusion", "evidence"} & {fold(key) for key in found.value}:
+            return found.value
+    return {}
+
+
 def parse_rationale(
-    text: str, scale: Sequence[float], criterion: str | None = None, *, sample: str = ""
+    text: str, scale: Sequence[float], criterion: str | None = None, *, given: str = "", whole: bool = True
 ) -> ParsedEvaluation:
-    """The rating of an answer in words, with the words around it as its conclusion. Never raises."""
-    reading = read_rating(text, scale, criterion, sample=sample)
+    """Return the rating of an answer in words, with the words around it as its conclusion. Never raises."""
+    reading = read_rating(text, scale, criterion, given=given, whole=whole)
     lines = (line.strip() for line in strip_markup(cut_middle(strip_thoughts(text))).split("\n"))
     words = [_LABEL.sub("", line).strip() for line in lines if re.search(r"[^\W\d_]", line)]
     kept = [line for line in words if line and not _only_rates(line)]
-    return ParsedEvaluation("\n".join(kept)[:MAX_LINE], reading.score, (), reading.why)
+    return ParsedEvaluation("\n".join(kept)[:MAX_LINE], reading.score, (), reading.why, "", reading.rule)
 
 
 def _only_rates(line: str) -> bool:
-    """Whether a line states a rating, or an empty label, and nothing else."""
+    """Return whether a line states a rating, or an empty label, and nothing else."""
     return len(line) <= MAX_RATING_LINE and _ONLY_RATING.fullmatch(line) is not None
 
 
@@ -75,7 +116,7 @@ MAX_RATING_LINE = 120
 
 _SECTIONS = {
     RowKind.CONCLUSION: "conclusion|analysis|rationale|explanation|reasoning|judge?ment|evaluation",
-    RowKind.SCORE: "score|rating",
+    RowKind.SCORE: "(?:final |overall |revised |updated |my )?(?:score|rating)|final answer",
     RowKind.EVIDENCE: "evidence|quotes?|quotations?",
 }
 _HEADERS = {
@@ -88,24 +129,6 @@ _NUMERALS = {"1": RowKind.CONCLUSION, "2": RowKind.SCORE, "3": RowKind.EVIDENCE}
 _ORDER = list(_SECTIONS)
 
 
-def _from_json(
-    text: str, scale: Sequence[float], criterion: str | None, sample: str
-) -> ParsedEvaluation | None:
-    """The evaluation in the answer's own JSON object, or None."""
-    for value in own_objects(text, fold(sample)):
-        members = {fold(str(key)): inner for key, inner in value.items()}
-        if {"conclusion", "evidence"} & set(members):
-            reading = read_rating(text, scale, criterion, sample=sample)
-            conclusion = _plain(members.get("conclusion") or members.get("analysis") or "")
-            evidence = json_evidence(members.get("evidence"))
-            return ParsedEvaluation(conclusion[:MAX_LINE], reading.score, evidence, reading.why)
-    return None
-
-
-def _plain(value: object) -> str:
-    return strip_markup(value) if isinstance(value, str) else ""
-
-
 def json_evidence(value: object) -> tuple[str, ...]:
     """Evidence lines: texts, or objects with a quote and a comment, which become one line each."""
     items = value if isinstance(value, list) else [value]
@@ -116,13 +139,13 @@ def json_evidence(value: object) -> tuple[str, ...]:
             quote = _unmarked(texts.pop("quote", texts.pop("text", "")))
             marked = f"“{quote}”" if '"' in quote else f'"{quote}"'
             item = " - ".join(([marked] if quote else []) + [inner for inner in texts.values() if inner])
-        if isinstance(item, str) and item.strip():
+        if isinstance(item, str) and not NOTHING.fullmatch(item):
             lines.append(strip_bullet(item.strip())[:MAX_LINE])
     return tuple(lines)
 
 
 def _unmarked(quote: str) -> str:
-    """The quotation without marks around it; those of a quotation inside it stay, also where it ends with that."""
+    """Return the quotation without its outer quotation marks; inner quotation marks stay."""
     bare = quote.strip('"“”')
     if not re.search('["“”]', bare):
         return bare
@@ -130,25 +153,31 @@ def _unmarked(quote: str) -> str:
 
 
 @dataclass(slots=True)
-class _Sections:
+class Sections:
+    """The lines of an answer in words, by section; ``scored`` lines may state the score."""
+
     lines: dict[RowKind, list[str]] = field(default_factory=lambda: {kind: [] for kind in RowKind})
+    scored: list[str] = field(default_factory=list)
     current: RowKind = RowKind.CONCLUSION
+    has_concluded: bool = False
+    """True if a line of the conclusion has a word. Stored, because a search at every line takes quadratic time."""
+
+    def text_of(self, kind: RowKind) -> str:
+        return "\n".join(self.lines[kind])[:MAX_LINE]
 
 
-def _from_prose(text: str, scale: Sequence[float], criterion: str | None, sample: str) -> ParsedEvaluation:
-    sections = _Sections()
+def sort_lines(text: str) -> Sections:
+    """Return the lines by their labels, or by their numbers if numbers replace labels."""
+    sections = Sections()
     for line in strip_markup(text).split("\n"):
         if line.strip():
             _sort_line(line.strip(), sections)
-    score_line = " ".join(sections.lines[RowKind.SCORE])
-    reading = _section_score(score_line, text, scale, criterion, sample)
-    evidence = [line[:MAX_LINE] for line in sections.lines[RowKind.EVIDENCE][:MAX_EVIDENCE]]
-    conclusion = "\n".join(sections.lines[RowKind.CONCLUSION])[:MAX_LINE]
-    return ParsedEvaluation(conclusion, reading.score, tuple(evidence), reading.why, score_line[:MAX_LINE])
+    return sections
 
 
-def _sort_line(line: str, sections: _Sections) -> None:
-    """Put a line into its section: by its label, by its number where numbers stand for labels, or below."""
+def _sort_line(line: str, sections: Sections) -> None:
+    """Put a line into its section, by its label, its number, or its position."""
+    given = line
     for kind, header in _HEADERS.items():
         match = header.match(line)
         if match and (match["mark"] is not None or _opens_evidence(kind, line, sections)):
@@ -158,25 +187,24 @@ def _sort_line(line: str, sections: _Sections) -> None:
             break
     else:
         numbered = re.match(r"([123])[.)][ \t]+", line)
-        if numbered and _ORDER.index(_NUMERALS[numbered[1]]) >= _ORDER.index(sections.current):
+        if (
+            numbered
+            and (sections.has_concluded or numbered[1] == "1")
+            and _ORDER.index(_NUMERALS[numbered[1]]) >= _ORDER.index(sections.current)
+        ):
             in_evidence = sections.current is RowKind.EVIDENCE
             sections.current = sections.current if in_evidence else _NUMERALS[numbered[1]]
+            given = line[numbered.end() :]
+            given = f"Score: {given}" if sections.current is RowKind.SCORE else given
+    if sections.current is not RowKind.EVIDENCE:
+        sections.scored.append(given)
     text = strip_bullet(line)
     if re.search(r"\w", text):
         sections.lines[sections.current].append(text)
+        if sections.current is RowKind.CONCLUSION and re.search(r"[^\W\d_]", text):
+            sections.has_concluded = True
 
 
-def _opens_evidence(kind: RowKind, line: str, sections: _Sections) -> bool:
-    """Whether a line like "3. Evidence from the answer includes" is the heading of the evidence."""
+def _opens_evidence(kind: RowKind, line: str, sections: Sections) -> bool:
+    """Return whether a line like "3. Evidence from the answer includes" is the heading of the evidence."""
     return kind is RowKind.EVIDENCE and (line.startswith("3") or sections.current is RowKind.SCORE)
-
-
-def _section_score(
-    score_line: str, text: str, scale: Sequence[float], criterion: str | None, sample: str
-) -> Reading:
-    """The rating in the score's own section; where that has none, in the whole answer."""
-    if score_line:
-        reading = read_rating(f"Score: {score_line}", scale, criterion, sample=sample)
-        if reading.score is not None or "outside" in reading.why:
-            return reading
-    return read_rating(text, scale, criterion, sample=sample)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from coeval.llm.reading.folding import fold
+from coeval.llm.reading.cleanup import fold, strip_thoughts
 from coeval.llm.reading.markup import find_json, strip_bullet, strip_markup
-from coeval.llm.reading.thoughts import strip_thoughts
 
 MAX_ITEMS = 30
 """Criteria or steps that are read from one answer; the rest is left out."""
@@ -46,12 +45,12 @@ def parse_criteria(text: str) -> list[str]:
 
 
 def parse_steps(text: str) -> list[str]:
-    """The evaluation steps that an answer lists; the same forms and limits as `parse_criteria`."""
+    """Return the evaluation steps that an answer lists; the same forms and limits as `parse_criteria`."""
     return parse_criteria(text)
 
 
 def parse_plan(text: str) -> str:
-    """A fusion plan as text a person can edit: no thoughts, fences or JSON around it; at most `MAX_PLAN` long."""
+    """Return a fusion plan as editable text, without reasoning, fences or JSON; at most `MAX_PLAN` long."""
     text = strip_thoughts(text[:MAX_LIST])
     steps = _json_items(text)
     if steps:
@@ -68,7 +67,7 @@ def _json_items(text: str) -> list[str]:
 
 
 def _strings(value: object) -> list[str]:
-    """The items of a JSON list; of an object, its list, or its members as "name: text"."""
+    """Return the items of a JSON list; of an object, its list, or its members as "name: text"."""
     if isinstance(value, list):
         return [text for text in map(_item_text, value) if text]
     if not isinstance(value, dict):
@@ -82,7 +81,7 @@ def _strings(value: object) -> list[str]:
 
 
 def _item_text(value: object) -> str:
-    """One item as text: a string as it is, of an object its name and its text."""
+    """Return one item as text: a string unchanged, an object by its name and text."""
     if isinstance(value, str):
         return value
     if not isinstance(value, dict):
@@ -96,7 +95,7 @@ def _item_text(value: object) -> str:
 
 
 def _marked_items(text: str) -> list[str]:
-    """The items of a numbered list, else of a bulleted one, else the lines where there are several short ones."""
+    """Return the items of a numbered list, else of a bulleted one, else several short lines."""
     lines = text.split("\n")
     for marker in (_NUMBERED, _BULLETED):
         indents = [len(match["indent"]) for line in lines if (match := marker.match(line))]
@@ -107,7 +106,7 @@ def _marked_items(text: str) -> list[str]:
 
 
 def _gather(lines: list[str], marker: re.Pattern[str], indent: int) -> list[str]:
-    """Each marked line with the lines that continue it: those right below, and indented ones after a gap."""
+    """Return each marked line with its continuation lines: the next ones, and indented ones after a gap."""
     items: list[list[str]] = []
     gap = False
     for line in lines:

@@ -1,4 +1,4 @@
-"""What models wrap their answers in: markdown, tags, fences and JSON; all of it pure."""
+"""Wrappers of answers: markdown, tags, fences and JSON. All functions are pure."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 
-from coeval.llm.reading.surrogates import clean_value
+from coeval.llm.reading.cleanup import clean_value
 
 MAX_ATTEMPTS = 50
-"""How many opening brackets are tried as the start of JSON: a bound on the time a hostile text can take."""
+"""Largest number of opening brackets tried as the start of JSON. It bounds the time for hostile texts."""
 
 MAX_BULLETS = 5
 """Bullets and numbers that one line may begin with."""
@@ -18,15 +18,22 @@ MAX_BULLETS = 5
 MAX_JSON = 200_000
 """Characters of an answer in which JSON is looked for."""
 
-_LABEL_TAG = re.compile(
-    r"<\s*(score|rating|answer|conclusion|evidence|explanation|rationale|analysis)\s*>", re.I
+_PARTS = (
+    r"(?:[a-z]{1,12}[_-]){0,2}(?:score|rating|grade|verdict|answer|conclusion|evidence|explanation|"
+    r"rationale|analysis|"
+    r"reasoning|justification)"
 )
+_LABEL_TAG = re.compile(rf"<\s*({_PARTS})\s*>", re.I)
+_CLOSING_LABEL = re.compile(rf"<\s*/\s*{_PARTS}\s*>", re.I)
+_TAG = re.compile(r"<\s*(score|rating|answer|conclusion|evidence|explanation|rationale|analysis)\s*>", re.I)
 _CLOSING_LABEL = re.compile(
     r"<\s*/\s*(?:score|rating|answer|conclusion|evidence|explanation|rationale|analysis)\s*>", re.I
 )
-_TAG = re.compile(r"</?[a-z][a-z0-9]{0,9}(?:\s[^<>\n]{0,80})?/?>", re.I)
+_TAG = re.compile(r"</?[a-z][a-z0-9_-]{0,20}(?:\s[^<>\n]{0,80})?/?>", re.I)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[\w-]*[ \t]*$", re.M)
 _LINE_MARKS = re.compile(r"^[ \t]*(?:#{1,6}|(?:>[ \t]?)+)[ \t]*", re.M)
+_STRUCK = re.compile(r"~~[^~\n]{0,40}\d[^~\n]{0,40}~~")
+_TOKEN = re.compile(r"<[|｜][\w▁ -]{1,40}[|｜]>")
 _BOXED = re.compile(r"\$?\\boxed\s{0,3}\{([^{}\n]{0,40})\}\$?")
 _DOUBLE_BRACKETS = re.compile(r"\[\[[ \t]{0,3}([\d.]{1,9})[ \t]{0,3}\]\]")
 _RESULT = re.compile(r"\[(?:RESULT|SCORE|RATING)\][ \t]{0,3}:?")
@@ -42,7 +49,7 @@ _BULLET = re.compile(r"^[ \t]*(?:[-*+•‣▪–—·●]|\(?\d{1,3}[.):]|\(?[a
 
 
 def strip_markup(text: str) -> str:
-    """The words alone: no emphasis, headings, quotation signs, fences or tags; bullets become dashes.
+    """Return the words alone: no emphasis, headings, quotation signs, fences or tags; bullets become dashes.
 
     A tag that names a part of the answer becomes its label.
 
@@ -52,15 +59,20 @@ def strip_markup(text: str) -> str:
     'score: 4'
     """
     text = _FENCE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
-    text = _CLOSING_LABEL.sub("\n", _LABEL_TAG.sub(r"\n\1: ", text))
-    text = _BOXED.sub(r"answer: \1", _TAG.sub("", text))
+    text = _CLOSING_LABEL.sub("\n", _LABEL_TAG.sub(_label, text))
+    text = _BOXED.sub(r"answer: \1", _TAG.sub("", _TOKEN.sub("", text)))
     text = _RESULT.sub("Final rating:", _DOUBLE_BRACKETS.sub(r"\1", text))
+    text = _STRUCK.sub("", text)
     text = _UNDERSCORES.sub("", _STAR_BULLET.sub(r"\1-", text).translate(_EMPHASIS))
     return _LINE_MARKS.sub("", text).strip()
 
 
+def _label(tag: re.Match[str]) -> str:
+    return "\n" + re.sub("[_-]", " ", tag[1]) + ": "
+
+
 def strip_bullet(line: str) -> str:
-    """The line without its bullet or number.
+    """Return the line without its bullet or number.
 
     >>> strip_bullet("- 2. Be clear")
     'Be clear'
@@ -73,23 +85,38 @@ def strip_bullet(line: str) -> str:
     return line.strip()
 
 
-def find_json(text: str) -> list[tuple[object, str]]:
-    """Every outermost JSON object or list in the text, with its source, in order.
+def find_json(text: str, *, mend: bool = True) -> list[tuple[object, str]]:
+    """Return every outermost JSON object or list in the text, with its source, in order.
 
-    Commas too many before a closing bracket are forgiven, and an answer cut off inside its JSON is read as
-    far as it goes; anything else unreadable is passed over.
+    With ``mend`` commas too many before a closing bracket are forgiven, and an answer cut off inside its JSON is read
+    as far as it goes; anything else unreadable is passed over.
     """
     text = text[:MAX_JSON]
     values = list(_scan_json(text))
-    if _is_whole(values, text):
+    if not mend or _is_whole(values, text):
         return values
     mended_text = _EXTRA_COMMA.sub(r"\1", text)
     mended = list(_scan_json(mended_text)) if mended_text != text else values
     return mended if _is_whole(mended, mended_text) else _cut_off_json(text) or values
 
 
+def opens_at(text: str) -> int:
+    """Return the position of the first object that never closes; -1 if every object closes.
+
+    >>> opens_at('{"a": 1} {"b": {"c": 1}, ')
+    9
+    """
+    text, at = text[:MAX_JSON], 0
+    for _, source in _scan_json(text):
+        start = text.find(source, at)
+        if "{" in text[at:start]:
+            break
+        at = start + len(source)
+    return text.find("{", at)
+
+
 def _is_whole(values: list[tuple[object, str]], text: str) -> bool:
-    """Whether what was read begins where the first bracket opens; a text without brackets has it all."""
+    """Return whether the parsed part begins at the first bracket, or the text has no brackets."""
     opening = _OPENING.search(text)
     return opening is None or bool(values) and text.startswith(values[0][1], opening.start())
 
@@ -113,7 +140,7 @@ def _scan_json(text: str) -> Iterator[tuple[object, str]]:
 
 
 def _cut_off_json(text: str) -> list[tuple[object, str]]:
-    """The object that begins the answer, closed after its last complete member."""
+    """Return the object that begins the answer, closed after its last complete member."""
     start = text.find("{")
     if start < 0 or re.search(r"[\w\[]", _FENCE.sub("", text[:start])):
         return []

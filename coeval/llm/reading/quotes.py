@@ -1,4 +1,4 @@
-"""Quoted spans of an evaluation, located in the output they are quoted from."""
+"""Quoted spans of an evaluation, located in the output even if a word differs."""
 
 from __future__ import annotations
 
@@ -6,13 +6,70 @@ import re
 from dataclasses import replace
 from functools import lru_cache
 
+from rapidfuzz import fuzz
+
 from coeval.domain import Quote, QuotePlace
-from coeval.llm.reading.folding import Folded, fold_offsets
+from coeval.llm.reading.cleanup import Folded, fold_offsets
 from coeval.llm.reading.markup import strip_bullet, strip_markup
-from coeval.llm.reading.near_quotes import locate_nearly
+
+LIKENESS = 88.0
+"""Percent of likeness from which a passage counts as nearly the same."""
+
+MIN_LENGTH, MAX_LENGTH = 20, 1000
+"""Folded characters of a quotation that is aligned: a shorter one is like too much, a longer one costs too much."""
+
+MAX_TEXT = 50_000
+"""Characters of the text that are searched."""
+
+_DIGITS = re.compile(r"\d+")
+_NOT = re.compile(r"\b(?:not|no|never|none|cannot|without)\b|n't\b")
+
+
+def locate_nearly(span: str, text: str) -> tuple[int, int] | None:
+    """Return the offsets of the passage most like ``span``, in whole words; None if none is nearly the same.
+
+    A passage with other numbers, or with a "not" more or less, says something else however alike it looks.
+    """
+    quote = fold_offsets(span).text.strip()
+    if not MIN_LENGTH <= len(quote) <= MAX_LENGTH:
+        return None
+    folded = _fold(text[:MAX_TEXT])
+    alignment = fuzz.partial_ratio_alignment(quote, folded.text, score_cutoff=LIKENESS)
+    if alignment is None or alignment.dest_end <= alignment.dest_start or len(folded.text) < len(quote):
+        return None
+    start, end = _whole_words(folded.text, alignment.dest_start, alignment.dest_end)
+    passage = folded.text[start:end]
+    if fuzz.ratio(quote, passage) < LIKENESS or _facts(quote) != _facts(passage):
+        return None
+    return folded.slice_of(start, end)
+
+
+@lru_cache(maxsize=4)
+def _fold(text: str) -> Folded:
+    return fold_offsets(text)
+
+
+def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the span extended to whole words."""
+    while start > 0 and text[start - 1].isalnum() and text[start].isalnum():
+        start -= 1
+    while end < len(text) and text[end - 1].isalnum() and text[end].isalnum():
+        end += 1
+    while start < end and text[start] == " ":
+        start += 1
+    while end > start and text[end - 1] == " ":
+        end -= 1
+    return start, end
+
+
+def _facts(text: str) -> tuple[list[str], int]:
+    return sorted(_DIGITS.findall(text)), len(_NOT.findall(text))
+
+
+# Quoted spans of an evaluation, located in the output they are quoted from.
 
 MAX_QUOTES = 40
-"""Quotations looked up in one line; what a line quotes beyond that is left out."""
+"""Largest number of quotations per line; others are left out."""
 
 MAX_LINE = 8000
 """Characters of a line in which quotations are looked for."""
@@ -28,7 +85,7 @@ _MIN_DENSE = 8
 
 
 def find_quotes(line: str, output: str, source: str = "") -> tuple[Quote, ...]:
-    """The spans that a line quotes, in order, with their offsets in ``output``, or else in its input ``source``.
+    """Return the spans that a line quotes, in order, with their offsets in ``output``, or else in its input ``source``.
 
     Quotations stand in straight, curly or angled quotation marks, in CJK brackets or in backticks; an
     apostrophe inside a word is none. A line without any is a quotation itself where it stands word for word
@@ -55,7 +112,7 @@ def find_quotes(line: str, output: str, source: str = "") -> tuple[Quote, ...]:
 
 
 def _quoted_spans(line: str) -> list[str]:
-    """What stands between matching marks, outermost first come; an opening mark without an end is passed over."""
+    """Return the texts between matching marks, outermost first; marks without an end are skipped."""
     spans: list[str] = []
     exhausted: set[str] = set()
     opening = _OPENER.search(line)
@@ -73,7 +130,7 @@ def _quoted_spans(line: str) -> list[str]:
 
 
 def _closing(line: str, mark: str, start: int) -> int:
-    """Where the quotation opened by ``mark`` ends, or -1."""
+    """Return the end of the quotation that ``mark`` opened, or -1."""
     if mark in "'‘":
         match = _SINGLE_END.search(line, start)
         return match.start() if match else -1
@@ -82,7 +139,7 @@ def _closing(line: str, mark: str, start: int) -> int:
 
 
 def _outermost(line: str, output: str) -> Quote | None:
-    """The text from the first straight mark to the last, where it stands in the output with marks of its own."""
+    """Return the text from the first straight mark to the last, if the output contains it with its own marks."""
     first, last = line.find('"'), line.rfind('"')
     if first < 0 or line.count('"') < 4:
         return None
@@ -99,14 +156,14 @@ def _whole_line(line: str, output: str) -> Quote | None:
 
 
 def _locate_parts(span: str, output: str, source: str) -> list[Quote]:
-    """The span, or its parts where an ellipsis leaves something out."""
+    """Return the span, or its parts around an ellipsis."""
     return [
         quote if quote.located else _look_further(quote, output, source) for quote in _parts(span, output)
     ]
 
 
 def _look_further(quote: Quote, output: str, source: str) -> Quote:
-    """A quotation that is not in the output as it stands, where else it may be."""
+    """Return the place of a quotation that is not literally in the output."""
     elsewhere = _locate(quote.text, source) if source else quote
     if elsewhere.located:
         return replace(elsewhere, place=QuotePlace.INPUT)
@@ -123,7 +180,7 @@ def _parts(span: str, output: str) -> list[Quote]:
 
 
 def _locate(span: str, output: str) -> Quote:
-    """The first place of the span in the output, by the strictest comparison that finds one."""
+    """Return the first place of the span in the output, by the strictest comparison that finds one."""
     for text in dict.fromkeys((span, span.rstrip(_TRAILING))):
         start = _find_words(text, output) if text else -1
         if start >= 0:
@@ -143,7 +200,7 @@ def _fold_output(output: str) -> Folded:
 
 
 def _find_words(text: str, output: str) -> int:
-    """The first occurrence that does not cut a word in two, or -1."""
+    """Return the first occurrence that does not cut a word in two, or -1."""
     start = output.find(text)
     for _ in range(_MAX_LOOKS):
         if start < 0 or not _cuts_word(output, start, start + len(text)):
@@ -166,7 +223,7 @@ def _find_folded(text: str, folded: Folded, output: str) -> tuple[int, int] | No
 
 
 def _cuts_word(text: str, start: int, end: int) -> bool:
-    """Whether a word of a script with letter case, or a number, goes on across either end."""
+    """Return whether either end cuts a number, or a word in a script with letter case."""
     return (start > 0 and _joined(text[start - 1], text[start])) or (
         end < len(text) and _joined(text[end - 1], text[end])
     )

@@ -1,33 +1,100 @@
-"""What a run would take, before it is begun: calls, tokens, cost at the user's prices, time."""
+"""Forecast a run before it begins: calls, tokens, cost at the user's prices, time."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import ceil
 from statistics import fmean
 
 from coeval.domain import Call, Request
 from coeval.llm.client.failures import CallError
-from coeval.llm.running.estimate import estimate_sent, estimate_tokens
+from coeval.llm.running.dispatch import MOST
 from coeval.llm.running.ledger import Ledger, Prices, answer_of
 from coeval.llm.running.progress import show_seconds
 
+PER_MESSAGE = 4
+LETTERS, OTHER_LETTERS, SIGNS = 10, 2.5, 2.2
+"""Characters of one token: letters of an English word, of a word with other letters, signs in a row."""
+
+_PIECE = re.compile(r"[^\W\d_]+|\d{1,3}|\n+|[^\w\s]+|_+")
+_IDEOGRAPH = 0x2E80
+
+
+def estimate_tokens(request: Request) -> int:
+    """Return the approximate number of prompt tokens of a request with its JSON schema, without images."""
+    texts = [message.content for message in request.messages]
+    if request.schema is not None:
+        texts.append(json.dumps(request.schema, default=dict))
+    return count_tokens(texts) + PER_MESSAGE * len(request.messages)
+
+
+def estimate_sent(body: str) -> int:
+    """Return the same for the JSON text of a sent request; 0 if it is none."""
+    try:
+        sent = json.loads(body)
+        messages = [_words_of(message["content"]) for message in sent["messages"]]
+    except (ValueError, RecursionError, LookupError, TypeError):
+        return 0
+    form = sent.get("response_format")
+    schema = form.get("json_schema", {}).get("schema") if isinstance(form, dict) else None
+    texts = [*messages, json.dumps(schema)] if schema else messages
+    return count_tokens(texts) + PER_MESSAGE * len(messages)
+
+
+def _words_of(content: object) -> str:
+    """Return the words of a message that was sent; one with images is a list of parts."""
+    if not isinstance(content, list):
+        return str(content)
+    return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+
+
+def count_tokens(texts: Iterable[str]) -> int:
+    """About how many tokens these texts are, without a tokeniser and in linear time.
+
+    A word is one token for each ten letters begun, or two and a half where they are no English letters; an ideograph is
+    one, three digits are one, signs in a row are one for every 2.2, and so are line breaks in a row. Against the
+    vocabularies cl100k and o200k it is within 8% for English prose, chat, code, CSV and JSON schemas; what an
+    endpoint has counted corrects it (``forecast``).
+
+    >>> count_tokens(["The ferry left the island at noon."])
+    8
+    """
+    return math.ceil(sum(_weigh(piece[0]) for text in texts for piece in _PIECE.finditer(text)))
+
+
+def _weigh(piece: str) -> float:
+    if piece.isspace() or piece.isdecimal():
+        return 1
+    if not piece[0].isalpha():
+        return max(1.0, len(piece) / SIGNS)
+    if piece.isascii():
+        return math.ceil(len(piece) / LETTERS)
+    ideographs = sum(ord(letter) >= _IDEOGRAPH for letter in piece)
+    return ideographs + math.ceil((len(piece) - ideographs) / OTHER_LETTERS)
+
+
 CALL_SECONDS = 4.0
-"""Seconds a call takes where the ledger does not tell."""
+"""Seconds per call if the ledger has no data."""
 
 KNOWN_BY = 200
-"""Characters at the end of a question, by which earlier ones of its kind are known: how to answer stands there."""
+"""Number of characters at the end of a question that identify similar earlier questions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """``calls`` are the answers to be paid for; ``cached`` those the ledger gives; ``seconds`` of wall time.
+    """A forecast. ``calls`` are requests to send; ``cached`` are answers in the ledger; ``seconds`` is wall time.
 
     ``cached_tokens`` are those of ``prompt_tokens`` that the provider is likely to serve from its prefix cache.
     """
 
     calls: int
+    answers: int
+    """Answers to pay for. One call can give several."""
     cached: int
     prompt_tokens: int
     completion_tokens: int
@@ -42,7 +109,8 @@ class Forecast:
         served = f" ({self.cached_tokens:,} from the provider's cache)" if self.cached_tokens else ""
         tokens = f"{self.prompt_tokens:,}{served} + {self.completion_tokens:,} tokens"
         cost = f", cost {self.cost:.4g}" if self.cost else ""
-        about = f"about {self.calls:,} calls{free}, {tokens}{cost}, {show_seconds(self.seconds)}"
+        several = f" for {self.answers:,} answers" if self.answers != self.calls else ""
+        about = f"about {self.calls:,} calls{several}{free}, {tokens}{cost}, {show_seconds(self.seconds)}"
         if not self.images:
             return about
         return f"{about}; with {self.images:,} images, whose tokens are counted only as far as earlier calls tell"
@@ -58,32 +126,40 @@ def forecast(
     concurrency: int = 8,
     answer_tokens: float,
 ) -> Forecast:
-    """What ``n`` calls take, judged by some of them, each with the number of its sample.
+    """Return the forecast for ``n`` answers from a sample of requests, each with its sample number.
 
-    A share of calls that the ledger already holds is free. What earlier calls to this model took, if they can be those
+    An answer that the ledger already holds is free. Samples of one question are asked for in one call, unless earlier
+    calls to this model show that it gives one answer at a time. What earlier calls took, if they can be those
     of the same kind, tells how many tokens a text really makes, how long an answer is, how often one is asked for
     again, what a prefix cache serves, and the time; without them the rules of thumb stand in.
     """
     known = [_look_up(ledger, request, number, endpoint) for request, number in sample]
-    calls = round(n * known.count(None) / len(sample)) if sample else n
+    answers = round(n * known.count(None) / len(sample)) if sample else n
     asked = [request for (request, _), call in zip(sample, known, strict=True) if call is None]
     past = _Past(ledger, asked[0], endpoint) if ledger is not None and asked else _Past()
-    repeats = len(asked) > len({request.hash for request in asked})
-    prompt = round(
-        calls * _mean([estimate_tokens(r) for r in asked], 0.0) * past.prompt_ratio(repeats=repeats)
-    )
+    sent = _gather(asked) if past.gives_several else asked
+    calls = round(answers * len(sent) / len(asked)) if asked else answers
+    prompt = round(calls * _mean([estimate_tokens(r) for r in sent], 0.0) * past.prompt_ratio)
     usual = past.answer_tokens or answer_tokens
     each = _mean([min(usual, request.max_tokens or usual) for request in asked], usual)
     return Forecast(
         calls=calls,
-        cached=n - calls,
+        answers=answers,
+        cached=n - answers,
         prompt_tokens=prompt,
-        completion_tokens=round(calls * each),
-        cost=prices.cost(prompt, round(calls * each)),
+        completion_tokens=round(answers * each),
+        cost=prices.cost(prompt, round(answers * each)),
         seconds=calls * past.seconds / concurrency,
         cached_tokens=round(prompt * past.cached_share),
-        images=round(calls * _mean([sum(len(turn.images) for turn in one.messages) for one in asked], 0.0)),
+        images=round(calls * _mean([sum(len(turn.images) for turn in one.messages) for one in sent], 0.0)),
     )
+
+
+def _gather(asked: Sequence[Request]) -> list[Request]:
+    """Return each request as often as it is sent, if one call gives up to ``MOST`` answers."""
+    by_hash = {request.hash: request for request in asked}
+    counts = Counter(request.hash for request in asked)
+    return [by_hash[key] for key, count in counts.items() for _ in range(ceil(count / MOST))]
 
 
 def _look_up(ledger: Ledger | None, request: Request, number: int, endpoint: str) -> Call | None:
@@ -95,7 +171,7 @@ def _mean(values: Sequence[float], default: float) -> float:
 
 
 class _Past:
-    """What earlier calls to a model took: those whose question ends like this one, or else all of them."""
+    """Statistics of earlier calls to a model: of those with the same end of the question, or else of all."""
 
     def __init__(
         self, ledger: Ledger | None = None, request: Request | None = None, endpoint: str = ""
@@ -106,27 +182,30 @@ class _Past:
         self.calls = alike or list(calls)
         first = sum(not _asks_again(call) for call in alike)
         self.answer_tokens = sum(call.completion_tokens for call in alike) / first if first else 0.0
-        """Tokens for each question's answer, those of asking again among them; 0 where none were counted."""
+        """Tokens of each question's answer, including repetitions; 0 if none were counted."""
         latencies = [call.latency_ms / 1000 for call in self.calls if call.latency_ms]
         self.seconds = _mean(latencies, CALL_SECONDS)
 
-    def prompt_ratio(self, *, repeats: bool) -> float:
-        """Prompt tokens billed, those of asking again among them, for each one guessed of the first questions.
+    @property
+    def gives_several(self) -> bool:
+        """True if one call gives several answers, as far as known."""
+        further = [call for call in self.calls if call.sample and not _asks_again(call)]
+        return not further or any('"n": ' in call.request for call in further)
 
-        With ``repeats`` several samples of one question are asked for: where one request gave several answers
-        its prompt was billed once.
+    @property
+    def prompt_ratio(self) -> float:
+        """Billed prompt tokens, including repetitions, per estimated token of the first questions.
+
+        Of the answers that one call gave, only the first has the tokens of the prompt.
         """
         counted = sum(call.prompt_tokens for call in self.calls)
-        guessed = sum(
-            estimate_sent(call.request)
-            for call in self.calls
-            if not _asks_again(call) and (call.prompt_tokens or (repeats and '"n": ' in call.request))
-        )
+        first = [call for call in self.calls if call.prompt_tokens and not _asks_again(call)]
+        guessed = sum(estimate_sent(call.request) for call in first)
         return counted / guessed if counted and guessed else 1.0
 
     @property
     def cached_share(self) -> float:
-        """The share of prompt tokens that came from the provider's prefix cache."""
+        """Return the share of prompt tokens that came from the provider's prefix cache."""
         counted = sum(call.prompt_tokens for call in self.calls)
         return sum(map(_cached_tokens, self.calls)) / counted if counted else 0.0
 
@@ -143,5 +222,5 @@ def _cached_tokens(call: Call) -> int:
 
 
 def _as_sent(text: str) -> str:
-    """The text as it stands in the JSON of a request."""
+    """Return the text as JSON encodes it in a request."""
     return json.dumps(text, ensure_ascii=False)[1:-1]

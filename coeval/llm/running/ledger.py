@@ -1,4 +1,4 @@
-"""The ledger of calls: cache, resume, audit and offline replay in one.
+"""The ledger of calls: cache, resume, audit and offline replay in one; and many small writes in few commits.
 
 It is keyed by the question's hash, the number of the sample and the endpoint, so a question that an endpoint
 answered once is never paid for again, and no answer is taken for that of another server. Whoever keeps it (the
@@ -7,21 +7,118 @@ store, in the app) implements ``Ledger``.
 
 from __future__ import annotations
 
+import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from coeval.domain import Answer, Call
 from coeval.errors import InputError
 from coeval.llm.client.completions import parse_completion
 
+# Many small writes, few commits: simultaneous writes share one transaction, in a thread.
+
+T = TypeVar("T")
+
+GATHER_SECONDS = 0.01
+"""Seconds that the first item of a commit waits for others, which saves commits."""
+
+
+class GroupCommit(Generic[T]):
+    """Gathers items for a moment, or while a commit is under way, and writes them all in the next one.
+
+    ``write`` is called in a worker thread with a list of at most ``most`` items, never twice at once; it
+    must make them durable, or raise and keep none.
+    """
+
+    def __init__(
+        self, write: Callable[[Sequence[T]], None], *, most: int = 500, gather: float = GATHER_SECONDS
+    ) -> None:
+        self._write, self._most, self._gather = write, most, gather
+        self._ready: list[tuple[T, asyncio.Future[None]]] = []
+        self._writing: asyncio.Task[None] | None = None
+        self._failure: BaseException | None = None
+        self._hurry = asyncio.Event()
+
+    async def record(self, item: T) -> None:
+        """Return once the item is durable; raise the error of ``write``. A cancelled wait still writes it."""
+        await self._add(item)
+
+    async def hand_over(self, item: T) -> None:
+        """Return at once while fewer than ``most`` items wait. The next call raises an error of ``write``."""
+        if self._failure is not None:
+            raise self._failure
+        written = self._add(item)
+        written.add_done_callback(self._note)
+        if len(self._ready) >= self._most:
+            await asyncio.wait((written,))
+
+    async def flush(self) -> None:
+        """Wait until everything has been written; raise an error of an earlier ``write``."""
+        self._hurry.set()
+        while self._writing is not None:
+            await asyncio.shield(self._writing)
+        self._hurry.clear()
+        if self._failure is not None:
+            raise self._failure
+
+    def _add(self, item: T) -> asyncio.Future[None]:
+        loop = asyncio.get_running_loop()
+        written: asyncio.Future[None] = loop.create_future()
+        self._ready.append((item, written))
+        if self._writing is None:
+            self._writing = loop.create_task(self._drain())
+        return written
+
+    def _note(self, written: asyncio.Future[None]) -> None:
+        if not written.cancelled():
+            error = written.exception()  # asked of each: asyncio logs the ones that nobody asked
+            self._failure = self._failure or error
+
+    async def _drain(self) -> None:
+        try:
+            while self._ready:
+                await self._pause()
+                batch, self._ready = self._ready[: self._most], self._ready[self._most :]
+                await self._commit(batch)
+        finally:
+            self._writing = None
+
+    async def _pause(self) -> None:
+        """Wait for more items, unless somebody waits for the last one."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._gather):
+                await self._hurry.wait()
+
+    async def _commit(self, batch: list[tuple[T, asyncio.Future[None]]]) -> None:
+        error: Exception | None = None
+        try:
+            await asyncio.to_thread(self._write, [item for item, _ in batch])
+        except Exception as raised:
+            error = raised
+        for _, written in batch:
+            if written.done():
+                continue
+            if error is None:
+                written.set_result(None)
+            else:
+                written.set_exception(error)
+
+
+# The ledger of calls: cache, resume, audit and offline replay in one.
+#
+# It is keyed by the question's hash, the number of the sample and the endpoint, so a question that an
+# endpoint answered once is never paid for again, and no answer is taken for that of another server.
+# The app's store implements ``Ledger``.
+
 
 class Ledger(Protocol):
-    """What the runner needs of the place where calls are kept."""
+    """The interface of the place where the runner stores calls."""
 
     def get_answer(self, request_hash: str, sample: int, endpoint: str = "") -> Call | None:
-        """The successful call at this endpoint, or at any where none is named, if there is one.
+        """Return the successful call at this endpoint, or at any endpoint if none is named; None if there is none.
 
         Called on the event loop: it must not wait for writers.
         """
@@ -35,7 +132,7 @@ class Ledger(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What a million tokens cost, in whatever currency the user thinks in; 0 where nothing is charged.
+    """The price of a million tokens in the user's currency; 0 if nothing is charged.
 
     >>> Prices(prompt=2.5, completion=10.0).cost(1_000_000, 100_000)
     3.5
@@ -54,5 +151,5 @@ class Prices:
 
 
 def answer_of(call: Call) -> Answer:
-    """The answer as it was given when the call was made, from the body kept in the ledger."""
+    """Return the original answer of a call, from the body in the ledger."""
     return parse_completion(call.response, place=call.endpoint, latency_ms=call.latency_ms)

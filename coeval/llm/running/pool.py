@@ -1,28 +1,61 @@
-"""Runs any number of judgments, so many at once, and hands each result on as soon as it is ready."""
+"""Run any number of judgments with limited concurrency, pass on each result, and stop a run with unreadable answers."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from coeval.errors import CoevalError, UnreachableError
 from coeval.llm.client.failures import CallError
-from coeval.llm.running.breaker import Breaker
-from coeval.llm.running.group_commit import GroupCommit
+from coeval.llm.running.ledger import GroupCommit
 from coeval.llm.running.progress import Meter, Progress, Summary, Usage
 
-Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+AT_FIRST = 6
+"""Number of results, all unreadable, that end a run at its start."""
+
+RECENT, SHARE = 40, 0.9
+"""Later, a run ends if this share of this number of consecutive results could not be read."""
+
+
+class Breaker(Generic[Result]):
+    """Checks each result; ``unread`` is the reason that it could not be read, empty if it could."""
+
+    def __init__(self, unread: Callable[[Result], str]) -> None:
+        self._unread = unread
+        self._recent: deque[bool] = deque(maxlen=RECENT)
+        self._any_read = False
+
+    def look_at(self, result: Result) -> str:
+        """Return the reason to stop the run after this result; empty to continue."""
+        reason = self._unread(result)
+        self._recent.append(bool(reason))
+        self._any_read = self._any_read or not reason
+        failed = sum(self._recent)
+        hopeless = not self._any_read and failed >= AT_FIRST
+        if reason and (hopeless or len(self._recent) == RECENT and failed >= SHARE * RECENT):
+            return (
+                f"{failed} of the latest {len(self._recent)} judgments could not be read, so the run was stopped; "
+                f"the last one: {reason}"
+            )
+        return ""
+
+
+# Runs any number of judgments, so many at once, and hands each result on as soon as it is ready.
+
+Item = TypeVar("Item")
 
 CANCELLED = "cancelled"
 OUTAGE = 20
-"""So many judgments in a row that fail because the endpoint is down, end the run."""
+"""Number of consecutive failures of the endpoint that end the run."""
 
 GATHER_SECONDS = 0.1
-"""How long a result may wait for others to be written with it; what a crash loses of it the ledger gives again."""
+"""Seconds that a result may wait to be written with others. After a crash, the ledger restores it."""
 
 POLL_SECONDS = 0.2
 PROGRESS_SECONDS = 0.5
@@ -30,7 +63,7 @@ PROGRESS_SECONDS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[Item, Result]):
-    """What became of one item: a result, or the error that stood in its way."""
+    """The outcome of one item: a result, or the error."""
 
     item: Item
     result: Result | None = None
@@ -54,7 +87,7 @@ async def run_all(
     grace: float = 5.0,
     unread: Callable[[Result], str] = lambda result: "",
 ) -> Summary:
-    """Judge every item, at most ``concurrency`` at once, drawing items only as they are needed.
+    """Judge every item, at most ``concurrency`` at once, and draw items only when needed.
 
     A judgment that raises is handed on as a failed outcome and the others go on; a refused key, an unknown
     model, an account without credit or ``OUTAGE`` failures in a row of an endpoint that is down end the
@@ -107,7 +140,7 @@ class _Run(Generic[Item, Result]):
         self._failed_in_a_row = 0
 
     async def work(self) -> None:
-        """Take one item after the other, until there are none or the run is to stop."""
+        """Take one item after the other until none is left or the run must stop."""
         while not self.stopped:
             try:
                 item = next(self.items)
@@ -121,7 +154,7 @@ class _Run(Generic[Item, Result]):
             self.meter.count(outcome.error)
 
     async def _judge(self, item: Item) -> Outcome[Item, Result]:
-        """One judgment; whatever goes wrong with it is its own and not the run's."""
+        """Return the outcome of one judgment. Its errors do not end the run."""
         try:
             result = await self.judge(item)
         except Exception as error:
@@ -133,7 +166,7 @@ class _Run(Generic[Item, Result]):
         return Outcome(item, result)
 
     def _note(self, error: Exception) -> None:
-        """Stop the run where the error says that nothing else would succeed either."""
+        """Stop the run if the error means that nothing else would succeed either."""
         if isinstance(error, CallError) and error.fatal:
             self.stopped = self.stopped or str(error)
         if isinstance(error, UnreachableError):
@@ -149,7 +182,7 @@ class _Run(Generic[Item, Result]):
         on_progress: Callable[[Progress], None] | None,
         grace: float,
     ) -> None:
-        """Show progress until the run is to stop; returns when its time is up."""
+        """Show progress until the run must stop; return when its time is up."""
         shown = time.monotonic()
         while not self.stopped:
             await asyncio.sleep(POLL_SECONDS)

@@ -1,4 +1,4 @@
-"""How far a run is: what a page or a terminal shows while it goes on, and the summary at its end."""
+"""Progress of a run for pages and terminals, and the summary at its end."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 
 RECENT = 200
-"""The rate is that of the latest so many results, so that answers from the ledger do not flatter it long."""
+"""Number of latest results behind the rate, so that answers from the ledger do not distort it for long."""
 
 
 @dataclass(slots=True)
 class Usage:
-    """What a runner has sent, been given and been charged so far; ``cached`` came from the ledger, free."""
+    """Requests, tokens and costs of a runner so far; ``cached`` answers came from the ledger, free."""
 
     calls: int = 0
     cached: int = 0
@@ -20,9 +20,9 @@ class Usage:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
-    """Prompt tokens among them that the provider served from its prefix cache."""
+    """Prompt tokens from the provider's prefix cache."""
     timed_out: int = 0
-    """Requests that were given up unanswered; a provider may bill them all the same."""
+    """Requests that timed out. A provider may bill them anyway."""
     cost: float = 0.0
 
     @property
@@ -34,7 +34,7 @@ class Usage:
 class Progress:
     """Numbers of one moment: ``rate`` in results a second, ``eta`` and ``seconds`` in seconds.
 
-    ``done`` and ``failed`` count judgments, and do not overlap; ``eta`` is None where it cannot be told.
+    ``done`` and ``failed`` count judgments, and do not overlap; ``eta`` is None if it cannot be told.
     """
 
     done: int
@@ -55,7 +55,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """How a run ended. ``stopped`` says why it ended early; it is empty where every item was tried.
+    """The end of a run. ``stopped`` is the reason of an early end; it is empty if every item was tried.
 
     ``errors`` counts the failed judgments by their message.
     """
@@ -100,7 +100,7 @@ class Meter:
 
 
 def show_seconds(seconds: float) -> str:
-    """A duration for people.
+    """Return a duration for people.
 
     >>> show_seconds(75), show_seconds(4000), show_seconds(200_000)
     ('1 min 15 s', '1 h 6 min', '2 d 7 h')

@@ -16,15 +16,13 @@ from typing import Protocol
 
 from coeval.clock import now
 from coeval.domain import Answer, Call, Request
-from coeval.errors import ModelError
+from coeval.errors import InputError, ModelError
 from coeval.llm.client.client import Client, Exchange
 from coeval.llm.client.failures import CallError, Failure
-from coeval.llm.running.group_commit import GroupCommit
-from coeval.llm.running.ledger import Ledger, Prices, answer_of
-from coeval.llm.running.limiter import Limiter
+from coeval.llm.running.dispatch import Limiter, Sampling
+from coeval.llm.running.ledger import GroupCommit, Ledger, Prices, answer_of
 from coeval.llm.running.pool import run_all
 from coeval.llm.running.progress import Usage
-from coeval.llm.running.sampling import Sampling
 from coeval.settings import Settings
 
 __all__ = ["Patience", "Runner", "Sender", "build_runner", "run_all"]
@@ -33,7 +31,7 @@ Key = tuple[str, int]
 
 
 class Sender(Protocol):
-    """Whatever sends one request to one endpoint: the client, or a test's stand-in."""
+    """Anything that sends one request to one endpoint: the client, or a test double."""
 
     @property
     def endpoint(self) -> str: ...
@@ -47,7 +45,7 @@ class Sender(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How failed calls are tried again: each kind of failure at most so many times; waits in seconds.
+    """The retries of failed calls: the largest number for each kind of failure, and the waits in seconds.
 
     An answer that came and is empty or no completion was probably paid for: it has ``rereads`` retries. A call
     that timed out may be billed all the same: it has ``timeouts``. An endpoint that asks for fewer requests is
@@ -65,7 +63,7 @@ class Patience:
     ceiling: float = 60.0
 
     def allows(self, error: CallError, attempt: int, unanswered: float = 0.0) -> bool:
-        """Whether to try again after so many failures of this kind.
+        """Return whether to try again after this number of failures of this kind.
 
         ``unanswered`` is for how many seconds the endpoint has answered nothing.
         """
@@ -116,7 +114,7 @@ class Runner:
         self._sampling = Sampling(self._try, client.takes_several)
 
     async def ask(self, request: Request, sample: int = 0) -> Answer:
-        """The answer to a question's n-th sample; the same question asked twice at once is sent once.
+        """Return the answer to a question's n-th sample. Simultaneous equal questions are sent once.
 
         Raises:
             CallError: no answer can be had; every attempt is in the ledger.
@@ -138,14 +136,14 @@ class Runner:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Write what is still to be written, and close the client."""
+        """Write the remaining items, and close the client."""
         await self._commits.flush()
         await self._client.close()
 
     def _land(self, key: Key, task: asyncio.Future[Answer]) -> None:
         del self._flights[key]
         if not task.cancelled():
-            task.exception()  # it was given to those who wait, if anybody still does
+            task.exception()  # it was given to the callers that still wait
 
     async def _answer(self, key: Key, request: Request) -> Answer:
         call = self._ledger.get_answer(*key, self._client.endpoint)
@@ -154,8 +152,8 @@ class Runner:
             return answer_of(call)
         if self._replay:
             raise CallError(
-                f"The ledger holds no answer of {request.model} to request {key[0][:12]}, sample {key[1]}: ask "
-                "the model, or write the question to a batch file (batch write).",
+                f"{request.model} has no saved answer to request {key[0][:12]}, sample {key[1]}: ask the model, or "
+                "write the question to a batch file (batch write).",
                 Failure.NOT_IN_LEDGER,
             )
         return await self._sampling.ask(key[0], request, key[1])
@@ -174,7 +172,7 @@ class Runner:
             await asyncio.sleep(wait)
 
     async def _attempt(self, key: str, request: Request, samples: Sequence[int]) -> dict[int, Answer]:
-        """One request for the answers to these samples, of which at least the first comes."""
+        """Send one request for the answers to these samples; at least the first must come."""
         try:
             exchange = await self._send(request, len(samples))
         except CallError as error:
@@ -211,7 +209,7 @@ class Runner:
             return exchange
 
     def _slow_down(self, error: CallError, number: int) -> None:
-        """Hold every call back as the endpoint asks, or, where it only says no, longer each time it does."""
+        """Delay every call as long as the endpoint asks, or longer after each refusal."""
         if error.kind is Failure.TIMED_OUT:
             self.usage.timed_out += 1
         if error.kind is Failure.RATE_LIMITED and self.limiter.cut(number):
@@ -252,7 +250,7 @@ class Runner:
 
 
 class _Flight:
-    """One call under way and how many wait for it: it is given up when the last of them is."""
+    """A call in progress and the number of its waiters. It is cancelled when the last of them leaves."""
 
     def __init__(self, task: asyncio.Future[Answer]) -> None:
         self.task, self._waiting = task, 0
@@ -276,19 +274,22 @@ def build_runner(
     replay: bool = False,
     endpoint: str = "",
 ) -> Runner:
-    """The runner of the endpoint that the settings name; ``replay`` needs no model at all.
+    """Return the runner of the endpoint that the settings name; ``replay`` needs no model at all.
 
-    A replay takes the answers of ``endpoint``, or of any where none is named.
+    A replay takes the answers of ``endpoint``, or of any if none is named.
 
     Raises:
         ModelError: no model is set up.
+        InputError: the concurrency is below 1.
     """
+    if concurrency < 1:
+        raise InputError(f"The concurrency is {concurrency}: give the number of simultaneous calls, from 1.")
     client: Sender = _NoNetwork(endpoint) if replay else Client(settings)
     return Runner(client, ledger, concurrency=concurrency, prices=prices, replay=replay)
 
 
 class _NoNetwork:
-    """Stands where the client would, when everything is to come from the ledger."""
+    """Replaces the client if all answers must come from the ledger."""
 
     def __init__(self, endpoint: str) -> None:
         self.endpoint = endpoint

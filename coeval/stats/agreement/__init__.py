@@ -1,1 +1,1 @@
-"""How far raters agree: alpha, kappas, intraclass correlations, and their intervals."""
+"""Agreement of raters: alpha, kappas, intraclass correlations, and their intervals."""

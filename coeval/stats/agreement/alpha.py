@@ -8,15 +8,14 @@ from typing import Any
 import krippendorff
 import numpy as np
 
-from coeval.stats.agreement.chance import NOT_PAIRED, krippendorff_linear, percent_of
-from coeval.stats.agreement.disagreement import Level, check_level
-from coeval.stats.agreement.pairs import pair_tables
-from coeval.stats.agreement.patterns import MANY, Units, sample_units
-from coeval.stats.estimates.results import Estimate, Pairs
+from coeval.stats.agreement.coefficients import NOT_PAIRED, krippendorff_linear, percent_of
+from coeval.stats.agreement.patterns import MANY, Level, Units, check_level, sample_units
+from coeval.stats.agreement.two_raters import pair_tables
+from coeval.stats.estimates import Estimate, Pairs
 from coeval.stats.rating_matrix import Ratings, RatingsLike, parse_ratings
 
 MANY_UNITS = 10_000
-"""Of 200,000 units the package's tables are 120 MB, and take 100 times as long as their 250 kinds."""
+"""For 200,000 units the krippendorff package needs 120 MB, and 100 times as long as for their 250 kinds."""
 
 CONSTANT = "every paired rating is the same, so there is no variation to agree about"
 
@@ -33,7 +32,7 @@ def krippendorff_alpha(
 
     Parameters
     ----------
-    ratings : annotators x units, nan where missing; numbers or words.
+    ratings : annotators x units, nan if missing; numbers or words.
     level : "nominal", "ordinal", "interval" or "ratio".
     value_domain : the admissible categories in order; words without it are ordered alphabetically.
     weights : Gwet's agreement weights by name or as a matrix (see ``agreement_weights``), used in place of a
@@ -76,7 +75,7 @@ def krippendorff_alpha(
 
 
 def point_alpha(data: Ratings, level: Level) -> float:
-    """Alpha by the krippendorff package; nan where undefined.
+    """Return alpha by the krippendorff package; nan if undefined.
 
     Many units, of each of which the package tabulates the pairs of categories, and near-continuous values, whose table
     of pairs would not fit, are left to the engine that computes replicates: it counts each kind of unit once.
@@ -114,7 +113,7 @@ def check_words(data: Ratings, level: Level) -> None:
 
 
 def counted(data: Ratings) -> dict[str, Any]:
-    """What agreement was computed from."""
+    """The numbers of units, scores and people behind an agreement coefficient."""
     paired = data.per_unit > 1
     rated = int((data.per_unit > 0).sum())
     return {
@@ -171,7 +170,7 @@ def _pair_alphas_of_many_values(data: Ratings, level: Level) -> Iterator[tuple[t
 
 
 def plain_alpha(sample: Units, level: Level) -> float:
-    """Alpha of the units as they are, by the engine of the replicates; nan where undefined."""
+    """Return alpha of the units without resampling, computed by the code for replicates; nan if undefined."""
     if not len(sample.times):
         return np.nan
     return float(sample.alphas(sample.times[None, :].astype(float), level)[0][0])

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from coeval.stats.estimates.later import sparse
-from coeval.stats.estimates.results import Result
+from coeval.lazy import sparse
+from coeval.stats.estimates import Result
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings, encode_ratings, is_missing, parse_ratings
 
 
@@ -23,7 +23,7 @@ def dawid_skene(
     tolerance: float = 1e-8,
     max_iterations: int = 5000,
 ) -> Result:
-    """How often each annotator confuses which categories, and which category each item most likely has.
+    """Return each annotator's confusion matrix, and the most likely category of each item (Dawid and Skene).
 
     Expectation-maximisation from vote shares: the items' class probabilities and the annotators' error rates
     explain each other. An annotator may label an item several times.
@@ -70,7 +70,7 @@ def dawid_skene(
 
 
 def _overlapping(data: Ratings) -> npt.NDArray[np.bool_]:
-    """Whether each annotator shares an item with another one."""
+    """Return whether each annotator shares an item with another one."""
     shared = np.zeros(data.n_annotators, dtype=bool)
     shape = data.n_units, data.n_annotators
     labelled = sparse.csr_matrix((np.ones(len(data.code)), (data.unit, data.annotator)), shape=shape)
@@ -79,7 +79,7 @@ def _overlapping(data: Ratings) -> npt.NDArray[np.bool_]:
 
 
 def _alike(data: Ratings) -> tuple[Ratings, Codes, Codes]:
-    """Items with the same labels by the same annotators taken together, how many each stands for, and its place.
+    """Return groups of items with equal labels by the same annotators, their sizes, and each item's group.
 
     They have the same posterior, and a scale of five points has few such kinds however many items there are.
     """
@@ -102,7 +102,7 @@ def _alike(data: Ratings) -> tuple[Ratings, Codes, Codes]:
 
 
 def _labels_of_units(data: Ratings) -> npt.NDArray[Any]:
-    """One key a unit for its labels and who gave them: digits of one integer where that fits, else bytes."""
+    """Return one key per unit for its labels and their annotators: digits of one integer if it fits, else bytes."""
     width, longest = data.n_annotators * len(data.categories), int(data.per_unit.max(initial=0))
     place = data.annotator * len(data.categories) + data.code
     order = np.argsort(data.unit * width + place, kind="stable")
@@ -142,7 +142,7 @@ class _Fit:
         return marginals, np.divide(errors, totals, out=np.zeros_like(errors), where=totals > 0)
 
     def expect(self, marginals: Numbers, errors: Numbers) -> tuple[Numbers, float]:
-        """The items' posteriors and the log-likelihood."""
+        """Return the items' posteriors and the log-likelihood."""
         d = self.data
         with np.errstate(divide="ignore"):
             log_errors, log_marginals = np.log(errors), np.log(marginals)

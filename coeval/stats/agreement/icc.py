@@ -1,20 +1,24 @@
-"""Intraclass correlations and the components of variance they rest on, also with ratings missing."""
+"""Intraclass correlations and the mean squares they rest on, also with ratings missing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from itertools import chain
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from coeval.stats.estimates.clusters import Clusters, cut, jackknife_interval, parse_clusters
-from coeval.stats.estimates.later import sparse, special
-from coeval.stats.estimates.results import Estimate, Result
+from coeval.lazy import sparse, special
+from coeval.stats.agreement.clustered_agreement import PLUS_TWO, WORTH, hold_units
+from coeval.stats.agreement.patterns import MANY
+from coeval.stats.clusters import Clusters, jackknife_interval, parse_clusters
+from coeval.stats.estimates import Estimate, Result
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings, RatingsLike, parse_ratings
 
-PEOPLE = (1, 2, 3, 4, 5, 7, 10)
-"""For so many people a D-study says how well their mean would agree."""
+NOTHING = 1e-9
+"""The largest remainder that rounding can leave of a number of ratings."""
 
 NO_MEANS, ALL_SAME = "the units' means do not vary", "every rating is the same"
 
@@ -22,11 +26,11 @@ FORMS = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
 
 
 def icc(ratings: RatingsLike, *, clusters: Any = None, confidence: float = 0.95) -> Forms:
-    """The six intraclass correlations with intervals.
+    """Return the six intraclass correlations with intervals.
 
     Parameters
     ----------
-    ratings : annotators x units (judges x targets), numbers, nan where missing.
+    ratings : annotators x units (judges x targets), numbers, nan if missing.
     clusters : a label a unit, of what was drawn together: the intervals then leave out clusters, not F quantiles.
 
     Returns
@@ -60,21 +64,72 @@ def icc(ratings: RatingsLike, *, clusters: Any = None, confidence: float = 0.95)
 def _respread(
     forms: dict[str, Estimate], whole: Sums, data: Ratings, clusters: Clusters, confidence: float
 ) -> dict[str, Estimate]:
-    """The forms with intervals from leaving out clusters, or groups of them."""
-    group = clusters.groups()
-    parts = _sums_of_groups(data, group, int(group.max(initial=-1)) + 1)
-    without = [_all_forms(whole.less(part), confidence) for part in parts]
+    """Return the forms with intervals from leaving out clusters, or groups of them."""
+    if not any(value.defined for value in forms.values()):
+        return forms
+    group, kind = clusters.groups(), clusters.kind
+    total, parts = _sums_with_two_units(data, whole, group, clusters)
+    about = _all_forms(total, confidence)
+    without = [_all_forms(total.plus(part, -1.0), confidence) for part in parts]
     spread_forms = {}
     for name, value in forms.items():
-        values = np.array([part[name] for part in without])
-        spread = jackknife_interval(float(value), values, clusters.kind, confidence=confidence, n=clusters.n)
+        values, middle = np.array([part[name] for part in without]), float(about[name])
+        spread = jackknife_interval(middle, values, kind, confidence=confidence, n=clusters.n)
         del spread["p_value"], spread["bias"]
-        spread_forms[name] = value.having(**cut(spread, -np.inf, 1.0)) if value.defined else value
+        spread |= {
+            "ci_low": float(np.minimum(spread["ci_low"], value)),
+            "ci_high": float(np.clip(spread["ci_high"], value, 1.0)),
+        }
+        if total is not whole:
+            spread["interval_kind"] += PLUS_TWO
+        spread_forms[name] = value.having(**spread) if value.defined else value
     return spread_forms
 
 
+SYMMETRIC = 0.5
+"""The weight of the two added units, as a share of ``WORTH``, if scores are not skewed.
+
+With all of it, intervals cover up to .99; with none, .90 on a binary scale and on seven skewed points.
+"""
+
+
+def _sums_with_two_units(
+    data: Ratings, whole: Sums, group: Codes, clusters: Clusters
+) -> tuple[Sums, Iterator[Sums]]:
+    """Return the sums of everything and of each group, with two units added as ``Coefficient.interval`` adds them.
+
+    Few units of a skewed scale often hold none of its rare scores, on which the correlation rests. Scores of more
+    values than a table holds have no rarest one, and nothing is added.
+    """
+    groups = int(group.max(initial=-1)) + 1
+    paired = data.per_unit > 1
+    if len(data.categories) > MANY or not paired.any():
+        return whole, sums_of_groups(data, group, groups)
+    units = hold_units(data, paired, Clusters(clusters.code[paired], clusters.kind))
+    rows = units.two_units().astype(np.int64)
+    worth = WORTH if units.is_skewed else SYMMETRIC * WORTH
+    # by the people who rated most, who share units with others
+    busiest = np.argsort(-np.bincount(data.annotator, minlength=data.n_annotators), kind="stable")
+    of_unit, code = (np.repeat(place.ravel(), rows.ravel()) for place in np.indices(rows.shape))
+    person = busiest[np.concatenate([np.arange(size) for size in rows.sum(axis=1)])]
+    more = Ratings(
+        data.annotators,
+        range(data.n_units + 2),
+        data.categories,
+        np.concatenate([data.annotator, person]),
+        np.concatenate([data.unit, data.n_units + of_unit]),
+        np.concatenate([data.code, code]),
+    )
+    added = sums_of_groups(more, np.concatenate([group + 2, [0, 1]]), groups + 2)
+    two = [next(added).times(worth) for _ in range(2)]
+    total = sum_up(more)
+    for one in two:
+        total = total.plus(one, 1 - 1 / worth)
+    return total, chain(two, added)
+
+
 class Forms(Result):
-    """The six forms by their names, and as ``icc11`` ... ``icc3k``."""
+    """The six forms of the intraclass correlation, also as ``icc11`` ... ``icc3k``."""
 
     def __getattr__(self, name: str) -> Estimate:
         if len(name) == 5 and name.startswith("icc"):
@@ -84,7 +139,7 @@ class Forms(Result):
 
 
 @dataclass(frozen=True)
-class _Squares:
+class Squares:
     """Mean squares: between units, within (one-way), between raters, error; k and n are effective numbers."""
 
     between: float
@@ -93,48 +148,55 @@ class _Squares:
     error: float
     k: float
     n: float
-    df_between: int
-    df_within: int
-    df_raters: int
-    df_error: int
+    df_between: float
+    df_within: float
+    df_raters: float
+    df_error: float
 
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """What the mean squares rest on, of the units with two ratings or more: all of it adds up over units.
+    """Additive sums behind the mean squares, for units with at least two ratings.
 
     Scores are taken from the mean of all of them, which changes no square but for its rounding.
     """
 
-    n: int
-    """Units."""
-    size: int
+    n: float
+    """Units; a unit that is added to an interval's data counts for less than one."""
+    size: float
     """Ratings."""
     total: float
     squares: float
     of_units: float
     """The sum of T_u^2 / k_u, T_u being the sum of a unit's k_u scores."""
-    sizes_squared: int
+    sizes_squared: float
     raters: Numbers
     """T_r, the sum of each rater's scores."""
-    rater_sizes: Codes
+    rater_sizes: Numbers
     expected: Numbers
     """The sum of T_u / k_u over each rater's units."""
     shared: Numbers
     """N' diag(1 / k_u) N: how much of their units each two raters share."""
 
-    def less(self, part: Sums) -> Sums:
-        """The sums without those of some of the units."""
-        return Sums(*(getattr(self, one.name) - getattr(part, one.name) for one in fields(self)))
+    def plus(self, part: Sums, times: float) -> Sums:
+        """Return the sums plus those of some units, each multiplied by its weight; -1 removes a unit."""
+        return Sums(*(getattr(self, one.name) + times * getattr(part, one.name) for one in fields(self)))
+
+    def times(self, worth: float) -> Sums:
+        """Return the sums as if each unit counted for ``worth``."""
+        return Sums(*(worth * getattr(self, one.name) for one in fields(self)))
 
 
 def sum_up(data: Ratings) -> Sums:
-    """The sums of everything."""
-    return next(_sums_of_groups(data, np.zeros(data.n_units, dtype=np.int64), 1))
+    """Return the sums of everything."""
+    return next(sums_of_groups(data, np.zeros(data.n_units, dtype=np.int64), 1))
 
 
-def _sums_of_groups(data: Ratings, group: Codes, groups: int) -> Iterator[Sums]:
-    """The sums of each group of units, one at a time: of many raters each is large. ``group`` is that of each unit."""
+def sums_of_groups(data: Ratings, group: Codes, groups: int) -> Iterator[Sums]:
+    """Yield the sums of each group of units, one at a time: of many raters each is large.
+
+    ``group`` is that of each unit.
+    """
     sizes = np.where(data.per_unit > 1, data.per_unit, 0)
     if (data.per_unit == 1).any():
         data = data.where(sizes[data.unit] > 0)
@@ -169,13 +231,13 @@ def _sums_of_groups(data: Ratings, group: Codes, groups: int) -> Iterator[Sums]:
 
 
 def _all_forms(sums: Sums, confidence: float) -> dict[str, Estimate]:
-    n, raters = int(sums.n), int(np.count_nonzero(sums.rater_sizes))
+    n, raters = float(sums.n), int(np.count_nonzero(sums.rater_sizes > NOTHING))
     basics = {
-        "n": n,
-        "n_units": n,
+        "n": int(n),
+        "n_units": int(n),
         "n_annotators": raters,
-        "complete": int(sums.size) == n * raters,
-        "k": int(sums.size) / n if n else np.nan,
+        "complete": sums.size == n * raters,
+        "k": sums.size / n if n else np.nan,
         "confidence": confidence,
     }
     if n < 2:
@@ -190,26 +252,32 @@ def _all_forms(sums: Sums, confidence: float) -> dict[str, Estimate]:
     return {form: forms[form].having(**basics) for form in FORMS}
 
 
-def _one_way(sums: Sums) -> _Squares:
-    n, size = int(sums.n), int(sums.size)
+def _one_way(sums: Sums) -> Squares:
+    n, size = float(sums.n), float(sums.size)
     between = _settled(float(sums.of_units - sums.total**2 / size), float(sums.squares))
     within = _settled(float(sums.squares - sums.of_units), float(sums.squares))
     k = float(size - sums.sizes_squared / size) / (n - 1)
     mean_within = within / (size - n)
-    return _Squares(between / (n - 1), mean_within, 0.0, mean_within, k, n, n - 1, size - n, 0, size - n)
+    return Squares(between / (n - 1), mean_within, 0.0, mean_within, k, n, n - 1, size - n, 0, size - n)
 
 
-def two_way_squares(sums: Sums) -> _Squares | str:
+def raters_equations(sums: Sums) -> tuple[NDArray[np.bool_], Numbers, Numbers]:
+    """Return who rated, and C and q of these raters (see ``two_way_squares``)."""
+    there = sums.rater_sizes > NOTHING
+    equations = np.diag(sums.rater_sizes[there]) - sums.shared[np.ix_(there, there)]
+    return there, equations, (sums.raters - sums.expected)[there]
+
+
+def two_way_squares(sums: Sums) -> Squares | str:
     """Mean squares of the additive model of units and raters, or why they do not exist.
 
     q = T_r - sum_u n_ur T_u / k_u and C = diag(n_r) - N' diag(1 / k_u) N are the raters' equations after the
     units; with nothing missing they reduce to the usual sums of squares.
     """
-    there = sums.rater_sizes > 0
-    n, size, raters, rater_sizes = int(sums.n), int(sums.size), int(there.sum()), sums.rater_sizes[there]
-    right = (sums.raters - sums.expected)[there]
-    equations = np.diag(rater_sizes) - sums.shared[np.ix_(there, there)]
-    if np.linalg.matrix_rank(equations) < raters - 1:
+    there, equations, right = raters_equations(sums)
+    n, size, raters, rater_sizes = float(sums.n), float(sums.size), int(there.sum()), sums.rater_sizes[there]
+    # the equations' rank is the number of raters less that of their groups, and quicker told from these
+    if sparse.csgraph.connected_components(equations < -NOTHING, directed=False)[0] > 1:
         return "the annotators fall into groups that share no unit"
     df_error = size - n - raters + 1
     if raters < 2 or df_error < 1:
@@ -221,7 +289,7 @@ def two_way_squares(sums: Sums) -> _Squares | str:
     error = _settled(total - ss_units - ss_raters, total) / df_error
     of_raters = float((sums.raters[there] ** 2 / rater_sizes).sum())
     ss_units_adjusted = _settled(ss_units + ss_raters - of_raters, total)
-    return _Squares(
+    return Squares(
         ss_units_adjusted / (n - 1),
         error,
         ss_raters / (raters - 1),
@@ -236,11 +304,11 @@ def two_way_squares(sums: Sums) -> _Squares | str:
 
 
 def _settled(difference: float, total: float) -> float:
-    """A sum of squares that came as a difference of larger ones: what only rounding left of it is nought."""
+    """Return a sum of squares that is a difference of larger sums, with rounding remainders set to 0."""
     return difference if difference > 1e-12 * total else 0.0
 
 
-def _f_test(squares: _Squares) -> dict[str, float]:
+def _f_test(squares: Squares) -> dict[str, float]:
     f = squares.between / squares.within if squares.within > 0 else np.inf
     return {
         "f": f,
@@ -250,18 +318,18 @@ def _f_test(squares: _Squares) -> dict[str, float]:
     }
 
 
-def _f_limits(squares: _Squares, confidence: float) -> tuple[float, float]:
-    """F divided and multiplied by its quantiles (Shrout and Fleiss 1979, p. 424)."""
+def _f_limits(squares: Squares, confidence: float) -> tuple[float, float]:
+    """Return F divided and multiplied by its quantiles (Shrout and Fleiss 1979, p. 424)."""
     f, tail = _f_test(squares)["f"], (1 + confidence) / 2
     d1, d2 = squares.df_between, squares.df_within
     return f / float(special.fdtri(d1, d2, tail)), f * float(special.fdtri(d2, d1, tail))
 
 
-def _without_spread(squares: _Squares) -> str:
+def _without_spread(squares: Squares) -> str:
     return NO_MEANS if max(squares.between, squares.raters, squares.error) > 0 else ALL_SAME
 
 
-def _single(squares: _Squares, confidence: float) -> Estimate:
+def _single(squares: Squares, confidence: float) -> Estimate:
     if squares.between <= 0 and squares.within <= 0:
         return Estimate.undefined(_without_spread(squares))
     k = squares.k
@@ -270,14 +338,14 @@ def _single(squares: _Squares, confidence: float) -> Estimate:
     return Estimate(value, ci_low=low, ci_high=high, **_f_test(squares))
 
 
-def _mean(squares: _Squares, confidence: float) -> Estimate:
+def _mean(squares: Squares, confidence: float) -> Estimate:
     if squares.between <= 0:
         return Estimate.undefined(NO_MEANS)
     low, high = (1 - 1 / f for f in _f_limits(squares, confidence))
     return Estimate(1 - squares.within / squares.between, ci_low=low, ci_high=high, **_f_test(squares))
 
 
-def _absolute(s: _Squares, confidence: float) -> dict[str, Estimate]:
+def _absolute(s: Squares, confidence: float) -> dict[str, Estimate]:
     """ICC(2,1) and ICC(2,k) with Satterthwaite's interval (Shrout and Fleiss 1979, p. 424)."""
     scale = s.between + s.k * (s.raters + s.error)
     bottom = _settled(s.between + (s.k - 1) * s.error + s.k * (s.raters - s.error) / s.n, scale)
@@ -294,7 +362,7 @@ def _absolute(s: _Squares, confidence: float) -> dict[str, Estimate]:
     }
 
 
-def _absolute_limits(s: _Squares, value: float, confidence: float) -> tuple[float, float]:
+def _absolute_limits(s: Squares, value: float, confidence: float) -> tuple[float, float]:
     if s.error <= 0:
         return np.nan, np.nan
     k, n, f_raters = s.k, s.n, s.raters / s.error
@@ -316,59 +384,3 @@ def _stepped_up(value: float, k: float) -> float:
     """Spearman and Brown: the reliability of k ratings from that of one; below -1 / (k - 1) it has no bound."""
     bottom = 1 + value * (k - 1)
     return value * k / bottom if not bottom <= 0 else -np.inf
-
-
-@dataclass(frozen=True)
-class Components:
-    """Variance of scores between items, between people, and the rest (people by items, and chance), in squared points.
-
-    ``phi`` says for each number of people how dependable the mean of their scores is, people counted as a source of
-    error too (absolute agreement).
-    """
-
-    item: Estimate
-    person: Estimate
-    residual: Estimate
-    phi: dict[int, Estimate]
-    n_items: int
-    n_people: int
-
-
-def variance_components(ratings: RatingsLike, people: Sequence[int] = PEOPLE) -> Components:
-    """The components of scores of items by people, from the mean squares of the additive model.
-
-    A negative component is 0. With ratings missing, the mean squares are those of the fitted model, as for ``icc``.
-
-    Parameters
-    ----------
-    ratings : annotators x units, numbers, nan where missing.
-    people : the numbers of people that the D-study is about.
-
-    Source: Brennan 2001, Generalizability Theory, chapters 2 and 3. With Shrout and Fleiss's judges, phi of one and of
-    four people are ICC(2,1) and ICC(2,k):
-
-    >>> judges = [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]]
-    >>> found = variance_components(judges)
-    >>> [round(part, 2) for part in (found.item, found.person, found.residual, found.phi[1], found.phi[4])]
-    [2.56, 5.24, 1.02, 0.29, 0.62]
-    """
-    data = parse_ratings(ratings)
-    if not data.numeric and len(data.code):
-        raise ValueError(f"Variance needs numbers, but the ratings hold {data.categories[0]!r}.")
-    sums = sum_up(data)
-    counts = {"n_items": int(sums.n), "n_people": int(np.count_nonzero(sums.rater_sizes))}
-    squares: _Squares | str = "fewer than two units have two ratings"
-    if counts["n_items"] > 1:
-        squares = two_way_squares(sums)
-    if isinstance(squares, str):
-        nothing = Estimate.undefined(squares)
-        return Components(nothing, nothing, nothing, dict.fromkeys(people, nothing), **counts)
-    item = max(0.0, (squares.between - squares.error) / squares.k)
-    person = max(0.0, (squares.raters - squares.error) / squares.n)
-    phi = {
-        k: Estimate(item / (item + (person + squares.error) / k))
-        if item > 0
-        else Estimate.undefined("the items' means do not differ by more than chance")
-        for k in people
-    }
-    return Components(Estimate(item), Estimate(person), Estimate(squares.error), phi, **counts)

@@ -1,8 +1,9 @@
-"""Count patterns: units rated alike are interchangeable, which makes resampling exact and fast.
+"""Count patterns: units with equal counts are interchangeable, which makes resampling exact and fast.
 
 Agreement needs only how many annotators gave each category to a unit. With 6 annotators and 5 points there are
 at most 456 such patterns, however many units there are, so a bootstrap of U units is a multinomial draw over
-the patterns, and many replicates are one matrix product.
+the patterns, and many replicates are one matrix product: Krippendorff's alpha of all of them comes from their
+coincidences.
 """
 
 from __future__ import annotations
@@ -10,23 +11,96 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from coeval.stats.agreement.disagreement import (
-    Level,
-    alphas_of_coincidences,
-    alphas_of_disagreement,
-    distances,
-    expected_disagreement,
-    mid_ranks,
-)
-from coeval.stats.estimates.later import sparse
+from coeval.lazy import sparse
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings, find_kinds
 
+# Krippendorff's alpha of many replicates at once, from their coincidences.
+
+Level = Literal["nominal", "ordinal", "interval", "ratio"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+
+
+def check_level(level: str) -> Level:
+    """Return the level, or an error that names the levels there are."""
+    for known in LEVELS:
+        if level == known:
+            return known
+    raise ValueError(f"There is no level of measurement {level!r}; choose one of: {', '.join(LEVELS)}.")
+
+
+def distances(a: Numbers, b: Numbers, level: Level) -> Numbers:
+    """Squared distance of values at a level; at the ordinal level the values are mid-ranks."""
+    if level == "nominal":
+        return np.not_equal(a, b).astype(float)
+    if level == "ratio":
+        total = a + b
+        return np.divide(a - b, total, out=np.zeros(np.broadcast(a, b).shape), where=total != 0) ** 2
+    return (a - b) ** 2
+
+
+def mid_ranks(ratings: Numbers) -> Numbers:
+    """Return the categories' mid-ranks P = cumsum(n) - n/2; Krippendorff's ordinal distance is (P_c - P_k) squared."""
+    return np.cumsum(ratings, axis=-1) - ratings / 2
+
+
+def alphas_of_coincidences(values: Numbers, ratings: Numbers, mismatches: Numbers, level: Level) -> Numbers:
+    """Return alpha of each replicate; nan if all ratings are equal or none can be paired.
+
+    alpha = 1 - (n - 1) sum(o_ck d_ck) / sum(n_c n_k d_ck), with o the coincidences, n_c the pairable ratings
+    of category c and d the level's squared distance (Krippendorff 2011, Computing Krippendorff's
+    Alpha-Reliability).
+
+    Parameters
+    ----------
+    values : the categories' numbers.
+    ratings : replicates x categories, n_c.
+    mismatches : replicates x pairs of categories c < k, o_ck + o_kc.
+    """
+    i, j = np.triu_indices(len(values), 1)
+    positions = mid_ranks(ratings) if level == "ordinal" else values[None, :]
+    distance = distances(positions[:, i], positions[:, j], level)
+    observed = (mismatches * distance).sum(axis=1)
+    expected = (2 * ratings[:, i] * ratings[:, j] * distance).sum(axis=1)
+    return alphas_of_disagreement(observed, expected, ratings)
+
+
+def alphas_of_disagreement(observed: Numbers, expected: Numbers, ratings: Numbers) -> Numbers:
+    """Return 1 - (n - 1) observed / expected for each replicate; nan if the expected disagreement is 0."""
+    chance = np.divide(
+        observed * (ratings.sum(axis=1) - 1), expected, out=np.full(len(expected), np.nan), where=expected > 0
+    )
+    return np.asarray(1 - chance)
+
+
+def expected_disagreement(positions: Numbers, n: Numbers, level: Level) -> Numbers:
+    """Return sum(n_c n_k d_ck) of each replicate, without a table of all pairs of categories if the level allows.
+
+    ``positions`` are the values (one row for all replicates) or, at the ordinal level, each replicate's ranks.
+    """
+    total = n.sum(axis=1)
+    varies = np.count_nonzero(n, axis=1) > 1
+    if level == "nominal":
+        return np.where(varies, total**2 - (n**2).sum(axis=1), 0)
+    if level == "ratio":
+        columns = (n @ distances(value, positions[0], level) for value in positions[0])
+        return sum((n[:, k] * column for k, column in enumerate(columns)), start=np.zeros(len(n)))
+    means = (n * positions).sum(axis=1, keepdims=True) / np.maximum(total, 1)[:, None]
+    return np.where(varies, 2 * total * (n * (positions - means) ** 2).sum(axis=1), 0)
+
+
+# Count patterns: units rated alike are interchangeable, which makes resampling exact and fast.
+#
+# Agreement needs only how many annotators gave each category to a unit. With 6 annotators and 5 points
+# there are at most 456 such patterns, however many units there are, so a bootstrap of U units is a
+# multinomial draw over the patterns, and many replicates are one matrix product.
+
 CELLS = 2_000_000
-"""How many numbers one block of replicates may hold; bounds the memory, not the result."""
+"""Largest number of values in one block of replicates. It limits memory and does not change the result."""
 
 MANY = 40
 """Above this many categories the pairs of categories are too many to tabulate for every replicate."""
@@ -77,7 +151,7 @@ class CountPatterns:
 
 @dataclass(frozen=True, eq=False)
 class RatedUnits:
-    """Units with near-continuous values, each a kind of its own: the same sums without tables of categories."""
+    """Units with near-continuous values, each a kind of its own: the same sums without category tables."""
 
     ratings: Ratings
     times: Codes
@@ -109,13 +183,13 @@ class RatedUnits:
         return alphas_of_disagreement(observed, expected, ratings)
 
     def _spread(self, values: Numbers) -> Numbers:
-        """Replicates x units: the squared differences within a unit over (m - 1), given each category's value."""
+        """Return the squared differences within each unit over (m - 1), as replicates x units."""
         sums, squares = ((self.counts @ part.T).T for part in (values, values**2))
         sizes = np.asarray(self.counts.sum(axis=1)).ravel()
         return np.asarray(2 * np.maximum(sizes * squares - sums**2, 0) / np.maximum(sizes - 1, 1))
 
     def _observed(self, level: Level) -> Numbers:
-        """Each unit's disagreement at a level whose distances do not depend on the data."""
+        """Return each unit's disagreement at a level whose distances do not depend on the data."""
         if level == "interval":
             numbers = self.ratings.numbers
             return np.asarray(self._spread(numbers[None, :] - numbers.mean())[0])
@@ -154,7 +228,7 @@ Units = CountPatterns | RatedUnits
 
 
 def sample_units(ratings: Ratings) -> Units:
-    """The units with two ratings or more, ready to be resampled."""
+    """Return the units with at least two ratings, ready for resampling."""
     if len(ratings.categories) > MANY:
         paired = ratings.per_unit > 1
         return RatedUnits(keep_units(ratings, paired), np.ones(int(paired.sum()), dtype=np.int64))
@@ -163,7 +237,7 @@ def sample_units(ratings: Ratings) -> Units:
 
 
 def sample_both(a: Ratings, b: Ratings) -> tuple[Units, Units]:
-    """Two sets of ratings of the same units, to be resampled together: the same weights serve both."""
+    """Return two sets of ratings of the same units, resampled with the same weights."""
     kept = (a.per_unit > 1) | (b.per_unit > 1)
     if max(len(a.categories), len(b.categories)) > MANY:
         ones = np.ones(int(kept.sum()), dtype=np.int64)
@@ -207,7 +281,7 @@ def draw_weights(
 
 
 def _drawn_by_unit(times: Codes, size: int, rng: np.random.Generator) -> Numbers:
-    """Units drawn one by one: quicker where nearly every unit is of a kind of its own."""
+    """Return resampled units, drawn one by one; faster if nearly every unit is a kind of its own."""
     kind_of = np.repeat(np.arange(len(times)), times)
     weights = np.empty((size, len(times)))
     for row in range(size):
@@ -220,7 +294,7 @@ def _drawn_by_kind(times: Codes, size: int, rng: np.random.Generator) -> Numbers
     """Multinomial draws, twice as fast by way of Poisson counts.
 
     Poisson counts given their total are multinomial. Each row therefore draws somewhat fewer units than are
-    due as Poisson counts and the rest one by one; a row that overshot is drawn anew. The result is exactly
+    due as Poisson counts and the rest one by one; a row that overshot is drawn again. The result is exactly
     multinomial.
     """
     units, kinds = int(times.sum()), len(times)

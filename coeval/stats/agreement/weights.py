@@ -11,7 +11,7 @@ from coeval.stats.rating_matrix import Numbers, Ratings
 
 
 def agreement_weights(weights: Any, values: Numbers) -> Numbers:
-    """The matrix of agreement weights, categories x categories, 1 on the diagonal.
+    """Return the matrix of agreement weights, categories x categories, 1 on the diagonal.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def agreement_weights(weights: Any, values: Numbers) -> Numbers:
 
 
 def weights_of(weights: Any, data: Ratings) -> Numbers:
-    """The weights for these ratings; a word's number is its place in the order."""
+    """Return the weights for these ratings; a word's number is its place in the order."""
     return agreement_weights(weights, data.numbers)
 
 

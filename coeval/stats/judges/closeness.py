@@ -1,4 +1,4 @@
-"""How close a judge comes to people: pairwise accuracy, and confusion with their median."""
+"""A judge's closeness to people: pairwise accuracy, confusion with their median, soft labels, equivalence."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from coeval.stats.estimates.results import Estimate
+from coeval.lazy import special
+from coeval.stats.clusters import Clusters, sums_interval
+from coeval.stats.estimates import Estimate
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings, RatingsLike, parse_ratings, parse_vector
+
+# A judge's closeness to people: pairwise accuracy, and confusion with their median.
 
 MAX_PAIRS = 500_000
 """More pairs than this are sampled, with a seed."""
@@ -34,7 +38,7 @@ class PairwiseAccuracy:
 def pairwise_accuracy(
     human: Any, model: Any, groups: Any = None, *, max_pairs: int = MAX_PAIRS, seed: int = 0
 ) -> PairwiseAccuracy:
-    """The share of pairs of items the model orders, or ties, as people do; with and without tie calibration.
+    """Return the share of pairs of items the model orders, or ties, as people do; with and without tie calibration.
 
     A model with fine-grained scores hardly ever ties. Calibration calls two of its scores tied when they
     differ by at most epsilon, and takes the epsilon that agrees with people most often. That epsilon is found
@@ -42,13 +46,13 @@ def pairwise_accuracy(
 
     Parameters
     ----------
-    human, model : one score an item, nan where missing.
+    human, model : one score an item, nan if missing.
     groups : a label an item, for instance its document: only pairs within a group count.
 
     Returns
     -------
     PairwiseAccuracy
-        nan with a ``reason`` where there is no pair.
+        nan with a ``reason`` if there is no pair.
 
     Source: Deutsch, Foster and Freitag 2023, Ties Matter, section 4.
 
@@ -86,7 +90,7 @@ def pairwise_accuracy(
 
 
 def _pairs(place: Codes, max_pairs: int, seed: int) -> tuple[Codes, Codes, bool]:
-    """Every pair of items of a group, or a random sample of pairs where they are too many."""
+    """Return every pair of items of a group, or a random sample of pairs if there are too many."""
     order = np.argsort(place, kind="stable")
     sizes = np.bincount(place) if len(place) else np.zeros(0, dtype=np.int64)
     total = int((sizes * (sizes - 1) // 2).sum())
@@ -105,7 +109,7 @@ def _pairs(place: Codes, max_pairs: int, seed: int) -> tuple[Codes, Codes, bool]
 
 
 def _calibrated(order: Numbers, gap: Numbers) -> tuple[float, float]:
-    """The best share of correct pairs over all epsilons, and the smallest epsilon that gives it."""
+    """Return the best share of correct pairs over all epsilons, and the smallest epsilon that reaches it."""
     size = np.round(np.abs(gap), 12)
     by_size = np.argsort(size, kind="stable")
     tied, right = (order == 0)[by_size], ((order != 0) & (order == np.sign(gap)))[by_size]
@@ -120,7 +124,7 @@ def _calibrated(order: Numbers, gap: Numbers) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Confusion:
-    """How the people's median met the model's score on ``n`` units: ``table`` is median x model."""
+    """The median of people against the model's score on ``n`` units: ``table`` is median x model."""
 
     table: pd.DataFrame
     n: int
@@ -132,14 +136,14 @@ class Confusion:
 
 
 def median_confusion(people: RatingsLike, model: Any, value_domain: Sequence[Any] | None = None) -> Confusion:
-    """How the people's median score meets the model's.
+    """Return the table of people's median scores against the model's scores.
 
     A median between two points counts half to each. The model's score is taken to the nearest point of the
     scale, halves up.
 
     Parameters
     ----------
-    people : annotators x units, nan where missing.
+    people : annotators x units, nan if missing.
     model : the model's score of each unit.
     value_domain : the points of the scale; without it, the values people gave.
 
@@ -183,7 +187,7 @@ def median_confusion(people: RatingsLike, model: Any, value_domain: Sequence[Any
 
 
 def unit_medians(data: Ratings) -> Numbers:
-    """The median score of every unit; nan without a score."""
+    """Return the median score of every unit; nan without a score."""
     order = np.lexsort((data.code, data.unit))
     values, sizes = data.numbers[data.code][order], data.per_unit
     starts = np.cumsum(sizes) - sizes
@@ -195,7 +199,7 @@ def unit_medians(data: Ratings) -> Numbers:
 
 
 def _half_counted(medians: Numbers, scores: Numbers, points: Numbers) -> Numbers:
-    """Points x points; a median between two points gives half to each side."""
+    """Return a table of points x points; a median between two points gives half to each."""
     last = len(points) - 1
     upper = np.minimum(np.searchsorted(points, medians - 1e-9), last)
     lower = np.clip(np.searchsorted(points, medians + 1e-9, side="right") - 1, 0, last)
@@ -205,3 +209,102 @@ def _half_counted(medians: Numbers, scores: Numbers, points: Numbers) -> Numbers
     for side in (lower, upper):
         np.add.at(table, (side, nearest), 0.5)
     return table
+
+
+def entropies(shares: Numbers) -> Numbers:
+    """Return the entropy of each row of shares, in bits.
+
+    >>> entropies(np.array([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]])).tolist()
+    [1.0, 0.0]
+    """
+    logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
+    return np.asarray(-(shares * logs).sum(axis=-1)) + 0.0
+
+
+def js_distances(first: Numbers, second: Numbers) -> Numbers:
+    """Return the Jensen-Shannon distance of each pair of rows of shares: 0 if equal, 1 if they share nothing.
+
+    It is the square root of the divergence in bits (Endres and Schindelin 2003), a metric.
+
+    >>> js_distances(np.array([[1.0, 0.0], [0.5, 0.5]]), np.array([[0.0, 1.0], [0.5, 0.5]])).tolist()
+    [1.0, 0.0]
+    """
+    middle = (first + second) / 2
+    divergence = entropies(middle) - (entropies(first) + entropies(second)) / 2
+    return np.asarray(np.sqrt(np.clip(divergence, 0, 1)))
+
+
+def shares_of(scores: Numbers, points: Numbers) -> Numbers:
+    """Scores x points: each score as shares of the scale's points, one between two points split by nearness.
+
+    >>> shares_of(np.array([2.0, 2.25, 9.0]), np.array([1.0, 2.0, 3.0])).tolist()
+    [[0.0, 1.0, 0.0], [0.0, 0.75, 0.25], [0.0, 0.0, 1.0]]
+    """
+    scores = np.clip(np.asarray(scores, dtype=float), points[0], points[-1])
+    above = np.clip(np.searchsorted(points, scores), 1, max(len(points) - 1, 1))
+    shares = np.zeros((len(scores), len(points)))
+    if len(points) == 1:
+        return shares + 1.0
+    rows = np.arange(len(scores))
+    upper = (scores - points[above - 1]) / (points[above] - points[above - 1])
+    shares[rows, above] = upper
+    shares[rows, above - 1] = 1 - upper
+    return shares
+
+
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Equivalence:
+    """Two one-sided tests: ``bias`` is the judge's mean less people's, its interval the one of 90%.
+
+    ``p_value`` is the larger of the two; ``smallest_margin`` is the least margin at which they would be equivalent.
+    """
+
+    bias: Estimate
+    margin: float
+    p_value: Estimate
+    smallest_margin: Estimate
+    n: int
+
+
+def equivalence_test(judge: Numbers, people: Numbers, margin: float, clusters: Clusters) -> Equivalence:
+    """Return whether a judge's mean is within +-``margin`` of people's, with dependent items in a cluster.
+
+    The errors of +-margin are each tested one-sided with Student's t over clusters. Both must be rejected; this is as
+    much as the 90% interval lying within the margin.
+
+    Parameters
+    ----------
+    judge, people : a score an item each, none missing.
+    margin : in points, above 0, stated before the data are seen.
+    clusters : of the items.
+
+    Source: Schuirmann 1987, A comparison of the two one-sided tests procedure; Lakens 2017, Equivalence tests.
+
+    >>> people = np.array([3.0, 4, 2, 5, 3, 4])
+    >>> gaps = np.array([0.25, -0.25, 0, 0.25, 0, -0.25])
+    >>> found = equivalence_test(people + gaps, people, 0.5, Clusters(np.arange(6)))
+    >>> float(found.bias), round(found.p_value, 4), round(found.smallest_margin, 2)
+    (0.0, 0.0014, 0.18)
+    """
+    if not margin > 0:
+        raise ValueError(f"A margin of {margin:g} makes nothing equivalent; state one above 0.")
+    gaps = np.asarray(judge, dtype=float) - np.asarray(people, dtype=float)
+    if clusters.n < 2:
+        nothing = Estimate.undefined("fewer than two clusters have both a judge's and people's scores")
+        return Equivalence(nothing, margin, nothing, nothing, len(gaps))
+    sums = clusters.sums(np.column_stack([gaps, np.ones(len(gaps))]))
+    value = float(gaps.mean())
+    spread = sums_interval(
+        sums, lambda rows: rows[:, 0] / rows[:, 1], clusters.kind, confidence=1 - 2 * LEVEL, value=value
+    )
+    bias, se = Estimate(value, **spread), float(spread["se"])
+    if not se > 0:
+        nothing = Estimate.undefined("the judge differs from people by the same in every cluster")
+        return Equivalence(bias, margin, nothing, nothing, len(gaps))
+    df = clusters.n - 1
+    worse = float(special.stdtr(df, (abs(value) - margin) / se))
+    least = abs(value) + float(special.stdtrit(df, 1 - LEVEL)) * se
+    return Equivalence(bias, margin, Estimate(worse), Estimate(least), len(gaps))

@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from coeval.stats.estimates.clusters import cut, jackknife_interval, parse_clusters
-from coeval.stats.estimates.results import Estimate
-from coeval.stats.judges.correlating import METHODS, check_none, correlate
+from coeval.stats.clusters import cut, drawn_interval, fisher_interval, parse_clusters
+from coeval.stats.estimates import Estimate
+from coeval.stats.judges.vector_correlation import METHODS, check_none, correlate
 from coeval.stats.rating_matrix import Codes, Numbers, parse_vector, renumbered
 
 LEVELS = ("dataset", "document", "system")
+SYSTEM = LEVELS.index("system")
+DRAWS = 300
+"""Number of resampled sets of clusters at system level; the standard error is then known to 4%."""
+
 SAME = 1e-10
 """Means closer than this, on a scale of about 1, are the same mean."""
 
@@ -58,10 +62,11 @@ def correlations(
 
     Parameters
     ----------
-    human, model : one score an item, nan where missing; an item needs both.
-    document, system : the group each item belongs to, equal-length; None where unknown.
-    clusters : a label an item, of what was drawn together; with them every correlation has an interval from leaving
-        out clusters, for these systems. Without them there are none.
+    human, model : one score an item, nan if missing; an item needs both.
+    document, system : the group each item belongs to, equal-length; None if unknown.
+    clusters : a label an item, of what was drawn together; with them every correlation has an interval over clusters,
+        for these systems. Without them there are none. At system level the interval is that of means over as many
+        clusters as there are: of more of them the correlation would be higher, as means over more are steadier.
 
     Returns
     -------
@@ -97,45 +102,86 @@ def correlations(
         return point
     kept = np.flatnonzero(both)
     part = parse_clusters(clusters, len(x)).of(kept)
-    without = leave_groups_out(x[kept], y[kept], _cut(documents, kept), _cut(systems, kept), part.groups())
-    return spread_levels(point, without, part.kind, part.n)
+    varied = vary_groups(x[kept], y[kept], _cut(documents, kept), _cut(systems, kept), part.groups())
+    return spread_levels(point, varied, part.kind, part.n)
 
 
 def _cut(codes: Codes | None, kept: Codes) -> Codes | None:
     return None if codes is None else codes[kept]
 
 
-def leave_groups_out(
-    x: Numbers, y: Numbers, documents: Codes | None, systems: Codes | None, group: Codes
-) -> Numbers:
-    """Groups x levels x methods: every correlation without each group of items; nan where undefined.
+@dataclass(frozen=True, eq=False)
+class Varied:
+    """Correlations of resampled data.
 
-    Groups are numbered from 0 and one that holds no item leaves everything as it is.
+    ``without`` leaves out each group: groups x (dataset, document) x methods. ``drawn`` resamples the groups at
+    system level: draws x methods. nan if undefined.
     """
-    rows = np.full((int(group.max(initial=-1)) + 1, len(LEVELS), len(METHODS)), np.nan)
+
+    without: Numbers
+    drawn: Numbers
+
+    def of(self, level: int, method: int) -> Numbers:
+        """Return the values of one correlation, by its places in ``LEVELS`` and ``METHODS``."""
+        return np.asarray(self.drawn[:, method] if level == SYSTEM else self.without[:, level, method])
+
+
+def vary_groups(
+    x: Numbers, y: Numbers, documents: Codes | None, systems: Codes | None, group: Codes, groups: int = 0
+) -> Varied:
+    """Return every correlation without each group of items, and at system level of resampled groups.
+
+    Groups are numbered from 0, up to ``groups`` of them, and one that holds no item leaves everything as it is.
+    """
+    groups = max(groups, int(group.max(initial=-1)) + 1)
+    without = np.full((groups, 2, len(METHODS)), np.nan)
     owner = None if documents is None else _groups_of(documents, group)
     within = {}
     if documents is not None and owner is not None:
         named = documents >= 0
         within = {method: _within(x[named], y[named], documents[named], method) for method in METHODS}
-    for name in range(len(rows)):
+    for name in range(groups):
         rest = group != name
         if rest.all():
             continue
         sides = x[rest], y[rest]
         for place, method in enumerate(METHODS):
-            rows[name, 0, place] = correlate(*sides, method)
+            without[name, 0, place] = correlate(*sides, method)
             if method in within:
-                rows[name, 1, place] = _mean_known(within[method][owner != name])
+                without[name, 1, place] = _mean_known(within[method][owner != name])
             elif documents is not None:
-                rows[name, 1, place] = _mean_within(*sides, documents[rest], method)
-            if systems is not None:
-                rows[name, 2, place] = _between_means(*sides, systems[rest], method)
-    return rows
+                without[name, 1, place] = _mean_within(*sides, documents[rest], method)
+    return Varied(without, _draw_systems(x, y, systems, group, groups))
+
+
+def _draw_systems(x: Numbers, y: Numbers, systems: Codes | None, group: Codes, groups: int) -> Numbers:
+    """Return the correlation of the systems' means over resampled groups, as draws x methods."""
+    drawn = np.full((DRAWS, len(METHODS)), np.nan)
+    named = np.zeros(len(x), dtype=bool) if systems is None else systems >= 0
+    if systems is None or not named.any() or groups < 2:
+        return drawn
+    place = renumbered(systems[named])[1]
+    width = int(place.max()) + 1
+    if width < 3:
+        return drawn
+    cell = group[named] * width + place
+    sums = [
+        np.bincount(cell, side, groups * width).reshape(groups, width)
+        for side in (x[named], y[named], np.ones(len(place)))
+    ]
+    # every criterion's groups are drawn alike, so that means over criteria vary together
+    times = np.random.default_rng(groups).multinomial(groups, np.full(groups, 1 / groups), DRAWS)
+    human, model, sizes = (times @ one for one in sums)
+    kept = np.flatnonzero((sizes > 0).all(axis=1))
+    if len(kept):
+        a, b = (join_ties((side[kept] / sizes[kept]).ravel()) for side in (human, model))
+        draw = np.repeat(np.arange(len(kept)), width)
+        drawn[kept] = np.column_stack([_within(a, b, draw, method) for method in METHODS])
+    return drawn
 
 
 def _groups_of(documents: Codes, group: Codes) -> Codes | None:
-    """The group of each document that occurs, in the order of their codes; None where one is in several.
+    """Return the group of each document, in the order of the codes; None if a document is in several.
 
     A document that is left out whole changes no other's correlation.
     """
@@ -156,33 +202,34 @@ def _mean_known(values: Numbers) -> float:
     return float(known.mean()) if len(known) else np.nan
 
 
-def _between_means(x: Numbers, y: Numbers, codes: Codes, method: str) -> float:
-    named = codes >= 0
-    _, place = np.unique(codes[named], return_inverse=True)
-    sizes = np.bincount(place)
-    if len(sizes) < 3:
-        return np.nan
-    human, model = (join_ties(np.bincount(place, side[named]) / sizes) for side in (x, y))
-    return correlate(human, model, method)
+def spread_levels(point: Correlations, varied: Varied, kind: str, n: int) -> Correlations:
+    """Return the correlations with intervals from their values on other clusters."""
 
-
-def spread_levels(point: Correlations, without: Numbers, kind: str, n: int) -> Correlations:
-    """The correlations with the intervals that their values without each group of clusters give."""
-
-    def spread(level: LevelCorrelations, place: int) -> LevelCorrelations:
+    def spread(place: int, level: LevelCorrelations) -> LevelCorrelations:
         values: dict[str, Any] = {}
         for k, method in enumerate(METHODS):
             value = level.of(method)
-            interval = cut(jackknife_interval(float(value), without[:, place, k], kind, n=n), -1.0, 1.0)
-            keep = {"p_value": value.details["p_value"]} if place == 2 and "p_value" in value.details else {}
+            interval = interval_of(place, float(value), varied.of(place, k), kind, n)
+            keep = (
+                {"p_value": value.details["p_value"]}
+                if place == SYSTEM and "p_value" in value.details
+                else {}
+            )
             values[method] = value.having(**interval | keep) if value.defined else value
         return replace(level, **values)
 
-    return Correlations(spread(point.dataset, 0), spread(point.document, 1), spread(point.system, 2))
+    return Correlations(*(spread(place, point.of(level)) for place, level in enumerate(LEVELS)))
+
+
+def interval_of(level: int, value: float, varied: Numbers, kind: str, n: int) -> dict[str, Any]:
+    """Return the interval of a correlation at a level (its place in ``LEVELS``) from its values of other clusters."""
+    if level == SYSTEM:
+        return cut(drawn_interval(value, varied, kind, n=n), -1.0, 1.0)
+    return cut(fisher_interval(value, varied, kind, n=n), -1.0, 1.0)
 
 
 def join_ties(values: Numbers) -> Numbers:
-    """The values, those that differ by rounding errors alone made equal.
+    """Return the values, those that differ by rounding errors alone made equal.
 
     Means of the same scores summed in another order differ in their last digit, which ranks would take for a
     difference. Means of n scores on a scale of whole points that truly differ do so by 1 / n^2 or more.
@@ -265,7 +312,7 @@ def _system_level(x: Numbers, y: Numbers, both: Any, codes: Codes | None) -> Lev
 
 
 def group_codes(labels: Any, size: int, name: str) -> Codes | None:
-    """Codes of the groups, -1 where missing; None where no group is named at all."""
+    """Return the codes of the groups, -1 if missing; None if no group is named."""
     if labels is None:
         return None
     series = labels if isinstance(labels, pd.Series) else pd.Series(list(labels), dtype=object)
@@ -278,7 +325,7 @@ def group_codes(labels: Any, size: int, name: str) -> Codes | None:
 
 
 def _within(x: Numbers, y: Numbers, codes: Codes, method: str) -> Numbers:
-    """The correlation inside each group, in the order of the codes; nan where a side never varies."""
+    """Return the correlation inside each group, in the order of the codes; nan if a side never varies."""
     place = renumbered(codes)[1]
     if method == "kendall":
         return _within_kendall(x, y, place)

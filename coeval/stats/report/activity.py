@@ -1,15 +1,15 @@
-"""The sections on what people did: actions, score changes, time, behaviour, and what drafts quote."""
+"""The sections on people's work: actions, score changes, time, behaviour, and quotes of the drafts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from coeval.stats.behaviour.actions import (
+from coeval.stats.actions import (
     ActionRates,
     FourBehaviours,
     Rates,
@@ -18,9 +18,10 @@ from coeval.stats.behaviour.actions import (
     four_behaviours,
     score_changes,
 )
-from coeval.stats.behaviour.times import TimeSpent, drift, time_curve, time_spent
-from coeval.stats.estimates.results import FLAT, Estimate
+from coeval.stats.clusters import FEW, Clusters
+from coeval.stats.estimates import FLAT, Estimate, Spelled
 from coeval.stats.frames import ASSISTED, BLIND, FIRST, QUOTE_COLUMNS, StudyFrames, is_planted
+from coeval.stats.times import TimeSpent, drift, drift_slopes, time_curve, time_spent
 
 
 def actions_section(study: StudyFrames) -> ActionRates:
@@ -55,7 +56,7 @@ class CriterionChanges:
 
 @dataclass(frozen=True)
 class ScoreChangeSection:
-    """How assisted people moved the drafted scores."""
+    """The changes that assisted people made to drafted scores."""
 
     overall: ScoreChanges = field(metadata=FLAT)
     n_planted_left_out: int = field(metadata={"key": "n_sown_left_out"})
@@ -63,7 +64,7 @@ class ScoreChangeSection:
 
 
 def score_change_section(study: StudyFrames) -> ScoreChangeSection:
-    """How assisted people moved the drafted scores; drafts that were wrong on purpose are left out."""
+    """Return assisted people's changes to drafted scores, without planted errors."""
     assisted = study.scores[study.scores["arm"] == ASSISTED]
     planted = is_planted(assisted)
     genuine = assisted[~planted]
@@ -80,7 +81,7 @@ def score_change_section(study: StudyFrames) -> ScoreChangeSection:
 
 
 def score_moves(study: StudyFrames) -> pd.DataFrame:
-    """How often assisted people left a drafted score at each score: ``draft, person, n, share``.
+    """Return how often assisted people changed each drafted score to each score: ``draft, person, n, share``.
 
     A drafted score between two points (a mean of samples) counts as the nearest, halves up; ``share`` is of all
     that were drafted so.
@@ -113,7 +114,7 @@ class PartTime:
 
 @dataclass(frozen=True)
 class TimeSection:
-    """How long the work took."""
+    """The time that the work took."""
 
     spent: TimeSpent = field(metadata=FLAT)
     per_annotator: list[PartTime]
@@ -142,7 +143,7 @@ def _times_by(scores: pd.DataFrame, column: str) -> list[PartTime]:
 
 
 def time_curves(study: StudyFrames) -> pd.DataFrame:
-    """The share of submissions done within so many seconds, by criterion: ``criterion, seconds, share``."""
+    """Return the share of submissions done within each number of seconds, by criterion."""
     timed = study.scores[study.scores["wall_seconds"] > 0]
     curves = [
         time_curve(timed.loc[timed["criterion"] == criterion, "wall_seconds"]).assign(criterion=criterion)
@@ -153,7 +154,7 @@ def time_curves(study: StudyFrames) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Distribution:
-    """How often each score was given, by a source, over all systems (None) or by one; by criterion where it is one."""
+    """Frequencies of scores from one source, over all systems (None) or one, and by criterion if there is one."""
 
     source: str
     system: str | None
@@ -174,6 +175,19 @@ class DriftPoint:
 
 
 @dataclass(frozen=True)
+class DriftTest:
+    """The drift of a person's scores against the others' over their work, in points, for other documents.
+
+    ``change`` has its interval and ``p_value``; ``p_holm`` is adjusted for how many people are tested.
+    """
+
+    annotator: Any
+    n: int
+    change: Spelled
+    p_holm: float | None
+
+
+@dataclass(frozen=True)
 class BehaviourSection:
     """The four behaviours, score distributions by source, and drift over the course of the work.
 
@@ -185,10 +199,11 @@ class BehaviourSection:
     distributions: list[Distribution]
     distributions_by_criterion: list[Distribution]
     drift: list[DriftPoint]
+    drift_tests: list[DriftTest]
 
 
 def behaviour_section(study: StudyFrames) -> BehaviourSection:
-    """The four behaviours, score distributions and drift."""
+    """Return the four behaviours, score distributions and drift."""
     sources = _sources(study)
     moved = drift(study.scored)
     return BehaviourSection(
@@ -199,7 +214,23 @@ def behaviour_section(study: StudyFrames) -> BehaviourSection:
             DriftPoint(row["annotator"], int(row["part"]), int(row["n"]), float(row["mean_gap"]))
             for row in moved.to_dict(orient="records")
         ],
+        list(_drift_tests(study)),
     )
+
+
+def _drift_tests(study: StudyFrames) -> Iterator[DriftTest]:
+    """Yield the test of each person's drift if enough documents support it."""
+    clusters = Clusters(
+        study.clusters.code[study.scored["unit"].to_numpy(dtype=np.int64)], study.clusters.kind
+    )
+    for row in drift_slopes(study.scored, clusters).to_dict(orient="records"):
+        few = f"fewer than {FEW} {clusters.kind}, or every one of them says the same"
+        if np.isnan(row["p_value"]):
+            yield DriftTest(row["annotator"], int(row["n"]), Spelled(Estimate.undefined(few)), None)
+            continue
+        spread = {name: row[name] for name in ("ci_low", "ci_high", "p_value", "clusters")}
+        change = Estimate(row["change"], n=int(row["n"]), resampled=clusters.kind, **spread)
+        yield DriftTest(row["annotator"], int(row["n"]), Spelled(change, ("p_value",)), float(row["p_holm"]))
 
 
 def _sources(study: StudyFrames) -> dict[str, pd.DataFrame]:
@@ -218,7 +249,7 @@ def _sources(study: StudyFrames) -> dict[str, pd.DataFrame]:
 
 
 def _distributions(study: StudyFrames, source: str, frame: pd.DataFrame) -> list[Distribution]:
-    """How often each score was given, overall (system None) and by system."""
+    """Return the frequency of each score, overall (system None) and by system."""
     if not len(frame):
         return []
     parts: list[tuple[str | None, pd.Series[float]]] = [(None, frame["score"])]
@@ -245,7 +276,7 @@ def _counts(values: pd.Series[float]) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Quoted:
-    """How many passages drafts quote, and how many of them, and which share, are not in the output.
+    """The number of passages that drafts quote, and the number and share that are not in the output.
 
     Some of those stand in the input; ``nearly`` counts passages in the output but for a word or so. ``unquoted``
     counts those lines of ``evidence`` that quote nothing.
@@ -287,7 +318,7 @@ class QuotesSection:
 
 
 def quotes_section(study: StudyFrames) -> QuotesSection:
-    """How many passages the drafts quote, and the share that is not in the text: in all, by run, by criterion."""
+    """Return the number of quoted passages and the share not in the text: overall, by run, by criterion."""
     runs = [
         QuotedRun(
             str(run),

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from coeval.stats.agreement.alpha import counted, point_alpha, undefined_alpha
-from coeval.stats.agreement.clustered import alpha_levels, mean_alpha, respread
+from coeval.stats.agreement.alpha_intervals import LeftOut, leave_one_out
+from coeval.stats.agreement.clustered_agreement import alpha_levels, mean_alpha, respread
 from coeval.stats.agreement.coefficients import (
     brennan_prediger,
     conger_kappa,
@@ -18,28 +19,26 @@ from coeval.stats.agreement.coefficients import (
     gwet_ac,
     percent_agreement,
 )
-from coeval.stats.agreement.disagreement import Level
 from coeval.stats.agreement.icc import icc
-from coeval.stats.agreement.left_out import LeftOut, leave_one_out
-from coeval.stats.agreement.patterns import MANY
-from coeval.stats.estimates.clusters import FEW
-from coeval.stats.estimates.results import FLAT, Estimate, Spelled
+from coeval.stats.agreement.patterns import MANY, Level
+from coeval.stats.clusters import FEW
+from coeval.stats.estimates import FLAT, Estimate, Spelled
 from coeval.stats.frames import ASSISTED, BLIND, FIRST, LLM, UNDRAFTED, StudyFrames, once
 from coeval.stats.rating_matrix import Codes, Ratings
-from coeval.stats.report.rater_pairs import SHOWN, RaterPair, list_pairs
+from coeval.stats.report.raters import SHOWN, RaterPair, list_pairs
 
 Levels = Mapping[Level, Estimate]
 """Alpha at each level of measurement."""
 
 VIEWED = ("arm", "score", "draft_score")
-"""What says how far the drafts were in view."""
+"""The keys that describe the influence of drafts in view."""
 
-BOTH_KINDS = "blind and first scores"
+BOTH_KINDS, ALL_SCORES = "blind and first scores", "all scores"
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What agreement was computed from: units with two scores or more, those with one, scores, people."""
+    """The numbers behind agreement: units with two scores or more, units with one, scores, people."""
 
     n_units: int
     n_units_left_out: int
@@ -49,7 +48,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class DraftsInView:
-    """How many of the scores were given with the draft in view, and the share of these that equal the draft's."""
+    """The number of scores given with the draft in view, and the share of these that equal the draft's."""
 
     n: int
     of: int
@@ -58,7 +57,7 @@ class DraftsInView:
 
 @dataclass(frozen=True)
 class Headline:
-    """How far people agree, in one number: the mean of the criteria's ordinal alphas, its interval over clusters.
+    """Agreement in one number: the mean of the criteria's ordinal alphas, with its interval over clusters.
 
     ``scores`` says which scores it rests on: those that no draft can have led, where they span ``FEW`` clusters.
     """
@@ -74,7 +73,7 @@ class Headline:
 
 @dataclass(frozen=True)
 class Coefficients:
-    """The coefficients beside alpha. Conger's kappa is a number alone: its interval would take units as independent."""
+    """The coefficients beside alpha. Conger's kappa has no interval, which would treat units as independent."""
 
     ac1: Spelled
     ac2: Spelled
@@ -86,7 +85,7 @@ class Coefficients:
 
 @dataclass(frozen=True)
 class Part:
-    """Agreement over some of the units: ``label`` names the part, the interval is of its ordinal alpha."""
+    """Agreement over some units: ``label`` names the part, and the interval is of its ordinal alpha."""
 
     label: Mapping[str, Any] = field(metadata=FLAT)
     counts: Counts = field(metadata=FLAT)
@@ -106,7 +105,7 @@ class Part:
 
 @dataclass(frozen=True)
 class CriterionPart:
-    """A criterion's part, with the alphas that the model as one more annotator gives."""
+    """A criterion's part, with the alphas that include the model as one more annotator."""
 
     part: Part = field(metadata=FLAT)
     humans_and_llm: Levels
@@ -124,7 +123,7 @@ class Without:
 
 @dataclass(frozen=True)
 class Intervals:
-    """What is known of the intervals of the pooled alphas, by level."""
+    """Facts about the intervals of the pooled alphas, by level."""
 
     humans: Mapping[Level, Mapping[str, Any]]
     humans_and_llm: Mapping[Level, Mapping[str, Any]]
@@ -142,6 +141,8 @@ class AgreementSection:
     counts: Counts = field(metadata=FLAT)
     coefficients: Coefficients = field(metadata=FLAT)
     icc: Mapping[str, Spelled]
+    planted: int
+    """Scores of drafts with planted errors: they count between people, but not against the model."""
     pairwise: list[RaterPair]
     per_criterion: list[CriterionPart]
     by_system: list[Part]
@@ -157,6 +158,8 @@ class PeopleAlphas:
     humans: Levels
     per_criterion: Sequence[Levels]
     headline: Headline
+    of_all: Headline
+    """The same for all scores, whatever people saw, for pages whose figures all use the selected scores."""
 
 
 @once
@@ -166,27 +169,36 @@ def people_alphas(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) 
     everybody = study.everybody
     parts = [alpha_levels(data, study.clusters_of(data), SHOWN, **options) for data in study.by_criterion]
     humans = alpha_levels(everybody, study.clusters_of(everybody), SHOWN, **options)
-    return PeopleAlphas(humans, parts, _headline(study, humans["ordinal"]))
+    of_all = _headline_of_all(study, humans["ordinal"])
+    return PeopleAlphas(humans, parts, _headline(study, of_all), of_all)
 
 
-def _headline(study: StudyFrames, pooled: Estimate) -> Headline:
-    """Of the scores that no draft can have led where there are enough of them, else of all."""
+def _headline(study: StudyFrames, of_all: Headline) -> Headline:
+    """Return the headline from scores without a draft's influence if there are enough, else from all scores."""
     unaided, arms = study.unaided, set(study.unaided["arm"])
-    mean, scored, scores = _mean_over_criteria(study, unaided), unaided, BOTH_KINDS
-    if mean.defined and mean.details["clusters"] >= FEW:
-        scores = BOTH_KINDS if len(arms) > 1 else "blind scores" if BLIND in arms else "first scores"
-        data = study.ratings(unaided)
-        pooled = alpha_levels(data, study.clusters_of(data), ("ordinal",), replicates=0)["ordinal"]
-    else:
-        mean, scored, scores = _mean_of(study, study.by_criterion), study.scored, "all scores"
-    clusters = mean.details.get("clusters", 0)
+    mean = _mean_over_criteria(study, unaided)
+    if not mean.defined or mean.details["clusters"] < FEW:
+        return of_all
+    scores = BOTH_KINDS if len(arms) > 1 else "blind scores" if BLIND in arms else "first scores"
+    data = study.ratings(unaided)
+    pooled = alpha_levels(data, study.clusters_of(data), ("ordinal",), replicates=0)["ordinal"]
+    return _headline_from(mean, pooled, scores, drafts_in_view(unaided, unaided=True))
+
+
+def _headline_of_all(study: StudyFrames, pooled: Estimate) -> Headline:
+    return _headline_from(
+        _mean_of(study, study.by_criterion), pooled, ALL_SCORES, drafts_in_view(study.scored)
+    )
+
+
+def _headline_from(mean: Estimate, pooled: Estimate, scores: str, seen: DraftsInView) -> Headline:
     return Headline(
         level="ordinal",
         mean=Spelled(mean),
         criteria=mean.details["n_criteria"],
         scores=scores,
-        few_clusters=mean.defined and clusters < FEW,
-        drafts_in_view=drafts_in_view(scored, unaided=scores != "all scores"),
+        few_clusters=mean.defined and mean.details.get("clusters", 0) < FEW,
+        drafts_in_view=seen,
         pooled=Spelled(pooled),
     )
 
@@ -200,7 +212,7 @@ def _mean_of(study: StudyFrames, parts: Sequence[Ratings]) -> Estimate:
 
 
 def drafts_in_view(scored: pd.DataFrame, *, unaided: bool = False) -> DraftsInView:
-    """Which of the scores were given with the draft in view; of the arm first, the final score was."""
+    """Return which scores were given with the draft in view; in the arm first, the final score was."""
     seen = scored[scored["arm"].isin((ASSISTED, FIRST))] if not unaided else scored.iloc[:0]
     drafted = seen.dropna(subset=["draft_score"])
     kept = (drafted["score"] == drafted["draft_score"].astype(float)).mean() if len(drafted) else None
@@ -218,7 +230,6 @@ def agreement_section(study: StudyFrames, *, replicates: int = 1000, seed: int =
     """
     options = {"replicates": replicates, "seed": seed}
     people, everyone = study.everybody, study.ratings(study.genuine, llm=True)
-    beside = people if study.genuine is study.scored else study.ratings(study.genuine)
     alphas = people_alphas(study, **options)
     whole = _part(study, {}, study.scored, people, alphas.humans)
     joined = alpha_levels(everyone, study.clusters_of(everyone), SHOWN, **options)
@@ -234,7 +245,8 @@ def agreement_section(study: StudyFrames, *, replicates: int = 1000, seed: int =
             name: Spelled(value, ("f", "df1", "df2", "p_value"))
             for name, value in icc(people, clusters=study.clusters_of(people)).items()
         },
-        pairwise=list(list_pairs(beside, everyone, study.clusters_of(everyone))),
+        planted=len(study.scored) - len(study.genuine),
+        pairwise=_list_pairs(study, people, everyone),
         per_criterion=_per_criterion(study, alphas.per_criterion),
         by_system=_parts(study, "system", whole, replicates, seed),
         by_group=_parts(study, "group", whole, replicates, seed),
@@ -243,8 +255,21 @@ def agreement_section(study: StudyFrames, *, replicates: int = 1000, seed: int =
     )
 
 
+def _list_pairs(study: StudyFrames, people: Ratings, everyone: Ratings) -> list[RaterPair]:
+    """Every two raters: people by all their scores, as everywhere between people, and with the model by the genuine."""
+    if study.genuine is study.scored:
+        return list(list_pairs(people, everyone, study.clusters_of(everyone)))
+    genuine = list_pairs(study.ratings(study.genuine), everyone, study.clusters_of(everyone))
+    pairs = [
+        *list_pairs(people, people, study.clusters_of(people)),
+        *(pair for pair in genuine if pair.b == LLM),
+    ]
+    places = {name: place for place, name in enumerate(people.annotators)}
+    return sorted(pairs, key=lambda pair: places[pair.a])
+
+
 def other_coefficients(study: StudyFrames, data: Ratings) -> Coefficients:
-    """The coefficients beside alpha, their intervals over clusters."""
+    """Return the other coefficients with intervals over clusters."""
     if len(data.categories) > MANY:
         reason = f"more than {MANY} different scores; these coefficients are for categories"
         nothing = Spelled(Estimate.undefined(reason))
@@ -302,7 +327,7 @@ def _per_criterion(study: StudyFrames, alphas: Sequence[Levels]) -> list[Criteri
 
 
 def _plain_levels(data: Ratings) -> Levels:
-    """The three alphas alone."""
+    """Return the three alphas alone."""
     by_level: dict[Level, Estimate] = {}
     for level in SHOWN:
         value, details = point_alpha(data, level), counted(data) | {"level": level}
@@ -311,7 +336,7 @@ def _plain_levels(data: Ratings) -> Levels:
 
 
 def with_llm(people: Ratings, model: pd.Series[Any]) -> Ratings:
-    """The people's ratings with the model as one more annotator."""
+    """Return the people's ratings with the model as one more annotator."""
     own, shown = np.asarray(people.units, dtype=np.int64), model.index.to_numpy(dtype=np.int64)
     place = np.union1d(own, shown)
     units = np.concatenate([np.searchsorted(place, own)[people.unit], np.searchsorted(place, shown)])
@@ -348,7 +373,7 @@ def _parts(study: StudyFrames, column: str, whole: Part, replicates: int, seed: 
 
 
 def _find_parts(study: StudyFrames, column: str) -> tuple[Codes, dict[Any, int]]:
-    """The part that each score is of, as a code, and the parts that occur, in this order, with their codes."""
+    """Return the part of each score as a code, and the parts that occur with their codes, in this order."""
     if column == "system":
         of_unit, names = pd.factorize(study.units["system"])
         of_row = of_unit[study.scored["unit"]]

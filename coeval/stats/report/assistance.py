@@ -1,17 +1,132 @@
-"""The section on the effect of the draft: how far it moved the people who saw it."""
+"""The section on the influence of the draft, and the comparison of first and final scores."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from coeval.stats.behaviour.assistance import CatchRates, arm_alphas, catch_rates, draft_effects
-from coeval.stats.behaviour.first_scores import FirstEffect, first_effect
-from coeval.stats.estimates.results import FLAT, Estimate, Spelled
-from coeval.stats.frames import StudyFrames, once
+from coeval.stats.agreement.alpha import krippendorff_alpha
+from coeval.stats.clusters import DOCUMENTS, INSTANCES, parse_clusters, sums_interval
+from coeval.stats.draft_effects import CatchRates, arm_alphas, catch_rates, draft_effects, share_limits
+from coeval.stats.estimates import FLAT, Estimate, Spelled
+from coeval.stats.frames import FIRST, StudyFrames, once
+from coeval.stats.rating_matrix import encode_ratings
 
-COUNTS = ("n_assisted", "n_blind", "n_shifted", "n_instances", "replicates", "replicates_left_out")
+# The effect of the draft: each first score beside the same person's final one.
+
+NO_FIRST = "nobody has scored before seeing the draft (arm first)"
+
+
+@dataclass(frozen=True)
+class FirstShares:
+    """Shares of the scores: equal to the draft's before and after it was shown; moved towards it, away, or neither."""
+
+    same_before: Estimate
+    same_after: Estimate
+    towards: Estimate
+    away: Estimate
+    kept: Estimate
+
+
+@dataclass(frozen=True)
+class FirstCriterion:
+    """The shares of one criterion's ``n`` scores."""
+
+    criterion: str
+    n: int
+    shares: FirstShares = field(metadata=FLAT)
+
+
+@dataclass(frozen=True)
+class FirstEffect:
+    """The effect of the draft on people who had scored before; ``adoption``: same after minus same before."""
+
+    n: int
+    n_instances: int
+    shares: FirstShares = field(metadata=FLAT)
+    adoption: Spelled
+    alpha_before: Estimate
+    alpha_after: Estimate
+    per_criterion: list[FirstCriterion]
+
+
+def first_effect(scores: pd.DataFrame, *, confidence: float = 0.95) -> FirstEffect:
+    """Return how people who scored first changed their scores after they saw the draft.
+
+    Parameters
+    ----------
+    scores : ``annotator, instance, criterion, arm, score, draft_score, first_score``; the arm ``first`` is used,
+        where all three scores are there. With them ``unit``, a code of instance and criterion, if known, and
+        ``cluster``, what was drawn together (without it, the instance).
+
+    >>> rows = pd.DataFrame({"annotator": list("abab"), "instance": [1, 1, 2, 2], "criterion": "x", "arm": "first",
+    ...                      "first_score": [2, 3, 4, 1], "score": [3, 3, 4, 2], "draft_score": 3})
+    >>> found = first_effect(rows)
+    >>> [float(share) for share in (found.shares.same_before, found.shares.same_after, found.adoption.value)]
+    [0.25, 0.5, 0.25]
+    """
+    known = scores[scores["arm"] == FIRST].dropna(subset=["score", "draft_score", "first_score"])
+    if not len(known):
+        nothing = Estimate.undefined(NO_FIRST)
+        shares = FirstShares(nothing, nothing, nothing, nothing, nothing)
+        return FirstEffect(0, 0, shares, Spelled(nothing), nothing, nothing, [])
+    return FirstEffect(
+        n=len(known),
+        n_instances=int(known["instance"].nunique()),
+        shares=_shares(known),
+        adoption=Spelled(_adoption(known, confidence), ("p_value", "replicates")),
+        alpha_before=_alpha(known, "first_score"),
+        alpha_after=_alpha(known, "score"),
+        per_criterion=[
+            FirstCriterion(str(name), len(part), _shares(part))
+            for name, part in known.groupby("criterion", sort=False)
+        ],
+    )
+
+
+def _shares(known: pd.DataFrame) -> FirstShares:
+    draft, first, final = (known[name].astype(float) for name in ("draft_score", "first_score", "score"))
+    nearer = (first - draft).abs() - (final - draft).abs()
+    shares = (first == draft, final == draft, nearer > 0, nearer < 0, nearer == 0)
+    return FirstShares(*(Estimate(float(share.mean()), n=len(known)) for share in shares))
+
+
+def _adoption(known: pd.DataFrame, confidence: float) -> Estimate:
+    """P(score = draft) after less before."""
+    draft, first, final = (
+        known[name].to_numpy(dtype=float) for name in ("draft_score", "first_score", "score")
+    )
+    names = known["cluster"] if "cluster" in known else known["instance"]
+    kind = DOCUMENTS if names.nunique() < known["instance"].nunique() else INSTANCES
+    clusters = parse_clusters(names, len(known), kind)
+    gain = (final == draft).astype(float) - (first == draft)
+    sums = clusters.sums(np.column_stack([gain, np.ones(len(known))]))
+    spread = sums_interval(sums, lambda rows: rows[:, 0] / rows[:, 1], kind, confidence=confidence)
+    return Estimate(gain.mean(), n=len(known), **share_limits(spread))
+
+
+def _alpha(known: pd.DataFrame, column: str) -> Estimate:
+    """Ordinal alpha of the scores in a column."""
+    places = known["unit"] if "unit" in known else known.groupby(["instance", "criterion"]).ngroup()
+    (unit, units), (who, people) = pd.factorize(places), pd.factorize(known["annotator"])
+    values: Any = known[column].to_numpy(dtype=float)
+    return krippendorff_alpha(encode_ratings(who, unit, values, tuple(people), list(units)), "ordinal")
+
+
+# The section on the effect of the draft: how far it moved the people who saw it.
+
+COUNTS = (
+    "n_assisted",
+    "n_blind",
+    "n_shifted",
+    "n_planted",
+    "n_instances",
+    "replicates",
+    "replicates_left_out",
+)
 OTHER_PEOPLE = ("people_ci_low", "people_ci_high", "people")
 
 
@@ -46,7 +161,7 @@ OF_SCORED = (
 
 @dataclass(frozen=True)
 class AssistanceSection:
-    """How far the draft moved people; ``first`` has those who scored before they saw it."""
+    """The influence of the draft on people; ``first`` has those who scored before they saw it."""
 
     effects: DraftEffectsSection = field(metadata=FLAT)
     alpha_difference: Spelled
@@ -59,7 +174,7 @@ class AssistanceSection:
 @once
 def draft_effects_section(study: StudyFrames) -> DraftEffectsSection:
     """Adoption, distance and pull, over clusters for these people, and for people like these."""
-    effects = draft_effects(_scored(study))
+    effects = draft_effects(scored_with_clusters(study))
     names = ("p_value", *COUNTS, *OTHER_PEOPLE)
     return DraftEffectsSection(
         *(Spelled(effect, names) for effect in (effects.adoption, effects.distance, effects.pull))
@@ -67,19 +182,19 @@ def draft_effects_section(study: StudyFrames) -> DraftEffectsSection:
 
 
 def assistance_section(study: StudyFrames) -> AssistanceSection:
-    """How far the draft moved people: adoption, distance, pull, alphas by arm, catch rates of planted errors."""
-    alphas = arm_alphas(_scored(study))
+    """Return the influence of the draft: adoption, distance, pull, alphas by arm, catch rates of planted errors."""
+    alphas = arm_alphas(scored_with_clusters(study))
     return AssistanceSection(
         effects=draft_effects_section(study),
         alpha_difference=Spelled(alphas.alpha_difference, ("p_value", "n_units_a", "n_units_b")),
         alpha_assisted=alphas.alpha_assisted,
         alpha_blind=alphas.alpha_blind,
         planted=catch_rates(study.scored),
-        first=first_effect(_scored(study)),
+        first=first_effect(scored_with_clusters(study)),
     )
 
 
-def _scored(study: StudyFrames) -> pd.DataFrame:
-    """What the effects rest on, of the columns of ``scored`` only those that they need."""
+def scored_with_clusters(study: StudyFrames) -> pd.DataFrame:
+    """Return what the effects rest on: of the columns of ``scored`` only those that they need, with ``cluster``."""
     scored = study.scored[[*OF_SCORED]]
     return scored.assign(cluster=study.clusters.code[study.scored["unit"].to_numpy()])

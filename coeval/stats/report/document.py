@@ -1,17 +1,325 @@
-"""The whole document of ``stats --json``, from the sections."""
+"""The report: its sections, the omissions with reasons, and the whole document of ``stats --json``.
+
+A new section is a function from the frames to a dataclass, and a line in ``SECTIONS``. With ``tables`` it also stands
+on the Agreement tab, below the page that ``tab`` names, and among the tables that are downloaded; without, a page shows
+it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from coeval.stats.estimates.results import plain
-from coeval.stats.frames import StudyFrames
-from coeval.stats.report.notes import section_notes, study_notes
-from coeval.stats.report.registry import SECTIONS
+from coeval.extending import load_values
+from coeval.stats.clusters import FEW
+from coeval.stats.estimates import plain, reasons
+from coeval.stats.frames import ASSISTED, FIRST, StudyFrames, is_planted
+from coeval.stats.report.activity import (
+    actions_section,
+    behaviour_section,
+    quotes_section,
+    score_change_section,
+    time_section,
+)
+from coeval.stats.report.agreement import agreement_section
+from coeval.stats.report.alignment import (
+    alignment_section,
+    equivalence_section,
+    equivalence_tables,
+    soft_labels_section,
+    soft_labels_tables,
+)
+from coeval.stats.report.answer import answer_section
+from coeval.stats.report.assistance import assistance_section
+from coeval.stats.report.draft_account import draft_account_section, draft_account_tables
+from coeval.stats.report.missing import missing_section
+from coeval.stats.report.model_vs_model import flips_section, flips_tables
+from coeval.stats.report.pairwise_strengths import pairwise_section, pairwise_tables
+from coeval.stats.report.raters import reliability_section, reliability_tables
+from coeval.stats.report.systems import systems_section
+from coeval.stats.report.tables import Table
+
+# Omissions and undefined values of a report, with reasons, in sentences.
+
+SOME = 3
+"""Undefined values with the same reason are named one by one up to this many; beyond, they are counted."""
+
+WORDS = {
+    "humans": "alpha of people",
+    "humans_and_llm": "alpha of people and model",
+    "headline": "alpha",
+    "pooled": "pooled alpha",
+    "ac1": "AC1",
+    "ac2": "AC2",
+    "percent": "percent agreement",
+    "fleiss": "Fleiss' kappa",
+    "conger": "Conger's kappa",
+    "brennan_prediger": "Brennan and Prediger's coefficient",
+    "kept": "the share of drafted scores kept",
+    "leave_one_out": "alpha without one person",
+    "difference": "the change without one person",
+    "pairwise": "alpha of two raters",
+    "alpha_difference": "the difference of alphas with and without the draft",
+    "alpha_assisted": "alpha with the draft in view",
+    "alpha_blind": "alpha of blind scores",
+    "alpha_before": "alpha before the draft was shown",
+    "alpha_after": "alpha after it was shown",
+    "adoption": "how much oftener the draft's score is taken over",
+    "distance": "the distance from the draft",
+    "pull": "the pull of the draft",
+    "caught": "the share of planted errors caught",
+    "restored": "the share of wrong scores set right",
+    "same_before": "the share equal to the draft before it was shown",
+    "same_after": "the share equal to it after",
+    "towards": "the share moved towards the draft",
+    "away": "the share moved away from it",
+    "winning_rate": "the alt-test's winning rate",
+    "advantage_probability": "the alt-test's advantage probability",
+    "pearson": "Pearson's r",
+    "spearman": "Spearman's rho",
+    "kendall": "tau-b",
+    "accuracy": "pairwise accuracy",
+    "accuracy_calibrated": "pairwise accuracy with ties calibrated",
+    "exact": "how often the model equals the people's median",
+    "within_one": "how often it is within one point",
+    "bias": "the model minus the people's median",
+    "mae": "its mean distance",
+    "mean_sd": "the spread over samples",
+    "identical": "how often all samples agree",
+    "mean_change": "the mean change of a score",
+    "change": "the drift of a person's scores",
+    "human_mean": "the people's mean",
+    "human": "the people's mean over units",
+    "llm_mean": "the model's mean",
+    "prediction_powered": "the prediction-powered mean",
+    "mean_seconds": "the mean time",
+    "median_seconds": "the median time",
+    "mean_seconds_idle_cut": "the mean time without pauses",
+    "median_seconds_idle_cut": "the median time without pauses",
+    "mean_active_seconds": "the mean time at work",
+    "median_active_seconds": "the median time at work",
+    "approve": "the share approved",
+    "revise": "the share revised",
+    "delete": "the share deleted",
+    "add": "the share added",
+    "rate": "the share of a behaviour",
+    "share": "the share of quotes not found",
+    "competence": "a person's competence",
+    "t": "Williams' t",
+    "permutation": "the permutation test",
+    "permutation_systems": "the permutation test by system",
+    "bootstrap": "the difference of two judges",
+    "epsilon": "the calibrated epsilon",
+}
+"""Names of the document's values in sentences."""
+
+LEVELS = ("nominal", "ordinal", "interval", "dataset", "document", "system")
+"""Parts of a place that say at which level a value is."""
+
+
+def section_notes(sections: dict[str, Any]) -> list[str]:
+    """Return one sentence per undefined value, or one for many of the same kind."""
+    by_reason: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for line in reasons(sections):
+        where, why = line.split(" is undefined: ", 1)
+        by_reason[where.split(".")[0].split("[")[0], why.rstrip(".")].append(where)
+    return [_sentence(why, places) for (_, why), places in by_reason.items()]
+
+
+def _sentence(why: str, places: list[str]) -> str:
+    """
+    >>> _sentence("no blind scores yet", ["assistance.alpha_difference.value", "assistance.alpha_blind"])
+    'No blind scores yet: the difference of alphas with and without the draft and alpha of blind scores are undefined.'
+    """
+    names = list(dict.fromkeys(value_name(place) for place in places))
+    head = why[:1].upper() + why[1:]
+    if len(names) <= SOME:
+        return f"{head}: {_listed(names)} {'is' if len(names) == 1 else 'are'} undefined."
+    return f"{head}: {len(names)} values are undefined, such as {_listed(names[:SOME])}."
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def value_name(place: str) -> str:
+    """Return the name of a value of the document, from its place.
+
+    >>> value_name("alignment.runs[judge 1].per_criterion[Be true.].correlations.document.kendall")
+    'tau-b at document level (judge 1, Be true.)'
+    >>> value_name("agreement.humans.ordinal")
+    'ordinal alpha of people'
+    """
+    of = re.findall(r"\[([^\]]*)\]", place)
+    parts = [part for part in re.sub(r"\[[^\]]*\]", "", place).split(".") if part != "value"]
+    name = next((WORDS[part] for part in reversed(parts) if part in WORDS), parts[-1].replace("_", " "))
+    level = next((part for part in reversed(parts) if part in LEVELS), "")
+    if level in ("nominal", "ordinal", "interval") and name.startswith("alpha"):
+        name = f"{level} {name}"
+    elif level and level in parts[-2:-1]:
+        name = f"{name} at {level} level"
+    return f"{name} ({', '.join(of)})" if of else name
+
+
+def list_notes(study: StudyFrames) -> list[str]:
+    """Return the omissions of the whole report, for a page; sections do not list those of others."""
+    return list(study_notes(study))
+
+
+def study_notes(study: StudyFrames) -> Iterator[str]:
+    """Return the omissions of the whole report, and how to read it."""
+    yield _sampled(study)
+    yield from _in_view(study)
+    missing = len(study.scores) - len(study.scored)
+    if missing:
+        yield f"{missing} submissions without a score are left out of every figure but actions and time."
+    unscored = len(study.drafts) - len(study.model_scores)
+    if unscored:
+        yield f"{unscored} of {len(study.drafts)} drafts have no score and are left out of every figure of the model."
+    if study.mixed_scales:
+        yield (
+            "The criteria have different scales; agreement over all criteria pools their scores as they are. Read "
+            "it by criterion."
+        )
+    runs = study.model_scores["run"].nunique()
+    if runs and study.shown_scores.empty:
+        yield f"None of the {runs} runs is the shown one, so nothing here is called llm; alignment compares all runs."
+    untimed = int(study.scores["wall_seconds"].isna().sum())
+    if untimed:
+        yield f"{untimed} of {len(study.scores)} submissions have no start time and are left out of time."
+    yield from _design_notes(study)
+
+
+def _in_view(study: StudyFrames) -> Iterator[str]:
+    """Return how many scores were given with the draft in view, and how many of them kept it."""
+    seen = study.scored[study.scored["arm"].isin((ASSISTED, FIRST))]
+    drafted = seen.dropna(subset=["draft_score"])
+    if not len(drafted):
+        return
+    kept = (drafted["score"] == drafted["draft_score"].astype(float)).mean()
+    all_ = (
+        f"All {len(seen):,} scores were" if len(seen) == len(study.scored) else f"{len(seen):,} scores were"
+    )
+    yield (
+        f"{all_} given with the draft in view, {kept:.0%} kept. People who see the same draft agree more than they "
+        "would without it."
+    )
+
+
+def _sampled(study: StudyFrames) -> str:
+    """Return the resampling unit of every interval, and the population of the claim."""
+    clusters = study.clusters.of(study.scored["unit"])
+    what = {
+        "documents": "documents, each with all its instances, criteria and systems",
+        "instances": "instances, each with all its criteria",
+    }[clusters.kind]
+    few = (
+        f" They are {clusters.n} only, so the intervals rest on Student's t and are rough."
+        if clusters.n < FEW
+        else ""
+    )
+    return (
+        f"A unit is an instance by a criterion. Intervals and tests take {what}, as what was sampled: they speak of "
+        f"other {clusters.kind} scored by these people, not of other people, unless they say so.{few} The interval of "
+        "a criterion is that of its ordinal alpha."
+    )
+
+
+def _design_notes(study: StudyFrames) -> Iterator[str]:
+    """Return the effects of the study's design on scores: planted errors, and scores before the draft."""
+    planted, scores = (
+        int(is_planted(study.scores).sum()),
+        int(study.scores["planted_score"].astype(bool).sum()),
+    )
+    if planted:
+        kinds = ((scores, "a wrong score"), (planted - scores, "a line of another instance"))
+        shown = " and ".join(f"{n:,} {what}" for n, what in kinds if n)
+        yield (
+            f"{planted:,} submissions were shown a draft that was wrong on purpose: {shown}. They count for agreement "
+            "between people and for the catch rates, the wrong scores for the pull too; they are left out of actions, "
+            "score changes, behaviours, adoption, distance, alphas by arm and everything that sets the model beside "
+            "people."
+        )
+    first = int(study.unaided["arm"].eq(FIRST).sum())
+    if first:
+        yield (
+            f"{first:,} scores of the arm first were given before the draft was shown. With the blind ones they are "
+            "the labels that the model is held against; everywhere else the final scores of these people count."
+        )
+
+
+# The sections of the report, each in one line: its place in ``stats --json``, and where the tab shows
+# it.
+#
+# A new section is a function from the frames to a dataclass, and a line here. With ``tables`` it also
+# stands on the Agreement tab, below the page that ``tab`` names, and among the tables that are
+# downloaded; without, a page shows it.
+
+Tab = Literal["", "agreement", "changes", "model", "systems", "time", "draft"]
+"""The pages of the Agreement tab, which are listed in ``ui.app.agreement.sections``; "" for none."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section: its name in the document, its builder, and whether it draws at random.
+
+    ``tables`` makes tables of the built section, shown below the page ``tab`` of the Agreement tab. Those that are
+    marked ``aside`` take together about as long as the others.
+    """
+
+    name: str
+    build: Callable[..., Any]
+    seeded: bool = False
+    tab: Tab = ""
+    tables: Callable[[Any], Sequence[Table]] | None = None
+    aside: bool = False
+
+    def of(self, study: StudyFrames, *, replicates: int, seed: int) -> Any:
+        """Return the section of a study."""
+        return self.build(study, replicates=replicates, seed=seed) if self.seeded else self.build(study)
+
+
+SECTIONS: tuple[Section, ...] = (
+    Section("answer", answer_section, seeded=True),
+    Section("agreement", agreement_section, seeded=True),
+    Section("actions", actions_section),
+    Section("score_change", score_change_section),
+    Section("time", time_section),
+    Section("systems", systems_section, seeded=True),
+    Section("alignment", alignment_section, seeded=True, aside=True),
+    Section("assistance", assistance_section, aside=True),
+    Section("drafts", draft_account_section, tab="draft", tables=draft_account_tables, aside=True),
+    Section("behaviour", behaviour_section, aside=True),
+    Section("quotes", quotes_section),
+    Section("equivalence", equivalence_section, tab="model", tables=equivalence_tables),
+    Section("soft_labels", soft_labels_section, tab="model", tables=soft_labels_tables, aside=True),
+    Section("verdict_flips", flips_section, tab="model", tables=flips_tables, aside=True),
+    Section("reliability", reliability_section, tab="agreement", tables=reliability_tables),
+    Section("pairwise", pairwise_section, tab="systems", tables=pairwise_tables),
+    Section("missing", missing_section),
+)
+
+
+def list_sections() -> tuple[Section, ...]:
+    """Return the core's sections, then those of extensions."""
+    return (*SECTIONS, *load_values("report_sections", Section))
+
+
+def list_tables(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> list[tuple[str, Table]]:
+    """Return the tables of all sections, each with its page of the Agreement tab."""
+    return [
+        (section.tab, table)
+        for section in list_sections()
+        if section.tables is not None
+        for table in section.tables(section.of(study, replicates=replicates, seed=seed))
+    ]
+
 
 Both = Callable[[Callable[[], Any], Callable[[], Any]], tuple[Any, Any]]
-"""Carries out two computations, and gives both results."""
+"""A function that runs two computations and returns both results."""
 
 
 def in_turn(first: Callable[[], Any], second: Callable[[], Any]) -> tuple[Any, Any]:
@@ -21,7 +329,7 @@ def in_turn(first: Callable[[], Any], second: Callable[[], Any]) -> tuple[Any, A
 def build_report(
     study: StudyFrames, *, replicates: int = 1000, seed: int = 0, both: Both = in_turn
 ) -> dict[str, Any]:
-    """Every section, ready for JSON: undefined values are None, each with a line in ``notes``.
+    """Return every section, ready for JSON: undefined values are None, each with a line in ``notes``.
 
     Parameters
     ----------
@@ -31,11 +339,11 @@ def build_report(
 
     def build(aside: bool) -> dict[str, Any]:
         options = {"replicates": replicates, "seed": seed}
-        return {part.name: part.of(study, **options) for part in SECTIONS if part.aside is aside}
+        return {part.name: part.of(study, **options) for part in list_sections() if part.aside is aside}
 
     study.prepare()
     here, aside = both(lambda: build(False), lambda: build(True))
-    sections = {section.name: (here | aside)[section.name] for section in SECTIONS}
+    sections = {section.name: (here | aside)[section.name] for section in list_sections()}
     head = {
         "task": study.task,
         "annotators": len(study.annotators),

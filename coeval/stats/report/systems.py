@@ -1,31 +1,163 @@
-"""The section on systems: their mean scores, by people and by judges, their ranks, and who beats whom."""
+"""The section on systems: mean scores by people and judges, ranks, and pairwise tests."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from coeval.stats.estimates.clusters import Clusters, draw_sums, sums_interval
-from coeval.stats.estimates.prediction import jury_mean
-from coeval.stats.estimates.results import FLAT, Estimate, Spelled
+from coeval.stats.clusters import Clusters, draw_sums, mean_interval, sums_interval
+from coeval.stats.estimates import FLAT, Estimate, Spelled, adjust_holm
 from coeval.stats.frames import StudyFrames
 from coeval.stats.judges.correlation import join_ties
-from coeval.stats.rating_matrix import Numbers
-from coeval.stats.report.judges.judges_compared import human_means, list_judges
-from coeval.stats.report.judges.label_draw import check_draw
-from coeval.stats.report.judges.labels_chosen import LEANED, Reference, choose_labels
+from coeval.stats.prediction import jury_mean
+from coeval.stats.rating_matrix import Codes, Numbers
+from coeval.stats.report.model_vs_model import human_means, list_judges
+from coeval.stats.report.model_vs_people import LEANED, Reference, choose_labels
+
+# The choice of the labelled units: a prediction-powered mean is valid only if it was random.
+
+UNLIKE = 0.01
+"""Judges' mean scores of labelled and other units differ if the p-value is below this."""
+
+
+@dataclass(frozen=True)
+class LabelDraw:
+    """Tells whether the labelled units are a random draw: ``name`` says which, or why it is unknown.
+
+    ``p_value`` is of the judges scoring labelled units like the others, which labels picked by how hard or how good an
+    item looks seldom are.
+    """
+
+    valid: bool
+    name: str
+    p_value: Estimate
+
+
+def check_draw(
+    study: StudyFrames, scored: pd.DataFrame, judged: pd.DataFrame, labelled: Codes, rest: Codes
+) -> LabelDraw:
+    """Return how the labelled units of a system were chosen among those that judges scored.
+
+    Parameters
+    ----------
+    scored : the people's scores that are the labels.
+    judged : units x judges.
+    labelled, rest : places of units that people and judges scored, and that only judges scored.
+    """
+    p_value = _likeness(study, judged, labelled, rest)
+    if p_value.defined and p_value < UNLIKE:
+        return LabelDraw(
+            False,
+            "judges score the labelled units unlike the others, so chance did not choose them",
+            p_value,
+        )
+    own = scored[scored["unit"].isin(labelled)]
+    if len(own) and own["draft_score"].notna().all():
+        arms = " and ".join(sorted(set(own["arm"])))
+        return LabelDraw(True, f"the arm {arms}, drawn at random by this study's design", p_value)
+    return LabelDraw(
+        False, "nothing says that the labelled units were drawn at random or with known chances", p_value
+    )
+
+
+def _likeness(study: StudyFrames, judged: pd.DataFrame, labelled: Codes, rest: Codes) -> Estimate:
+    """Return the p-value of equal means of the judges' mean z-scores, over clusters."""
+    units = np.concatenate([labelled, rest])
+    if not len(labelled) or not len(rest):
+        return Estimate.undefined("all units are labelled, or none is")
+    table = judged.loc[units].to_numpy(dtype=float)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        z = (table - np.nanmean(table, axis=0)) / np.nanstd(table, axis=0)
+    known = ~np.isnan(z)
+    score = np.where(known, z, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+    first = (np.arange(len(units)) < len(labelled)).astype(float)
+    columns = np.column_stack([score * first, first, score * (1 - first), 1 - first])
+    clusters = study.clusters.of(units)
+    if clusters.n < 3:
+        return Estimate.undefined("fewer than three clusters")
+
+    def gap(rows: Numbers) -> Numbers:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(rows[:, 0] / rows[:, 1] - rows[:, 2] / rows[:, 3])
+
+    p_value = float(sums_interval(clusters.sums(columns), gap, clusters.kind)["p_value"])
+    return Estimate.undefined("the judges' scores do not vary") if np.isnan(p_value) else Estimate(p_value)
+
+
+@dataclass(frozen=True)
+class CriterionMean:
+    """The mean of one system's units (outputs) by one criterion, each unit counting once.
+
+    ``run`` is the label of the judge's run, "" for people, who are ``n_people``. ``deviation`` is the standard
+    deviation over the units, nan of fewer than two. The mean's interval leaves out whole clusters.
+    """
+
+    system: str
+    criterion: str
+    run: str
+    mean: Estimate
+    deviation: float
+    n_units: int
+    n_people: int = 0
+
+
+def criterion_means(study: StudyFrames) -> list[CriterionMean]:
+    """Return every cell with a score: by system and criterion, people first; an unnamed system is ""."""
+    people = study.scored.groupby("unit")["who"].nunique()
+    given = [("", human_means(study.scored)), *((judge.label, judge.scores) for judge in list_judges(study))]
+    units = study.units[["system", "criterion"]].fillna("").astype(str)
+    return [
+        _measure(study, str(system), str(criterion), run, scores.reindex(part.index).dropna(), people)
+        for (system, criterion), part in units.groupby(["system", "criterion"], sort=False)
+        for run, scores in given
+        if scores.index.isin(part.index).any()
+    ]
+
+
+def _measure(
+    study: StudyFrames,
+    system: str,
+    criterion: str,
+    run: str,
+    scores: pd.Series[float],
+    people: pd.Series[int],
+) -> CriterionMean:
+    values: Numbers = np.asarray(scores, dtype=np.float64)
+    return CriterionMean(
+        system,
+        criterion,
+        run,
+        estimate_mean(values, study.clusters.of(scores.index)),
+        float(values.std(ddof=1)) if len(values) > 1 else float("nan"),
+        len(values),
+        0 if run else int(people.reindex(scores.index).max()),
+    )
+
+
+def estimate_mean(values: Numbers, clusters: Clusters) -> Estimate:
+    """Return the mean with an interval that leaves out whole clusters."""
+    return Estimate(float(values.mean()), n=len(values)).having(**mean_interval(values, clusters))
+
+
+# The section on systems: their mean scores by people and judges, their ranks, and pairwise tests.
+
+INTERVAL = ("ci_low", "ci_high", "interval_kind", "resampled", "clusters")
+"""The fields of a row that describe the interval of the people's mean."""
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """A system's place among those that people scored, 1 the highest mean; equal means share the better place.
+    """A system's rank among the systems that people scored; 1 is the highest mean, and equal means share a rank.
 
-    The interval holds the middle 95% of the places it takes when the clusters are drawn anew; ``beats`` is the share of
-    these draws in which it has a higher mean than each other system, a tie counting half.
+    The interval holds the middle 95% of its ranks over resampled clusters. Of these draws ``p_best``
+    is the share in which it has the highest mean, split among systems that tie, and ``beats`` the share in which its
+    mean is higher than that of each other system, a tie counting half. ``differs`` has the p-value of the difference
+    from each other system (jackknife over clusters, t), by Holm's rule over all pairs; nan if nothing tells it.
     """
 
     rank: int | None
@@ -33,11 +165,16 @@ class Ranked:
     rank_high: float | None
     p_best: float | None
     beats: Mapping[str, float]
+    rank_interval_kind: str | None = None
+    differs: Mapping[str, float] = field(default_factory=dict)
+
+
+NOT_RANKED = Ranked(None, None, None, None, {})
 
 
 @dataclass(frozen=True)
 class SystemRow:
-    """One system. ``ci_low`` and ``ci_high`` are of ``human_mean``; ``human`` is the mean of units, each counting once.
+    """One system. ``ci_low`` and ``ci_high`` belong to ``human_mean``; ``human`` is the mean of units.
 
     ``prediction_powered`` is people's mean corrected by the judges' scores of the units nobody scored without the
     draft; undefined where drafts were in view.
@@ -73,13 +210,13 @@ def systems_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0
         own, drafted = scored[of_scores == name], model[model.index.isin(units)]
         mean = _average(own["score"], "no person scored this system")
         clusters = study.clusters.of(own["unit"]) if len(own) else study.clusters
-        spread = _mean_spread(own["score"].to_numpy(dtype=float), clusters) if mean.defined else {}
+        spread = mean_interval(own["score"].to_numpy(dtype=float), clusters) if mean.defined else {}
         rows.append(
             SystemRow(
                 system=name,
                 n=len(own),
                 human_mean=mean.having(**spread),
-                interval={part: spread.get(part) for part in ("ci_low", "ci_high", "resampled", "clusters")},
+                interval={part: spread.get(part) for part in INTERVAL},
                 llm_mean=_average(drafted, "no shown draft of this system has a score"),
                 n_llm=len(drafted),
                 n_units=int(own["unit"].nunique()),
@@ -87,7 +224,7 @@ def systems_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0
                 prediction_powered=_powered(
                     study, reference, labelled[labelled.index.isin(units)], judged, units
                 ),
-                ranked=Ranked(None, None, None, None, {}),
+                ranked=NOT_RANKED,
             )
         )
     return _with_ranks(study, rows, scored, of_scores, replicates, seed)
@@ -97,30 +234,24 @@ def _average(values: pd.Series[float], reason: str) -> Estimate:
     return Estimate(values.astype(float).mean(), n=len(values)) if len(values) else Estimate.undefined(reason)
 
 
-def _mean_spread(values: Numbers, clusters: Clusters) -> dict[str, Any]:
-    """The interval of a mean over clusters."""
-    sums = clusters.sums(np.column_stack([values, np.ones(len(values))]))
-    return sums_interval(sums, lambda rows: rows[:, 0] / rows[:, 1], clusters.kind)
-
-
 def _of_units(study: StudyFrames, own: pd.DataFrame) -> Estimate:
-    """The people's mean over units, each unit counting once."""
+    """Return the people's mean over units, each unit counting once."""
     means: pd.Series[float] = human_means(own)
     if len(means) < 2:
         return Estimate.undefined("fewer than two units were scored")
     clusters = study.clusters.of(means.index)
-    return Estimate(float(means.mean()), **_mean_spread(np.asarray(means, dtype=np.float64), clusters))
+    return Estimate(float(means.mean()), **mean_interval(np.asarray(means, dtype=np.float64), clusters))
 
 
 def _jury(study: StudyFrames) -> pd.DataFrame:
-    """Units x runs: what every judge gave."""
+    """Return the scores of every judge as units x runs."""
     return pd.DataFrame({judge.run: judge.scores for judge in list_judges(study)})
 
 
 def _powered(
     study: StudyFrames, reference: Reference, labelled: pd.Series[float], judged: pd.DataFrame, units: Any
 ) -> Spelled:
-    """The prediction-powered mean, with ``draw``, how the labelled units were chosen, and ``valid``."""
+    """Return the prediction-powered mean, with ``draw``, how the labelled units were chosen, and ``valid``."""
     names = (
         "lam",
         "n",
@@ -128,6 +259,7 @@ def _powered(
         "n_judges",
         "classical",
         "multiplier",
+        "fell_back",
         "valid",
         "draw",
         "draw_p_value",
@@ -160,7 +292,7 @@ def _with_ranks(
     replicates: int,
     seed: int,
 ) -> list[SystemRow]:
-    """The rows with their ranks: of their means, equal means by exact arithmetic, and over clusters drawn anew."""
+    """Return the rows with the ranks of their means (equal means by exact arithmetic) and over resampled clusters."""
     known = [row for row in rows if row.human_mean.defined]
     if len(known) < 2:
         return list(rows)
@@ -169,11 +301,12 @@ def _with_ranks(
     for row in known:
         own = of_scores == row.system
         columns += [np.where(own, score, 0.0), own.astype(float)]
-    sums = study.clusters.of(scored["unit"]).sums(np.column_stack(columns))
+    clusters = study.clusters.of(scored["unit"])
+    sums = clusters.sums(np.column_stack(columns))
     point = _places(_means(sums.sum(axis=0)[None, :]))[0]
     drawn = _means(draw_sums(sums, replicates, seed))
     places = _places(drawn) if len(drawn) else np.empty((0, len(known)))
-    ranked = {}
+    best, ranked, differs = places == 1, {}, compare_pairs(sums, clusters.kind)
     for k, row in enumerate(known):
         low, high = np.quantile(places[:, k], [0.025, 0.975]) if len(places) else (np.nan, np.nan)
         over = (drawn[:, [k]] > drawn).mean(axis=0) + (drawn[:, [k]] == drawn).mean(axis=0) / 2
@@ -181,14 +314,33 @@ def _with_ranks(
             rank=int(point[k]),
             rank_low=float(low),
             rank_high=float(high),
-            p_best=float((places[:, k] == 1).mean()) if len(places) else np.nan,
+            p_best=float((best[:, k] / best.sum(axis=1)).mean()) if len(places) else np.nan,
             beats={other.system: float(over[j]) for j, other in enumerate(known) if j != k},
+            rank_interval_kind=f"bootstrap over {clusters.kind}, middle 95% of {len(places):,} draws",
+            differs={other.system: differs[min(j, k), max(j, k)] for j, other in enumerate(known) if j != k},
         )
     return [replace(row, ranked=ranked.get(row.system, row.ranked)) for row in rows]
 
 
+def compare_pairs(sums: Numbers, kind: str) -> dict[tuple[int, int], float]:
+    """Return the p-value of each two systems' difference of means, by Holm's rule over all pairs.
+
+    ``sums`` has the sum and the number of each system's scores, a row a cluster.
+    """
+
+    def gap(rows: Numbers) -> Numbers:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(rows[:, 0] / rows[:, 1] - rows[:, 2] / rows[:, 3])
+
+    pairs = list(combinations(range(sums.shape[1] // 2), 2))
+    found = [
+        sums_interval(sums[:, [2 * a, 2 * a + 1, 2 * b, 2 * b + 1]], gap, kind)["p_value"] for a, b in pairs
+    ]
+    return dict(zip(pairs, adjust_holm(found), strict=True))
+
+
 def _means(sums: Numbers) -> Numbers:
-    """Each row's means of the systems, those that differ by rounding alone made equal; rows that lack one are gone."""
+    """Return each row's means of the systems, with rounding differences removed; rows that lack one are dropped."""
     with np.errstate(divide="ignore", invalid="ignore"):
         means = sums[:, 0::2] / sums[:, 1::2]
     means = means[~np.isnan(means).any(axis=1)]
@@ -196,5 +348,5 @@ def _means(sums: Numbers) -> Numbers:
 
 
 def _places(means: Numbers) -> Numbers:
-    """The place of each system in each row: one more than how many have a higher mean."""
+    """Return the place of each system in each row: one more than how many have a higher mean."""
     return np.asarray(1 + (means[:, None, :] > means[:, :, None]).sum(axis=2))

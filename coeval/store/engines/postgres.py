@@ -17,10 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from coeval.errors import BusyError, StorageError, UnreachableError
 from coeval.settings import show_address
+from coeval.store.engines.met_changes import meet_changes
+from coeval.store.engines.postgres_cache import Recent, Settled, Sources
 from coeval.store.engines.postgres_database import (
     PostgresDatabase,
     StudyConnection,
@@ -29,40 +32,48 @@ from coeval.store.engines.postgres_database import (
     list_views,
     statements_of,
 )
-from coeval.store.engines.postgres_schema import (
-    APPLIED,
-    ensure_schema,
-    list_applied,
-    list_known,
-    mark_changed,
-)
-from coeval.store.engines.remembered import Recent, Settled, Sources
+from coeval.store.engines.postgres_schema import ensure_schema, mark_changed
+from coeval.store.steps import APPLIED, list_applied, list_newer
 
 WRITERS = 7_201_506
 """The number of the lock that writers wait for."""
 BUSY_SECONDS = 30
-"""How long to wait for another writer, or for the server."""
+"""Seconds to wait for another writer or the server."""
 RECONNECT_SECONDS = 2
-"""How long the pool tries by itself: its pauses double, so that whoever asks next finds out sooner."""
+"""Seconds in which the pool retries by itself. Its pauses double, so a shorter time finds a recovery sooner."""
+TURN_SECONDS = 2.5
+"""Seconds that one request to the pool waits.
+
+The pool retries only on a new request: an outage of 3 seconds once cost savers 30.
+"""
 READERS = 10
 """Connections of one process for reading; it has one more for writing."""
 
 PING_SECONDS = 2
-"""How long a balancer's question waits for a connection."""
+"""Seconds that a balancer's check waits for a connection."""
 CLOCK_SECONDS = 5
-"""How far the clocks of a server and of the database may be apart: a lease lasts three times as long."""
+"""Largest difference between the clocks of a server and the database; a lease lasts three times as long."""
 
 BEGIN_WRITING = f"BEGIN; SELECT pg_advisory_xact_lock({WRITERS})"
 BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-COUNT_MIGRATIONS = f"SELECT count(*) FROM {APPLIED}"
-ASK_MARK = "SELECT mark FROM settled_mark"
-"""What every transaction asks first: somebody may have changed what is settled, or a newer version the tables."""
+COUNT_STEPS = f"SELECT count(*) FROM {APPLIED}"
+ASK_MARK = "SELECT mark, current_setting('transaction_read_only') FROM settled_mark"
+"""The first query of every transaction, to notice changed settings, newer tables, and read-only mode."""
+ASK_READ_ONLY = "SHOW transaction_read_only"
 KNOWN_ROWS = "SELECT reltuples FROM pg_class WHERE oid = to_regclass(%s)"
 COUNT_AGAIN = 0.1
-"""The share of new rows in a table from which on its statistics are taken anew, as PostgreSQL does by itself."""
+"""The share of new rows in a table from which its statistics are computed again, as in PostgreSQL."""
 
-# it says every try to reconnect; what comes of them is said by whoever asked
+# the pool logs every attempt to reconnect; the caller reports the result
 logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
+
+PASSING = (
+    psycopg.IntegrityError,
+    psycopg.DataError,
+    psycopg.errors.LockNotAvailable,
+    psycopg.errors.QueryCanceled,
+)
+"""Errors of one transaction, after which its connection is still good."""
 
 ASK_OWNER = "Tell the owner of the study; the server's log has the details."
 
@@ -75,20 +86,23 @@ class PostgresStore:
     """
 
     def __init__(self, address: str, *, read_only: bool = False, patience: float = BUSY_SECONDS) -> None:
+        _check_address(address)
         self.address, self.read_only, self.patience = address, read_only, patience
         self.guard: Callable[[], None] = lambda: None
-        """Asked before every transaction that writes; raises a StorageError where none may begin."""
+        """Called before every writing transaction; raises a StorageError if none may begin."""
         self._numbered: frozenset[str] = frozenset()
-        self._migrations = 0
+        self._steps = 0
         self._checked: str | None = None
-        """The mark under which the tables were last found to be those of this version."""
+        """The mark under which the tables last matched this version."""
         self._begin_writing, self._begin_reading = BEGIN_WRITING, BEGIN_READING
         self._settled: Settled | None = None
         self._filled: Counter[str] = Counter()
+        self._refused = False
+        """True if the last writing transaction found the database read-only."""
         self._local = threading.local()
         self._lock = threading.RLock()
         with self._translated():
-            # the first connection by itself: a pool would try again for long before it says what is wrong
+            # make the first connection directly: a pool would retry for long before it reports the error
             with self._connect() as first:
                 self._check_clock(first)
             self._writers, self._readers = self._build_pool(1), self._build_pool(READERS)
@@ -102,8 +116,10 @@ class PostgresStore:
     def shown_address(self) -> str:
         return show_address(self.address)
 
-    def _connect(self) -> psycopg.Connection[Any]:
-        return psycopg.connect(self.address, autocommit=True, connect_timeout=self._connect_seconds)
+    def _connect(self, seconds: int | None = None) -> psycopg.Connection[Any]:
+        return psycopg.connect(
+            self.address, autocommit=True, connect_timeout=seconds or self._connect_seconds
+        )
 
     def _build_pool(self, size: int) -> ConnectionPool[psycopg.Connection[Any]]:
         return ConnectionPool(
@@ -137,7 +153,7 @@ class PostgresStore:
         with self.read() as db:
             tables = db.table_names()
             if APPLIED in tables:
-                newer = [name for name in list_applied(db) if name not in list_known()]
+                newer = list_newer(db)
                 if newer:
                     raise StorageError(
                         f"{self.shown_address} was written by a newer CoEval (it has {newer[-1]}): update CoEval, or "
@@ -152,8 +168,9 @@ class PostgresStore:
         if not self.read_only:
             with self.write(guarded=False) as db:
                 ensure_schema(db)
+                meet_changes(db)
         with self.read() as db:
-            self._numbered, self._migrations = list_numbered(db), len(list_applied(db))
+            self._numbered, self._steps = list_numbered(db), len(list_applied(db))
             behind = "settled_mark" not in db.table_names()  # an older database, opened to be read only
             views = list_views(db)
         if not behind:
@@ -163,7 +180,7 @@ class PostgresStore:
 
     @contextmanager
     def write(self, *, guarded: bool = True) -> Iterator[PostgresDatabase]:
-        """A transaction that sees and changes the newest state: all of it is kept, or none.
+        """Open a transaction on the newest state. All its changes are kept, or none.
 
         Inside another of the same thread it is a part of that: undone by itself, kept only with the whole.
 
@@ -194,7 +211,7 @@ class PostgresStore:
 
     @contextmanager
     def read(self) -> Iterator[PostgresDatabase]:
-        """A consistent view of the database as it stands now, or as one's own transaction has left it.
+        """Open a consistent view of the current database, or of an open transaction's own state.
 
         Raises:
             StorageError: the server cannot be reached.
@@ -228,7 +245,7 @@ class PostgresStore:
 
     @contextmanager
     def _begin(self, pool: ConnectionPool[Any], begin: str) -> Iterator[PostgresDatabase]:
-        """A transaction on a connection of a pool, kept where its block ends well."""
+        """Open a transaction on a pool's connection, committed if its block succeeds."""
         connection, mark = self._take(pool, begin)
         try:
             try:
@@ -237,10 +254,13 @@ class PostgresStore:
                 if recent.changed and pool is self._writers and self._settled:
                     mark_changed(connection)
                 if statements_of(connection).run_simple("COMMIT").command_status != b"COMMIT":
-                    # a statement failed and was passed over: the server has undone all of it without a word
+                    # a statement failed and its error was ignored: the server has rolled back everything
                     raise psycopg.OperationalError("a statement of the transaction had failed")
-            except BaseException:
-                _undo(connection)
+            except BaseException as error:
+                if isinstance(error, psycopg.Error) and not isinstance(error, PASSING):
+                    connection.close()  # the next transaction begins on a new one
+                else:
+                    _undo(connection)
                 raise
         finally:
             pool.putconn(connection)
@@ -252,28 +272,46 @@ class PostgresStore:
     def _take(
         self, pool: ConnectionPool[Any], begin: str, seconds: float | None = None
     ) -> tuple[Any, str | None]:
-        """A connection with its transaction begun, and the mark of what is settled; broken ones are passed over."""
-        for _ in range(READERS + 1):
-            connection = pool.getconn(seconds)
+        """Return a connection with a begun transaction, and its mark of settled writes; skip broken connections."""
+        for n in range(READERS + 1):
+            connection = self._wait_for(pool, self.patience if seconds is None else seconds)
             try:
                 statements = statements_of(connection)
                 began = statements.run_simple(begin)
-                mark = statements.load(began, 0, 1)[0][0] if self._settled and began.ntuples else None
-                if mark != self._checked and begin is self._begin_writing:
-                    self._check_version(connection)
-                    self._checked = mark
-                return connection, mark
+                row = statements.load(began, 0, 1)[0] if self._settled and began.ntuples else (None,)
+                if begin is self._begin_writing and self._settled:
+                    self._refused = row[1] == "on"
+                    if self._refused and n == 0:
+                        # a connection keeps its initial settings, so open a new one for the current state
+                        raise psycopg.OperationalError("the database was read-only")
+                    if self._refused:
+                        raise psycopg.errors.ReadOnlySqlTransaction("the database is read-only")
+                    if row[0] != self._checked:
+                        self._check_version(connection)
+                        self._checked = row[0]
+                return connection, row[0]
             except BaseException as error:
+                if self._refused:
+                    connection.close()
                 usable = _undo(connection)
                 pool.putconn(connection)
                 if usable or not isinstance(error, psycopg.OperationalError):
                     raise
         raise psycopg.OperationalError("the server ends every connection")
 
+    @staticmethod
+    def _wait_for(pool: ConnectionPool[Any], seconds: float) -> Any:
+        """Return a connection of a pool, which is asked again and again."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > TURN_SECONDS:
+            with suppress(PoolTimeout):
+                return pool.getconn(TURN_SECONDS)
+        return pool.getconn(max(left, 0.1))
+
     def _check_version(self, connection: psycopg.Connection[Any]) -> None:
         """Refuse to work with tables that a newer version has changed, which leaves another mark."""
-        row = connection.execute(COUNT_MIGRATIONS).fetchone()
-        if row and row[0] > self._migrations:
+        row = connection.execute(COUNT_STEPS).fetchone()
+        if row and row[0] > self._steps:
             raise StorageError(
                 f"A newer CoEval has changed {self.shown_address} while this one was running: stop this one and start "
                 "the newer one. Nothing was written.",
@@ -282,7 +320,7 @@ class PostgresStore:
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        """Errors of PostgreSQL as ours."""
+        """Translate errors of PostgreSQL into ours."""
         try:
             yield
         except (psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled) as error:
@@ -299,11 +337,19 @@ class PostgresStore:
             ) from error
         except (psycopg.errors.DiskFull, psycopg.errors.InsufficientPrivilege) as error:
             raise self._unusable(error, StorageError) from error
+        except psycopg.errors.ReadOnlySqlTransaction as error:
+            raise UnreachableError(
+                f"{self.shown_address} is read-only: wait until its service has finished what it does, or make it "
+                "writable. Nothing was written.",
+                "The database of the study is read-only just now, so nothing was saved: try again in a moment.",
+            ) from error
         except (psycopg.OperationalError, PoolTimeout) as error:
             raise self._unusable(error, UnreachableError) from error
+        except psycopg.Error as error:
+            raise self._unusable(error, StorageError) from error
 
     def _unusable(self, error: Exception, kind: type[StorageError]) -> StorageError:
-        """The connection may have ended while a commit was on its way: then nobody knows whether it arrived."""
+        """Return an error for a connection that may have ended during a commit, whose result is then unknown."""
         return kind(
             f"The database {self.shown_address} cannot be used: {_first_line(error)}. What was being written is kept "
             "whole or not at all: see which once the database answers.",
@@ -312,17 +358,24 @@ class PostgresStore:
         )
 
     def ping(self) -> None:
-        """Return at once where the database answers, and is what this version knows.
+        """Return at once if the database answers, accepts writes, and has a schema that this version knows.
 
         Raises:
-            StorageError: it does not answer, or a newer version has changed it.
+            StorageError: it does not answer, it is read-only, or a newer version has changed it.
         """
         with self._translated():
-            connection, _ = self._take(self._readers, "SELECT 1", PING_SECONDS)
+            connection, read_only = self._take(self._readers, ASK_READ_ONLY, PING_SECONDS)
             try:
                 self._check_version(connection)
+                if read_only == "on":
+                    connection.close()
             finally:
                 self._readers.putconn(connection)
+            if self._refused or read_only == "on":
+                with self._connect(PING_SECONDS) as fresh:
+                    if fresh.execute(ASK_READ_ONLY).fetchone() == ("on",):
+                        raise psycopg.errors.ReadOnlySqlTransaction("the database is read-only")
+                self._refused = False
 
     def _configure(self, connection: psycopg.Connection[Any]) -> None:
         adapt(connection.adapters)
@@ -330,11 +383,11 @@ class PostgresStore:
         # a server that hangs in the middle of a save gives the others way
         connection.execute(f"SET idle_in_transaction_session_timeout = {round(2000 * self.patience)}")
         if connection.execute("SHOW synchronous_commit").fetchone() == ("off",):
-            # what was acknowledged survives the end of the database's server
+            # acknowledged saves survive the end of the database's server
             connection.execute("SET synchronous_commit = on")
 
     def backup(self, target: Path) -> None:
-        """PostgreSQL has tools of its own for this.
+        """Refuse: PostgreSQL has its own tools for backups.
 
         Raises:
             StorageError: always; it names them.
@@ -349,8 +402,26 @@ class PostgresStore:
         self._readers.close()
 
 
+def _check_address(address: str) -> None:
+    """Refuse an address whose password has moved into other fields; PostgreSQL's own messages would repeat it.
+
+    Raises:
+        StorageError: the address cannot be read, or its host, port or name cannot be one.
+    """
+    with suppress(psycopg.Error):
+        fields = conninfo_to_dict(address)
+        named = [str(fields.get(name) or "") for name in ("host", "port", "dbname")]
+        if not any("@" in text for text in named) and named[1].replace(",", "").strip("0123456789") == "":
+            return
+    raise StorageError(
+        f"The address of the database ({show_address(address)}) cannot be read. Encode special "
+        "characters of the user name and the password: / is %2F, @ is %40, % is %25, : is %3A, space is %20. Or "
+        "leave the password out and set PGPASSWORD."
+    )
+
+
 def _undo(connection: psycopg.Connection[Any]) -> bool:
-    """End a transaction that is not to be kept; whether the connection is still of use."""
+    """End a transaction without keeping it; return whether the connection is still usable."""
     try:
         statements_of(connection).run_simple("ROLLBACK")
         return True

@@ -13,10 +13,9 @@ from psycopg.adapt import AdaptersMap, Buffer, Dumper, Loader
 from psycopg.pq.abc import PGresult
 from psycopg.types.numeric import Int8Dumper
 
-from coeval.store.engines.dialect import translate
-from coeval.store.engines.interface import Cursor
-from coeval.store.engines.prepared import Statements
-from coeval.store.engines.remembered import KEPT_ROWS, Answer, Recent, find_target
+from coeval.store.engines.database import Cursor
+from coeval.store.engines.postgres_cache import KEPT_ROWS, Answer, Recent, find_target
+from coeval.store.engines.postgres_statements import Statements, translate
 
 MANY = 100
 """Rows put in at a time from which on they count for the planner's statistics."""
@@ -35,7 +34,7 @@ class _FlagDumper(Dumper):
 
 
 class _NumberLoader(Loader):
-    """A sum or a mean, which PostgreSQL gives as a decimal number."""
+    """Loads a sum or mean, which PostgreSQL returns as a decimal number."""
 
     def load(self, data: Buffer) -> int | float:
         text = bytes(data).decode()
@@ -51,13 +50,13 @@ def adapt(adapters: AdaptersMap) -> None:
 
 
 class StudyConnection(psycopg.Connection[Any]):
-    """A connection that knows what was prepared on it."""
+    """A connection that knows its prepared statements."""
 
     statements: Statements | None = None
 
 
 def statements_of(raw: psycopg.Connection[Any]) -> Statements:
-    """Running statements on a connection; what is prepared lasts as long as that does."""
+    """Return the statement runner of a connection; prepared statements live as long as it."""
     if not isinstance(raw, StudyConnection):
         return Statements(raw)
     if raw.statements is None:
@@ -81,7 +80,7 @@ class Parts:
         self._marked.append(False)
 
     def mark(self) -> None:
-        """Something is about to be changed."""
+        """Record that something is about to change."""
         new = [f"SAVEPOINT part_{n}" for n, marked in enumerate(self._marked) if not marked]
         if new:
             self._statements.run_simple("; ".join([f"RELEASE {self._spent}", *new] if self._spent else new))
@@ -151,12 +150,12 @@ class PostgresConnection:
         return Answer(rows, columns, result.ntuples)
 
     def _load(self, result: PGresult) -> Iterator[Any]:
-        """Many rows, made of what the server has sent as they are read."""
+        """Yield many rows while reading them from the server."""
         for first in range(0, result.ntuples, STREAMED):
             yield from self.statements.load(result, first, min(first + STREAMED, result.ntuples))
 
     def stream(self, sql: str, values: Any = (), /) -> psycopg.ServerCursor[Any]:
-        """The rows of a query some at a time, good while the transaction is."""
+        """Return the rows of a query some at a time, good while the transaction is."""
         self._streams += 1
         cursor = self.raw.cursor(f"rows_{self._streams}")
         cursor.itersize = STREAMED
@@ -176,7 +175,7 @@ class PostgresConnection:
 
     @contextmanager
     def part(self) -> Iterator[None]:
-        """A part of the transaction, undone by itself where its block fails."""
+        """Run a part of the transaction that is rolled back alone if its block fails."""
         self._parts.begin()
         try:
             yield
@@ -226,7 +225,7 @@ class PostgresTable:
 
 
 class PostgresDatabase:
-    """What a transaction works with; ``numbered`` names the tables whose rows the database gives ids."""
+    """A PostgreSQL transaction; ``numbered`` names the tables with ids from the database."""
 
     def __init__(
         self,
@@ -251,7 +250,7 @@ class PostgresDatabase:
 
 
 def list_numbered(db: PostgresDatabase) -> frozenset[str]:
-    """The tables whose rows the database gives ids."""
+    """Return the tables with ids from the database."""
     sql = (
         "SELECT table_name FROM information_schema.columns WHERE table_schema = current_schema()"
         " AND column_name = 'id' AND is_identity = 'YES'"
@@ -269,7 +268,7 @@ WHERE v.relkind = 'v' AND v.relnamespace = CAST(current_schema() AS regnamespace
 
 
 def list_views(db: PostgresDatabase) -> dict[str, set[str]]:
-    """The tables and views that each view reads."""
+    """Return the tables and views that each view reads."""
     reads: dict[str, set[str]] = {}
     for view, source in db.conn.execute(VIEWS):
         reads.setdefault(view, set()).add(source)

@@ -1,7 +1,7 @@
-"""The schema in PostgreSQL: what the SQLite migrations end in, made from it, and carried on by the same migrations.
+"""The schema in PostgreSQL, created from the SQLite schema of the steps, and changed by the same steps.
 
 A new database gets the tables, indexes, views and first rows of a new SQLite file, read from one in memory and
-translated. One that is there already runs the migrations it lacks; their statements are translated one by one.
+translated. One that is there already runs the steps that it lacks; their statements are translated one by one.
 Views are made anew after that, since PostgreSQL keeps the columns that a view had when it was made.
 """
 
@@ -13,14 +13,10 @@ from uuid import uuid4
 
 import psycopg
 
-from coeval.clock import now
-from coeval.store.engines.copying import copy_rows, put_in_order, read_model
 from coeval.store.engines.light import Database as SqliteDatabase
 from coeval.store.engines.postgres_database import PostgresDatabase, list_numbered
-from coeval.store.migrations.registry import migrations
-
-APPLIED = migrations.migrations_table
-"""The table that says which migrations a database has had, under the name that sqlite-utils gives it."""
+from coeval.store.engines.row_copy import copy_rows, put_in_order, read_model
+from coeval.store.steps import APPLIED, apply_step, apply_steps, list_pending
 
 TALLY = """
 CREATE FUNCTION tally_assignment() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -50,7 +46,7 @@ BEGIN
   RETURN NULL;
 END $$
 """
-"""What the three triggers of SQLite do (migration m023), in PostgreSQL's language."""
+"""The three triggers of SQLite (step m023_queue_tally) in PostgreSQL's language."""
 
 TRIGGERS = {
     "tally_added": "CREATE TRIGGER tally_added AFTER INSERT ON assignment"
@@ -60,28 +56,23 @@ TRIGGERS = {
     "tally_removed": "CREATE TRIGGER tally_removed AFTER DELETE ON assignment"
     " FOR EACH ROW EXECUTE FUNCTION tally_assignment()",
 }
-"""By the names that they have in SQLite: another one there, and a new database cannot be made until it stands here."""
+"""Triggers by their SQLite names. A new SQLite trigger needs an entry here before a database can be created."""
 
 
 def ensure_schema(db: PostgresDatabase) -> None:
-    """Bring a database to the newest schema; the caller holds the lock of writers."""
+    """Update a database to the newest schema; the caller holds the writers' lock."""
     newest = SqliteDatabase(memory=True)
-    known = migrations.pending(newest)
-    migrations.apply(newest)
+    apply_steps(newest)
     if APPLIED not in db.table_names():
         create_schema(db, newest)
         return
-    applied = set(list_applied(db))
-    pending = [migration for migration in known if migration.name not in applied]
+    pending = list_pending(db)
     if not pending:
         return
     views = read_model(newest, "view")
     _drop_views(db, views)
-    for migration in pending:
-        migration.fn(db)  # type: ignore[arg-type] # what migrations use of sqlite-utils, this database has
-        db.table(APPLIED).insert(
-            {"migration_set": migrations.name, "name": migration.name, "applied_at": now()}
-        )
+    for step in pending:
+        apply_step(db, step)
     _drop_views(db, views)
     for view in views.values():
         db.conn.execute(view)
@@ -89,28 +80,18 @@ def ensure_schema(db: PostgresDatabase) -> None:
 
 
 def mark_changed(connection: psycopg.Connection[Any]) -> None:
-    """Have every server forget what it remembers of what is set up, and look at the schema's version."""
+    """Let every server forget its cached settings, and check the schema's version."""
     connection.execute("UPDATE settled_mark SET mark = %s", [uuid4().hex])
 
 
 def _drop_views(db: PostgresDatabase, views: Iterable[str]) -> None:
-    """A view stands in the way of changes to its tables, and is itself in the way where a migration has made it."""
+    """Drop the views: they block changes of their tables, and steps recreate them."""
     for name in reversed(list(views)):
         db.conn.execute(f"DROP VIEW IF EXISTS {name}")
 
 
-def list_known() -> list[str]:
-    """The migrations that this CoEval has, in their order."""
-    return [migration.name for migration in migrations.pending(SqliteDatabase(memory=True))]
-
-
-def list_applied(db: PostgresDatabase) -> list[str]:
-    """The migrations that a database has had, in their order."""
-    return [name for (name,) in db.conn.execute(f"SELECT name FROM {APPLIED} ORDER BY id")]
-
-
 def create_schema(db: PostgresDatabase, model: SqliteDatabase) -> None:
-    """Make the tables, indexes, views, triggers and first rows of a SQLite file in an empty database."""
+    """Create the tables, indexes, views, triggers and first rows of a SQLite file in an empty database."""
     tables = read_model(model, "table")
     for name in put_in_order(tables):
         db.conn.execute(tables[name])

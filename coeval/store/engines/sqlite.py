@@ -2,39 +2,53 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 from coeval.errors import StorageError
-from coeval.store.engines.files import (
+from coeval.store.engines.light import Database
+from coeval.store.engines.met_changes import list_new, meet_changes
+from coeval.store.engines.sqlite_file import (
     ASK_OWNER,
     UNUSABLE,
     Identity,
+    can_open,
+    can_write,
     connect,
+    copy_aside,
     get_identity,
     is_damaged,
     translated,
 )
-from coeval.store.engines.light import Database
-from coeval.store.migrations.registry import migrations
+from coeval.store.steps import APPLIED, apply_steps, list_newer, list_pending
+
+log = logging.getLogger(__name__)
 
 OUTERMOST = ("BEGIN IMMEDIATE", "COMMIT", ("ROLLBACK",))
 NESTED = ("SAVEPOINT part", "RELEASE part", ("ROLLBACK TO part", "RELEASE part"))
-"""How a transaction begins, is kept, and is undone."""
+"""The statements that begin, keep and roll back a transaction."""
 
 
 class Store:
     """One SQLite file: one writing connection behind a lock, one reading connection a thread.
 
     WAL lets readers go on while somebody writes; ``synchronous=FULL`` makes a commit survive a power cut.
-    With ``read_only`` the file must be there and is left as it is: nothing is migrated, nothing written.
+    With ``read_only`` the file must be there and is left as it is: nothing is migrated, nothing written. With
+    ``aside``, for what only reads, a file that may not be written to is migrated as a temporary copy.
     """
 
-    def __init__(self, path: Path | str, *, read_only: bool = False) -> None:
+    def __init__(self, path: Path | str, *, read_only: bool = False, aside: bool = False) -> None:
         self.path, self.read_only = Path(path), read_only
+        self.shown_address = str(self.path)
+        self._aside: tempfile.TemporaryDirectory[str] | None = None
+        if (read_only and not can_open(self.path)) or (aside and not can_write(self.path)):
+            self._aside = tempfile.TemporaryDirectory(prefix="coeval-read-")
+            self.path = copy_aside(self.path, Path(self._aside.name))
         self._log = self.path.with_name(self.path.name + "-wal")
         self._lock = threading.RLock()
         self._local = threading.local()
@@ -42,15 +56,11 @@ class Store:
             self._open()
         self._opened = self._get_identity()
         self.guard: Callable[[], None] = lambda: None
-        """Asked before every transaction that writes; raises a StorageError where none may begin."""
+        """Called before every writing transaction; raises a StorageError if none may begin."""
 
     @property
     def address(self) -> str:
         return str(self.path.absolute())
-
-    @property
-    def shown_address(self) -> str:
-        return str(self.path)
 
     def _open(self) -> None:
         if self.path.is_file() and self.path.stat().st_size:
@@ -60,8 +70,36 @@ class Store:
             raise StorageError(f"There is no file {self.path}: name an existing one with --db.")
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._writer = self._connect()
-        if not self.read_only:
-            migrations.apply(self._writer)
+        if not self.read_only and (list_pending(self._writer) or list_new(self._writer)):
+            self._bring_up_to_date()
+
+    def _bring_up_to_date(self) -> None:
+        """Run all steps that the file lacks, or none; other starting processes wait."""
+        self._writer.conn.execute("BEGIN IMMEDIATE")
+        with self._writer.conn:
+            copy = "" if self._aside else self._keep_earlier()
+            apply_steps(self._writer)
+            meet_changes(self._writer, copy)
+
+    def _keep_earlier(self) -> str:
+        """Copy a file of an earlier version before it is changed: an earlier CoEval opens nothing else.
+
+        Return the name of the copy, "" if none was needed.
+        """
+        pending = list_pending(self._writer)
+        if not pending or not self._writer.table_names():
+            return ""
+        copy = self.path.with_name(f"{self.path.name}.before-{pending[0].name}")
+        if not copy.exists():
+            self.backup(copy)
+            log.warning(
+                "%s was written by an earlier CoEval and is now brought up to date. To go back, stop CoEval and "
+                "give its name to %s, the file as it was. coeval/CHANGELOG.md lists what changed, also in your "
+                "numbers.",
+                self.path,
+                copy,
+            )
+        return copy.name
 
     def _connect(self) -> Database:
         connection = connect(self.path, read_only=self.read_only)
@@ -72,18 +110,17 @@ class Store:
         return Database(connection)
 
     def _refuse_foreign(self, db: Database) -> None:
-        """Leave the files of other programs, and of newer versions of this one, as they are."""
+        """Refuse files of other programs, and of newer versions of CoEval."""
         tables = db.table_names()
-        if (tables or self.read_only) and migrations.migrations_table not in tables:
+        if (tables or self.read_only) and APPLIED not in tables:
             raise StorageError(
                 f"{self.path} is a database of another program: choose another file with --db."
             )
-        known = {m.name for m in migrations.pending(Database(memory=True))}
-        newer = [m.name for m in migrations.applied(db) if m.name not in known]
+        newer = list_newer(db)
         if newer:
             raise StorageError(
-                f"{self.path} was written by a newer CoEval (it has {newer[-1]}): update CoEval, or choose "
-                "another file with --db."
+                f"{self.path} was written by a newer CoEval (it has {newer[-1]}). Update CoEval, or choose another "
+                f"file with --db. The newer CoEval also left a copy beside it: {self.path.name}.before-…"
             )
 
     def _get_identity(self) -> tuple[Identity | None, Identity | None]:
@@ -96,7 +133,7 @@ class Store:
             StorageError: the file, or the log of its latest changes, was moved, deleted or replaced since it was
                 opened.
         """
-        # a log that was not there at first, as where a file system has none, tells nothing
+        # a log that was missing at first, as on some file systems, tells nothing
         if any(old not in (None, new) for old, new in zip(self._opened, self._get_identity(), strict=True)):
             raise StorageError(
                 f"{self.path} was moved, deleted or replaced while CoEval was running: nothing more is saved. Put "
@@ -107,7 +144,7 @@ class Store:
 
     @contextmanager
     def write(self, *, guarded: bool = True) -> Iterator[Database]:
-        """A transaction that sees and changes the newest state: all of it is kept, or none.
+        """Open a transaction on the newest state. All its changes are kept, or none.
 
         Inside another of the same thread it is a part of that: undone by itself, kept only with the whole.
 
@@ -141,7 +178,7 @@ class Store:
 
     @contextmanager
     def read(self) -> Iterator[Database]:
-        """A consistent view of the file as it stands now, or as one's own transaction has left it.
+        """Open a consistent view of the current file, or of an open transaction's own state.
 
         Raises:
             StorageError: the file cannot be read, or it is no longer in its place.
@@ -164,7 +201,7 @@ class Store:
                 db.conn.execute("ROLLBACK")
 
     def ping(self) -> None:
-        """Return at once where the file can be read.
+        """Return at once if the file can be read.
 
         Raises:
             StorageError: it cannot.
@@ -200,7 +237,7 @@ class Store:
         with closing(connect(target)) as copy:
             with translated(self.path), closing(connect(self.path, read_only=True)) as source:
                 source.backup(copy)
-            # one file, that needs no log beside it
+            # one file that needs no log
             copy.execute("PRAGMA journal_mode=DELETE")
 
     def close(self) -> None:
@@ -208,9 +245,11 @@ class Store:
         if getattr(self._local, "db", None) is not None:
             self._local.db.conn.close()
             self._local.db = None
+        if self._aside:
+            self._aside.cleanup()
 
 
 def _sync(path: Path) -> None:
-    """Wait until the disk has the file: a name must not come to stand for pages that a power cut takes."""
+    """Wait until the disk has the file, so that a name never refers to pages that a power cut removes."""
     with path.open("rb") as file:
         os.fsync(file.fileno())

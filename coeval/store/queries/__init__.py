@@ -1,1 +1,1 @@
-"""Reads and writes, by what they are about."""
+"""Reads and writes, by subject."""

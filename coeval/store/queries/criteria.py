@@ -21,14 +21,13 @@ from coeval.domain import (
     Scale,
     Vote,
 )
-from coeval.store.engines.interface import Database
-from coeval.store.engines.statements import get_row, insert, rows, scalar, to_json
+from coeval.store.engines.database import Database, get_row, insert, rows, scalar, to_json
 
 CRITERION = (
     "SELECT c.*, g.definition, g.anchors_json, g.examples FROM criterion c"
     " LEFT JOIN current_criterion_guide g ON g.criterion = c.id"
 )
-"""The start of every read of a criterion: what it says, and how to score by it."""
+"""The beginning of every query for a criterion: its text and guide."""
 
 
 def criterion_of(row: dict[str, Any]) -> Criterion:
@@ -51,7 +50,7 @@ def _guide(row: dict[str, Any]) -> Guide:
 
 
 def record_guide(db: Database, criterion: int, guide: Guide, by: str) -> None:
-    """Put in force how to score by a criterion; what was in force before stays on record."""
+    """Set the scoring guide of a criterion; earlier guides stay on record."""
     insert(
         db,
         "criterion_guide",
@@ -78,7 +77,7 @@ def _proposal(row: dict[str, Any]) -> Proposal:
 
 
 def ensure_criterion(db: Database, task: int, criterion: Criterion) -> Criterion:
-    """The stored criterion of that wording and scale; written where there is none yet."""
+    """Return the stored criterion with this wording and scale, created if necessary."""
     stored = find_criterion(db, task, criterion)
     if stored is None:
         insert(
@@ -101,7 +100,7 @@ def ensure_criterion(db: Database, task: int, criterion: Criterion) -> Criterion
 
 
 def find_criterion(db: Database, task: int, criterion: Criterion) -> Criterion | None:
-    """The stored criterion of that wording and scale."""
+    """Return the stored criterion of that wording and scale."""
     row = get_row(
         db,
         f"{CRITERION} WHERE c.task = ? AND c.text = ? AND c.scale_min = ? AND c.scale_max = ?",
@@ -111,7 +110,7 @@ def find_criterion(db: Database, task: int, criterion: Criterion) -> Criterion |
 
 
 def get_criteria_set(db: Database, task: int, version: int | None = None) -> CriteriaSet | None:
-    """A version of the criteria set; the newest where none is named."""
+    """Return a version of the criteria set (the newest by default)."""
     head = get_row(
         db,
         "SELECT * FROM criteria_set WHERE task = ? AND version = coalesce(?,"
@@ -149,8 +148,10 @@ def add_criteria_set(db: Database, task: int, criteria: Sequence[Criterion], by:
 
 
 def get_round(db: Database, task: int) -> dict[str, Any] | None:
-    """The newest round that was not cancelled: id, version, round, opened_at. It is open while its version is not
-    established."""
+    """Return the newest round that was not cancelled: id, version, round, opened_at.
+
+    It is open while its version is not established.
+    """
     return get_row(
         db,
         "SELECT r.*, NOT EXISTS (SELECT 1 FROM criteria_set s WHERE s.task = r.task"
@@ -184,7 +185,7 @@ def add_round(db: Database, task: int, version: int, proposals: Sequence[Proposa
 
 
 def cancel_rounds(db: Database, task: int, version: int, by: str) -> None:
-    """Record that no round of this version is to end in a criteria set."""
+    """Record that the rounds of this version end without a criteria set."""
     sql = (
         "SELECT id FROM ballot_round WHERE task = ? AND version = ?"
         " AND id NOT IN (SELECT ballot_round FROM cancelled_round)"
@@ -199,7 +200,7 @@ def list_proposals(db: Database, round_id: int) -> list[Proposal]:
 
 
 def list_proposed(db: Database, task: int) -> list[str]:
-    """The wording of everything that was ever put to a vote in a task, votes that were cancelled apart."""
+    """Return the wording of everything that was ever put to a vote in a task, votes that were cancelled apart."""
     sql = (
         "SELECT p.text FROM proposal p JOIN ballot_round r ON r.id = p.ballot_round WHERE r.task = ?"
         " AND r.id NOT IN (SELECT ballot_round FROM cancelled_round) ORDER BY p.id"
@@ -216,7 +217,7 @@ def _votes(db: Database, ballot: int) -> tuple[Vote, ...]:
 
 
 def list_ballots(db: Database, round_id: int, *, person: int | None = None) -> list[Ballot]:
-    """The ballots that count in a round, of everybody or of one person, in the order of their owners."""
+    """Return the valid ballots of a round, of everybody or one person, in the order of their owners."""
     heads = db.query(
         "SELECT b.*, a.name, g.group_name FROM current_ballot b JOIN annotator a ON a.id = b.annotator"
         " JOIN annotator_group g ON g.annotator = b.annotator"
@@ -229,17 +230,20 @@ def list_ballots(db: Database, round_id: int, *, person: int | None = None) -> l
     ]
 
 
-def list_ballot_versions(db: Database, round_id: int, person: Person) -> list[Ballot]:
-    """Every save of one person's ballot in a round, oldest first."""
-    sql = "SELECT * FROM ballot WHERE ballot_round = ? AND annotator = ? ORDER BY revision"
+def list_ballot_versions(db: Database, round_id: int, person: Person, before: int, most: int) -> list[Ballot]:
+    """Return the last ``most`` saves of a person's ballot in a round below the revision ``before``, oldest first."""
+    sql = (
+        "SELECT * FROM ballot WHERE ballot_round = ? AND annotator = ? AND revision < ? "
+        "ORDER BY revision DESC LIMIT ?"
+    )
     return [
         Ballot(person.name, _votes(db, row["id"]), revision=row["revision"], saved_at=row["saved_at"])
-        for row in list(rows(db, sql, [round_id, person.id]))
+        for row in reversed(list(rows(db, sql, [round_id, person.id, before, most])))
     ]
 
 
 def record_ballot(db: Database, round_id: int, person: int, votes: Sequence[Vote], revision: int) -> str:
-    """Append one save of a ballot and give its time."""
+    """Append one save of a ballot and return its time."""
     saved_at = now()
     ballot = insert(
         db, "ballot", ballot_round=round_id, annotator=person, revision=revision, saved_at=saved_at

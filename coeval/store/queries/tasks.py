@@ -1,20 +1,85 @@
-"""Tasks and their instances."""
+"""Tasks and their instances: their sources, image hosts, and archived state."""
 
 from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, replace
+from itertools import chain
 from typing import Any
 
 from coeval.clock import now
-from coeval.domain import Column, ColumnRole, Instance, Scale, Task
+from coeval.domain import Column, ColumnRole, Instance, Scale, Task, TaskSource
 from coeval.rules.arms import Design, Display, Layout
-from coeval.store.engines.interface import Database
-from coeval.store.engines.mapper import Record
-from coeval.store.engines.statements import chunks, get_row, insert, rows, scalar, to_json
-from coeval.store.queries.archive import list_archived_ids
+from coeval.store.engines.database import (
+    Database,
+    Record,
+    chunks,
+    get_row,
+    insert,
+    rows,
+    scalar,
+    stream,
+    to_json,
+)
+
+
+def list_archived_ids(db: Database) -> frozenset[int]:
+    """Return the ids of the tasks that are put away."""
+    newest = (
+        "SELECT a.task FROM task_archive a WHERE a.archived = 1 AND NOT EXISTS"
+        " (SELECT 1 FROM task_archive later WHERE later.task = a.task AND later.id > a.id)"
+    )
+    return frozenset(row["task"] for row in db.query(newest))
+
+
+def record_archive(db: Database, task: int, by: str, *, archived: bool) -> None:
+    """Archive or restore a task."""
+    insert(db, "task_archive", task=task, archived=int(archived), changed_by=by, changed_at=now())
+
+
+def list_archived_run_ids(db: Database) -> frozenset[int]:
+    """Return the ids of the runs that are put away."""
+    return frozenset(row["run"] for row in db.query("SELECT run FROM archived_run"))
+
+
+def record_run_archive(db: Database, run: int, by: str, *, archived: bool) -> None:
+    """Archive a run, so that its drafts are hidden, or restore it."""
+    insert(db, "run_archive", run=run, archived=int(archived), changed_by=by, changed_at=now())
+    if archived:
+        db.conn.execute("UPDATE run SET shown = 0 WHERE id = ?", [run])
+
+
+ADD_SOURCE = """
+INSERT INTO task_source (task, address, revision, imported_by, imported_at) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (task, address, revision) DO NOTHING
+"""
+
+
+def add_source(db: Database, task: int, address: str, revision: str, by: str) -> None:
+    """Record the source of instances; the same commit is recorded once."""
+    db.conn.execute(ADD_SOURCE, [task, address, revision, by, now()])
+
+
+def list_sources(db: Database, task: int) -> list[TaskSource]:
+    """Return the sources of a task, the first import first."""
+    sql = "SELECT address, revision, imported_by, imported_at FROM task_source WHERE task = ? ORDER BY id"
+    return [TaskSource(**row) for row in rows(db, sql, [task])]
+
+
+def list_image_hosts(db: Database) -> list[str]:
+    """Return the current list; empty if there is none."""
+    found = list(db.query("SELECT hosts FROM image_host ORDER BY id DESC LIMIT 1"))
+    return str(found[0]["hosts"]).split() if found else []
+
+
+def record_image_hosts(db: Database, hosts: list[str], by: str) -> None:
+    """Set a new list; earlier ones stay on record."""
+    insert(db, "image_host", hosts="\n".join(hosts), set_by=by, set_at=now())
+
+
+# Tasks and their instances.
 
 
 def _task(db: Database, row: dict[str, Any]) -> Task:
@@ -44,7 +109,7 @@ ALL = 2**62
 """A limit above every number of rows."""
 
 UNSEEN = "import "
-"""How the short names of tasks begin that an import on its way stands under. No name that people give has a space."""
+"""The prefix of the short names of hidden tasks for unfinished imports. People's names have no space."""
 
 
 def list_tasks(db: Database) -> list[Task]:
@@ -65,12 +130,12 @@ def get_task_by_id(db: Database, task: int) -> Task | None:
 
 
 def get_language(db: Database, slug: str) -> str:
-    """The code of a task's language; empty where there is no such task."""
+    """Return the code of a task's language; empty if there is no such task."""
     return str(scalar(db, "SELECT language FROM task WHERE slug = ?", [slug]) or "")
 
 
 def list_languages(db: Database) -> list[str]:
-    """The codes of the languages of all tasks that are not archived."""
+    """Return the codes of the languages of all tasks that are not archived."""
     away = list_archived_ids(db)
     seen = rows(db, "SELECT id, language FROM task WHERE slug NOT LIKE ?", [f"{UNSEEN}%"])
     return [row["language"] for row in seen if row["id"] not in away]
@@ -90,7 +155,7 @@ def add_task(db: Database, task: Task) -> Task:
 
 
 def update_task(db: Database, task: Task) -> None:
-    """Write the task's texts and scale anew; slug, origin and seed never change."""
+    """Update the task's texts and scale; slug, origin and seed never change."""
     db.table("task").update(task.id, _columns(task))
 
 
@@ -108,7 +173,7 @@ def _columns(task: Task) -> dict[str, Any]:
 
 
 def list_columns(db: Database, task: int) -> list[Column]:
-    """The columns of the instances' context with the roles in force, in the order in which they came."""
+    """Return the columns of the instances' context with their current roles, in the order of appearance."""
     sql = "SELECT name, role, set_by FROM column_role WHERE task = ? ORDER BY id"
     first: dict[str, Column] = {}
     for row in rows(db, sql, [task]):
@@ -117,7 +182,7 @@ def list_columns(db: Database, task: int) -> list[Column]:
 
 
 def record_columns(db: Database, task: int, columns: Iterable[Column]) -> None:
-    """Put roles of columns in force; what they were before stays on record."""
+    """Set roles of columns; earlier ones stay on record."""
     at = now()
     db.conn.executemany(
         "INSERT INTO column_role (task, name, role, set_by, set_at) VALUES (?, ?, ?, ?, ?)",
@@ -125,18 +190,60 @@ def record_columns(db: Database, task: int, columns: Iterable[Column]) -> None:
     )
 
 
+LOOKED_AT = 1_000
+"""Number of instances that are checked for source ids that are texts."""
+
+
+def has_text_documents(db: Database, task: int, longest: int) -> bool:
+    """Return whether source ids of a task are texts: longer than ``longest``, or of several lines."""
+    sql = (
+        "SELECT EXISTS (SELECT 1 FROM instance WHERE task = ? AND position <= ?"
+        " AND (length(document) > ? OR document LIKE ?))"
+    )
+    return bool(scalar(db, sql, [task, LOOKED_AT, longest, "%\n%"]))
+
+
+def move_documents(db: Database, task: int, column: str, rename: Callable[[str], str]) -> None:
+    """Move every source id of a task into that column as a text, and name the document after it.
+
+    A source id that ``rename`` gives back as it is was no text, and stays.
+    """
+    texts = "SELECT id, document, context_json FROM instance WHERE task = ? AND document <> ''"
+    found = [row for row in rows(db, texts, [task]) if rename(row["document"]) != row["document"]]
+    db.conn.executemany(
+        "UPDATE instance SET document = ?, context_json = ? WHERE id = ?",
+        [
+            (
+                rename(row["document"]),
+                to_json(json.loads(row["context_json"]) | {column: row["document"]}),
+                row["id"],
+            )
+            for row in found
+        ],
+    )
+    renamed = [(rename(text), text, task) for text in dict.fromkeys(row["document"] for row in found)]
+    for table, owner in (("sealed_document", "seal"), ("run_example", "run")):
+        db.conn.executemany(
+            f"UPDATE {table} SET document = ? WHERE document = ?"
+            f" AND {owner} IN (SELECT id FROM {owner} WHERE task = ?)",
+            renamed,
+        )
+
+
 def get_seed(db: Database, task: int) -> str:
-    """The secret that a task's orders, arms and drafts with a planted error are drawn with."""
+    """Return the secret that a task's orders, arms and drafts with a planted error are drawn with."""
     return str(scalar(db, "SELECT seed FROM task WHERE id = ?", [task]))
 
 
 def get_design(db: Database, task: int) -> Design:
-    """How a task shows its drafts."""
+    """Return the way in which a task shows its drafts."""
     row = get_row(db, "SELECT * FROM task WHERE id = ?", [task])
     assert row is not None
     return Design(
         blind_share=row["blind_share"],
         first_share=row["first_share"],
+        evidence_share=row["evidence_share"],
+        reasons_share=row["reasons_share"],
         planted_share=row["planted_share"],
         idle_seconds=row["idle_seconds"],
         display=Display(row["display"]),
@@ -147,7 +254,7 @@ def get_design(db: Database, task: int) -> Design:
 
 
 def set_design(db: Database, task: int, design: Design, by: str) -> None:
-    """Write a task's design anew, and note who did."""
+    """Set a task's design, and record its author."""
     db.table("task").update(task, asdict(design))
     insert(
         db, "design_change", task=task, design_json=to_json(asdict(design)), changed_by=by, changed_at=now()
@@ -155,7 +262,7 @@ def set_design(db: Database, task: int, design: Design, by: str) -> None:
 
 
 def get_last_design_change(db: Database, task: int) -> tuple[str, str] | None:
-    """When and by whom the design was last set; None where it is as it was at first."""
+    """Return the time and author of the last design change; None if there was none."""
     row = get_row(
         db,
         "SELECT changed_at, changed_by FROM design_change WHERE task = ? ORDER BY id DESC LIMIT 1",
@@ -165,17 +272,36 @@ def get_last_design_change(db: Database, task: int) -> tuple[str, str] | None:
 
 
 def count_opened(db: Database, task: int) -> int:
-    """(annotator, instance) pairs of a task that somebody has opened."""
+    """Return the number of opened (annotator, instance) pairs of a task."""
     return int(scalar(db, "SELECT count(*) FROM assignment WHERE task = ? AND arm IS NOT NULL", [task]))
 
 
 def count_instances(db: Database, task: int) -> int:
-    """How many instances a task has: its last position, since they are numbered without gaps."""
+    """Return the number of instances of a task: its last position, because positions have no gaps."""
     return int(scalar(db, "SELECT coalesce(max(position), 0) FROM instance WHERE task = ?", [task]))
 
 
+def has_submissions(db: Database, task: int) -> bool:
+    """Whether anybody saved a score of the task."""
+    sql = "SELECT 1 FROM submission s JOIN instance i ON i.id = s.instance WHERE i.task = ? LIMIT 1"
+    return get_row(db, sql, [task]) is not None
+
+
+def get_last_instance(db: Database, task: int) -> tuple[int, int]:
+    """Return the id and position of a task's last instance; zeros if it has none."""
+    row = get_row(
+        db, "SELECT id, position FROM instance WHERE task = ? ORDER BY position DESC LIMIT 1", [task]
+    )
+    return (row["id"], row["position"]) if row else (0, 0)
+
+
+def list_systems(db: Database, task: int) -> list[str]:
+    """Return the systems of a task's outputs, each once."""
+    return [row["system"] for row in rows(db, "SELECT DISTINCT system FROM instance WHERE task = ?", [task])]
+
+
 def get_position(db: Database, instance: int) -> int:
-    """The place of an instance in its task, from 1."""
+    """Return the place of an instance in its task, from 1."""
     return int(scalar(db, "SELECT position FROM instance WHERE id = ?", [instance]))
 
 
@@ -190,7 +316,7 @@ def list_instances(db: Database, task: int, *, limit: int = ALL, offset: int = 0
 
 
 def list_ids_at(db: Database, task: int, positions: Iterable[int]) -> list[int]:
-    """The ids of the instances at these positions, counted from 1."""
+    """Return the ids of the instances at these positions, counted from 1."""
     return [
         row["id"]
         for batch in chunks(positions)
@@ -203,7 +329,7 @@ def list_ids_at(db: Database, task: int, positions: Iterable[int]) -> list[int]:
 
 
 def get_instances_by_external_id(db: Database, task: int, ids: Iterable[str]) -> dict[str, Instance]:
-    """The instances of a task that have one of these external ids, by that id."""
+    """Return the instances of a task that have one of these external ids, by that id."""
     by_id: dict[str, Instance] = {}
     for batch in chunks(ids):
         marks = ", ".join("?" * len(batch))
@@ -213,7 +339,7 @@ def get_instances_by_external_id(db: Database, task: int, ids: Iterable[str]) ->
 
 
 def get_instance_ids(db: Database, task: int, ids: Iterable[str]) -> dict[str, int]:
-    """The ids of a task's instances by their external ids; those it lacks are left out."""
+    """Return the ids of a task's instances by external id, without missing ones."""
     by_name: dict[str, int] = {}
     for batch in chunks(ids):
         marks = ", ".join("?" * len(batch))
@@ -223,7 +349,7 @@ def get_instance_ids(db: Database, task: int, ids: Iterable[str]) -> dict[str, i
 
 
 def add_instances(db: Database, task: int, instances: Iterable[Instance]) -> int:
-    """Append instances to a task, in their order, and give how many there were."""
+    """Append instances to a task in their order, and return their number."""
     first = count_instances(db, task)
     db.table("instance").insert_all(
         INSTANCE.to_row(instance)
@@ -231,3 +357,9 @@ def add_instances(db: Database, task: int, instances: Iterable[Instance]) -> int
         for position, instance in enumerate(instances, first + 1)
     )
     return count_instances(db, task) - first
+
+
+def list_names(db: Database, task: int) -> Iterator[str]:
+    """Return the ids, documents and systems of a task's instances, each as often as there are instances."""
+    sql = "SELECT external_id, document, system FROM instance WHERE task = ?"
+    return chain.from_iterable(stream(db, sql, [task]))

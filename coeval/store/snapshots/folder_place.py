@@ -1,4 +1,4 @@
-"""A folder for snapshots, such as a Space's ``/data``, also one that a bucket is mounted at."""
+"""A folder for snapshots, such as a Space's ``/data``, or a mounted bucket."""
 
 from __future__ import annotations
 
@@ -11,7 +11,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from coeval.errors import StorageError
-from coeval.store.snapshots.places import Look, Pace, lease_name, read_terms
+from coeval.store.snapshots.places import LEASE, Look, Pace, PassingError, lease_name, parse_name, read_terms
+
+MARK = "coeval-place"
+"""The file that marks a folder as a place. A mount point without its disk looks like an empty folder."""
+
+BLOCK = 1 << 20
+
+MARK_TEXT = (
+    "CoEval keeps snapshots in this folder. Keep this file: without it CoEval takes the folder for a disk that is not "
+    "mounted.\n"
+)
 
 
 class FolderPlace:
@@ -21,15 +31,40 @@ class FolderPlace:
         self.folder, self.title = folder, f"folder {folder}"
         self.pace = Pace(0.5, 2.0, 2.0, 2.0, 10.0, ships_are_beats=False)
 
-    def open(self) -> None:
+    def open(self, *, create: bool = False) -> None:
         with self._translated():
-            if not self.folder.is_dir() and not self.folder.parent.is_dir():
-                # a disk that is not mounted looks so: nobody knows what is on it
-                raise StorageError(
-                    f"The snapshot {self.title} is not there, nor is the folder above it: mount the disk, or make "
-                    "the folder if there never was one."
-                )
-            self.folder.mkdir(exist_ok=True)
+            if not self._is_known():
+                if not create:
+                    raise StorageError(
+                        f"The snapshot {self.title} is missing, or it is empty and has no file “{MARK}”: its disk is "
+                        "probably not mounted. Mount the disk and start again. If the folder is new, start once with "
+                        f"--start-empty. If the database file already holds a study, create an empty file “{MARK}” in "
+                        "the folder instead."
+                    )
+                if not self.folder.parent.is_dir():
+                    raise StorageError(
+                        f"The snapshot {self.title} cannot be created, because the folder above it is missing: mount "
+                        "its disk, or create that folder."
+                    )
+                self.folder.mkdir(exist_ok=True)
+            if not (self.folder / MARK).exists():  # a new place, or one that an earlier version made
+                (self.folder / MARK).write_text(MARK_TEXT)
+                self._sync_folder()
+
+    def _is_known(self) -> bool:
+        """Return whether the folder is marked as a place, or contains snapshots."""
+        if not self.folder.is_dir():
+            return False
+        return any(
+            name == MARK or parse_name(name) or LEASE.fullmatch(name) for name in os.listdir(self.folder)
+        )
+
+    def _check_mounted(self) -> None:
+        if not (self.folder / MARK).exists():
+            raise StorageError(
+                f"The snapshot {self.title} has lost its file “{MARK}”: its disk is probably no longer mounted. Mount "
+                "it again; snapshots continue by themselves."
+            )
 
     def list_names(self) -> list[str]:
         with self._translated():
@@ -37,14 +72,33 @@ class FolderPlace:
 
     def put(self, path: Path, name: str, choose_drops: Callable[[list[str]], Sequence[str]] | None) -> None:
         with self._translated():
+            self._check_mounted()
             partial = self.folder / f"{name}.part"
             with path.open("rb") as source, partial.open("wb") as target:
                 shutil.copyfileobj(source, target)
                 _sync(target.fileno())
             os.replace(partial, self.folder / name)
             self._sync_folder()
+            self._read_back(path, name)
             for old in choose_drops(self.list_names()) if choose_drops else ():
                 (self.folder / old).unlink(missing_ok=True)
+
+    def _read_back(self, path: Path, name: str) -> None:
+        """Compare a file in the place with the sent one.
+
+        Raises:
+            PassingError: they differ. A bucket that is mounted as a folder may report a write before it has it.
+        """
+        with path.open("rb") as sent, (self.folder / name).open("rb") as stored:
+            if hasattr(os, "posix_fadvise"):  # read from the storage itself, if the system allows it
+                os.posix_fadvise(stored.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            while (expected := sent.read(BLOCK)) == stored.read(BLOCK):
+                if not expected:
+                    return
+        (self.folder / name).unlink(missing_ok=True)  # or it would hide later changes
+        raise PassingError(
+            f"{name} is not yet in the snapshot {self.title} as it was written: it is sent again."
+        )
 
     def get(self, name: str, target: Path) -> None:
         with self._translated():
@@ -53,6 +107,8 @@ class FolderPlace:
     # ---- the lease ------------------------------------------------------------------------------------------------
 
     def look(self) -> Look:
+        with self._translated():
+            self._check_mounted()
         term, free = read_terms(self.list_names())
         beat = self.get_holder(term).get("beat", "") if term and not free else ""
         return Look(term, beat, free)
@@ -69,7 +125,7 @@ class FolderPlace:
         with self._translated():
             partial = self._write(holder)
             try:
-                os.link(partial, self.folder / lease_name(term))  # fails where the name is there
+                os.link(partial, self.folder / lease_name(term))  # fails if the name exists
             except FileExistsError:
                 return False
             except OSError:  # a file system without links
@@ -91,6 +147,7 @@ class FolderPlace:
 
     def beat(self, term: int, holder: Mapping[str, str]) -> None:
         with self._translated():
+            self._check_mounted()
             os.replace(self._write({**holder, "beat": uuid.uuid4().hex}), self.folder / lease_name(term))
 
     def release(self, term: int) -> None:
@@ -120,7 +177,7 @@ class FolderPlace:
 
 
 def _sync(number: int) -> None:
-    """Wait for the disk; what a bucket is mounted at may not be able to."""
+    """Wait for the disk, if the mount supports it."""
     try:
         os.fsync(number)
     except OSError as error:

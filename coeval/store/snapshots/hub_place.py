@@ -1,14 +1,16 @@
-"""A private data set on the Hugging Face Hub for snapshots: what belongs together is one commit."""
+"""A private data set on the Hugging Face Hub for snapshots, with one commit per change."""
 
 from __future__ import annotations
 
 import json
+import logging
 import shutil
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeVar
 
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
 from huggingface_hub.errors import RepositoryNotFoundError
@@ -18,38 +20,43 @@ from coeval.clock import now
 from coeval.errors import StorageError
 from coeval.store.snapshots.places import LEASE, Look, Pace, PassingError, lease_name, read_terms
 
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
 PASSING = {408, 425, 429}
 CHANGED = {409, 412}
-"""What the Hub answers to a commit that was made for an older state of the data set."""
+"""The Hub's answer to a commit that was made for an older state of the data set."""
+
+AGAIN_SECONDS = (1.0, 1.0)
+"""Pauses before a request of a sending is repeated: one fault must not cost the promised time."""
+
+SQUASH_SECONDS = 24 * 3600.0
+"""Seconds between two removals of the data set's history, which keeps all deleted files until then."""
 
 HOW_TO = (
-    "See that HF_TOKEN may read and write it. To start with an empty file instead, name another data set, or start "
-    "with --start-empty."
+    "Check that HF_TOKEN may read and write it. If it is new, create it as a private data set on the Hub, or start "
+    "once with --start-empty."
 )
 
 
 class HubPlace:
-    """The Hub allows some 128 commits an hour, which is what the pace is for."""
+    """A place on the Hub. Its pace respects the limit of about 128 commits an hour."""
 
     def __init__(self, repo: str, token: str, endpoint: str = "") -> None:
         self.repo, self.title = repo, f"data set {repo}"
         self.pace = Pace(26.0, 30.0, 10.0, 60.0, 150.0, ships_are_beats=True)
         self.api = HfApi(endpoint=endpoint or None, token=token or None)
+        self._squashed_at = float("-inf")
 
-    def open(self) -> None:
-        """The Hub says "not found" of what a token may not see: only where making it succeeds was there nothing."""
+    def open(self, *, create: bool = False) -> None:
         with self._translated():
             try:
                 self._info()
             except RepositoryNotFoundError as error:
-                if _status(error) == 401:
-                    raise
-                try:
-                    self.api.create_repo(self.repo, repo_type="dataset", private=True)
-                except Exception as refusal:
-                    if _passes(refusal):
-                        raise
-                    raise StorageError(f"The snapshot {self.title} cannot be found. {HOW_TO}") from refusal
+                # the Hub also says "not found" of a data set that the token may not see
+                if not create or _status(error) == 401:
+                    raise StorageError(f"The snapshot {self.title} cannot be found. {HOW_TO}") from error
+                self.api.create_repo(self.repo, repo_type="dataset", private=True)
 
     def list_names(self) -> list[str]:
         with self._translated():
@@ -57,25 +64,32 @@ class HubPlace:
 
     def put(self, path: Path, name: str, choose_drops: Callable[[list[str]], Sequence[str]] | None) -> None:
         with self._translated():
-            if not self._info().private:
+            if not _repeat(self._info).private:
                 raise StorageError(
                     f"The {self.title} is public: make it private, and snapshots go there again."
                 )
-            drops = choose_drops([*self.list_names(), name]) if choose_drops else ()
-            self._commit(
-                [
-                    CommitOperationAdd(name, path),
-                    *(CommitOperationDelete(old) for old in drops if old != name),
-                ],
-                f"Snapshot {name}",
-            )
+            drops = choose_drops([*_repeat(self.list_names), name]) if choose_drops else ()
+            deletions = [CommitOperationDelete(old) for old in drops if old != name]
+            _repeat(
+                lambda: self._commit([CommitOperationAdd(name, path), *deletions], f"Snapshot {name}")
+            )  # a commit whose answer was lost is repeated as well: it adds the same file again
+        if choose_drops and time.monotonic() - self._squashed_at > SQUASH_SECONDS:
+            self._squash()
+
+    def _squash(self) -> None:
+        """Remove the history; a failure costs storage only, and the next whole copy tries again."""
+        try:
+            self.api.super_squash_history(self.repo, repo_type="dataset")
+            self._squashed_at = time.monotonic()
+        except Exception as error:
+            log.warning("The history of the %s cannot be removed: %s", self.title, error)
 
     def get(self, name: str, target: Path) -> None:
         with self._translated(), TemporaryDirectory() as cache:
             stored = self.api.get_paths_info(self.repo, [name], repo_type="dataset")
             fetched = Path(self.api.hf_hub_download(self.repo, name, repo_type="dataset", local_dir=cache))
             if [file.size for file in stored if isinstance(file, RepoFile)] != [fetched.stat().st_size]:
-                # cut short on its way: what is at the Hub may well be whole
+                # the connection broke: the files at the Hub may be complete
                 raise PassingError(f"{name} did not arrive whole from the {self.title}.")
             shutil.copyfile(fetched, target)
 
@@ -136,10 +150,22 @@ class HubPlace:
             yield
         except StorageError:
             raise
-        except Exception as error:  # whatever a network may do: none of it may stop annotation
+        except Exception as error:  # no network failure may stop annotation
             text = " ".join(str(error).split())[:200] or type(error).__name__
             kind = PassingError if _passes(error) else StorageError
             raise kind(f"The snapshot {self.title} cannot be used: {text}") from error
+
+
+def _repeat(act: Callable[[], T]) -> T:
+    """Return the result of a request; repeat it after a second if the failure is temporary."""
+    for pause in AGAIN_SECONDS:
+        try:
+            return act()
+        except Exception as error:
+            if not isinstance(error, PassingError) and not _passes(error):
+                raise
+            time.sleep(pause)
+    return act()
 
 
 def _lease(term: int, holder: Mapping[str, str]) -> CommitOperationAdd:
@@ -151,6 +177,6 @@ def _status(error: Exception) -> int:
 
 
 def _passes(error: Exception) -> bool:
-    """Whether a failure says nothing of what is there: trouble on the line or at the Hub, or too many requests."""
+    """Return whether a failure is temporary: a bad connection, trouble at the Hub, or too many requests."""
     status = _status(error)
     return status == 0 or status >= 500 or status in PASSING or status in CHANGED

@@ -1,19 +1,136 @@
-"""Where snapshots are kept: what a place can do, and which of its failures pass.
+"""Snapshot places: the names of their files, the interface of a place, and the server that uses it.
+
+``coeval-LINEAGE-TERM-NUMBER-TIME-HASH.db`` is a whole copy, ``.pages`` what changed since the file before it. A
+lineage is one database and what became of it. Each server that takes the place over begins a new term, so that
+what a server writes that was replaced without knowing never ranks as newer; clocks decide nothing.
 
 A place also holds the lease of whoever serves from it: a file for each term, made by one server only. A holder
-changes its file now and then; one that stays the same for long is of a server that is gone.
+changes its file now and then; one that stays the same for long is of a server that is gone. Whether a holder is
+alive is judged by what it does while one looks on, never by comparing clocks; on the same machine, by its process.
 """
 
 from __future__ import annotations
 
+import os
 import re
+import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
 from pathlib import Path
 from typing import ParamSpec, Protocol, TypeVar
 
+from coeval.clock import now
 from coeval.errors import StorageError
+
+# The names of snapshots: the type of each file, their order, and the files to delete.
+#
+# ``coeval-LINEAGE-TERM-NUMBER-TIME-HASH.db`` is a whole copy, ``.pages`` what changed since the file
+# before it. A lineage is one database and what became of it. Each server that takes the place over
+# begins a new term, so that what a server writes that was replaced without knowing never ranks as
+# newer; clocks decide nothing.
+
+NAME = re.compile(
+    r"coeval-(?P<lineage>[0-9a-f]{16})-(?P<term>\d{6})-(?P<number>\d{10})-"
+    r"(?P<time>\d{8}T\d{9}Z)-(?P<hash>[0-9a-f]{16})\.(?P<kind>db|pages)"
+)
+OLD_NAME = re.compile(r"coeval-(?P<time>\d{8}T\d{9}Z)-(?P<hash>[0-9a-f]{16})\.db")
+"""The pattern of whole copies' names from before files had a lineage."""
+
+KEEP_LAST, KEEP_DAYS = 12, 30
+KEEP_CHAINS = 3
+"""Whole copies, and terms, that keep the pages which changed after them."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Snapshot:
+    """A file in a place; later ones sort higher."""
+
+    term: int
+    number: int
+    """The number of checks with changes; within a term, the same number means the same state."""
+    time: str
+    """The time in the name: 20260131T093000000Z."""
+    lineage: str
+    hash: str
+    whole: bool
+    name: str
+
+    @property
+    def taken_at(self) -> str:
+        """The time, as the tables write it."""
+        t = self.time
+        return f"{t[:4]}-{t[4:6]}-{t[6:8]}T{t[9:11]}:{t[11:13]}:{t[13:15]}.{t[15:18]}Z"
+
+
+def render_name(lineage: str, term: int, number: int, moment: datetime, digest: str, *, whole: bool) -> str:
+    time = moment.strftime("%Y%m%dT%H%M%S%f")[:-3] + "Z"
+    return f"coeval-{lineage}-{term:06}-{number:010}-{time}-{digest}.{'db' if whole else 'pages'}"
+
+
+def parse_name(name: str) -> Snapshot | None:
+    """Return the snapshot that a file name describes; None if the file is not ours.
+
+    >>> parse_name("coeval-20260131T093000000Z-0123456789abcdef.db").taken_at
+    '2026-01-31T09:30:00.000Z'
+    """
+    if match := NAME.fullmatch(name):
+        term, number = int(match["term"]), int(match["number"])
+        whole = match["kind"] == "db"
+        return Snapshot(term, number, match["time"], match["lineage"], match["hash"], whole, name)
+    if match := OLD_NAME.fullmatch(name):
+        return Snapshot(0, 0, match["time"], "", match["hash"], True, name)
+    return None
+
+
+def parse_names(names: Iterable[str]) -> list[Snapshot]:
+    """Return our files, newest first."""
+    return sorted((snapshot for name in names if (snapshot := parse_name(name))), reverse=True)
+
+
+def choose_drops(names: Iterable[str]) -> Sequence[str]:
+    """Return the snapshots to delete. Each lineage is thinned separately, so that none displaces another.
+
+    Of a lineage stay the newest twelve whole copies, the newest of each of thirty days, and, of the latest terms,
+    the pages that changed since the last few whole copies.
+    """
+    drops: list[str] = []
+    by_lineage = sorted(parse_names(names), key=lambda snapshot: snapshot.lineage)
+    for _, group in groupby(by_lineage, key=lambda snapshot: snapshot.lineage):
+        newest_first = sorted(group, reverse=True)
+        whole = [snapshot for snapshot in newest_first if snapshot.whole]
+        newest_of_day = {snapshot.time[:8]: snapshot for snapshot in reversed(whole)}
+        days = sorted(newest_of_day, reverse=True)[:KEEP_DAYS]
+        kept = {*whole[:KEEP_LAST], *(newest_of_day[day] for day in days)}
+        since = _begin_of_chains(whole)
+        drops += [
+            snapshot.name
+            for snapshot in newest_first
+            if (
+                snapshot not in kept
+                if snapshot.whole
+                else snapshot.term not in since or snapshot.number <= since[snapshot.term]
+            )
+        ]
+    return drops
+
+
+def _begin_of_chains(whole: Sequence[Snapshot]) -> dict[int, int]:
+    """Return the number for each of the latest terms after which changed pages are kept."""
+    terms = sorted({snapshot.term for snapshot in whole}, reverse=True)[:KEEP_CHAINS]
+    return {
+        term: [snapshot.number for snapshot in whole if snapshot.term == term][:KEEP_CHAINS][-1]
+        for term in terms
+    }
+
+
+# Snapshot places: their interface, and the temporary failures.
+#
+# A place also holds the lease of its server: a file for each term, made by one server only.
+# A holder changes its file now and then; one that stays the same for long is of a server that is gone.
 
 LEASE = re.compile(r"coeval-term-(\d{6})\.(lease|free)")
 P = ParamSpec("P")
@@ -26,19 +143,19 @@ class PassingError(StorageError):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a place says of whoever serves from it."""
+    """A place's information about the server that uses it."""
 
     term: int
-    """0 before anybody did."""
+    """The term; 0 before the first server."""
     beat: str
     """Changes while the holder is alive."""
     free: bool
-    """Whether the holder has given it back."""
+    """True if the holder has released the place."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How often a place takes changes and looks, and after how many silent seconds its holder counts as gone."""
+    """The pace of changes and checks, and the silence in seconds after which its holder counts as gone."""
 
     ship_seconds: float
     promised_seconds: float
@@ -54,13 +171,17 @@ class Place(Protocol):
     title: str
     pace: Pace
 
-    def open(self) -> None:
-        """See that the place can be used; one that was never there is made."""
+    def open(self, *, create: bool = False) -> None:
+        """Check that the place can be used; ``create`` creates it if it does not exist.
+
+        Raises:
+            StorageError: there is no place, and nobody said to create one. A missing disk looks the same as a new one.
+        """
 
     def list_names(self) -> list[str]: ...
 
     def put(self, path: Path, name: str, choose_drops: Callable[[list[str]], Sequence[str]] | None) -> None:
-        """Take a file in, and drop what ``choose_drops`` names of what is there; None drops nothing."""
+        """Store a file, and delete those that ``choose_drops`` selects; None deletes nothing."""
 
     def get(self, name: str, target: Path) -> None: ...
 
@@ -69,7 +190,7 @@ class Place(Protocol):
     def get_holder(self, term: int) -> Mapping[str, str]: ...
 
     def take(self, term: int, holder: Mapping[str, str]) -> bool:
-        """Begin a term; False where another has begun it first."""
+        """Begin a term; return False if another server has begun it first."""
 
     def beat(self, term: int, holder: Mapping[str, str]) -> None: ...
 
@@ -81,7 +202,7 @@ def lease_name(term: int, *, free: bool = False) -> str:
 
 
 def read_terms(names: Sequence[str]) -> tuple[int, bool]:
-    """The latest term in a place, and whether it was given back.
+    """Return the latest term of a place, and whether it was released.
 
     >>> read_terms(["coeval-term-000001.lease", "coeval-term-000002.lease", "coeval-term-000002.free"])
     (2, True)
@@ -91,7 +212,7 @@ def read_terms(names: Sequence[str]) -> tuple[int, bool]:
 
 
 def patiently(patience: float, act: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Do it again while it fails in a passing way, with growing pauses, for so many seconds.
+    """Repeat an action after temporary failures, with growing pauses, for this number of seconds.
 
     Raises:
         StorageError: it fails for good, or still does after so many seconds.
@@ -105,3 +226,89 @@ def patiently(patience: float, act: Callable[P, T], *args: P.args, **kwargs: P.k
                 raise
             time.sleep(pause)
             pause = min(2 * pause, 15.0)
+
+
+# One server at a time serves from a place: waiting for the one before, and beginning a term.
+#
+# Whether a holder is alive is judged by what it does while one looks on, never by comparing clocks; on
+# the same machine, by its process.
+
+LOOK_SECONDS = 1.0
+
+
+def describe_holder() -> dict[str, str]:
+    """This process, for others to know it by."""
+    return {
+        "id": uuid.uuid4().hex,
+        "host": socket.gethostname(),
+        "pid": str(os.getpid()),
+        "machine": _read_machine(),
+        "begun": _read_begin(os.getpid()),
+        "since": now(),
+    }
+
+
+def _read_machine() -> str:
+    """Return an id that is equal only if process numbers are comparable: this boot, and its namespace."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot} {os.readlink('/proc/self/ns/pid')}"
+    except OSError:
+        return ""
+
+
+def _read_begin(pid: int) -> str:
+    """Return the start of a process in the kernel's ticks; empty if there is no such process."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""
+
+
+def is_gone(holder: Mapping[str, str]) -> bool:
+    """Return whether the holder, a process of this machine, is known to have ended."""
+    machine, pid = holder.get("machine", ""), holder.get("pid", "")
+    if not machine or machine != _read_machine() or not pid.isdigit():
+        return False
+    return not holder.get("begun") or _read_begin(int(pid)) != holder["begun"]
+
+
+def take_places(
+    places: Sequence[Place],
+    holder: Mapping[str, str],
+    list_snapshots: Callable[[], Sequence[Snapshot]],
+    on_wait: Callable[[str], None],
+    patience: float,
+) -> int:
+    """Begin a new term in all places after the previous server has stopped; return its number.
+
+    Raises:
+        StorageError: a place does not answer, or cannot be written.
+    """
+    while True:
+        looks = [_wait_for(place, on_wait, patience) for place in places]
+        # leases may have been deleted: the existing files were written in earlier terms
+        term = (
+            max([look.term for look in looks] + [snapshot.term for snapshot in list_snapshots()], default=0)
+            + 1
+        )
+        if all(patiently(patience, place.take, term, holder) for place in places):
+            return term
+
+
+def _wait_for(place: Place, on_wait: Callable[[str], None], patience: float) -> Look:
+    """Wait until no server uses the place."""
+    last, since = patiently(patience, place.look), time.monotonic()
+    while last.term and not last.free:
+        holder = patiently(patience, place.get_holder, last.term)
+        if is_gone(holder) or time.monotonic() - since > place.pace.silent_seconds:
+            break
+        on_wait(
+            f"Another CoEval ({holder.get('host', 'unknown')}, process {holder.get('pid', '?')}) serves from the "
+            f"{place.title}: this one waits until it stops, and goes on from its last state."
+        )
+        time.sleep(min(LOOK_SECONDS, place.pace.look_seconds))
+        look = patiently(patience, place.look)
+        if look != last:
+            last, since = look, time.monotonic()
+    return last

@@ -1,1 +1,1 @@
-"""What pages share: tables, views, charts, the theme."""
+"""Common parts of pages: tables, views, charts, the theme."""

@@ -6,10 +6,10 @@ sentences that describe it to whoever does not see it; how it looks is in ``char
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from coeval.stats.estimates.later import Later
+from coeval.lazy import Later
 
 if TYPE_CHECKING:
     import altair as alt
@@ -18,9 +18,9 @@ else:
 import numpy as np
 import pandas as pd
 
-from coeval.stats.agreement.clustered import ACCEPTABLE, TENTATIVE
-from coeval.stats.behaviour.actions import ACTIONS
-from coeval.ui.components.chart_style import (
+from coeval.stats.actions import ACTIONS
+from coeval.stats.agreement.clustered_agreement import ACCEPTABLE, TENTATIVE
+from coeval.ui.components.theme import (
     BRAND,
     FAINT,
     HELP_LINE,
@@ -29,6 +29,7 @@ from coeval.ui.components.chart_style import (
     PLAIN,
     ROW,
     SERIES,
+    SOFT,
     TIME,
     axis_ticks,
     names_axis,
@@ -54,52 +55,63 @@ __all__ = [
 ]
 
 
-SHORT = 11
-"""Characters of a name for which there is room beside a heat map."""
+ALPHA_BANDS = ("below .667", ".667 to .8", ".8 or more", "undefined")
+"""The shades of a heat map of alphas: the levels of Krippendorff (2004)."""
 
 
 def forest(
     frame: pd.DataFrame,
     description: str,
     *,
-    lines: Sequence[float] = (),
+    lines: Mapping[str, float] | None = None,
     domain: tuple[float, float] = (0.0, 1.0),
 ) -> Any:
     """Estimates with their intervals, one a line, and the same in figures at the right.
 
     Args:
         frame: ``label, value, low, high, text, about``; an estimate without a value shows its text alone.
-        lines: values to mark with a dashed line, each named on the axis.
+        lines: values to mark with a dashed line, by the names that stand above the lines.
         domain: the axis reaches from here to here, and further where the data does.
     """
     found = frame[["value", "low", "high"]].to_numpy(dtype=float)
     reach = [*domain, *found[~np.isnan(found)]]
     names = names_axis("label", list(frame["label"]))
     marked: dict[str, Any] = {"tickCount": 5}
+    marks = pd.DataFrame({"value": list((lines or {}).values()), "name": list(lines or {})})
     if lines:  # the names of two lines that stand close lean away from each other
-        sides = zip(lines, ("right", "left"), strict=False)
+        sides = list(zip(marks["value"], ("right", "left"), strict=False)) if len(lines) > 1 else []
         lean = {"condition": [{"test": f"datum.value == {x}", "value": side} for x, side in sides]}
-        values = [*lines, *_ticks(*_fifths(reach), lines)]
-        marked = {"values": values, "labelExpr": NO_ZERO, "labelAlign": {**lean, "value": "center"}}
+        values = [*marks["value"], *_ticks(*_fifths(reach), list(marks["value"]))]
+        marked = {"values": values, "labelExpr": NO_ZERO}
+        marked |= {"labelAlign": {**lean, "value": "center"}} if sides else {}
+        marks["align"] = [side for _, side in sides] or ["center"]
     axis = alt.Axis(title=None, grid=False, ticks=True, domain=True, **marked)
     x = alt.X("value:Q", scale=alt.Scale(domain=list(_fifths(reach)), nice=False), axis=axis)
-    rules = alt.Chart(pd.DataFrame({"value": list(lines)})).mark_rule(**HELP_LINE).encode(x=x)
+    rules = alt.Chart(marks).mark_rule(**HELP_LINE).encode(x=x)
+    named = [
+        alt.Chart(marks[marks["align"] == side])
+        .mark_text(align=side, baseline="bottom", fontSize=12, color=SOFT, aria=False)
+        .encode(x=x, y=alt.value(-4), text="name:N")
+        for side in (marks["align"].unique() if lines else ())
+    ]
     whiskers = alt.Chart(frame.dropna(subset=["low", "high"])).mark_rule(
         strokeWidth=3, strokeCap="round", color=BRAND, aria=False
     )
     points = alt.Chart(frame.dropna(subset=["value"])).mark_circle(size=130, opacity=1, color=BRAND)
     chart = alt.layer(
         rules,
+        *named,
         whiskers.encode(y=names, x="low:Q", x2="high:Q", tooltip=tips("about")),
         points.encode(y=names, x=x, tooltip=tips("about")),
         texts_beside(frame, names),
     )
     room = 30 + 7 * max((len(str(text)) for text in frame["text"]), default=0)
-    return themed(chart, description, height=max(1, len(frame)) * (ROW + 8), right=min(room, 260))
+    top = 18 if lines else 0
+    return themed(chart, description, height=max(1, len(frame)) * (ROW + 8), right=min(room, 260), top=top)
 
 
 def _fifths(values: Sequence[float]) -> tuple[float, float]:
-    """From where to where an axis reaches that ends at fifths: then its ends have labels.
+    """Return the limits of an axis that ends at fifths, so that its ends have labels.
 
     >>> _fifths([0.0, 1.0, -0.37])
     (-0.4, 1.0)
@@ -108,7 +120,7 @@ def _fifths(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _ticks(low: float, high: float, lines: Sequence[float]) -> list[float]:
-    """Every fifth between two values, those away that stand so close to a line that their names would touch.
+    """Return every fifth between two values, except those too close to a line for their labels.
 
     >>> _ticks(0, 1, (0.667, 0.8))
     [0.0, 0.2, 0.4, 1.0]
@@ -119,38 +131,57 @@ def _ticks(low: float, high: float, lines: Sequence[float]) -> list[float]:
 
 def alpha_forest(frame: pd.DataFrame, description: str) -> Any:
     """Alphas with their intervals, and the lines at .667 and .800."""
-    return forest(frame, description, lines=(TENTATIVE, ACCEPTABLE))
+    return forest(frame, description, lines={"tentative": TENTATIVE, "reliable": ACCEPTABLE})
 
 
 def heatmap(frame: pd.DataFrame, description: str, names: Sequence[str]) -> Any:
-    """A value for every two of ``names``, the darker the higher; intervals show on hover.
+    """Return an alpha for every two of ``names``, in three shades (below .667, up to .8, above); intervals on hover.
 
     Args:
         frame: ``a, b, value, text, about``; give both (a, b) and (b, a).
     """
     side, small = max(22, min(44, 420 // max(1, len(names)))), len(names) > 12
-    slanted = 7 * sum(len(name) + 2 for name in names) > 420
+    longest = max((len(name) for name in names), default=0)
+    slanted = 7 * sum(len(name) + 2 for name in names) > 300
     scale = alt.Scale(domain=list(names), paddingInner=0.05, paddingOuter=0)
-    plain: dict[str, Any] = {"title": None, "domain": False, "ticks": False, "labelLimit": 90, "grid": False}
-    if len({name[:SHORT] for name in names}) < len(names):
-        # names that begin alike are told apart by how they end
-        plain["labelExpr"] = (
-            f"length(datum.label) > {SHORT} ? '…' + slice(datum.label, -{SHORT}) : datum.label"
-        )
+    plain: dict[str, Any] = {"title": None, "domain": False, "ticks": False, "labelLimit": 320, "grid": False}
     top = alt.Axis(**plain, orient="top", labelAngle=-40 if slanted else 0)
-    base = alt.Chart(frame).encode(
+    base = alt.Chart(frame.assign(band=[_alpha_band(value) for value in frame["value"]])).encode(
         x=alt.X("a:N", sort=list(names), scale=scale, axis=top),
         y=alt.Y("b:N", sort=list(names), scale=scale, axis=alt.Axis(**plain)),
         tooltip=tips("about"),
     )
-    depth = alt.Scale(domain=[0, 1], range=[0.06, 0.68], clamp=True)
+    shades = alt.Scale(type="ordinal", domain=list(ALPHA_BANDS), range=[0.08, 0.32, 0.62, 0.0])
+    key = alt.Legend(
+        title=None,
+        orient="bottom",
+        direction="horizontal",
+        values=list(ALPHA_BANDS[:3]),
+        symbolType="square",
+        symbolFillColor=BRAND,
+        symbolStrokeWidth=0,
+        symbolSize=180,
+    )
     cells = base.mark_rect(cornerRadius=4, color=BRAND).encode(
-        opacity=alt.Opacity("value:Q", scale=depth, legend=None)
+        opacity=alt.Opacity("band:N", sort=list(ALPHA_BANDS), scale=shades, legend=key)
     )
     texts = base.mark_text(fontSize=9 if small else 12.5, color=INK).encode(text="text:N")
     marks = [cells] if len(names) > 24 else [cells, texts]
     reach = 4 * len(names[-1]) if slanted and names else 0  # how far the last name slants out of the drawing
-    return themed(alt.layer(*marks), description, height=side * max(1, len(names)), right=min(reach, 60))
+    return themed(
+        alt.layer(*marks), description, height=side * max(1, len(names)), right=min(reach, 8 * longest, 120)
+    )
+
+
+def _alpha_band(value: float) -> str:
+    """Which shade an alpha has, by name.
+
+    >>> [_alpha_band(value) for value in (0.5, 0.667, 0.8, float("nan"))]
+    ['below .667', '.667 to .8', '.8 or more', 'undefined']
+    """
+    if value != value:
+        return ALPHA_BANDS[3]
+    return ALPHA_BANDS[sum(value >= line for line in (TENTATIVE, ACCEPTABLE))]
 
 
 def action_bars(frame: pd.DataFrame, description: str) -> Any:
@@ -178,7 +209,7 @@ def action_bars(frame: pd.DataFrame, description: str) -> Any:
 
 
 def confusion(frame: pd.DataFrame, description: str, *, x: str, y: str) -> Any:
-    """How often one score (across) meets another (down); shades are shares of the row.
+    """Return a heat map of how often two scores occur together; shades are shares of the row.
 
     Args:
         frame: ``x, y, n, share``, scores as texts; the top score comes first down.
@@ -204,7 +235,7 @@ def confusion(frame: pd.DataFrame, description: str, *, x: str, y: str) -> Any:
 
 
 def distribution(frame: pd.DataFrame, description: str) -> Any:
-    """What share of its scores each source gave to each score.
+    """Return a chart of the share of each score, by source.
 
     Args:
         frame: ``series, score, share, n``, scores as texts.
@@ -294,7 +325,7 @@ def pairs(
     domain: tuple[float, float] | None = None,
     percent: bool = False,
 ) -> Any:
-    """Two or more sources beside each other on one line a thing, with intervals: systems, levels, arms.
+    """Return a chart of several sources side by side with intervals: systems, levels, arms.
 
     Args:
         frame: ``label, series, value, low, high, about``.

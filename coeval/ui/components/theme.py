@@ -1,8 +1,23 @@
-"""How the pages look and what their heads load; colours and sizes are in static/css/coeval.css."""
+"""Colours, type and styles of pages and charts.
+
+Every colour is a CSS variable of ``static/css/coeval.css``: drawn as SVG, a chart follows the page's theme by
+itself, and readers who force their own colours get them.
+"""
 
 from __future__ import annotations
 
+import json
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import gradio as gr
+import numpy as np
+import pandas as pd
+from gradio.components.plot import PlotData
+
+from coeval.lazy import Later
 
 THEME = gr.themes.Base(
     primary_hue=gr.themes.Color(
@@ -42,13 +57,180 @@ THEME = gr.themes.Base(
 
 HEAD = """
 <link rel="icon" type="image/svg+xml" href="{static}favicon.svg">
-<link rel="stylesheet" href="{static}css/coeval.css">
-<link rel="stylesheet" href="{static}css/app.css">
-<link rel="stylesheet" href="{static}css/agreement.css">
-<link rel="stylesheet" href="{static}css/judge.css">
+<link rel="stylesheet" href="{static}bundle/pages.css?v={version}">
 <script>
   /* components may be built before the modules below have loaded: they wait here */
   window.coevalReady = (run) => window.coeval?.view ? run() : addEventListener('coeval-ready', run, {{once: true}});
 </script>
-<script type="module" src="{static}main.js"></script>
+<script type="module" src="{static}bundle/main.js?v={version}"></script>
 """
+
+
+# How charts look: colours, type, the axes of lists, legends.
+#
+# Every colour is a CSS variable of ``static/css/coeval.css``: drawn as SVG, a chart follows the page's
+# theme by itself, and readers who force their own colours get them.
+
+if TYPE_CHECKING:
+    import altair as alt
+else:
+    alt = Later("altair")
+
+FONT = 'Inter, "Source Sans 3", system-ui, sans-serif'
+BRAND, INK, SOFT, FAINT, LINE = (f"var(--{name})" for name in ("brand", "ink", "soft", "faint", "line"))
+SERIES = [f"var(--series-{n})" for n in range(1, 9)]
+EMBED = {"embedOptions": {"renderer": "svg", "actions": False}}
+"""SVG, so that colours may be CSS variables; no menu, as that leads to another site."""
+
+HELP_LINE: dict[str, Any] = {"strokeDash": [3, 4], "color": FAINT, "aria": False}
+"""A line that only helps the eye; a screen reader has the figures in words."""
+
+NO_ZERO = "datum.value == 0 ? '0' : replace(format(datum.value, '.3f'), '0.', '.')"
+"""A label as Vega computes it: .667 rather than 0.667."""
+
+PLAIN = "format(datum.value, '.3~r')"
+TIME = (
+    "datum.value < 60 ? format(datum.value, '.3~r') + ' s' : datum.value < 3600 ? format(datum.value / 60, '.3~r') + "
+    "' min' : format(datum.value / 3600, '.3~r') + ' h'"
+)
+"""Seconds as Vega labels them: 0.3 s, 45 s, 2.5 min."""
+
+LEGEND = 640
+"""Width of a legend in pixels; further entries start a new line."""
+
+ROW = 40
+"""Height, in pixels, of one line of a chart that lists things."""
+
+
+def round_reach(values: Any) -> tuple[float, float, list[float]]:
+    """Return the limits of an axis that ends at ticks, and the ticks: the data with some room, in round steps.
+
+    >>> round_reach([2.4, 3.1, float("nan"), 4.2])
+    (2.0, 4.5, [2.0, 2.5, 3.0, 3.5, 4.0, 4.5])
+    """
+    found = np.asarray(values, dtype=float).ravel()
+    found = found[~np.isnan(found)]
+    if not len(found):
+        return 0.0, 1.0, [0.0, 1.0]
+    low, high = float(found.min()), float(found.max())
+    step = _round_step((high - low) / 4 if high > low else max(abs(high), 1.0) / 4)
+    first, last = math.floor(low / step), math.ceil(high / step)
+    ticks = [round(k * step, 10) for k in range(first, max(last, first + 1) + 1)]
+    return ticks[0], ticks[-1], ticks
+
+
+def axis_ticks(values: Any, *, log: bool = False) -> list[float]:
+    """Return the labels of an axis with the data's limits: both ends, and round numbers between.
+
+    >>> axis_ticks([0.3, 12, 70], log=True)
+    [0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 70.0]
+    >>> axis_ticks([1, 5, 10])
+    [1.0, 5.0, 10.0]
+    """
+    found = np.asarray(values, dtype=float)
+    found = found[~np.isnan(found)]
+    if not len(found) or found.min() == found.max():
+        return sorted({float(value) for value in found})
+    low, high = float(found.min()), float(found.max())
+    if log:
+        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        between = [float(f"{digit}e{power}") for power in powers for digit in (1, 2, 5)]
+        near = 0.06 * math.log(high / low)
+        inner = [x for x in between if math.log(x / low) > near and math.log(high / x) > near]
+    else:
+        _, _, steps = round_reach(found)
+        inner = [x for x in steps if min(x - low, high - x) > 0.06 * (high - low)]
+    return [low, *inner, high]
+
+
+def _round_step(rough: float) -> float:
+    """Return the round number nearest above: 1, 2 or 5 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(rough))
+    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9))
+
+
+def blank() -> PlotData:
+    """Return an empty chart, with which a page loads the drawing library in advance."""
+    spec = {"width": 1, "height": 1, "data": {"values": [{}]}, "mark": {"type": "point", "opacity": 0}}
+    frameless = {"view": {"stroke": None}}
+    return PlotData(type="altair", plot=json.dumps(spec | {"config": frameless, "usermeta": EMBED}))
+
+
+def wrapped(text: str, width: int = 34) -> str:
+    """A label of at most two lines; a longer one ends in an ellipsis.
+
+    >>> wrapped("Simple language: the answer uses words that every child knows and no others")
+    'Simple language: the answer uses\\nwords that every child knows and…'
+    """
+    return "\n".join(textwrap.wrap(text, width, max_lines=2, placeholder="…")) or "–"
+
+
+def themed(chart: Any, description: str, *, height: int, right: int = 0, top: int = 0) -> Any:
+    """Return the chart at its card's width, without background or frame, readable in both colour schemes.
+
+    Args:
+        description: what a screen reader says in place of the drawing.
+        height: of the drawing, in pixels, without axes and legend.
+        right: room, in pixels, for texts beside the drawing.
+        top: room, in pixels, for texts above it.
+    """
+    text: dict[str, Any] = {"labelFontSize": 12.5, "titleFontSize": 12, "titleFontWeight": 500}
+    ink: dict[str, Any] = {"labelColor": SOFT, "titleColor": FAINT}
+    line: dict[str, Any] = {"gridColor": LINE, "domainColor": LINE, "tickColor": LINE}
+    return (
+        chart.properties(
+            width="container",
+            height=height,
+            description=description,
+            background="transparent",
+            padding={"left": 4, "top": 6 + top, "right": 4 + right, "bottom": 4},
+            autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
+            usermeta=EMBED,
+        )
+        .configure(font=FONT)
+        .configure_view(stroke=None)
+        .configure_axis(**text, **ink, **line, labelPadding=8, titlePadding=10)
+        .configure_legend(**text, **ink, orient="top", labelLimit=320, offset=12)
+    )
+
+
+def names_axis(field: str, names: Sequence[str]) -> alt.Y:
+    """Return the vertical axis of a list of names, in the given order, in up to two lines each."""
+    longest = max((len(line) for name in names for line in name.split("\n")), default=0)
+    axis = alt.Axis(
+        title=None,
+        domain=False,
+        ticks=False,
+        labelExpr="split(datum.value, '\\n')",
+        labelAlign="left",
+        labelPadding=min(250, 24 + round(6.6 * longest)),
+        labelLimit=250,
+        labelBaseline="middle",
+        labelLineHeight=15,
+        labelColor=INK,
+    )
+    return alt.Y(f"{field}:N", sort=list(names), axis=axis, scale=alt.Scale(domain=list(names)))
+
+
+def texts_beside(frame: pd.DataFrame, names: alt.Y) -> Any:
+    """Return the texts of a list, at the right of the drawing."""
+    texts = alt.Chart(frame).mark_text(align="left", dx=18, fontSize=12.5, color=SOFT)
+    return texts.encode(y=names, x=alt.value("width"), text="text:N")
+
+
+def tips(*fields: str) -> list[Any]:
+    """Return the tooltips of a chart as readable texts."""
+    return [alt.Tooltip(f"{field}:N", title=" " * place) for place, field in enumerate(fields, 1)]
+
+
+def series_colour(names: Sequence[str]) -> alt.Color:
+    """Return a colour for each name, in order, with their legend."""
+    colours = (SERIES * (len(names) // len(SERIES) + 1))[: len(names)]
+    scale = alt.Scale(domain=list(names), range=colours)
+    return alt.Color("series:N", sort=list(names), scale=scale, legend=series_legend(names))
+
+
+def series_legend(names: Sequence[str]) -> alt.Legend:
+    """Return the legend of colours and, if marks have shapes too, of shapes."""
+    longest = max((len(name) for name in names), default=0)
+    return alt.Legend(title=None, columns=max(1, LEGEND // (40 + 7 * longest)))

@@ -1,7 +1,8 @@
-"""Read-only pieces of a page, built of nodes whose texts can never become markup.
+"""Nodes that the browser builds without markup, and the places for the parts that it builds by itself.
 
-A gr.HTML with a value runs what the value says. So the template here is constant, and the value is a tree
-of nodes that ``static/texts/view.js`` builds with createElement and textContent.
+A gr.HTML with a value runs what the value says. So the templates here are constant: the value of a ``View`` is a tree
+of nodes that ``static/texts/view.js`` builds with createElement and textContent, and the value of a ``Screen`` only
+says what to show and for whom; the scripts under ``static/`` fetch and save that by JSON routes, past Gradio's queue.
 """
 
 from __future__ import annotations
@@ -11,8 +12,13 @@ from typing import Any
 
 import gradio as gr
 
-from coeval.domain.chats import read_chat
-from coeval.study.hosting.image_hosts import ShownImage
+from coeval.domain.tasks import read_chat
+from coeval.usecases.images import ShownImage
+
+# Read-only pieces of a page, built of nodes whose texts can never become markup.
+#
+# A gr.HTML with a value runs what the value says. So the template here is constant, and the value is a
+# tree of nodes that ``static/texts/view.js`` builds with createElement and textContent.
 
 Node = dict[str, Any] | str
 TAGS = frozenset(
@@ -28,6 +34,7 @@ TAGS = frozenset(
         "dl",
         "dt",
         "em",
+        "h1",
         "h2",
         "h3",
         "h4",
@@ -58,7 +65,7 @@ TAGS = frozenset(
 
 
 def el(tag: str, *children: Node | None, **attributes: Any) -> dict[str, Any]:
-    """A node: ``tag.class1.class2``, children (texts or nodes; None is left out) and attributes.
+    """Return a node: ``tag.class1.class2``, children (texts or nodes; None is left out) and attributes.
 
     ``width`` is a share from 0 to 1 of the parent's width. Underscores in names become hyphens.
 
@@ -82,7 +89,7 @@ def el(tag: str, *children: Node | None, **attributes: Any) -> dict[str, Any]:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[Node | None]], *, cls: str = "grid") -> dict[str, Any]:
-    """A plain table; cells are texts or nodes."""
+    """Return a plain table; cells are texts or nodes."""
     return el(
         f"table.{cls}",
         el("thead", el("tr", *(el("th", name, scope="col") for name in head))),
@@ -96,7 +103,7 @@ def markdown_view(text: str) -> dict[str, Any]:
 
 
 def text_view(text: str) -> dict[str, Any]:
-    """A text of an instance as it was written; a conversation as its turns."""
+    """Return a text of an instance as it was written; a conversation as its turns."""
     turns = read_chat(text)
     if not turns:
         return el("pre", text)
@@ -105,7 +112,7 @@ def text_view(text: str) -> dict[str, Any]:
 
 
 def image_view(image: ShownImage) -> dict[str, Any]:
-    """An image of an instance, or why it is not shown."""
+    """Return an image of an instance, or why it is not shown."""
     if image.problem:
         return el("p.note", image.problem)
     return el("div.shown-image", el("img", src=image.source, alt=image.name))
@@ -126,6 +133,56 @@ class View(gr.HTML):
     def postprocess(self, value: Any) -> Any:
         nodes = value if isinstance(value, list) else [value]
         return {"nodes": [node for node in nodes if node is not None]}
+
+    def api_info(self) -> dict[str, Any]:
+        return {"type": "object"}
+
+
+# Parts of the page that the browser builds by itself: Gradio gives them a place, and nothing more.
+#
+# The template is constant, so no text can become markup. The value only says what to show and for whom;
+# the scripts under ``static/`` fetch and save it by the JSON routes of ``ui.app``, past Gradio's
+# queue.
+
+TEMPLATE = '<div class="coeval-mount">Loading…</div>'
+BOOTSTRAP = """
+window.coevalReady(() => window.coeval.screen(%r, element.querySelector('.coeval-mount'), props, watch, trigger));
+/* events that can be listened to: 'submit' */
+"""
+Value = dict[str, Any]
+
+
+class Screen(gr.HTML):
+    """The scrutiny of a task, one's own ballot, the owner's decisions on the count, or a screen of an extension.
+
+    The value is ``{"task": slug, "person": text}`` or None; ``person`` only keeps apart what the browser stores
+    for different people, so it may be any text that is theirs alone; ``language`` is what the words are in. A
+    ballot and decisions add ``round`` and ``revision``, by which they see that there is something newer to fetch.
+    ``submit`` fires after a save.
+    """
+
+    def __init__(
+        self,
+        value: Value | None = None,
+        *,
+        screen: str = "scrutiny",
+        **options: Any,
+    ) -> None:
+        self.screen = screen
+        super().__init__(
+            value=value,
+            html_template=TEMPLATE,
+            js_on_load=BOOTSTRAP % screen,
+            apply_default_css=False,
+            **options,
+        )
+
+    def preprocess(self, payload: Any) -> None:
+        """Nothing is believed from the browser here."""
+        return None
+
+    def postprocess(self, value: Any) -> Any:
+        return value
 
     def api_info(self) -> dict[str, Any]:
         return {"type": "object"}

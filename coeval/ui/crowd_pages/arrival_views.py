@@ -1,36 +1,88 @@
-"""What the study's page says before anybody has joined, and where somebody who has joined withdraws."""
+"""The study's page before a person has joined, and the page on which they withdraw."""
 
 from __future__ import annotations
 
 from coeval.domain import Plan, StudyState
 from coeval.language import tr, trn
-from coeval.study.crowd.arriving import Arrival, Coming
-from coeval.study.crowd.onboarding import Visit
-from coeval.study.crowd.proof import Link
-from coeval.study.crowd.situations import find_full_code
 from coeval.ui.components.view import Node, el
-from coeval.ui.crowd_pages.page_parts import StudyForm, StudyView, paragraphs, show_way_out
+from coeval.ui.crowd_pages.participant_views import StudyForm, StudyView, paragraphs, show_way_out
+from coeval.usecases.crowd.entry import Arrival, Coming
+from coeval.usecases.crowd.link_signing import Link
+from coeval.usecases.crowd.onboarding import UNDO_DAYS, Visit
+from coeval.usecases.crowd.participant_state import find_full_code
 
 
 def show_arrival(arrival: Arrival) -> StudyView:
-    """What somebody sees who followed a link of the service."""
+    """Return the page for a person who followed a service's link."""
     plan, link = arrival.plan, arrival.link
     if arrival.coming is Coming.SHUT:
         return show_shut(plan, arrival.full)
     if arrival.coming is Coming.ELSEWHERE:
-        text = tr(
-            "You began this study in another browser. Open its link there, or type the word you chose then."
-        )
-        form = StudyForm("consent", tr("Go on"), _hidden(link), ask=tr("Your word"))
-        return StudyView([el("p", text)], (form,))
+        return _show_waiting(arrival) if arrival.number else _show_elsewhere(arrival)
     if arrival.coming is Coming.AGAIN:
-        text = tr("Welcome back. You agreed to take part before; go on where you are.")
-        return StudyView([el("p", text)], (StudyForm("consent", tr("Go on"), _hidden(link)),))
-    word = tr("A word to come back with from another browser (you may leave it empty)")
-    ask = "" if plan.terms.proof else word
+        text = tr("Welcome back. You have agreed to take part; continue where you stopped.")
+        return StudyView([el("p", text)], (StudyForm("consent", tr("Continue"), _hidden(link)),))
     body = [*paragraphs(arrival.task.description), *paragraphs(plan.terms.consent)]
-    agree = StudyForm("consent", tr("I agree and take part"), _hidden(link), ask=ask)
+    agree = StudyForm("consent", tr("I agree and take part"), _hidden(link))
     return StudyView(body, (agree, StudyForm("decline", tr("I do not agree"), plain=True)), "consent")
+
+
+def _show_elsewhere(arrival: Arrival) -> StudyView:
+    """Return the page for a known person in another browser: the ways to prove their identity."""
+    body: list[Node] = [
+        el("p.lead", tr("A participant with this id was here before, in another browser.")),
+        el("p", tr("Open the link in that browser, or type the return code that was shown there.")),
+    ]
+    if arrival.refused:
+        body.append(el("p.note", tr("An owner of the study turned this browser away.")))
+    body.append(
+        el(
+            "p.note",
+            tr(
+                "If you have neither, ask to be let in. An owner of the study decides; this can take a while."
+            ),
+        )
+    )
+    hidden = _hidden(arrival.link)
+    return StudyView(
+        body,
+        (
+            StudyForm("consent", tr("Continue"), hidden, ask=tr("Your return code")),
+            StudyForm("ask", tr("I have no code: ask to be let in"), hidden, plain=True),
+        ),
+        "wait",
+    )
+
+
+def _show_waiting(arrival: Arrival) -> StudyView:
+    """Return the page for a person who asked to be let in: their number, and a button to look again."""
+    body: list[Node] = [
+        el("p.lead", tr("You asked to be let in. An owner of the study decides.")),
+        el("p", tr("Your number:")),
+        el("p.code", arrival.number),
+        el(
+            "p",
+            tr("Send this number to the study team through the crowd service, then check here again."),
+        ),
+    ]
+    return StudyView(body, (StudyForm("consent", tr("Check again"), _hidden(arrival.link)),), "wait")
+
+
+def show_return_code(slug: str, code: str) -> StudyView:
+    """Return a worker's return code, which is shown this once."""
+    body: list[Node] = [
+        el("p.lead", tr("Your return code:")),
+        el("p.code", code),
+        el(
+            "p",
+            tr(
+                "Write it down: it is shown only now. You need it to come back from another browser, and to withdraw. "
+                "It is not the completion code."
+            ),
+        ),
+        el("p", el("a.button", tr("Continue"), href=slug)),
+    ]
+    return StudyView(body, kind="consent")
 
 
 def _hidden(link: Link) -> dict[str, str]:
@@ -38,7 +90,7 @@ def _hidden(link: Link) -> dict[str, str]:
 
 
 def show_consent(visit: Visit) -> StudyView:
-    """What somebody sees who signed in and has not joined."""
+    """Return the page for a person who signed in and has not joined."""
     body = [*paragraphs(visit.task.description), *paragraphs(visit.plan.terms.consent)]
     forms = (
         StudyForm("consent", tr("I agree and take part")),
@@ -48,53 +100,59 @@ def show_consent(visit: Visit) -> StudyView:
 
 
 def show_closed_door(visit: Visit) -> StudyView:
-    """What a visitor sees without a link of the service, by which alone people come in."""
+    """Return the page for a visitor without a service's link, which is the only way in."""
     service = visit.plan.terms.service.capitalize() or tr("the study’s own address")
-    note = tr("This is a preview. To take part, come in by {service}.", service=service)
+    note = tr("This is a preview. To take part, open the study from {service}.", service=service)
     return StudyView(
         [*paragraphs(visit.task.description), *paragraphs(visit.plan.terms.consent), el("p.note", note)]
     )
 
 
 def show_shut(plan: Plan, full: bool) -> StudyView:
-    """A study that takes nobody new: why, and what to do about it."""
+    """Return the page of a study that accepts no new people: the reason, and the next step."""
     if full:
         text = tr("This study is full: it has all the people it needs. Thank you for coming.")
     elif plan.state is StudyState.CLOSED:
         text = tr("This study is closed. Thank you for coming.")
     else:
-        text = tr("This study is paused just now. Come back later by the same link, or leave it here.")
+        text = tr("This study is paused. Come back later with the same link, or stop here.")
     body: list[Node] = [el("p.lead", text), el("p", tr("Nothing was saved about you."))]
     return StudyView([*body, *show_way_out(plan, find_full_code(plan.terms))], kind="end")
 
 
 def show_declined(plan: Plan) -> StudyView:
-    """Somebody did not agree, and nothing of theirs is here."""
+    """Return the page for a person who declined; the study keeps nothing of theirs."""
     body: list[Node] = [el("p.lead", tr("You do not take part. Nothing was saved about you."))]
     return StudyView([*body, *show_way_out(plan, plan.terms.code_declined)], kind="end")
 
 
 def show_withdrawal(visit: Visit) -> StudyView:
-    """Somebody who has joined does not agree any more: what happens to what they saved, before it does."""
+    """Return the page for withdrawing: what happens to the saved work."""
     saved = trn(
-        "You agreed to take part before, and {n} evaluation of yours is saved in this study.",
-        "You agreed to take part before, and {n} evaluations of yours are saved in this study.",
+        "You agreed to take part, and this study holds {n} evaluation of yours.",
+        "You agreed to take part, and this study holds {n} evaluations of yours.",
         visit.part.saved,
     )
     items = trn(
-        "With it, {n} answer of yours to the qualification is saved.",
-        "With it, {n} answers of yours to the qualification are saved.",
+        "It also holds {n} answer of yours to the qualification.",
+        "It also holds {n} answers of yours to the qualification.",
         visit.confirmed[0],
     )
     deleted = tr(
-        "If you withdraw, all of it is deleted and cannot be brought back. The study keeps that you took "
-        "part and withdrew, with the id by which you came, so that you are not invited again."
+        "If you withdraw, your data is removed from the study at once and deleted after {days} "
+        "days. The study keeps only your id and a note that you took part and withdrew, so that "
+        "you are not invited again.",
+        days=UNDO_DAYS,
     )
     body: list[Node] = [
         el("p", f"{saved} {items}" if visit.confirmed[0] else saved),
         el("p", deleted),
-        el("p", tr("If you only want to stop, leave this page: what you saved stays.")),
+        el("p", tr("If you only want to stop, leave this page: your saved work stays.")),
     ]
     back = el("p", el("a.button.plain", tr("Back to the study"), href=visit.task.slug))
-    withdraw = StudyForm("withdraw", tr("Withdraw and delete what I saved"), plain=True)
+    lost = tr("If you have lost your return code, contact the study team: they can remove your data.")
+    if visit.asks_code:
+        body.append(el("p.note", lost))
+    ask = tr("Your return code") if visit.asks_code else ""
+    withdraw = StudyForm("withdraw", tr("Withdraw and delete my data"), plain=True, ask=ask)
     return StudyView([*body, back], (withdraw,))

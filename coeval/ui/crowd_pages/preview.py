@@ -6,14 +6,13 @@ from dataclasses import replace
 
 from coeval.domain import Standing, StudyState
 from coeval.language import later, tr
-from coeval.study.crowd.arriving import Arrival, Coming
-from coeval.study.crowd.onboarding import Visit
-from coeval.study.crowd.proof import Link
-from coeval.study.crowd.situations import Part
 from coeval.ui.components.view import Node, el
 from coeval.ui.crowd_pages.arrival_views import show_arrival, show_declined
-from coeval.ui.crowd_pages.page_parts import StudyView
-from coeval.ui.crowd_pages.study_views import show_visit
+from coeval.ui.crowd_pages.participant_views import StudyView, show_visit
+from coeval.usecases.crowd.entry import Arrival, Coming
+from coeval.usecases.crowd.link_signing import Link
+from coeval.usecases.crowd.onboarding import Visit
+from coeval.usecases.crowd.participant_state import Part
 
 PAGES = {
     "consent": later("Consent"),
@@ -43,7 +42,7 @@ STATES = {"paused": StudyState.PAUSED, "closed": StudyState.CLOSED}
 
 
 def show_preview(visit: Visit, name: str, page: int = 1) -> StudyView:
-    """The page of that name, with a way to each of the others in the place of its buttons."""
+    """Return the page with that name, with links to the others in place of its buttons."""
     name = name if name in PAGES else "consent"
     view = _view(visit, name, page)
     links = [

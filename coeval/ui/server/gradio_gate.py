@@ -1,4 +1,4 @@
-"""What stands before a mounted Gradio app: the routes its pages use, for those who may see the page, and no more.
+"""The gate before a mounted Gradio app: only the routes of its pages, only for permitted people.
 
 Every event of Gradio is an endpoint, and beside the events it has some sixty routes of its own. What our pages
 never ask for is not there. A file named in an event is fetched by Gradio before any check of ours, so such events
@@ -8,20 +8,25 @@ are refused here.
 from __future__ import annotations
 
 import json
+import logging
 import re
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urlencode, urlsplit
 
+from anyio import to_thread
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from coeval.domain import Role
-from coeval.study.access import Context
-from coeval.study.people.sessions import get_member, get_signed_in
-from coeval.ui.server.bodies import replay
 from coeval.ui.server.identity import read_session
+from coeval.ui.server.request_limits import replay
+from coeval.ui.server.signin import check_next
+from coeval.usecases.access import Context
+from coeval.usecases.sessions import get_member, get_signed_in
+
+log = logging.getLogger(__name__)
 
 READ = re.compile(
     r"/|/config|/theme\.css|/favicon\.ico|/(static|assets)/.+"
@@ -31,7 +36,10 @@ WRITE = re.compile(r"/gradio_api/(queue/join|cancel|reset)")
 UPLOADS = {"GET": "/gradio_api/upload_progress", "POST": "/gradio_api/upload"}
 EVENT = "/gradio_api/queue/join"
 DEEPEST = 60
-"""Levels of an event's JSON; a table of ours has six."""
+"""Largest depth of an event's JSON; our tables have six levels."""
+
+MOST_NODES = 10_000, 1_000_000
+"""Largest number of values in one event, of the study app and of Set-up, where whole tables are typed in."""
 
 
 class GradioGate:
@@ -49,7 +57,8 @@ class GradioGate:
         refusal = self._refuse(scope, path)
         if refusal is None and path == EVENT:
             body = (await receive()).get("body", b"")  # whole already: the guard has read it
-            refusal = self._check_event(body, scope)
+            # a large event takes long to parse, so parse it outside the event loop
+            refusal = await to_thread.run_sync(self._check_event, body, scope)
             receive = replay(body, receive)
         await (refusal or self.app)(scope, receive, send)
 
@@ -66,8 +75,11 @@ class GradioGate:
         base = scope.get("app_root_path", "")
         if person is not None:
             return RedirectResponse(f"{base}/", 303)
-        is_guest = get_signed_in(self.context, token) is not None
-        return RedirectResponse(f"{base}/{'s/' if is_guest else 'signin'}", 303)
+        if get_signed_in(self.context, token) is not None:
+            return RedirectResponse(f"{base}/s/", 303)
+        mount = scope.get("root_path", "").removeprefix(base).strip("/")
+        place = check_next(f"{mount and mount + '/'}?{scope['query_string'].decode('latin-1')}")
+        return RedirectResponse(f"{base}/signin" + (f"?{urlencode({'next': place})}" if place else ""), 303)
 
     def _has(self, method: str, path: str) -> bool:
         if self.takes_files and UPLOADS.get(method) == path:
@@ -76,11 +88,16 @@ class GradioGate:
         return bool(known and known.fullmatch(path))
 
     def _check_event(self, body: bytes, scope: Scope) -> Response | None:
-        """Refuse an event that names a file, or an address where one lies."""
+        """Refuse an event that Gradio does not know, or that names a file or an address of one."""
         try:
-            files = find_files(json.loads(body))
+            event = json.loads(body)
+            files = find_files(event, MOST_NODES[self.takes_files])
         except (ValueError, RecursionError):
             return _unreadable("This event cannot be read: reload the page and try again.")
+        if not self._is_known(event):
+            # Gradio would write a traceback for every such event
+            log.warning("an event was refused: the page has no such function")
+            return _unreadable("This page has changed: reload it and try again.")
         if files and not self.takes_files:
             return _unreadable("This page takes no files: remove what was dropped on it and try again.")
         host = Headers(scope=scope).get("host", "")
@@ -88,25 +105,33 @@ class GradioGate:
             return _unreadable("A file has to be uploaded: an address is not fetched.")
         return None
 
+    def _is_known(self, event: Any) -> bool:
+        functions = self.app.get_blocks().fns  # type: ignore[attr-defined]
+        index = event.get("fn_index") if isinstance(event, dict) else None
+        return type(index) is int and index in functions and isinstance(event.get("data"), list)
+
 
 def _unreadable(message: str) -> Response:
     return JSONResponse({"error": "input", "message": message, "detail": message}, 422)
 
 
-def find_files(sent: Any) -> list[dict[str, Any]]:
-    """Every object in an event that Gradio could take for a file.
+def find_files(sent: Any, most: int = MOST_NODES[0]) -> list[dict[str, Any]]:
+    """Return every object in an event that Gradio could take for a file.
 
     >>> find_files({"data": [[{"path": "http://x.example/a"}], {"rows": []}]})
     [{'path': 'http://x.example/a'}]
 
     Raises:
-        RecursionError: the event is nested deeper than any of ours.
+        RecursionError: the event is nested deeper, or has more values, than any of ours.
     """
     files: list[dict[str, Any]] = []
-    level = [sent]
+    level, seen = [sent], 0
     for _ in range(DEEPEST):
+        seen += len(level)
         if not level:
             return files
+        if seen > most:
+            break
         files += [node for node in level if isinstance(node, dict) and ("path" in node or "meta" in node)]
         level = [
             child
@@ -118,7 +143,7 @@ def find_files(sent: Any) -> list[dict[str, Any]]:
 
 
 def is_uploaded(file: dict[str, Any], host: str) -> bool:
-    """Whether a file object names what was uploaded here and nothing that would have to be fetched.
+    """Return whether a file object names only an upload, and nothing that would be fetched.
 
     >>> is_uploaded({"path": "/tmp/gradio/ab/x.csv", "url": None}, "localhost:7860")
     True

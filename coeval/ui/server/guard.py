@@ -1,4 +1,4 @@
-"""What stands before every route: the names we answer to, the origin of requests, sizes, times, and headers."""
+"""The guard before every route: host names, origins, sizes, times, and headers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from coeval.domain import Role
 from coeval.language import tr
 from coeval.settings import Settings
-from coeval.study.access import Context
-from coeval.study.hosting.image_hosts import get_page_hosts
-from coeval.study.people.sessions import get_signed_in
-from coeval.ui.health import Draining
-from coeval.ui.server import bodies
+from coeval.ui.server import request_limits
 from coeval.ui.server.identity import COOKIE, build_sticky_cookie, cookie_name, read_session
+from coeval.ui.server.readiness import Draining
+from coeval.usecases.access import Context
+from coeval.usecases.images import get_page_hosts
+from coeval.usecases.sessions import get_signed_in
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -36,13 +37,15 @@ HOST = re.compile(r"(?:(?P<name>[a-z0-9._-]+)|\[(?P<address>[0-9a-f:.]+)\])(?::\
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 HEALTH = ("/healthz", "/readyz")
-"""Say nothing but whether the server is well: what watches a container may call it by any name."""
+"""Routes that only report the server's health, which container monitors may call by any host name."""
 
-OWN_ONLY = ("/api/", "/gradio_api/", "/admin/gradio_api/")
-"""What our pages ask for and nobody links to: not even a GET of another site may reach it."""
+OWN_ONLY = re.compile(r"/(?:api|gradio_api|admin/gradio_api|download)/.*|/s/[^/]+/[^/]+\.csv")
+"""Routes of our own pages, including downloads, which other sites cannot reach even by GET."""
+
+MOST_PAYERS = 10_000
 
 KEPT = ("/ui/", "/static/", "/assets/", "/admin/static/", "/admin/assets/")
-"""Scripts and styles, which a browser may keep; everything else is somebody's own."""
+"""Scripts and styles, which browsers may cache; everything else is private."""
 
 
 class Guard:
@@ -53,10 +56,14 @@ class Guard:
         app: ASGIApp,
         context: Context,
         draining: Draining | None = None,
-        body_seconds: float = bodies.BODY_SECONDS,
+        body_seconds: float = request_limits.BODY_SECONDS,
+        quota: request_limits.Quota | None = None,
     ) -> None:
         self.app, self.context, self.body_seconds = app, context, body_seconds
         self.draining = draining or Draining()
+        self.quota = quota or request_limits.Quota()
+        self._payers: dict[str, int] = {}
+        """The person of each session for the quota; 0 is an owner."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -67,24 +74,26 @@ class Guard:
         headers = Headers(scope=scope)
         send = _with_headers(send, path, self._list_more(headers), partial(get_page_hosts, self.context))
         refusal = self._refuse(scope, path, headers)
-        if refusal is None and bodies.has_body(headers):
-            if path == bodies.UPLOAD:
-                receive = bodies.bounded(receive, bodies.UPLOAD_BYTES, bodies.CHUNK_SECONDS)
+        if refusal is None and request_limits.has_body(headers):
+            if path == request_limits.UPLOAD:
+                receive = request_limits.bounded(
+                    receive, request_limits.UPLOAD_BYTES, request_limits.CHUNK_SECONDS
+                )
             else:
                 try:
-                    receive = bodies.replay(await self._read(scope, receive, headers, path), receive)
-                except bodies.TooLargeError:
-                    refusal = _refusal(
-                        413, "too_large", tr("This is more than can be sent here at once."), close=True
-                    )
-                except bodies.TooSlowError:
+                    body = await self._read(scope, receive, headers, path)
+                    refusal = self._charge(scope, path, len(body))
+                    receive = request_limits.replay(body, receive)
+                except request_limits.TooLargeError:
+                    refusal = _refusal(413, "too_large", tr("The request is too large."), close=True)
+                except request_limits.TooSlowError:
                     refusal = _refusal(408, "too_slow", tr("The request did not arrive in time."), close=True)
-                except bodies.GoneError:
+                except request_limits.GoneError:
                     return
         await (refusal or self.app)(scope, receive, send)
 
     def _list_more(self, headers: Headers) -> list[tuple[str, str]]:
-        """Headers for this answer alone: the balancer's cookie; the end of the connection where the server stops."""
+        """Return headers for this answer: the balancer's cookie, and the end of the connection if the server stops."""
         cookie = build_sticky_cookie(self.context.settings, headers)
         return [
             *([("Set-Cookie", cookie)] if cookie else []),
@@ -92,10 +101,36 @@ class Guard:
         ]
 
     async def _read(self, scope: Scope, receive: Receive, headers: Headers, path: str) -> bytes:
-        def is_signed_in() -> bool:
-            return get_signed_in(self.context, read_session(self.context, Request(scope))) is not None
+        def get_role() -> Role | None:
+            person = get_signed_in(self.context, read_session(self.context, Request(scope)))
+            return person.role if person else None
 
-        return await bodies.read_body(receive, headers, path, is_signed_in, self.body_seconds)
+        return await request_limits.read_body(receive, headers, path, get_role, self.body_seconds)
+
+    def _charge(self, scope: Scope, path: str, size: int) -> Response | None:
+        """Count what a person saves; refuse it above the limit of human typing."""
+        if not path.startswith("/api/"):
+            return None
+        token = read_session(self.context, Request(scope)) or ""
+        person = self._payers.get(token)
+        if person is None:
+            # asked once for each session: on the loop even a short question holds everybody up
+            known = get_signed_in(self.context, token)
+            person = 0 if known is None or known.role is Role.OWNER else known.id
+            if len(self._payers) >= MOST_PAYERS:
+                self._payers.clear()
+            if known:
+                self._payers[token] = person
+        seconds = self.quota.spend(person, size) if person else 0.0
+        if not seconds:
+            return None
+        text = tr(
+            "You sent {size} MB within an hour, which is over the limit. This browser keeps what you typed: try "
+            "again in {n} minutes.",
+            size=self.quota.most >> 20,
+            n=int(seconds // 60) + 1,
+        )
+        return _refusal(429, "quota", text)
 
     def _refuse(self, scope: Scope, path: str, headers: Headers) -> Response | None:
         settings = self.context.settings
@@ -111,8 +146,12 @@ class Guard:
         if scope["method"] not in SAFE_METHODS and not is_same_origin(settings, scope["scheme"], headers):
             message = tr("This request came from another site: open CoEval itself and try again.")
             return _refusal(403, "not_allowed", message)
-        if path.startswith(OWN_ONLY) and not is_asked_by_us(headers):
-            return _refusal(403, "not_allowed", tr("This is for CoEval's own pages: open CoEval itself."))
+        if OWN_ONLY.fullmatch(path) and not (
+            is_asked_by_us(headers) and is_same_origin(settings, scope["scheme"], headers)
+        ):
+            return _refusal(
+                403, "not_allowed", tr("Only CoEval's own pages can use this address: open CoEval itself.")
+            )
         if path == "/admin":
             # a mount answers below its path only
             query = scope["query_string"].decode("latin-1")
@@ -121,13 +160,13 @@ class Guard:
 
 
 def _refusal(status: int, kind: str, message: str, *, close: bool = False) -> Response:
-    # what was not read cannot be told from the next request: the connection ends
+    # unread data cannot be distinguished from the next request, so end the connection
     headers = {"Connection": "close"} if close else None
     return JSONResponse({"error": kind, "message": message, "detail": message}, status, headers=headers)
 
 
 def is_our_name(settings: Settings, scope: Scope, headers: Headers) -> bool:
-    """Whether a request is for a name of ours: this machine's own, ``COEVAL_URL``'s, or the address it came to.
+    """Return whether a request names our host: localhost, ``COEVAL_URL``'s host, or the address it came to.
 
     Any other page can give its own name our address (DNS rebinding); its requests then carry that name.
     """
@@ -140,7 +179,7 @@ def is_our_name(settings: Settings, scope: Scope, headers: Headers) -> bool:
 
 
 def _host_name(host: str) -> str | None:
-    """The name in a Host header, without its port; None where it is written as no browser writes it."""
+    """Return the name in a Host header, without its port; None if no browser would write it so."""
     match = HOST.fullmatch(host.lower())
     return match["name"] or match["address"] if match else None
 
@@ -153,14 +192,14 @@ def _explain_name(headers: Headers) -> str:
 
 
 def has_two_sessions(settings: Settings, headers: Headers) -> bool:
-    """Whether somebody has slipped a second session cookie into the browser: which is meant, nobody can tell."""
+    """Return whether there are two session cookies: somebody may have inserted one."""
     name = cookie_name(settings, COOKIE)
     pairs = (pair for line in headers.getlist("cookie") for pair in line.split(";"))
     return sum(pair.partition("=")[0].strip() == name for pair in pairs) > 1
 
 
 def is_same_origin(settings: Settings, scheme: str, headers: Headers) -> bool:
-    """Whether a write comes from our own pages: browsers name the origin, programs may name none.
+    """Return whether a write comes from our own pages: browsers name the origin, programs may name none.
 
     Where the request is for the public address, its origin has to be that address with its scheme, whatever a
     proxy between has made of the connection.
@@ -175,12 +214,12 @@ def is_same_origin(settings: Settings, scheme: str, headers: Headers) -> bool:
 
 
 def is_asked_by_us(headers: Headers) -> bool:
-    """Whether no browser says that another site asks."""
+    """Return whether no browser says that another site asks."""
     return headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")
 
 
 def build_policy(hosts: Sequence[str]) -> str:
-    """The policy of a page that may show images from these hosts as well.
+    """Return the policy of a page that may show images from these hosts as well.
 
     >>> build_policy(["a.example.org"]).split("; ")[3]
     "img-src 'self' data: blob: https://a.example.org"

@@ -1,34 +1,57 @@
-"""Who is asking: the session cookie of a request, to a person."""
+"""Identify the person of a request, by its session cookie or by Hugging Face.
+
+Hugging Face: OAuth's authorization code with PKCE (RFC 7636), as OpenID Connect has it. What has to come back to
+the same browser, the state and the verifier, waits in a cookie of ten minutes. The person is read from the provider
+itself over TLS, so no signature has to be checked (OpenID Connect Core, 3.1.3.7).
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
 import html
+import re
 import secrets
 from http.cookies import SimpleCookie
-from typing import Literal
+from typing import Any, Literal
+from urllib.parse import urlencode
 
 import gradio as gr
+import httpx
 from fastapi import Request
 from fastapi.responses import Response
 from starlette.datastructures import Headers
 
 from coeval.domain import Person
-from coeval.errors import CoevalError, SignedOutError
-from coeval.language import tr
-from coeval.settings import Settings
-from coeval.study.access import Context
-from coeval.study.people.sessions import SESSION_DAYS, get_signed_in
-from coeval.ui.server.error_answers import tell
+from coeval.errors import CoevalError, NotAllowedError, SignedOutError
+from coeval.language import later, tr
+from coeval.settings import OAuth, Settings
+from coeval.ui.server.payloads import tell
+from coeval.usecases.access import Context
+from coeval.usecases.accounts import Profile
+from coeval.usecases.sessions import SESSION_DAYS, get_signed_in
+
+# Who is asking: the session cookie of a request, to a person.
 
 COOKIE = "coeval_session"
+LINK = "coeval_link"
+"""The study's link that this browser last followed. A restart that restores a snapshot ends every session."""
+WORKER, WAITING = "coeval_worker", "coeval_waiting"
+"""The pass of a crowd worker's browser, and the token of one that asks to be let in."""
+KNOWN = "coeval_known"
+"""The cookie that marks a browser with earlier sign-ins, so that attacks on the address do not slow it down."""
+KNOWN_DAYS = 365
 STICKY = "coeval_replica"
-"""By this a balancer sends a browser back to the server that has its Gradio events; without a prefix and a dash, so
-that nginx reads it as $cookie_coeval_replica."""
+"""The cookie by which a balancer returns a browser to its server.
+
+It has no prefix and no dash, so that nginx reads it as $cookie_coeval_replica.
+"""
 STICKY_SECONDS = 30 * 24 * 3600
 
 
 def cookie_name(settings: Settings, name: str) -> str:
-    """What a cookie of ours is called: where TLS is, by a name that no other host and no plain page can set.
+    """Return a cookie's name: with TLS, one that no other host and no plain page can set.
 
     Browsers take a ``__Host-`` cookie from this very host only, over TLS (RFC 6265bis, 4.1.3.2).
     """
@@ -36,18 +59,18 @@ def cookie_name(settings: Settings, name: str) -> str:
 
 
 def read_cookie(settings: Settings, request: Request | gr.Request, name: str) -> str | None:
-    """The value of a cookie of ours, if the browser sent it."""
+    """Return the value of a cookie of ours, if the browser sent it."""
     value: str | None = request.cookies.get(cookie_name(settings, name))
     return value
 
 
 def read_session(context: Context, request: Request | gr.Request) -> str | None:
-    """The token of the session that a request carries, if any."""
+    """Return the token of the session that a request carries, if any."""
     return read_cookie(context.settings, request, COOKIE)
 
 
 def get_person(context: Context, request: Request | gr.Request | None) -> Person:
-    """The person whose session the request carries.
+    """Return the person whose session the request carries.
 
     Raises:
         SignedOutError: there is no session, or it has ended.
@@ -89,7 +112,7 @@ def drop_cookie(settings: Settings, answer: Response, name: str) -> None:
 
 
 def shown(error: CoevalError) -> gr.Error:
-    """The error as Gradio shows it, at the edge: ``raise shown(error) from error``.
+    """Return the error as Gradio shows it, at the edge: ``raise shown(error) from error``.
 
     Gradio's toasts read markup, and a message can repeat what somebody typed: so it is escaped.
     """
@@ -97,7 +120,7 @@ def shown(error: CoevalError) -> gr.Error:
 
 
 def build_sticky_cookie(settings: Settings, headers: Headers) -> str:
-    """The Set-Cookie line for a browser that has none yet; empty where one server alone uses the database."""
+    """Return the Set-Cookie line for a browser without one; empty if one server alone uses the database."""
     if not settings.server or f"{STICKY}=" in headers.get("cookie", ""):
         return ""
     cookie: SimpleCookie = SimpleCookie({STICKY: secrets.token_hex(8)})
@@ -110,3 +133,100 @@ def build_sticky_cookie(settings: Settings, headers: Headers) -> str:
     if secure:
         cookie[STICKY]["secure"] = True
     return cookie[STICKY].OutputString()
+
+
+# Sign-in by Hugging Face: OAuth's authorization code with PKCE (RFC 7636), as OpenID Connect has it.
+#
+# What has to come back to the same browser, the state and the verifier, waits in a cookie of ten
+# minutes. The person is read from the provider itself over TLS, so no signature has to be checked
+# (OpenID Connect Core, 3.1.3.7).
+
+PATIENCE = 10.0
+AGAIN = later("Hugging Face did not confirm who you are: sign in again.")
+
+
+def build_ticket() -> str:
+    """Return a fresh state and verifier, to wait in the browser's cookie."""
+    return f"{secrets.token_urlsafe(24)}.{secrets.token_urlsafe(48)}"
+
+
+def build_authorize_url(oauth: OAuth, ticket: str, redirect_uri: str) -> str:
+    """Return the URL of the provider's authorization page."""
+    state, _, verifier = ticket.partition(".")
+    challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+    query = {
+        "response_type": "code",
+        "client_id": oauth.client_id,
+        "redirect_uri": redirect_uri,
+        "scope": "openid profile",
+        "state": state,
+        "code_challenge": challenge,
+        "code_challenge_method": "S256",
+    }
+    return f"{_endpoint(oauth, 'authorization_endpoint')}?{urlencode(query)}"
+
+
+def get_profile(oauth: OAuth, ticket: str, state: str, code: str, redirect_uri: str) -> Profile:
+    """Return the profile that belongs to the returned code.
+
+    Raises:
+        NotAllowedError: the state is not this browser's, or the provider refuses the code.
+    """
+    expected, _, verifier = ticket.partition(".")
+    if not expected or not code or not hmac.compare_digest(expected.encode(), state.encode()):
+        raise NotAllowedError(tr("This sign-in started in another browser or too long ago: sign in again."))
+    form = {
+        "grant_type": "authorization_code",
+        "code": code,
+        "redirect_uri": redirect_uri,
+        "client_id": oauth.client_id,
+        "code_verifier": verifier,
+    }
+    basic = (oauth.client_id, oauth.client_secret)
+    tokens = _ask("POST", _endpoint(oauth, "token_endpoint"), data=form, auth=basic)
+    bearer = {"Authorization": f"Bearer {tokens.get('access_token', '')}"}
+    profile = _ask("GET", _endpoint(oauth, "userinfo_endpoint"), headers=bearer)
+    subject, name = profile.get("sub"), profile.get("preferred_username")
+    if not isinstance(subject, str) or not isinstance(name, str) or not subject or not name:
+        raise NotAllowedError(tr(AGAIN))
+    return Profile(subject, name)
+
+
+def check_refusal(error: str) -> None:
+    """Say why the provider sent the browser back without a code (RFC 6749, 4.1.2.1).
+
+    Raises:
+        NotAllowedError: it did.
+    """
+    if error == "access_denied":
+        raise NotAllowedError(
+            tr(
+                "You did not allow Hugging Face to say who you are, so you are not signed in. To take part, "
+                "sign in again and choose “Authorize”."
+            )
+        )
+    if error:
+        known = f" ({error})" if re.fullmatch("[a-z_]{1,40}", error) else ""
+        raise NotAllowedError(
+            tr("Hugging Face did not sign you in{known}: try again in a moment.", known=known)
+        )
+
+
+def _endpoint(oauth: OAuth, name: str) -> str:
+    address = _ask("GET", f"{oauth.provider}/.well-known/openid-configuration").get(name)
+    if not isinstance(address, str):
+        raise NotAllowedError(tr(AGAIN))
+    return address
+
+
+def _ask(method: str, url: str, **options: Any) -> dict[str, Any]:
+    try:
+        answer = httpx.request(method, url, timeout=PATIENCE, **options)
+        answer.raise_for_status()
+        body = answer.json()
+    except (httpx.HTTPError, ValueError) as error:
+        # neither the address nor the answer is shown: they can hold a code or a token
+        raise NotAllowedError(tr(AGAIN)) from error
+    if not isinstance(body, dict):
+        raise NotAllowedError(tr(AGAIN))
+    return body

@@ -1,10 +1,20 @@
-"""The routes by which people come in and go: one of three kinds of sign-in, invitations, sign-out."""
+"""Sign-in and sign-out: three kinds of sign-in, invitations, and the queue of password checks.
+
+A password check takes a processor and 64 MiB for a moment, so checks have threads of their own. On the threads that
+answer everything else, a few dozen of them would leave no thread to save somebody's work.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import os
 import re
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TypeVar
+from urllib.parse import parse_qsl, urlencode
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
@@ -12,12 +22,12 @@ from coeval.domain import Person, Role
 from coeval.errors import CoevalError, NotAllowedError
 from coeval.language import later, tr
 from coeval.settings import SignIn
-from coeval.study.access import Context
-from coeval.study.people import accounts, sessions
-from coeval.ui.server import oauth
-from coeval.ui.server.error_answers import tell
+from coeval.ui.server import identity
 from coeval.ui.server.identity import (
     COOKIE,
+    KNOWN,
+    KNOWN_DAYS,
+    LINK,
     drop_cookie,
     get_person,
     keep_session,
@@ -25,9 +35,69 @@ from coeval.ui.server.identity import (
     read_session,
     set_cookie,
 )
-from coeval.ui.server.pages import render_page
-from coeval.ui.server.waiting import WaitingRoom
-from coeval.ui.speaking import list_ways
+from coeval.ui.server.language_middleware import list_ways
+from coeval.ui.server.payloads import tell
+from coeval.ui.server.plain_pages import render_page
+from coeval.usecases import accounts, sessions
+from coeval.usecases.access import Context
+
+# Where sign-ins wait: passwords are checked on threads of their own, and nobody's tries hold up
+# somebody else's.
+#
+# A check takes a processor and 64 MiB for a moment. On the threads that answer everything else, a few
+# dozen of them would leave no thread to save somebody's work.
+
+T = TypeVar("T")
+CHECKS_AT_ONCE = max(1, (os.cpu_count() or 2) // 2)
+MOST_TRIES, MOST_CHECKS = 3, 12
+"""Tries of one name from one address, and checks of one address, that wait; each further one is answered at once."""
+
+
+class WaitingRoom:
+    """Tries of one name from one address go one by one, and so do the checks of one address."""
+
+    def __init__(self) -> None:
+        self._limiter = CapacityLimiter(CHECKS_AT_ONCE)
+        self._turns: dict[str, tuple[asyncio.Lock, int]] = {}
+
+    async def check(
+        self, who: str, address: str, pause: Callable[[], float], work: Callable[[float], T]
+    ) -> T:
+        """Wait for the turn and then for ``pause``, and do the work with the time that this took."""
+        async with self._turn(f"{address}\n{who}", MOST_TRIES):
+            waited = await to_thread.run_sync(pause)
+            await asyncio.sleep(waited)
+            return await self.work(address, lambda: work(waited))
+
+    async def work(self, address: str, work: Callable[[], T]) -> T:
+        """Hash a password when it is this address's turn.
+
+        Raises:
+            NotAllowedError: too many wait already; whoever attacks an address must not leave others there unanswered.
+        """
+        async with self._turn(address, MOST_CHECKS):
+            return await to_thread.run_sync(work, limiter=self._limiter)
+
+    @asynccontextmanager
+    async def _turn(self, key: str, most: int) -> AsyncIterator[None]:
+        lock, waiting = self._turns.get(key, (asyncio.Lock(), 0))
+        if waiting >= most:
+            raise NotAllowedError(
+                tr("Many sign-ins from your network are waiting: try again in a few seconds.")
+            )
+        self._turns[key] = lock, waiting + 1
+        try:
+            async with lock:
+                yield
+        finally:
+            waiting = self._turns[key][1] - 1
+            if waiting:
+                self._turns[key] = lock, waiting
+            else:
+                del self._turns[key]
+
+
+# The routes by which people come in and go: one of three kinds of sign-in, invitations, sign-out.
 
 INVITED = {
     Role.OWNER: later("{name} invites you as an owner."),
@@ -37,7 +107,11 @@ INVITED = {
 TICKET = "coeval_login"
 TICKET_SECONDS = 600
 NEXT = re.compile(r"s/[a-z0-9-]{1,64}")
-"""The only places a sign-in leads on to besides the start: a study's own page."""
+PAGE = re.compile(r"((?:admin/)?)\?(.+)", re.DOTALL)
+PLACES = ("task", "tab", "at", "item")
+"""What the address of a page of tabs may say of its place."""
+MAX_NEXT = 2_000
+"""Longest place that a sign-in leads on to, in characters."""
 
 
 def add_sign_in(app: FastAPI, context: Context) -> None:
@@ -71,25 +145,37 @@ def add_sign_in(app: FastAPI, context: Context) -> None:
 
 
 def check_next(next: str) -> str:
-    """A study's page to lead on to, or nothing: never an address of somebody else's choice.
+    """Return the place to lead on to: a study's own page, or a task on a page of tabs. "" for any other address.
 
-    >>> check_next("s/eli5"), check_next("//evil.example"), check_next("s/../admin")
-    ('s/eli5', '', '')
+    >>> check_next("s/eli5"), check_next("?task=eli5&tab=scrutiny&x=//evil"), check_next("admin/?tab=people")
+    ('s/eli5', '?task=eli5&tab=scrutiny', 'admin/?tab=people')
+    >>> check_next("//evil.example"), check_next("s/../admin"), check_next("//evil.example?task=eli5")
+    ('', '', '')
     """
-    return next if NEXT.fullmatch(next) else ""
+    if len(next) > MAX_NEXT:
+        return ""
+    if NEXT.fullmatch(next):
+        return next
+    page = PAGE.fullmatch(next)
+    given = [(name, text) for name, text in parse_qsl(page[2]) if name in PLACES] if page else []
+    return f"{page[1]}?{urlencode(given)}" if page and given else ""
 
 
 def _signed_out(context: Context, base: str = "") -> Response:
     answer = RedirectResponse(f"{base}signin", 303)
     drop_cookie(context.settings, answer, COOKIE)
+    drop_cookie(context.settings, answer, LINK)
     return answer
 
 
 def _let_in(context: Context, way: Callable[[], tuple[Person, str]], target: str) -> Response:
     """Sign in, and lead on with the new session's cookie."""
-    _, token = way()
+    person, token = way()
     answer = RedirectResponse(target, 303)
     keep_session(context, answer, token)
+    if context.settings.sign_in is SignIn.ACCOUNTS:
+        mark = accounts.mark_browser(context, person)
+        set_cookie(context.settings, answer, KNOWN, mark, KNOWN_DAYS * 24 * 3600)
     return answer
 
 
@@ -122,7 +208,7 @@ def _sign_in_page(
 def _add_names(app: FastAPI, context: Context) -> None:
     @app.post("/signin")
     def post_name(
-        request: Request, name: str = Form("", max_length=1000), next: str = Form("", max_length=200)
+        request: Request, name: str = Form("", max_length=1000), next: str = Form("", max_length=2 * MAX_NEXT)
     ) -> Response:
         try:
             old = read_session(context, request)
@@ -139,24 +225,28 @@ def _add_accounts(app: FastAPI, context: Context, room: WaitingRoom) -> None:
         request: Request,
         name: str = Form("", max_length=1000),
         password: str = Form("", max_length=1000),
-        next: str = Form("", max_length=200),
+        next: str = Form("", max_length=2 * MAX_NEXT),
     ) -> Response:
         address, old = _address_of(request), read_session(context, request)
+        mark = read_cookie(context.settings, request, KNOWN) or ""
+        is_known = bool(mark) and await to_thread.run_sync(accounts.is_known_browser, context, name, mark)
+        browser = mark if is_known else ""
 
         def pause() -> float:
-            return accounts.get_pause(context, name, address)
+            return accounts.get_pause(context, name, address, browser)
 
         def sign_in(waited: float) -> Response:
             return _let_in(
                 context,
                 lambda: accounts.sign_in_with_password(
-                    context, name, password, address, waited=waited, old_token=old
+                    context, name, password, address, waited=waited, old_token=old, browser=browser
                 ),
                 f"./{check_next(next)}",
             )
 
         try:
-            return await room.check(accounts.fold_name(name), address, pause, sign_in)
+            # a browser that is known has turns of its own
+            return await room.check(accounts.fold_name(name), browser or address, pause, sign_in)
         except CoevalError as error:
             return _sign_in_page(context, tell(error), name, check_next(next))
 
@@ -190,7 +280,7 @@ def _add_invitations(app: FastAPI, context: Context, room: WaitingRoom) -> None:
             )
 
         try:
-            return await room.work(_address_of(request), accept)
+            return await room.work(f"invited {_address_of(request)}", accept)
         except NotAllowedError as error:
             return render_page("message", 410, title=tr("Invitation"), text=tell(error), base="../")
         except CoevalError as error:
@@ -226,9 +316,9 @@ def _add_huggingface(app: FastAPI, context: Context) -> None:
 
     @app.get("/login/huggingface")
     def begin_login(next: str = "") -> Response:
-        ticket = oauth.build_ticket()
+        ticket = identity.build_ticket()
         try:
-            answer = RedirectResponse(oauth.build_authorize_url(known, ticket, redirect_uri), 303)
+            answer = RedirectResponse(identity.build_authorize_url(known, ticket, redirect_uri), 303)
         except CoevalError as error:
             return _sign_in_page(context, tell(error), base="../")
         set_cookie(settings, answer, TICKET, f"{ticket}.{check_next(next)}", TICKET_SECONDS)
@@ -240,8 +330,8 @@ def _add_huggingface(app: FastAPI, context: Context) -> None:
         verifier, _, next = rest.partition(".")
         old = read_session(context, request)
         try:
-            oauth.check_refusal(error)
-            profile = oauth.get_profile(known, f"{state_}.{verifier}", state, code, redirect_uri)
+            identity.check_refusal(error)
+            profile = identity.get_profile(known, f"{state_}.{verifier}", state, code, redirect_uri)
             answer = _let_in(
                 context,
                 lambda: accounts.sign_in_by_huggingface(context, profile, old_token=old),

@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
+from hashlib import sha256
 from typing import Any
 
 import gradio as gr
 
-from coeval.domain import Attempt, Participant, Person
+from coeval.domain import Attempt, Participant, Person, Role
 from coeval.errors import InputError, NotFoundError
 from coeval.stats.report.agreement import people_alphas
-from coeval.study import statistics
-from coeval.study.access import Context
-from coeval.study.crowd import overview, plans
-from coeval.ui.components.estimate_words import plural
-from coeval.ui.components.estimate_words import shown as shown_estimate
-from coeval.ui.components.view import Node, View, el
-from coeval.ui.panel import Tab, Update
-from coeval.ui.setup.crowd_views import find_rows, is_meant, progress_view, reviews_view
+from coeval.ui.components.number_words import plural
+from coeval.ui.components.number_words import shown as shown_estimate
+from coeval.ui.components.view import View, el
+from coeval.ui.setup.crowd_views import (
+    PAGE,
+    count_pages,
+    find_rows,
+    is_meant,
+    people_view,
+    progress_view,
+    returning_view,
+    reviews_view,
+    sort_rows,
+)
+from coeval.ui.tabs import PageGroup, Tab, Update
+from coeval.usecases.access import Context
+from coeval.usecases.crowd import overview, plans
+from coeval.usecases.reports import statistics
 
 REFRESH_SECONDS = 20
 """How often the people of a study are read again while Set-up shows them."""
 
 DECISIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("remove", "Remove all their data, as they asked", {"min_width": 320}),
-    ("reject", "Take out of the statistics", {"min_width": 240}),
+    ("remove", "Remove all their data at their request", {"min_width": 320}),
+    ("undo", "Undo their withdrawal", {"min_width": 200}),
+    ("reject", "Exclude from the statistics", {"min_width": 240}),
     ("refuse", "Refuse", {}),
     ("admit", "Admit", {"variant": "primary"}),
 )
@@ -35,70 +48,159 @@ class CrowdPeopleTab(Tab):
     """How far a crowd study is, exams that wait for an owner, and what to do about people."""
 
     title, id = "Crowd people", "crowd-people"
+    group = PageGroup.CROWD
+
+    @classmethod
+    def is_wanted(cls, context: Context, person: Person, slug: str) -> bool:
+        """The page is listed once the task has a plan."""
+        return bool(slug) and person.role is Role.OWNER and plans.get_plan(context, person, slug) is not None
 
     def build(self) -> None:
         self.find = gr.Textbox(
-            label="Find by name, or by the service’s id of a person, study or session",
+            label="Search by name or by the service’s id (person, study or session)",
             elem_id="crowd-find",
             max_lines=1,
         )
+        with gr.Column(elem_classes="card", visible=False) as self.returning_box:
+            self.returning = View(elem_id="crowd-returning")
+            with gr.Row(elem_classes="actions"):
+                self.request = gr.Dropdown([], label="People who ask", elem_id="crowd-request")
+                let_in = gr.Button("Let in", elem_id="crowd-let-in", scale=0, variant="primary")
+                turn_away = gr.Button("Turn away", elem_id="crowd-turn-away", scale=0)
         self.reviews = View(elem_id="crowd-reviews")
         with gr.Column(elem_classes="card", visible=False) as self.deciding_box:
             with gr.Row():
-                self.who = gr.Dropdown([], label="Who: one or more", elem_id="crowd-who", multiselect=True)
-                comment = gr.Textbox(label="Comment, for the record", elem_id="crowd-comment")
+                self.who = gr.Dropdown([], label="People", elem_id="crowd-who", multiselect=True)
+                comment = gr.Textbox(label="Comment for the record", elem_id="crowd-comment")
             with gr.Row(elem_classes="actions"):
-                waiting = gr.Button("Choose all who wait", scale=0, min_width=200, elem_id="crowd-waiting")
+                waiting = gr.Button("Select all waiting", scale=0, min_width=200, elem_id="crowd-waiting")
                 buttons = {
                     name: gr.Button(label, scale=0, elem_id=f"crowd-{name}", **look)
                     for name, label, look in DECISIONS
                 }
+        with gr.Column(elem_classes="card"):
+            self.people = View(elem_id="crowd-people-page")
+            self.page = gr.Number(
+                1, label="Page", precision=0, minimum=1, elem_id="crowd-page", visible=False
+            )
         self.progress = View(elem_id="crowd-progress")
         self.clock = gr.Timer(REFRESH_SECONDS, active=False)
-        self.outputs = [self.progress, self.reviews, self.who, self.deciding_box, self.clock]
+        self.seen = gr.State({})
+        self.outputs = [
+            self.progress, self.people, self.page, self.reviews, self.returning, self.returning_box, self.request,
+            self.who, self.deciding_box, self.clock, self.seen,
+        ]  # fmt: skip
+        where = [self.find, self.page]
         for name, button in buttons.items():
-            self.on(button.click, partial(self.on_decision, name), [self.who, comment, self.find])
+            self.on(button.click, partial(self.on_decision, name), [self.who, comment, *where])
+        for button, admit in ((let_in, True), (turn_away, False)):
+            self.on(button.click, partial(self.on_return, admit), [self.request, *where])
         self.on(waiting.click, self.on_waiting, [self.find], self.who)
         self.on(self.find.input, self.on_find, [self.find])
-        self.on(self.clock.tick, self.on_find, [self.find], quiet=True)
+        self.on(self.page.input, self.on_page, where)
+        self.on(self.clock.tick, self.on_tick, [*where, self.seen], quiet=True)
 
     def load(self, person: Person, slug: str) -> Update:
         return self.on_find(person, slug, "")
 
     def on_find(self, person: Person, slug: str, text: str | None) -> Update:
+        return self.on_page(person, slug, text, 1)
+
+    def on_page(self, person: Person, slug: str, text: str | None, page: float | None) -> Update:
+        return self._fill(self._read(person, slug, text or "", int(page or 1)))
+
+    def on_tick(
+        self, person: Person, slug: str, text: str | None, page: float | None, seen: dict[str, str]
+    ) -> Any:
+        """What has changed since the page was sent: most ticks find nothing, and send nothing."""
+        return self._fill(self._read(person, slug, text or "", int(page or 1)), seen) or gr.skip()
+
+    def _read(self, person: Person, slug: str, text: str, page: int) -> dict[str, Any]:
+        """What each part of the tab is to show, as plain values that can be compared."""
         if not slug:
-            return self._nothing(None)
+            return {"progress": None}
         try:
             seen = overview.get_overview(self.context, person, slug)
         except NotFoundError:
-            return self._nothing(el("p.note", "This task is not given out to a crowd: see the tab Crowd."))
-        rows = find_rows(seen.people, text or "")
-        latest = {row.name: row.state for row in rows}
+            return {"progress": el("p.note", "This task is not assigned to a crowd: see the Crowd tab.")}
+        rows = sort_rows(find_rows(seen.people, text))
+        page = min(max(page, 1), count_pages(rows))
+        waiting = _waiting(self.context, person, slug, text)
+        asked = plans.list_returning(self.context, person, slug)
+        shown = rows[(page - 1) * PAGE : page * PAGE]
+        states = {one.name: one.state for one, _ in waiting} | {row.name: row.state for row in shown}
         return {
-            self.progress: progress_view(slug, seen, rows, _agreement_words(self.context, person, slug)),
-            self.reviews: reviews_view(_waiting(self.context, person, slug, text)),
-            self.deciding_box: gr.Column(visible=True),
-            self.clock: gr.Timer(active=True),
-            self.who: gr.Dropdown([(f"{name} ({state})", name) for name, state in latest.items()]),
+            "progress": progress_view(slug, seen, _agreement_words(self.context, person, slug)),
+            "people": people_view(seen, rows, page),
+            "page": [page, count_pages(rows)],
+            "reviews": reviews_view(waiting),
+            "returning": returning_view(asked),
+            "request": [(f"{one.name}, number {one.number}", one.id) for one in asked],
+            "who": [(f"{name} ({state})", name) for name, state in states.items()],
         }
 
-    def _nothing(self, note: Node | None) -> Update:
-        shut = {self.deciding_box: gr.Column(visible=False), self.clock: gr.Timer(active=False)}
-        return {self.progress: note, self.reviews: None, **shut}
+    def _fill(self, shown: dict[str, Any], seen: dict[str, str] | None = None) -> Update:
+        """The parts that differ from those seen before; every part where nothing was."""
+        marks = {name: sha256(json.dumps(value).encode()).hexdigest() for name, value in shown.items()}
+        fresh = {name for name in marks if marks[name] != (seen or {}).get(name)}
+        if not fresh:
+            return {}
+        is_study = "people" in shown
+        update: Update = {self.seen: marks}
+        views = {"progress": self.progress, "people": self.people, "reviews": self.reviews}
+        update |= {view: shown.get(name) for name, view in views.items() if name in fresh or not is_study}
+        if seen is None or not is_study:
+            update |= {self.deciding_box: gr.Column(visible=is_study), self.clock: gr.Timer(active=is_study)}
+        if "page" in fresh:
+            page, pages = shown["page"]
+            update[self.page] = gr.Number(page, visible=pages > 1, maximum=pages, label=f"Page, of {pages}")
+        if "who" in fresh:
+            update[self.who] = gr.Dropdown(shown["who"])
+        if "request" in fresh or not is_study:
+            asked = shown.get("request", [])
+            update[self.returning] = shown.get("returning")
+            update[self.returning_box] = gr.Column(visible=bool(asked))
+            update[self.request] = gr.Dropdown(asked, value=asked[0][1] if len(asked) == 1 else None)
+        return update
 
     def on_waiting(self, person: Person, slug: str, text: str | None) -> Any:
         waiting = _waiting(self.context, person, slug, text)
-        return gr.Dropdown(value=[participant.name for participant, _ in waiting])
+        if not waiting:
+            raise InputError("Nobody waits for a decision.")
+        choices = [(f"{one.name} ({one.state})", one.name) for one, _ in waiting]
+        return gr.Dropdown(choices, value=[name for _, name in choices])
 
     def on_decision(
-        self, name: str, person: Person, slug: str, who: list[str], comment: str | None, text: str | None
+        self,
+        name: str,
+        person: Person,
+        slug: str,
+        who: list[str],
+        comment: str | None,
+        text: str | None,
+        page: float | None,
     ) -> Update:
-        if who:
-            _decide(self.context, person, slug, name, who, comment or "")
-        update = self.on_find(person, slug, text)
-        if who and self.who in update:
+        if not who:
+            raise InputError("Nobody is selected: select a person.")
+        _decide(self.context, person, slug, name, who, comment or "")
+        update = self.on_page(person, slug, text, page)
+        if self.who in update:
             update[self.who] = gr.Dropdown(update[self.who].choices, value=[])
         return update
+
+    def on_return(
+        self,
+        admit: bool,
+        person: Person,
+        slug: str,
+        request: int | None,
+        text: str | None,
+        page: float | None,
+    ) -> Update:
+        if request is None:
+            raise InputError("Nobody is selected: select a person.")
+        plans.decide_return(self.context, person, slug, request, admit)
+        return self.on_page(person, slug, text, page)
 
 
 def _waiting(
@@ -113,8 +215,10 @@ def _decide(context: Context, person: Person, slug: str, name: str, who: list[st
         plans.decide(context, person, slug, who, name == "admit", comment=comment)
         return
     if len(who) > 1:
-        raise InputError(f"{len(who)} people are chosen: this is done for one at a time.")
-    if name == "reject":
+        raise InputError(f"{len(who)} people are selected: select only one person for this action.")
+    if name == "undo":
+        plans.undo_withdrawal(context, person, slug, who[0])
+    elif name == "reject":
         plans.reject(context, person, slug, who[0], comment=comment)
     else:
         if comment.strip() != who[0]:

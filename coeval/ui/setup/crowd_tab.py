@@ -9,70 +9,123 @@ from typing import Any
 import gradio as gr
 
 from coeval.domain import Person, Plan, Proof, StudyState, Terms
-from coeval.study import tasks
-from coeval.study.crowd import exams, plans
-from coeval.ui.components.estimate_words import plural
+from coeval.ui.components.number_words import plural
 from coeval.ui.components.view import View, el
-from coeval.ui.panel import Tab, Update, need_task
 from coeval.ui.setup.crowd_views import build_status
+from coeval.ui.tabs import PageGroup, Tab, Update, more_settings, need_task
+from coeval.usecases import tasks
+from coeval.usecases.crowd import exams, plans
 
 OWN = ("per_instance", "batch", "quota", "reserve_minutes")
 """Fields of the plan itself, as the form shows them; the others are of its terms."""
-NEW = Plan(terms=Terms(proof=Proof.LINK))
+NEW = Plan(terms=Terms(proof=Proof.TOKEN))
 """What the form of a task without a plan begins with."""
+NO_EXAM = ("None", "")
+OFF = "A crowd study assigns work to people who come by a link, and pays them. This task has none."
+SURE = {
+    StudyState.RUNNING: "Run the study? People can join and get work.",
+    StudyState.PAUSED: "Pause the study? Nobody new can join, and no new work is assigned. People finish their "
+    "current work.",
+    StudyState.CLOSED: "Close the study? After that, nobody can save, not even people who are working now. "
+    "Saved work stays.",
+}
+"""What an owner reads before the state changes."""
 
 
 class CrowdTab(Tab):
     """The plan by which a task is given out, its answer keys, and whether it runs."""
 
-    title, id = "Crowd", "crowd"
+    title, id = "Crowd study", "crowd"
+    group = PageGroup.CROWD
 
     def build(self) -> None:
-        self.status = View(elem_id="crowd-status")
-        with gr.Row(equal_height=False):
+        with gr.Column(elem_classes="card", visible=False) as self.off:
+            View(el("p", OFF))
+            use = gr.Button("Use a crowd", variant="primary", elem_id="crowd-use", scale=0)
+        with gr.Column(visible=False) as self.form:
+            self.status = View(elem_id="crowd-status")
             with gr.Column(elem_classes="card"):
-                numbers = _build_numbers()
-            with gr.Column(elem_classes="card"):
-                texts = _build_texts()
-        self.fields = {**numbers, **texts}
-        self.outputs = [self.status, *self.fields.values()]
-        with gr.Row(elem_classes="actions"):
-            for state in StudyState:
-                button = gr.Button(_label(state), elem_id=f"crowd-{state}", scale=0)
-                self.on(button.click, partial(self.on_state, state))
-            renew = gr.Button("New secret for the address", elem_id="crowd-renew", scale=0, min_width=240)
-            self.on(renew.click, self.on_renew)
-            save = gr.Button(
-                "Save the plan",
-                variant="primary",
-                elem_id="crowd-save",
-                scale=0,
-                min_width=280,
-            )
-        self.on(save.click, self.on_save, list(self.fields.values()))
-        self._build_keys()
+                self.fields = _build_main()
+                with more_settings("crowd-more"):
+                    with gr.Row(equal_height=False):
+                        with gr.Column():
+                            self.fields |= _build_numbers()
+                        with gr.Column():
+                            self.fields |= _build_texts()
+                    renew = gr.Button("New secret for the address", elem_id="crowd-renew", scale=0)
+                with gr.Row(elem_classes="actions"):
+                    self.asks = {
+                        state: gr.Button(_label(state), elem_id=f"crowd-{state}", scale=0)
+                        for state in StudyState
+                    }
+                    save = gr.Button("Save the plan", variant="primary", elem_id="crowd-save", scale=0)
+            self._build_sure()
+            self._build_keys()
+        self.on(use.click, self.on_use, outputs=[self.off, self.form])
+        self.on(renew.click, self.on_renew)
+        saved = self.on(save.click, self.on_save, list(self.fields.values()))
+        self.wanted_after = [saved.then]
+
+    def _build_sure(self) -> None:
+        """The question before the state changes; only the button of the state that was asked for is shown."""
+        self.outputs = [self.off, self.form, self.status, *self.fields.values(), *self.asks.values()]
+        with gr.Column(elem_classes="card", elem_id="crowd-sure", visible=False) as self.sure:
+            self.question = View(elem_id="crowd-question")
+            with gr.Row(elem_classes="actions"):
+                leave = gr.Button("Leave it as it is", elem_id="crowd-leave", scale=0, min_width=160)
+                self.yes = {
+                    state: gr.Button(
+                        f"Yes: {_label(state).lower()} it",
+                        elem_id=f"crowd-{state}-yes",
+                        scale=0,
+                        min_width=160,
+                        variant="stop" if state is StudyState.CLOSED else "primary",
+                    )
+                    for state in StudyState
+                }
+        shown = [self.sure, self.question, *self.yes.values()]
+        for state, button in self.asks.items():
+            self.on(button.click, partial(self.on_ask, state), outputs=shown)
+        for state, button in self.yes.items():
+            self.on(button.click, partial(self.on_state, state), outputs=[*self.outputs, self.sure])
+        self.on(leave.click, self.on_leave, outputs=[self.sure])
 
     def _build_keys(self) -> None:
-        with gr.Accordion("Answer keys for the exam and for attention checks", open=False):
+        with more_settings("crowd-keys-box", "Answer keys"):
             keys = gr.Textbox(
                 lines=6, label="CSV: instance, criterion, accepted, must, explanation", elem_id="crowd-keys",
-                info="For the task chosen above: the exam's key on an exam's task, attention checks on a study's.",
+                info="Exam answers if the task is an exam; attention checks if it is a study.",
             )  # fmt: skip
             save = gr.Button("Set the keys", elem_id="crowd-keys-save")
         self.on(save.click, self.on_keys, [keys])
 
     def load(self, person: Person, slug: str, note: str = "") -> Update:
         if not slug:
-            return {self.status: el("p.note", "Describe a task first, under Tasks.")}
+            shown = el("p.note", "Describe a task first, under Tasks.")
+            return {
+                self.status: shown,
+                self.off: gr.Column(visible=False),
+                self.form: gr.Column(visible=True),
+            }
         plan = plans.get_plan(self.context, person, slug)
         known = tasks.list_tasks(self.context, person)
         exam = next((task.slug for task in known if plan and task.id == plan.exam), "")
+        tests = [NO_EXAM, *((f"{task.name} ({task.slug})", task.slug) for task in known if task.slug != slug)]
         secret = plans.get_link(self.context, person, slug) if plan else ""
         values = _values(plan or NEW, exam)
+        shows = plan is not None or bool(note)
         return {
-            self.status: build_status(slug, plan, note, secret, self.context.settings.public_url),
+            self.off: gr.Column(visible=not shows),
+            self.form: gr.Column(visible=shows),
+            **{button: gr.Button(visible=plan is not None) for button in self.asks.values()},
+            self.status: build_status(slug, plan, note, secret, self.context.settings),
             **{self.fields[name]: value for name, value in values.items()},
+            self.fields["exam"]: gr.Dropdown(tests, value=exam),
         }
+
+    def on_use(self, person: Person, slug: str) -> Update:
+        need_task(slug)
+        return {self.off: gr.Column(visible=False), self.form: gr.Column(visible=True)}
 
     def on_save(self, person: Person, slug: str, *values: Any) -> Update:
         given = dict(zip(self.fields, values, strict=True))
@@ -91,31 +144,66 @@ class CrowdTab(Tab):
         n = exams.set_keys(self.context, person, need_task(slug), text or "")
         return self.load(person, slug, f"{n} answer keys are set.")
 
+    def on_ask(self, state: StudyState, person: Person, slug: str) -> Update:
+        need_task(slug)
+        return {
+            self.sure: gr.Column(visible=True),
+            self.question: el("p", SURE[state]),
+            **{button: gr.Button(visible=one is state) for one, button in self.yes.items()},
+        }
+
+    def on_leave(self, person: Person, slug: str) -> Update:
+        return {self.sure: gr.Column(visible=False)}
+
     def on_state(self, state: StudyState, person: Person, slug: str) -> Update:
         plans.set_state(self.context, person, need_task(slug), state)
-        return self.load(person, slug, f"The study is {state}.")
+        return {**self.load(person, slug, f"The study is {state}."), self.sure: gr.Column(visible=False)}
 
 
 def _label(state: StudyState) -> str:
     return {StudyState.RUNNING: "Run", StudyState.PAUSED: "Pause", StudyState.CLOSED: "Close"}[state]
 
 
-def _build_numbers() -> dict[str, Any]:
-    def number(label: str, name: str, **options: Any) -> gr.Number:
-        return gr.Number(label=label, precision=0, minimum=1, elem_id=f"crowd-{name}", **options)
+def _build_main() -> dict[str, Any]:
+    """The fields that every crowd study fills in."""
+    with gr.Row():
+        numbers = {
+            "per_instance": _number("People per instance", "k"),
+            "batch": _number("Instances per batch", "batch"),
+            "quota": _number("Most instances per person", "quota"),
+        }
+    return numbers | {
+        "exam": gr.Dropdown([NO_EXAM], value="", label="Qualification exam", elem_id="crowd-exam"),
+        "consent": gr.Textbox(label="Consent text", lines=4, elem_id="crowd-consent"),
+        "guidelines": gr.Textbox(
+            label="Guidelines (a line of --- starts a new page)", lines=5, elem_id="crowd-guidelines"
+        ),
+        "service": gr.Radio(
+            [("Sign-in", ""), ("Prolific links", "prolific"), ("MTurk links", "mturk")],
+            label="How people arrive", elem_id="crowd-service",
+        ),
+        "code_done": gr.Textbox(label="Completion code", elem_id="crowd-done"),
+    }  # fmt: skip
 
+
+def _number(label: str, name: str, **options: Any) -> gr.Number:
+    return gr.Number(label=label, precision=0, minimum=1, elem_id=f"crowd-{name}", **options)
+
+
+def _build_numbers() -> dict[str, Any]:
+    number = _number
     return {
-        "per_instance": number("People for each instance", "k"),
-        "batch": number("Instances per batch", "batch"),
-        "quota": number("Most instances per person", "quota"),
         "reserve_minutes": number("Reassign unfinished work after (minutes)", "reserve"),
-        "exam": gr.Textbox(label="Qualification: short name of its task (empty: none)", elem_id="crowd-exam"),
+        "enough": gr.Number(
+            label="Instances for the completion code (0: the most per person)", precision=0, minimum=0,
+            elem_id="crowd-enough", info="People who finish fewer get the code for partial work.",
+        ),
         "pass_share": gr.Slider(0.05, 1, step=0.05, label="Pass mark (share of the items)", elem_id="crowd-pass"),
         "max_tries": number("Attempts at the qualification", "tries"),
         "exam_items": gr.Number(
             label="Items in one attempt (0: all)", precision=0, minimum=0,
             elem_id="crowd-items",
-            info="If its task holds more items than this, a second attempt shows new ones.",
+            info="If the exam has more items than this, a second attempt shows new ones.",
         ),
         "review": gr.Checkbox(label="An owner reviews everyone who passes", elem_id="crowd-review"),
         "warn_after": number("Failed attention checks before a warning", "warn"),
@@ -127,27 +215,24 @@ def _build_numbers() -> dict[str, Any]:
 
 def _build_texts() -> dict[str, Any]:
     return {
-        "consent": gr.Textbox(label="Consent text", lines=6, elem_id="crowd-consent"),
-        "guidelines": gr.Textbox(
-            label="Guidelines (a line of --- starts a new page)", lines=8, elem_id="crowd-guidelines"
-        ),
-        "service": gr.Radio(
-            [("Sign-in", ""), ("Prolific links", "prolific"), ("MTurk links", "mturk")],
-            label="How people arrive", elem_id="crowd-service",
-        ),
         "proof": gr.Radio(
-            [("A secret in the address", Proof.LINK.value), ("Prolific’s secure links", Proof.TOKEN.value),
-             ("Nothing", Proof.NONE.value)],
-            label="How a link is verified", elem_id="crowd-proof",
+            [("Prolific’s secure links (recommended)", Proof.TOKEN.value),
+             ("A secret in the address", Proof.LINK.value), ("Nothing", Proof.NONE.value)],
+            label="Link verification", elem_id="crowd-proof",
+            info="Prolific signs each person’s link. A secret proves only the study: people come "
+            "back "
+            "with their browser or code.",
         ),
-        "code_done": gr.Textbox(label="Completion code", elem_id="crowd-done"),
+        "code_part": gr.Textbox(
+            label="Code for partial work (blank: the code if the study is full)", elem_id="crowd-part"
+        ),
         "code_screened": gr.Textbox(label="Code if not qualified", elem_id="crowd-screened"),
         "code_declined": gr.Textbox(label="Code if consent is declined", elem_id="crowd-declined"),
         "code_full": gr.Textbox(
-            label="Code if the study is full (empty: the code if not qualified)", elem_id="crowd-full"
+            label="Code if the study is full (blank: the code if not qualified)", elem_id="crowd-full"
         ),
         "code_blocked": gr.Textbox(
-            label="Code if attention checks are failed (empty: asked to return)",
+            label="Code for failed attention checks (blank: ask to return)",
             elem_id="crowd-blocked",
         ),
     }  # fmt: skip
@@ -164,7 +249,8 @@ def _read(given: dict[str, Any], before: Plan) -> Plan:
     whole: dict[str, Any] = {name: int(given[name] or 0) for name in OWN}
     terms: dict[str, Any] = {"review": bool(given["review"])}
     terms |= {
-        name: int(given[name] or 0) for name in ("max_tries", "warn_after", "block_after", "exam_items")
+        name: int(given[name] or 0)
+        for name in ("max_tries", "warn_after", "block_after", "exam_items", "enough")
     }
     terms |= {
         name: str(given[name] or "") for name in ("consent", "guidelines", "service", "currency", "proof")

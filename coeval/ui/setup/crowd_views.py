@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from coeval.domain import Attempt, Participant, Plan, Proof
-from coeval.study.crowd.overview import Overview, Row
-from coeval.study.crowd.proof import build_address
-from coeval.ui.components.estimate_words import plural
+from coeval.domain import Attempt, Participant, Plan, Proof, ReturnRequest, Standing
+from coeval.settings import Settings
+from coeval.ui.components.number_words import plural
 from coeval.ui.components.view import Node, el, table
-from coeval.ui.crowd_pages.study_views import show_attempts
+from coeval.ui.crowd_pages.participant_views import show_attempts
+from coeval.usecases.crowd.link_signing import build_address
+from coeval.usecases.crowd.overview import Overview, Row
 
 
-def build_status(slug: str, plan: Plan | None, note: str, secret: str, public_url: str) -> Node:
+def build_status(slug: str, plan: Plan | None, note: str, secret: str, settings: Settings) -> Node:
     """The card over the form."""
     if plan is None:
         text = "Everyone on the team gets every instance."
-        return el("div.card", el("h4", "Giving out"), el("p", text), el("p.note", note) if note else None)
+        return el("div.card", el("h4", "Assignment"), el("p", text), el("p.note", note) if note else None)
     state = f"This study is {plan.state}" + (", because it has all it needs" if plan.reason == "full" else "")
     return el(
         "div.card",
@@ -24,31 +25,61 @@ def build_status(slug: str, plan: Plan | None, note: str, secret: str, public_ur
         el(
             "p",
             "The address for the crowd service: ",
-            el("code", build_address(slug, plan, secret, public_url)),
+            el("code", build_address(slug, plan, secret, settings.address)),
             " ",
             el("a", "Open it", href=f"../s/{slug}", target="_blank"),
         ),
-        *(el("p.note", text) for text in _warnings(plan)),
-        el("p", el("a", "See it as people will", href=f"../s/{slug}?preview=consent", target="_blank")),
+        *(el("p.note", text) for text in _warnings(plan, settings)),
+        _secure_links_steps() if plan.terms.proof == Proof.TOKEN and plan.terms.service else None,
+        el("p", el("a", "Preview as a participant", href=f"../s/{slug}?preview=consent", target="_blank")),
         el("p.note", note) if note else None,
     )
 
 
-def _warnings(plan: Plan) -> Iterator[str]:
+def _warnings(plan: Plan, settings: Settings) -> Iterator[str]:
     """What an owner should know before people come."""
     terms = plan.terms
+    if not settings.public_url:
+        yield (
+            "Warning: this address works on this machine only. Start CoEval with COEVAL_URL set to the address that "
+            "people open, and copy it from here again."
+        )
     if terms.service and terms.proof == Proof.NONE:
         yield (
-            "Warning: links are not verified, so anyone who knows an id can take part under it. Choose a secret in"
-            " the address, or Prolific’s secure links. Until then, a returning person needs the browser they first"
-            " used, or the word they chose."
+            "Warning: links are not verified, so anyone can take part under an unused id. Choose"
+            " Prolific’s secure links, or a secret in the address."
         )
-    if terms.proof == Proof.TOKEN:
-        yield "In Prolific’s study, turn on “Secured external URL”: links without its signature are refused."
+    if terms.service and terms.proof != Proof.TOKEN:
+        yield (
+            "These links do not prove who comes: every worker can read them. A returning person needs the browser they"
+            " came with or their return code; without either, they wait for you under Crowd people. "
+            "A new person gets one instance until the first save."
+        )
     if terms.service and not terms.code_done:
         yield "Warning: there is no completion code, so people have nothing to show at the end."
+    if terms.service and terms.code_done and not (terms.code_part or terms.code_full or terms.code_screened):
+        yield "Warning: people who finish a part of the work get no code: set one."
     if terms.service and not (terms.code_full or terms.code_screened):
         yield "Warning: people who arrive when the study is full get no code: set one."
+
+
+def _secure_links_steps() -> Node:
+    """How to turn on Prolific's signed links, step by step."""
+    return el(
+        "details",
+        el("summary", "Prolific’s secure links, step by step"),
+        el(
+            "ol",
+            el("li", "Save this plan with “Prolific links” and “Prolific’s secure links”."),
+            el("li", "In Prolific, open the study (as a draft) and find “Data collection”, with the study’s URL."),
+            el("li", "Paste the whole address from above as the URL."),
+            el("li", "Turn on “Secured external URL” beside it, and save the study."),
+            el("li", "Use Prolific’s “Preview”: CoEval must show the consent text. CoEval refuses links "
+               "without Prolific’s signature, including previews."),
+            el("li", "Publish. Prolific signs every link with the participant, the study and the session; nobody can "
+               "change them."),
+        ),
+    )  # fmt: skip
 
 
 # ---- people -------------------------------------------------------------------------------------------------
@@ -73,25 +104,66 @@ def find_rows(rows: Iterable[Row], text: str) -> list[Row]:
     return [row for row in rows if is_meant(row.participant, text)]
 
 
-def progress_view(slug: str, overview: Overview, rows: list[Row], agreement: str) -> Node:
-    """How far a study is, and its submissions with what to do about each."""
+PAGE = 25
+"""Submissions on a page, and exams and requests that are shown at once."""
+URGENCY = ("look", "approve", "reject", "screen out", "return", "wait")
+
+
+def sort_rows(rows: Iterable[Row]) -> list[Row]:
+    """The submissions with those first that need a decision; else in the order of their coming."""
+    return sorted(
+        rows, key=lambda row: (row.state is not Standing.REVIEW, URGENCY.index(row.advice.suggestion))
+    )
+
+
+def count_pages(rows: list[Row]) -> int:
+    return max(1, -(-len(rows) // PAGE))
+
+
+def progress_view(slug: str, overview: Overview, agreement: str) -> Node:
+    """How far a study is."""
     k = overview.plan.per_instance
     total = sum(n for _, _, n in overview.places)
     full = sum(n for done, _, n in overview.places if done >= k)
     spread = ", ".join(f"{n:,} with {done} done of {taken} given" for done, taken, n in overview.places)
     arms = ", ".join(f"{arm} {n:,}" for arm, n in overview.arms.items()) or "none opened yet"
     csv, currency = f"../s/{slug}/participants.csv", overview.plan.terms.currency
-    cells = [_person_cells(row, currency) for row in rows]
-    nobody = "Nobody has come by the study's page yet." if not overview.people else "No person matches."
     return el(
         "div.card",
         el("h4", "People and progress"),
         el("p", f"{full:,} of {total:,} instances have their {k} people. {spread}."),
         el("p", f"Arms: {arms}. Pay for the time so far: {overview.cost:.2f} {currency}."),
         el("p", f"{agreement} The study's tab Agreement has the rest."),
-        el("div.scroll", table(HEAD, cells)) if cells else el("p.note", nobody),
         el("p", el("a.button", "Submissions as CSV", href=csv, download=""), " ",
            el("a", "with the service's ids", href=f"{csv}?ids=1", download="")),
+    )  # fmt: skip
+
+
+def people_view(overview: Overview, rows: list[Row], page: int) -> Node:
+    """A page of the submissions, with what to do about each."""
+    if not rows:
+        nobody = "Nobody has opened the study's page yet." if not overview.people else "No person matches."
+        return el("p.note", nobody)
+    shown = rows[(page - 1) * PAGE : page * PAGE]
+    cells = [_person_cells(row, overview.plan.terms.currency) for row in shown]
+    text = f"{plural(len(rows), 'submission')}, page {page} of {count_pages(rows)}; first those that need a decision."
+    return el("div", el("p.note", text), el("div.scroll", table(HEAD, cells)))
+
+
+def returning_view(asked: list[ReturnRequest]) -> Node | None:
+    """Who asks to be let in as a person of the study."""
+    if not asked:
+        return None
+    cells = [[one.name, one.number, one.asked_at[:16].replace("T", " ")] for one in asked[:PAGE]]
+    who = plural(len(asked), "browser asks", "browsers ask")
+    return el(
+        "div",
+        el("h4", f"{who} to be let in"),
+        el("p.note", "Each person came from an unknown browser, without a return code. Before you let "
+        "people "
+        "in, ask each of them through the crowd service for the number on their page. Their "
+        "other browsers are then signed out, and they get a new return code."),
+        table(["Who", "Number", "Asked (UTC)"], cells, cls="grid.compact"),
     )  # fmt: skip
 
 
@@ -124,11 +196,13 @@ def reviews_view(waiting: list[tuple[Participant, Attempt | None]]) -> Node | No
             if attempt
             else None,
         ]
-        for participant, attempt in waiting
+        for participant, attempt in waiting[:PAGE]
     ]
+    more = f"{len(waiting) - PAGE:,} more wait." if len(waiting) > PAGE else ""
     who = plural(len(waiting), "person waits", "people wait")
     return el(
         "div.card",
         el("h4", f"{who} for a decision"),
         table(["Who", "Right", "Handed in", "Answers"], rows, cls="grid.compact"),
+        el("p.note", more) if more else None,
     )

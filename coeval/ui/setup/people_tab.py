@@ -1,24 +1,168 @@
-"""Set-up, People and export: roles, everybody's progress, and the way out of the data."""
+"""Set-up, People: progress, roles, accounts, invitations, the team, and the way out of the data."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import gradio as gr
 
-from coeval.domain import Group, Member, Person, Role
-from coeval.study import tasks
-from coeval.study.people import membership, sessions
+from coeval.domain import Group, Invitation, Member, Person, Role
+from coeval.errors import InputError
+from coeval.settings import SignIn
+from coeval.ui.app.downloads import FILES
+from coeval.ui.components.number_words import plural
 from coeval.ui.components.view import Node, View, el, table
-from coeval.ui.panel import Tab, Update
-from coeval.ui.setup.team_box import TeamBox
-from coeval.ui.study_app.downloads import FILES
+from coeval.ui.tabs import PageGroup, Panel, Tab, Update, more_settings, need_task, tell_done
+from coeval.usecases import accounts, sessions, tasks
+from coeval.usecases.accounts import build_link
+from coeval.usecases.scrutiny.requested_lines import Team, get_team, set_team
+
+# Set-up, People: links that let somebody in once, new passwords, and ending somebody's sessions.
+
+
+class InviteBox(Panel):
+    """Invitations and password resets, and the sessions of people."""
+
+    def build(self) -> None:
+        with gr.Column(elem_classes="card", visible=self.context.settings.sign_in is SignIn.ACCOUNTS):
+            View(el("h4", "Invitations and new passwords"))
+            with gr.Row():
+                role = gr.Radio(
+                    [str(choice) for choice in Role], value=str(Role.ANNOTATOR), label="Invite as"
+                )
+                name = gr.Textbox(
+                    label="Or a new password for",
+                    placeholder="username (blank: invite someone new)",
+                    elem_id="invite-name",
+                )
+            link = gr.Textbox(label="The link: shown once", interactive=False, elem_id="invite-link")
+            with gr.Row(elem_classes="actions"):
+                make = gr.Button("Make a link that works once", elem_id="invite-make", scale=0, min_width=260)
+            self.open_links = View(elem_id="invite-open")
+            with gr.Row(elem_classes="actions"):
+                key = gr.Textbox(label="Revoke a link", placeholder="key of the link", elem_id="invite-key")
+                revoke = gr.Button("Revoke it", elem_id="invite-revoke", scale=0)
+        self.outputs = [self.open_links]
+        self.on(make.click, self.on_invite, [role, name], [link, self.open_links])
+        self.on(revoke.click, self.on_revoke, [key], self.open_links)
+
+    def build_sessions(self) -> None:
+        """Lay out the way to end somebody's sessions."""
+        with gr.Column(elem_classes="card"):
+            View(el("h4", "Sessions"))
+            who = gr.Textbox(label="End all sessions of", placeholder="username", elem_id="sessions-name")
+            ended = View(elem_id="sessions-ended")
+            with gr.Row(elem_classes="actions"):
+                end = gr.Button("End them", elem_id="sessions-end", scale=0)
+        self.on(end.click, self.on_end, [who], ended)
+
+    def show(self, person: Person) -> Update:
+        """The links that are open."""
+        return {self.open_links: _links(accounts.list_invitations(self.context, person))}
+
+    def on_invite(self, person: Person, slug: str, role: str | None, known: str | None) -> list[Node]:
+        token = accounts.invite(
+            self.context, person, Role(role or Role.ANNOTATOR), name=(known or "").strip()
+        )
+        return [
+            build_link(self.context.settings, token),
+            _links(accounts.list_invitations(self.context, person)),
+        ]
+
+    def on_revoke(self, person: Person, slug: str, key: str | None) -> Node:
+        return _links(accounts.revoke_invitation(self.context, person, key or ""))
+
+    def on_end(self, person: Person, slug: str, known: str | None) -> Node:
+        name = (known or "").strip()
+        n = sessions.end_sessions(self.context, person, name)
+        return el("p.note", f"{plural(n, 'session')} of {name} ended.")
+
+
+def _links(links: Sequence[Invitation]) -> Node:
+    """The links that still let somebody in."""
+    if not links:
+        return el("p.note", "No link is open.")
+    lines = [
+        [invitation.key,
+         f"a new password for {invitation.person.name}" if invitation.person else str(invitation.role),
+         invitation.created_by, invitation.expires_at[:16].replace("T", " ")]
+        for invitation in links
+    ]  # fmt: skip
+    return table(["Key", "Gives", "Made by", "Until (UTC)"], lines)
+
+
+class TeamBox(Panel):
+    """The people of the task chosen above."""
+
+    def build(self) -> None:
+        with gr.Column(elem_classes="card", elem_id="team"):
+            View(el("h4", "Who works on this task"))
+            self.names = gr.Dropdown(
+                [],
+                label="People",
+                info="Select nobody to include everybody.",
+                multiselect=True,
+                elem_id="team-names",
+            )
+            self.per_instance = gr.Number(
+                0,
+                precision=0,
+                minimum=0,
+                maximum=1000,
+                label="People per instance (0: all)",
+                elem_id="team-each",
+            )
+            save = gr.Button("Save people", variant="primary", elem_id="team-save")
+            self.state = View(elem_id="team-state")
+        self.outputs = [self.names, self.per_instance, self.state]
+        self.on(save.click, self.on_save, [self.names, self.per_instance])
+
+    def show(self, person: Person, slug: str, members: Sequence[Member]) -> Update:
+        """The box for a task; ``members`` are those who can be chosen."""
+        team = get_team(self.context, person, slug) if slug else Team()
+        known = [one.person.name for one in members if not one.disabled_at or one.person.name in team.members]
+        return {
+            self.names: gr.Dropdown(known, value=list(team.members)),
+            self.per_instance: team.per_instance,
+            self.state: _state_view(team),
+        }
+
+    def on_save(
+        self, person: Person, slug: str, names: list[str] | None, per_instance: float | None
+    ) -> Update:
+        set_team(self.context, person, need_task(slug), names or [], int(per_instance or 0))
+        tell_done("The people of this task are saved.")
+        team = get_team(self.context, person, slug)
+        return {
+            self.names: list(team.members),
+            self.per_instance: team.per_instance,
+            self.state: _state_view(team),
+        }
+
+
+def _state_view(team: Team) -> Node:
+    if not team.members:
+        return el("p.note", "Everybody sees the task and judges every instance.")
+    if not team.per_instance:
+        return el("p.note", "These people see the task, and each of them judges every instance.")
+    rows = [[name, f"{n:,}"] for name, n in team.given]
+    return el(
+        "div",
+        el("p.note", "Outputs for the same input go to the same people. Opened instances do not move; "
+           "instances imported later are assigned automatically."),
+        table(["Name", "Instances"], rows),
+    )  # fmt: skip
+
+
+# Set-up, People: everybody's progress, roles, accounts and invitations, and the way out of the data.
 
 
 class PeopleTab(Tab):
     """Who takes part, in which role and group and how far, and the export."""
 
     title, id = "People", "people"
+    group = PageGroup.PEOPLE
 
     def build(self) -> None:
         with gr.Row(equal_height=False):
@@ -27,9 +171,14 @@ class PeopleTab(Tab):
                 self.export = View(elem_id="export")
             with gr.Column(scale=2):
                 self.team = TeamBox(self.context, self.task)
-                role, give, disable, enable = self._build_account()
-                group, put = self._build_groups()
-        self.outputs = [self.progress, self.export, self.name, self.several, *self.team.outputs]
+                self.invitations = InviteBox(self.context, self.task)
+                with more_settings("people-more"):
+                    role, give, disable, enable = self._build_account()
+                    group, put = self._build_groups()
+                    self.invitations.build_sessions()
+        self.outputs = [
+            self.progress, self.export, self.name, self.several, *self.team.outputs, *self.invitations.outputs
+        ]  # fmt: skip
         self.on(give.click, self.on_role, [self.name, role])
         self.on(disable.click, self.on_disable, [self.name])
         self.on(enable.click, self.on_enable, [self.name])
@@ -40,7 +189,7 @@ class PeopleTab(Tab):
             View(el("h4", "Role and account"))
             self.name = gr.Dropdown([], label="Who", elem_id="role-name")
             role = gr.Radio([str(one) for one in Role], label="Role", elem_id="role-role")
-            give = gr.Button("Give the role", elem_id="role-save")
+            give = gr.Button("Set the role", elem_id="role-save")
             View(
                 el("p.note", "Owners set up and decide. Researchers see statistics and exports. Annotators vote "
                    "and scrutinise, and see only their own work.")
@@ -49,8 +198,7 @@ class PeopleTab(Tab):
                 disable = gr.Button("Disable the account", elem_id="account-disable", min_width=140)
                 enable = gr.Button("Enable it again", elem_id="account-enable", min_width=140)
             View(
-                el("p.note", "Who is disabled is signed out everywhere and cannot sign in; the work they saved is "
-                   "kept and counts as before.")
+                el("p.note", "Disabled people are signed out and cannot sign in; their work stays and still counts.")
             )  # fmt: skip
         return role, give, disable, enable
 
@@ -62,14 +210,15 @@ class PeopleTab(Tab):
             put = gr.Button("Set the group", elem_id="group-save")
             View(
                 el("p.note", "The tally, the statistics and the exports count people by group. People who come by a "
-                   "study’s link are the crowd and everybody else is the team, unless you set it here. Beside "
-                   "experts, the alternative annotator test asks less of a judge.")
+                   "study’s link are the crowd and everybody else is the team, unless you set it "
+                   "here. The "
+                   "alternative annotator test is easier for a judge to pass against experts.")
             )  # fmt: skip
         return group, put
 
     def load(self, person: Person, slug: str) -> Update:
         # who cannot sign in stands last: the examples' people are many
-        members = sorted(membership.list_members(self.context, person), key=lambda one: bool(one.disabled_at))
+        members = sorted(sessions.list_members(self.context, person), key=lambda one: bool(one.disabled_at))
         progress = tasks.list_progress(self.context, person, slug) if slug else []
         known = [(f"{one.person.name} ({one.person.role})", one.person.name) for one in members]
         return {
@@ -78,27 +227,38 @@ class PeopleTab(Tab):
             self.name: gr.Dropdown(known),
             self.several: gr.Dropdown(known),
             **self.team.show(person, slug, members),
+            **self.invitations.show(person),
         }
 
     def on_role(self, person: Person, slug: str, name: str | None, role: str | None) -> Update:
-        if name and role:
-            sessions.set_role(self.context, person, name, Role(role))
+        if not role:
+            raise InputError("Choose a role first.")
+        sessions.set_role(self.context, person, _need_person(name), Role(role))
+        tell_done(f"{name} is now: {role}")
         return self.load(person, slug)
 
     def on_disable(self, person: Person, slug: str, name: str | None) -> Update:
-        if name:
-            membership.disable_account(self.context, person, name)
+        sessions.disable_account(self.context, person, _need_person(name))
+        tell_done(f"The account of {name} is disabled.")
         return self.load(person, slug)
 
     def on_enable(self, person: Person, slug: str, name: str | None) -> Update:
-        if name:
-            membership.enable_account(self.context, person, name)
+        sessions.enable_account(self.context, person, _need_person(name))
+        tell_done(f"The account of {name} is enabled.")
         return self.load(person, slug)
 
     def on_group(self, person: Person, slug: str, names: list[str] | None, group: str | None) -> Update:
-        if names and group:
-            membership.set_group(self.context, person, names, Group(group))
+        if not names or not group:
+            raise InputError("Choose people and a group first.")
+        sessions.set_group(self.context, person, names, Group(group))
+        tell_done(f"Set to {group}: {', '.join(names)}")
         return self.load(person, slug)
+
+
+def _need_person(name: str | None) -> str:
+    if not name:
+        raise InputError("Choose a person first, under Who.")
+    return name
 
 
 def _progress_view(members: list[Member], rows: list[dict[str, Any]]) -> Node:
@@ -130,9 +290,10 @@ def _export_view(slug: str) -> Node:
     return el(
         "div.card",
         el("h4", "Export"),
-        el("p", el("a.button", "Everything as CSV (zip)", href=f"{base}/export.zip", download="")),
+        el("p", el("a", "Everything as CSV (zip)", href=f"{base}/export.zip", download="")),
         el(
-            "p.note",
+            "details",
+            el("summary", "Single files"),
             *(part for name in FILES for part in (el("a", name, href=f"{base}/{name}"), " ")),
         ),
     )

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from typing import Any
 
 import gradio as gr
 
 from coeval.domain import Person
 from coeval.domain.studies import Measure, StoppingRule
 from coeval.errors import InputError
-from coeval.stats.planning.pilot import Assumed
-from coeval.stats.planning.plan import Plan, Wanted
-from coeval.stats.planning.precision import Needed
-from coeval.stats.planning.words import tell_plan, tell_progress, tell_rule
-from coeval.study import planning
-from coeval.study.planning import Planning
+from coeval.stats.arm_advice import tell_advice
+from coeval.stats.plan import Plan, Wanted, tell_plan, tell_progress, tell_rule
+from coeval.stats.sample_size import Assumed, Needed
 from coeval.ui.components.view import Node, View, el, table
-from coeval.ui.panel import Tab, Update, need_task
+from coeval.ui.tabs import Tab, Update, more_settings, need_task, tell_done
+from coeval.usecases import planning
+from coeval.usecases.planning import Planning
 
 SCORES, ASSUMED = "the scores so far", "assumed spreads"
 SPREADS = {
@@ -30,13 +30,25 @@ SPREADS = {
     "noise": "A single score by",
 }
 BEFOREHAND = (
-    "Declare the rule before the first score. You may then look at the scores every day: its interval is wide enough "
-    "for that."
+    "Declare the rule before the first score. You can then look at the scores every day: its "
+    "interval allows for repeated looks."
+)
+LOOKS = (
+    "The plan’s {planned:,} documents suffice for one look at the end. The rule allows a look every day, so its "
+    "interval is wider, and {documents:,} documents are not enough for it yet."
 )
 MEASURES = {
-    "alpha is known well enough": str(Measure.ALPHA),
-    "two systems are told apart": str(Measure.DIFFERENCE),
+    "alpha is precise enough": str(Measure.ALPHA),
+    "two systems differ clearly": str(Measure.DIFFERENCE),
+    "a way to show drafts is chosen": str(Measure.PULL),
 }
+
+MARGINS = {
+    Measure.ALPHA: ("Margin of error of alpha (±)", 0.05),
+    Measure.DIFFERENCE: ("Margin of error of the difference (± points)", 0.3),
+    Measure.PULL: ("Limit of the pull", 0.1),
+}
+"""Name and first value of a rule's margin: alpha ends at 1, a difference is in points, the pull is a share."""
 
 
 class PlanTab(Tab):
@@ -47,19 +59,21 @@ class PlanTab(Tab):
     def build(self) -> None:
         with gr.Column(elem_classes="card"):
             View(el("h4", "How many documents and people?"))
-            wanted = self._build_wanted()
-            self.source = gr.Radio([SCORES, ASSUMED], value=SCORES, label="From", elem_id="plan-source")
-            with gr.Row(visible=False) as self.spreads:
-                known = Assumed()
-                assumed = [
-                    gr.Number(getattr(known, name), label=label, elem_id=f"plan-{name}", min_width=120)
-                    for name, label in SPREADS.items()
-                ]
+            self.planned = View(elem_id="plan-view")
+            with more_settings("plan-more"):
+                wanted = self._build_wanted()
+                self.source = gr.Radio([SCORES, ASSUMED], value=SCORES, label="From", elem_id="plan-source")
+                with gr.Row(visible=False) as self.spreads:
+                    known = Assumed()
+                    assumed = [
+                        gr.Number(getattr(known, name), label=label, elem_id=f"plan-{name}", min_width=120)
+                        for name, label in SPREADS.items()
+                    ]
             with gr.Row(elem_classes="actions"):
                 work = gr.Button("Plan", variant="primary", elem_id="plan-work", scale=0, min_width=160)
-            self.planned = View(elem_id="plan-view")
-        self._build_rule()
-        self.outputs = [self.planned, self.standing, self.first, self.second]
+        with more_settings("rule-more", "Stopping rule"):
+            self._build_rule()
+        self.outputs = [self.planned, self.standing, self.first, self.second, self.documents]
         self.on(self.source.input, self.on_source, [self.source], self.spreads)
         self.on(work.click, self.on_plan, [*wanted, self.source, *assumed], [self.planned, self.standing])
 
@@ -67,27 +81,33 @@ class PlanTab(Tab):
         wanted = Wanted()
         with gr.Row():
             return [
-                gr.Number(wanted.width, label="Alpha to plus or minus", elem_id="plan-width"),
-                gr.Number(wanted.points, label="Two systems apart by, points", elem_id="plan-points"),
+                gr.Number(wanted.width, label="Target half-width of alpha", elem_id="plan-width"),
+                gr.Number(
+                    wanted.points, label="Difference of systems to detect (points)", elem_id="plan-points"
+                ),
                 gr.Number(wanted.phi, label="Dependability of a mean (phi)", elem_id="plan-phi"),
             ]
 
     def _build_rule(self) -> None:
         with gr.Column(elem_classes="card"):
-            View(el("div", el("h4", "When is it enough?"), el("p.note", BEFOREHAND)))
+            View(el("p.note", BEFOREHAND))
             with gr.Row():
                 measure = gr.Radio(
-                    list(MEASURES), value=next(iter(MEASURES)), label="Enough when", elem_id="rule-measure"
+                    list(MEASURES), value=next(iter(MEASURES)), label="Stop when", elem_id="rule-measure"
                 )
-                self.first = gr.Dropdown([], label="System", elem_id="rule-first")
-                self.second = gr.Dropdown([], label="and system", elem_id="rule-second")
+                self.first = gr.Dropdown([], label="System", elem_id="rule-first", visible=False)
+                self.second = gr.Dropdown([], label="Second system", elem_id="rule-second", visible=False)
             with gr.Row():
-                within = gr.Number(0.05, label="To plus or minus", elem_id="rule-width")
-                documents = gr.Number(50, label="Documents planned", precision=0, elem_id="rule-documents")
+                label, value = MARGINS[Measure.ALPHA]
+                within = gr.Number(value, label=label, elem_id="rule-width")
+                self.documents = gr.Number(
+                    1, label="Documents planned", precision=0, minimum=1, elem_id="rule-documents"
+                )
             with gr.Row(elem_classes="actions"):
                 declare = gr.Button("Declare the rule", elem_id="rule-declare", scale=0, min_width=180)
             self.standing = View(elem_id="rule-view")
-        given = [measure, self.first, self.second, within, documents]
+        given = [measure, self.first, self.second, within, self.documents]
+        self.on(measure.input, self.on_measure, [measure], [self.first, self.second, within])
         self.on(declare.click, self.on_declare, given, self.standing)
 
     def load(self, person: Person, slug: str) -> Update:
@@ -101,7 +121,14 @@ class PlanTab(Tab):
             self.standing: standing_view(known),
             self.first: gr.Dropdown(systems, value=pair[0]),
             self.second: gr.Dropdown(systems, value=pair[1]),
+            self.documents: max(1, known.rules[0].planned if known.rules else known.documents),
         }
+
+    def on_measure(self, person: Person, slug: str, measure: str | None) -> list[Any]:
+        chosen = Measure(MEASURES.get(measure or "", Measure.ALPHA))
+        label, value = MARGINS[chosen]
+        systems = gr.Dropdown(visible=chosen is Measure.DIFFERENCE)
+        return [systems, systems, gr.Number(value, label=label)]
 
     def on_source(self, person: Person, slug: str, source: str | None) -> gr.Row:
         return gr.Row(visible=source == ASSUMED)
@@ -115,6 +142,7 @@ class PlanTab(Tab):
         )
         assumed = read_spreads(spreads) if source == ASSUMED else None
         known = planning.get_planning(self.context, person, need_task(slug), wanted, assumed)
+        tell_done("The plan rests on these numbers.")
         return [plan_view(known.plan), standing_view(known)]
 
     def on_declare(
@@ -159,21 +187,40 @@ def plan_view(plan: Plan) -> Node:
         for pair in (one.difference,)
     ]
     points = f"{plan.wanted.points:g} points"
-    head = ["System", "and", "Difference so far", f"To tell {points} from none, 80%", f"For ±{points}"]
+    head = [
+        "System",
+        "and",
+        "Difference so far",
+        f"Documents to detect {points} (80% power)",
+        f"For ±{points}",
+    ]
     shown = table(head, rows) if pairs > 1 else ""
     return el("div", *[el("p", line) for line in lines], shown)
 
 
 def _needed(needed: Needed) -> str:
     if needed.documents is None:
-        return "cannot be told"
+        return "cannot be estimated"
     return f"{needed.documents:,} ({needed.low or 0:,} to {needed.high or 0:,})"
 
 
 def standing_view(known: Planning) -> Node:
     """Where the study stands by its rule, and the rules before it."""
     lines = [el("p", line) for line in tell_progress(known.progress, known.rules)]
+    if _looks_often(known):
+        planned, documents = known.plan.alpha.documents, known.progress.documents if known.progress else 0
+        lines.append(el("p.note", LOOKS.format(planned=planned, documents=documents)))
+    if known.advice and known.pull_rule:
+        lines += [el("p", line) for line in tell_advice(known.advice, known.pull_rule)]
     before = [el("li", tell_rule(rule)) for rule in known.rules[1:]]
     return el(
         "div", *lines, el("details", el("summary", "Earlier rules"), el("ul", *before)) if before else ""
     )
+
+
+def _looks_often(known: Planning) -> bool:
+    """Whether the plan has enough documents for the rule's margin, and the rule has not."""
+    progress, planned = known.progress, known.plan.alpha.documents
+    if progress is None or planned is None or progress.enough or progress.rule.measure is not Measure.ALPHA:
+        return False
+    return progress.documents >= planned and progress.rule.width == known.plan.wanted.width

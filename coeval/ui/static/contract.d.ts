@@ -29,10 +29,13 @@ interface SheetRow {
   anchors?: [number, string][];
   draft_score?: number | null;
   score?: number | null;
+  /** What the line of an extension holds beside its words. */
+  own?: Record<string, unknown>;
 }
 
 interface AddedLine {
   group?: number;
+  own?: Record<string, unknown>;
   kind: string;
   new_text: string;
   reason: string;
@@ -62,6 +65,11 @@ interface SheetGroup {
 }
 
 /** What a table shows; `revision` is how often it was saved, or for decisions how often votes were. */
+interface LeftOut {
+  text: string;
+  by: string;
+}
+
 interface Sheet {
   revision: number;
   saved_at: string;
@@ -79,6 +87,10 @@ interface Sheet {
   scale: number[] | null;
   anchors?: [number, string][];
   draft_score: number | null;
+  /** Of decisions: added criteria that are not in the set, how many voted, and who has not. */
+  left_out?: LeftOut[];
+  voters?: number;
+  waiting?: string[];
   score: number | null;
   rows: SheetRow[];
   added: AddedLine[];
@@ -86,6 +98,7 @@ interface Sheet {
 }
 
 interface LineState {
+  own?: Record<string, unknown>;
   group?: number;
   score?: number | null;
   id: number | null;
@@ -146,6 +159,12 @@ interface HistoryVersion {
   score?: number | null;
   first?: boolean;
   lines: { label: string; action: Action; text: string; reason: string }[];
+}
+
+/** Some versions, oldest first; `more` says that there are older ones. */
+interface HistoryPage {
+  versions: HistoryVersion[];
+  more: boolean;
 }
 
 /** One of source and problem is empty. */
@@ -209,6 +228,8 @@ interface Evaluation {
   score: number | null;
   rows: SheetRow[];
   added: AddedLine[];
+  /** Passages that are marked without a line of the draft: places only. */
+  marks: Pick<Quote, 'start' | 'end' | 'place'>[];
 }
 
 /** One screen of scrutiny; without an instance there is nothing left in the filter. */
@@ -251,7 +272,7 @@ interface Place {
   filter?: string;
 }
 
-/** What Gradio hands to a part of the page, see coeval/ui/components/screen.py. */
+/** What Gradio hands to a part of the page, see coeval/ui/components/view.py. */
 interface ScreenValue {
   task: string;
   person: string;
@@ -262,6 +283,8 @@ interface ScreenValue {
 }
 
 interface Window {
+  /** The task shown when the picker got the focus. */
+  coevalBefore?: string | null;
   coeval: {
     root: string;
     screen(
@@ -271,6 +294,10 @@ interface Window {
       watch?: (name: string, run: () => void) => void,
       trigger?: (event: string) => void,
     ): void;
+    /** What the scripts of extensions build with, and where they name their screens; see main.js. */
+    parts: Record<string, any>;
+    addScreen(kind: string, make: (element: HTMLElement, value: any, onsaved: () => void) => any): void;
     view(element: HTMLElement, props: object, watch: (name: string, run: () => void) => void): void;
+    roles(element: HTMLElement, props: object, watch: (name: string, run: () => void) => void): void;
   };
 }

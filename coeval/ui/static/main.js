@@ -1,24 +1,78 @@
 /** The door: what Gradio components and plain pages call. */
 
-import { appRoot } from './core/api.js';
-import { language, markLanguage, speak } from './core/words.js';
-import { view } from './texts/view.js';
+import * as api from './core/api.js';
+import * as dom from './core/dom.js';
+import * as kept from './core/kept.js';
+import * as keys from './core/keys.js';
+import * as outbox from './core/outbox.js';
+import * as words from './core/words.js';
 import { BallotScreen } from './criteria/ballot.js';
+import * as reviewRows from './rows/review_row.js';
+import * as rows from './rows/row.js';
+import * as timing from './scrutiny/timing.js';
 import { Workbench } from './scrutiny/workbench.js';
+import * as editor from './table/sheet_editor.js';
+import * as table from './table/sheet_table.js';
+import * as work from './table/sheet_work.js';
+import * as tableKeys from './table/table_keys.js';
+import * as display from './texts/display.js';
+import * as reading from './texts/reading.js';
+import * as text from './texts/text.js';
+import { roles, view } from './texts/view.js';
 
-/** @typedef {Workbench | BallotScreen} AnyScreen */
+const { language, markLanguage, speak } = words;
+
+/** What the script of an extension builds its screen of; `coeval/extending.py` says how it is loaded. */
+const parts = {
+  ...api,
+  ...dom,
+  ...kept,
+  ...keys,
+  ...words,
+  ...outbox,
+  ...timing,
+  ...rows,
+  ...reviewRows,
+  ...editor,
+  ...table,
+  ...work,
+  ...tableKeys,
+  ...display,
+  ...reading,
+  ...text,
+};
+
+/**
+ * What every screen can do. An extension's screen is built by `make(element, value, onsaved)`.
+ * @typedef {{start: () => void, destroy: () => void, shows: (value: ScreenValue) => boolean}} AnyScreen
+ * @typedef {(element: HTMLElement, value: ScreenValue, onsaved: () => void) => AnyScreen} Make
+ */
+
+/** How the screens of extensions are built, by kind, and who waits for a script that has not loaded yet. */
+const makers = /** @type {Map<string, Make>} */ (new Map());
+const waiting = /** @type {Map<string, () => void>} */ (new Map());
+
+/** @param {string} kind @param {Make} make */
+function addScreen(kind, make) {
+  makers.set(kind, make);
+  waiting.get(kind)?.();
+}
 
 /** The one of each kind that is on the page. @type {Map<string, AnyScreen>} */
 const shown = new Map();
 
+const OWN = ['scrutiny', 'ballot', 'decisions'];
+
 /** @returns {AnyScreen} */
 function build(kind, element, value, onsaved) {
+  const make = makers.get(kind);
+  if (make) return make(element, value, onsaved);
   if (kind === 'scrutiny') return new Workbench(element, value);
   return new BallotScreen(element, value, kind, onsaved);
 }
 
 /**
- * A part of the page that builds itself, see coeval/ui/components/screen.py: what a value stands for is shown
+ * A part of the page that builds itself, see coeval/ui/components/view.py: what a value stands for is shown
  * in `element`; the same once more changes nothing. `trigger('submit')` tells the page of a save.
  * @param {string} kind
  * @param {HTMLElement} element
@@ -30,6 +84,10 @@ function screen(kind, element, props, watch = () => {}, trigger = () => {}) {
   const show = async () => {
     const wanted = props.value?.language ?? 'en';
     if (wanted !== language()) await speak(wanted);
+    if (!OWN.includes(kind) && !makers.has(kind)) {
+      waiting.set(kind, show);
+      return;
+    }
     const { value } = props;
     if (!value?.task || shown.get(kind)?.shows(value)) return;
     shown.get(kind)?.destroy();
@@ -50,6 +108,13 @@ function endMessages(event) {
     close.click();
 }
 
+/** The task shown when the picker gets the focus: Gradio tells of an input, too, when the focus only passes. */
+function noteTask({ target }) {
+  if (target instanceof Element && target.closest('#task-picker'))
+    window.coevalBefore = new URL(location.href).searchParams.get('task');
+}
+
 document.addEventListener('click', endMessages, { capture: true });
-window.coeval = { root: appRoot(), screen, view };
+document.addEventListener('focusin', noteTask);
+window.coeval = { root: api.appRoot(), screen, view, roles, parts, addScreen };
 window.dispatchEvent(new Event('coeval-ready'));

@@ -14,8 +14,8 @@ import pandas as pd
 from scipy.optimize import minimize
 from scipy.special import expit, softmax
 
-from coeval.judge.labels import PROBABILITIES, Labels
-from coeval.judge.learning.lines import deal
+from coeval.extensions.judge.learning.cross_validation import deal
+from coeval.extensions.judge.model.labels import PROBABILITIES, Labels
 
 FOLDS, STEPS = 10, np.arange(1, 5)
 ON_ANSWERS, ON_PEOPLE = 30.0, 0.3

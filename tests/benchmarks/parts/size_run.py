@@ -14,8 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from coeval.store.queries.bulk import exports
-from coeval.study.exporting.export import TABLES
+from coeval.store.queries import exports
+from coeval.usecases.export import TABLES
 
 ROOT = Path(__file__).resolve().parents[3]
 QUERIES = {name: getattr(exports, name.removesuffix(".csv").upper(), exports.UNITS) for name in TABLES}

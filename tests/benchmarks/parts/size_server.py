@@ -9,6 +9,7 @@ from pathlib import Path
 from tests.benchmarks.parts.large import change
 from tests.benchmarks.parts.memory import measure_memory
 from tests.benchmarks.parts.report_fetch import OWNER, fetch
+from tests.conftest import make_place
 from tests.support.serving.live_server import LiveServer, start_server
 
 REST_SECONDS = 5.0
@@ -35,7 +36,7 @@ def measure_server(db: Path, folder: Path) -> ServerCost:
         memory = measure_memory(server.process.pid)
     finally:
         server.stop()
-    place = folder / "snapshots"
+    place = make_place(folder / "snapshots")
     start_kept, server = _start(db, COEVAL_SNAPSHOT_DIR=str(place))
     try:
         _wait_for_copy(place)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from coeval.domain import Proposal
-from coeval.domain.chats import Turn, render_chat
+from coeval.domain.tasks import Turn, render_chat
 from coeval.rules.arms import Design, Display
-from coeval.study.criteria.rounds import open_round
+from coeval.usecases.criteria_rounds import open_round
 from tests.support.screens.axe import faults_in_both_themes
 from tests.support.screens.bench import CRITERIA, OUTPUT, make_instances
 from tests.support.screens.ui_steps import press
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
     from tests.support.screens.bench import Bench
-
-pytestmark = pytest.mark.browser
 
 
 def working(page: Page, bench: Bench) -> None:

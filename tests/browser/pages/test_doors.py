@@ -20,24 +20,23 @@ from fastapi.routing import APIRoute
 from coeval.domain import Plan, Role, Standing, StudyState, Task, Terms
 from coeval.settings import OAuth, Settings, SignIn, load_settings
 from coeval.store import Store
-from coeval.store.queries import tasks
-from coeval.store.queries.people import enrolments
-from coeval.study.access import OPERATOR, Context
-from coeval.study.crowd import exams, plans
-from coeval.study.importing.importing import import_study
-from coeval.study.people.accounts import build_link, invite
-from coeval.study.people.membership import list_members
-from coeval.study.scrutiny import steps
+from coeval.store.queries import enrolments, tasks
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.accounts import build_link, invite
+from coeval.usecases.crowd import exams, plans
+from coeval.usecases.scrutiny import steps
+from coeval.usecases.sessions import list_members
+from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
 from tests.support.hosting.oauth_provider import Provider
+from tests.support.screens.ui_steps import agree
 from tests.support.serving.live_server import free_port
 from tests.support.serving.server import Running
 from tests.support.studies.scrutiny_steps import sent_of
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
-pytestmark = pytest.mark.browser
 
 PASSWORD = "correct horse battery"
 PROLIFIC = "?PROLIFIC_PID=5f0c1e2d3b4a59687766{:04}&STUDY_ID=S&SESSION_ID=A{}"
@@ -99,7 +98,7 @@ def by_account(stack: ExitStack, tmp_path_factory: pytest.TempPathFactory) -> Se
     plan = Plan(per_instance=9, batch=1, quota=9, terms=replace(terms, service="prolific"))
     plans.set_plan(served.context, OPERATOR, "demo", plan, exam="exam")
     plans.set_plan(served.context, OPERATOR, "open", replace(plan, terms=terms))
-    short = Terms(consent="We ask.", service="prolific", code_done="DONE1")
+    short = Terms(consent="We ask.", service="prolific", code_done="DONE1", enough=1)
     plans.set_plan(served.context, OPERATOR, "short", replace(plan, terms=short))
     return served
 
@@ -180,7 +179,7 @@ def accept(page: Page, served: Served, role: Role, name: str) -> None:
     page.goto(served.invite(role))
     page.get_by_label("Your name").fill(name)
     page.get_by_label("Choose a password").fill(PASSWORD)
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     page.get_by_text(f"{name} · {role}").wait_for()
 
 
@@ -207,13 +206,13 @@ def test_a_weak_password_is_said_on_the_page_and_a_used_link_too(page: Page, by_
     page.get_by_label("Choose a password").fill("bea bea bea")
     page.evaluate("document.querySelector('#password').value = 'short'")
     page.evaluate("document.querySelector('form').noValidate = true")
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     page.get_by_text("at least 10 characters.").first.wait_for()
     page.get_by_label("Choose a password").fill(PASSWORD)
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     page.get_by_text("Bea · annotator").wait_for()
     page.goto(link)
-    page.get_by_text("used or has run out").wait_for()
+    page.get_by_text("used or has expired").wait_for()
     page.get_by_role("link", name="Go to CoEval").click()
     page.get_by_text("Bea · annotator").wait_for()
 
@@ -224,7 +223,7 @@ def test_a_new_password_by_link(page: Page, by_account: Served) -> None:
     page.goto(by_account.invite(Role.ANNOTATOR, "Cem"))
     page.get_by_text("Choose a new password, Cem.").wait_for()
     page.get_by_label("Choose a password").fill("another horse battery")
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     page.get_by_text("Cem · annotator").wait_for()
 
 
@@ -267,7 +266,7 @@ def test_who_declines_gets_the_code(page: Page, by_account: Served) -> None:
 @opens("POST /s/{slug}/consent", "POST /s/{slug}/begin", "GET /s/{slug}/work", "POST /s/{slug}/hand-in")
 def test_a_worker_consents_reads_is_examined_and_hands_in(page: Page, by_account: Served) -> None:
     come(page, by_account, 2)
-    page.get_by_role("button", name="I agree").click()
+    agree(page)
     page.get_by_role("link", name="Next page").click()
     page.get_by_role("button", name="qualification").click()
     page.get_by_role("link", name="Open the qualification").click()
@@ -289,34 +288,73 @@ def confirm(page: Page) -> None:
 
 
 @opens("POST /s/{slug}/withdraw")
-def test_a_worker_withdraws(page: Page, by_account: Served) -> None:
+def test_a_worker_withdraws_by_the_return_code(page: Page, by_account: Served) -> None:
     page.goto(f"{by_account.url}/s/short{PROLIFIC.format(4, 4)}")
-    page.get_by_role("button", name="I agree").click()
+    code = agree(page)
     page.get_by_role("button", name="Begin").click()
     page.get_by_role("link", name="Go to work").click()
     page.click("#to-study")
     page.get_by_role("link", name="I no longer want to take part").click()
+    page.get_by_label("Your return code").fill("ABCD-EFGH-JKMN")
     page.get_by_role("button", name="Withdraw and delete").click()
-    page.get_by_role("button", name="Withdraw and delete").wait_for(state="detached")
+    page.get_by_text("That is not your return code").wait_for()
+    page.get_by_label("Your return code").fill(code.lower())
+    page.get_by_role("button", name="Withdraw and delete").click()
+    page.get_by_text("your data is no longer part of the study").wait_for()
+
+
+@opens("POST /s/{slug}/ask", "POST /s/{slug}/consent")
+def test_a_worker_comes_back_in_another_browser_by_the_code_or_an_owner(
+    page: Page, by_account: Served, browser: Browser
+) -> None:
+    link = f"{by_account.url}/s/short{PROLIFIC.format(6, 6)}"
+    first = browser.new_context().new_page()
+    first.goto(link)
+    code = agree(first)
+    first.get_by_role("button", name="Begin").click()
+    first.get_by_role("link", name="Go to work").wait_for()
+    page.goto(link)
+    page.get_by_label("Your return code").fill("WRNG-WRNG-WRNG")
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_text("not the return code of this participant").wait_for()
+    page.get_by_role("button", name="ask to be let in").click()
+    number = page.locator(".code").inner_text()
+    page.get_by_role("button", name="Check again").click()
+    page.get_by_text("has not let you in yet").wait_for()
+    (asked,) = plans.list_returning(by_account.context, OPERATOR, "short")
+    assert asked.number == number
+    plans.decide_return(by_account.context, OPERATOR, "short", asked.id, True)
+    page.goto(link)
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_text("it is shown only now").wait_for()
+    anew = page.locator(".code").inner_text()
+    first.reload()  # whoever was let in before proved less than an owner's word
+    first.get_by_role("link", name="Go to work").wait_for(state="detached")
+    first.goto(link)
+    for tried in (code, anew):
+        first.get_by_label("Your return code").fill(tried)
+        first.get_by_role("button", name="Continue").click()
+    first.get_by_role("link", name="Go to work").wait_for()
+    first.context.close()
 
 
 @opens("POST /s/{slug}/end")
 def test_a_worker_ends_after_a_batch_where_the_study_is_paused(page: Page, by_account: Served) -> None:
     page.goto(f"{by_account.url}/s/short{PROLIFIC.format(5, 5)}")
-    page.get_by_role("button", name="I agree").click()
+    agree(page)
     page.get_by_role("button", name="Begin").click()
     page.get_by_role("link", name="Go to work").click()
     confirm(page)
     plans.set_state(by_account.context, OPERATOR, "short", StudyState.PAUSED)
     confirm(page)
-    page.get_by_role("button", name="End here and take my code").click()
+    page.get_by_role("button", name="Finish here and get my code").click()
     page.get_by_text("DONE1").wait_for()
 
 
 @opens("GET /s/", "POST /s/{slug}/go-on")
 def test_a_warned_worker_goes_on(page: Page, by_account: Served) -> None:
     come(page, by_account, 3)
-    page.get_by_role("button", name="I agree").click()
+    agree(page)
     page.get_by_text("Page one.").wait_for()
     context = by_account.context
     with context.store.write() as db:
@@ -324,7 +362,7 @@ def test_a_warned_worker_goes_on(page: Page, by_account: Served) -> None:
         assert task is not None
         enrolments.record_step(db, task.id, newest_person(context), Standing.WARNED, "test")
     page.goto(f"{by_account.url}/s/")
-    page.get_by_role("button", name="go on").click()
+    page.get_by_role("button", name="Continue").click()
     page.get_by_role("link", name="Go to work").wait_for()
 
 
@@ -352,7 +390,7 @@ def test_help_and_its_pages(page: Page, by_account: Served) -> None:
     accept(page, by_account, Role.ANNOTATOR, "Eli")
     with page.context.expect_page() as opened:
         page.get_by_role("link", name="Help", exact=True).click()
-    opened.value.get_by_role("link", name="For administrators").click()
+    opened.value.get_by_role("link", name="For researchers").click()
     opened.value.get_by_role("link", name="Who may do what").click()
     opened.value.get_by_role("heading", name="Who may do what").wait_for()
 

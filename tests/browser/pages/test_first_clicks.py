@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from coeval.ui.components.tasks_picker import TaskPicker
-from coeval.ui.study_app.agreement.sections import SECTIONS
+from coeval.ui.app.agreement.sections import SECTIONS
+from coeval.ui.tabs import TaskPicker
 from tests.support.screens.bench import Bench
-
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 class HeldEvents:

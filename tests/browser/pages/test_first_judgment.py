@@ -7,15 +7,14 @@ from typing import Any
 
 import pytest
 
-from coeval.study.access import OPERATOR
-from coeval.study.criteria.rounds import get_criteria_set
-from coeval.study.tasks import get_task_state
+from coeval.usecases.access import OPERATOR
+from coeval.usecases.criteria_rounds import get_criteria_set
+from coeval.usecases.tasks import get_task_state
 from tests.support.screens.browser import HOW_TO_GET_IT
 from tests.support.screens.newcomer import CRITERIA, DESCRIPTION, SLUG, Newcomer
 from tests.support.serving.server import Running, new_context
 
 pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT)
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 def test_a_newcomer_saves_a_first_judgment_in_ten_actions(page: Any, tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ from tests.support.serving.server import Running, new_context
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = pytest.mark.browser
 NAME = "study.localhost"
 """A name that browsers look for on this machine (RFC 6761, 6.3)."""
 

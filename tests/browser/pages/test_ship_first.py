@@ -12,12 +12,12 @@ import pytest
 
 from coeval.domain import Plan, Terms
 from coeval.settings import Snapshots, load_settings
-from coeval.study.access import OPERATOR, Context
-from coeval.study.crowd import plans
-from coeval.study.hosting.opening import open_kept
-from coeval.study.importing.importing import import_study
-from coeval.ui import ship_first
-from tests.conftest import make_study
+from coeval.ui.server import ship_first
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.crowd import plans
+from coeval.usecases.hosting.startup import open_kept
+from coeval.usecases.study_import import import_study
+from tests.conftest import make_place, make_study
 from tests.support.screens.axe import faults_in_both_themes
 from tests.support.screens.browser import HOW_TO_GET_IT
 from tests.support.serving.server import Running
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 expect: Any = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
-pytestmark = pytest.mark.browser
 
 TERMS = Terms(
     consent="We keep it.", guidelines="# Page one", service="prolific", code_done="DONE1", code_declined="NO1"
@@ -38,7 +37,7 @@ def test_a_consent_that_waits_says_so_and_goes_on_when_it_is_sent_again(
     page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     base = load_settings({}, db=tmp_path / "live" / "coeval.db")
-    settings = replace(base, snapshots=Snapshots(tmp_path / "place", ship_first=True))
+    settings = replace(base, snapshots=Snapshots(make_place(tmp_path / "place"), ship_first=True))
     store, keeper = open_kept(settings)
     assert keeper is not None
     with closing(store):
@@ -50,10 +49,12 @@ def test_a_consent_that_waits_says_so_and_goes_on_when_it_is_sent_again(
             page.goto(f"{server.url}/s/demo?{urllib.parse.urlencode(query(1))}")
             page.get_by_role("button", name="I agree").click()
             expect(
-                page.get_by_text("What you sent is stored, but after 0.5 seconds its backup")
+                page.get_by_text("Your change is saved, but its backup is not complete after 0.5 seconds")
             ).to_be_visible()
             assert faults_in_both_themes(page) == [] and page.get_by_role("link").count() == 0
             keeper.start()
             page.reload()  # Chromium asks a person first whether it may send the form again
+            expect(page.get_by_text("it is shown only now")).to_be_visible()
+            page.get_by_role("link", name="Continue").click()
             expect(page.get_by_role("heading", name="Page one")).to_be_visible()
         keeper.stop()

@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from coeval.study.access import Context
+from coeval.usecases.access import Context
 from tests.support.serving.server import Running, new_context
-
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 PREFIX = "/lab/coeval"
 

@@ -11,15 +11,13 @@ import pytest
 
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.study.access import Context
-from coeval.study.people.sessions import sign_in
-from coeval.ui.study_app.agreement.sections import SECTIONS
+from coeval.ui.app.agreement.sections import SECTIONS
+from coeval.usecases.access import Context
+from coeval.usecases.sessions import sign_in
 from tests.support.screens.ui_steps import enter, settle
 from tests.support.serving.server import Running
 from tests.support.studies.attack_texts import EVIL, XSS
 from tests.support.studies.hostile_study import SLUG, fill
-
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 def test_the_payloads_are_many_and_each_is_another() -> None:

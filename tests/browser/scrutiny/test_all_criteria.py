@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
 
+from coeval.domain import Criterion, ImportedRun, Run, Study
 from coeval.rules.arms import Design, Layout
+from coeval.usecases.study_import import import_study
+from tests.support.screens.bench import CRITERIA, OUTPUT, make_instances
 from tests.support.screens.ui_steps import focused, press, wait_saved
 
 if TYPE_CHECKING:
@@ -15,7 +19,6 @@ if TYPE_CHECKING:
 
     from tests.support.screens.bench import Bench
 
-pytestmark = pytest.mark.browser
 
 ONE = ("3", "a", "a", "a", "a")
 """Score 3 where the draft says 4; conclusion and three lines of evidence kept."""
@@ -55,7 +58,7 @@ def test_a_sheet_is_decided_and_confirmed_from_the_keyboard(page: Page, bench: B
     assert group(page, 1).locator(".rg-state").inner_text() == "decided"
     press(page, "a", "d", "Enter", "ArrowDown", "r", "Control+A")
     page.keyboard.type("“condensed” is not a word of a child.")
-    press(page, "Enter", "ArrowDown", "a", "a", "e")
+    press(page, "Enter", "a", "a", "e")
     page.keyboard.type("my own line")
     press(page, "Control+Enter")
     wait_saved(page, bench, 2)
@@ -94,7 +97,7 @@ def test_words_are_kept_over_a_reload_and_in_the_other_view(page: Page, bench: B
     page.keyboard.type(" and more")
     page.reload()
     page.locator(".wb.is-all .rg-row").first.wait_for()
-    assert "is back; it is not saved yet" in page.locator(".wb-banner").inner_text()
+    assert "is restored; it is not saved yet" in page.locator(".wb-banner").inner_text()
     assert lines(page, 1) == ["revise"] + ["approve"] * 4 and lines(page, 2)[:2] == ["revise", "revise"]
     page.get_by_role("button", name="One criterion at a time").click()
     page.locator(".wb:not(.is-all)[aria-busy=false] .rt-row").first.wait_for()
@@ -153,13 +156,16 @@ def test_a_save_from_elsewhere_is_told_and_nothing_is_overwritten(page: Page, be
     dialog.get_by_text("There are two versions").wait_for()
     assert len(bench.saved()) == 1, "nothing of the sheet was saved"
     expect(dialog.locator(".is-different").first).to_contain_text("score")
-    dialog.get_by_role("button", name="Go on with mine").click()
+    dialog.get_by_role("button", name="Continue with mine").click()
     press(page, "Control+Enter")
     wait_saved(page, bench, 3)
     assert [(one["revision"], one["score"]) for one in bench.saved()] == [(1, 2.0), (2, 3.0), (1, 3.0)]
 
 
-def test_only_what_changed_is_saved_again_and_history_is_of_the_criterion(page: Page, bench: Bench) -> None:
+def test_only_what_changed_is_saved_again_and_history_is_of_the_criterion(
+    page: Page, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("coeval.usecases.scrutiny.steps.HISTORY_PAGE", 1)
     open_all(page, bench)
     press(page, *ONE, *ONE, "Control+Enter")
     wait_saved(page, bench, 2)
@@ -175,7 +181,12 @@ def test_only_what_changed_is_saved_again_and_history_is_of_the_criterion(page: 
     press(page, "k")
     expect(page.locator(".wb-jump")).to_have_value("1")
     press(page, "]", "h")
-    expect(page.get_by_role("dialog")).to_contain_text("1")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Version 2")
+    assert "Version 1" not in dialog.inner_text(), "a history comes in pages"
+    dialog.get_by_role("button", name="Show older versions").click()
+    expect(dialog).to_contain_text("Version 1")
+    expect(dialog.get_by_role("button", name="Show older versions")).to_be_hidden()
 
 
 def test_time_is_that_of_the_criterion_in_use(page: Page, bench: Bench) -> None:
@@ -206,3 +217,57 @@ def test_the_owner_may_keep_it_to_one_criterion(page: Page, bench: Bench) -> Non
     assert page.get_by_role("button", name="All criteria").is_hidden()
     press(page, "v")
     assert page.locator(".rg-row").count() == 0
+
+
+def test_a_score_given_before_the_draft_is_shown_and_kept(page: Page, bench: Bench) -> None:
+    owner, criteria = bench.person("Olu"), tuple(Criterion(text) for text in bench.criteria)
+    bare = Study(replace(bench.task, slug=bench.slug), tuple(bench.instances), criteria, ())
+    import_study(bench.context, owner, bare)
+    bench.imported = True
+    bench.save_elsewhere(2)
+    drafts = tuple(bench._draft(one, text) for one in bench.instances for text in bench.criteria)
+    run = ImportedRun(Run("imported", "test-model", "late", shown=True), drafts)
+    import_study(bench.context, owner, replace(bare, runs=(run,)))
+    open_all(page, bench)
+    page.locator(".wb-jump").fill("1")
+    page.keyboard.press("Enter")
+    expect(group(page, 1)).to_contain_text("Before the draft you gave 2.")
+    assert lines(page, 1) == ["revise", "none", "none", "none", "none"]
+    expect(group(page, 1).get_by_role("radio", name="2", exact=True)).to_be_checked()
+    for row in (
+        group(page, 1).locator(".rt-row").all()
+    ):  # approving in bulk is for who has looked at every line
+        row.focus()
+    page.keyboard.press("a")
+    group(page, 1).get_by_role("button", name="Approve rest").click()
+    expect(group(page, 1).get_by_role("radio", name="2", exact=True)).to_be_checked()
+    for row in group(page, 2).locator(".rt-row").all():
+        row.focus()
+        page.keyboard.press("a")
+    press(page, "Control+Enter")
+    wait_saved(page, bench, 3)
+    assert [one["score"] for one in bench.saved()] == [2.0, 2.0, 4.0]
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720)])
+def test_the_texts_stay_in_view_and_no_line_of_them_is_cut(
+    page: Page, bench: Bench, width: int, height: int
+) -> None:
+    bench.criteria = CRITERIA
+    bench.instances = make_instances(1, OUTPUT * 6)
+    page.set_viewport_size({"width": width, "height": height})
+    open_all(page, bench)
+    rows = page.locator(".rt-row")
+    for row in (rows.last, rows.first, rows.nth(rows.count() // 2)):
+        row.focus()
+        row.evaluate("(one) => one.scrollIntoView({ block: 'nearest' })")
+        at, texts = row.bounding_box(), page.locator(".wb-panes").bounding_box()
+        foot = page.locator(".wb-foot").bounding_box()
+        assert at and texts and foot
+        assert texts["y"] >= 0 and texts["height"] > 100
+        assert at["y"] >= texts["y"] + texts["height"] - 1 and at["y"] + at["height"] <= foot["y"] + 1
+    shown, line = page.locator(".wb-pane-output .wb-text").evaluate(
+        """(one) => { const style = getComputedStyle(one);
+        return [one.clientHeight - parseFloat(style.paddingTop), parseFloat(style.lineHeight)]; }"""
+    )
+    assert abs(shown / line - round(shown / line)) < 0.05, "the last line is cut"

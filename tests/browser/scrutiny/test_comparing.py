@@ -10,11 +10,10 @@ import pytest
 
 from tests.support.models.openai_stub import start_stub
 from tests.support.screens.browser import HOW_TO_GET_IT
-from tests.support.screens.ui_steps import enter
+from tests.support.screens.ui_steps import enter, unfold
 from tests.support.serving.server import Running, new_context
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +33,7 @@ def test_outputs_are_compared_and_a_fusion_is_held_against_its_assistants(page: 
     page.set_default_timeout(20_000)
     enter(page, server.url, "Owner")
     page.goto(f"{server.url}/admin/?task=demo&tab=prefill")
+    unfold(page)
     choose(page, "#prefill-protocol", "pairwise:")
     page.locator("#prefill-start").click()
     page.locator("#jobs").get_by_text("75 of 75 drafted, 150 calls").wait_for(timeout=60_000)

@@ -14,17 +14,15 @@ import pytest
 from coeval.domain import Plan, Terms
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.study.access import OPERATOR, Context
-from coeval.study.crowd import plans
-from coeval.study.importing.importing import import_study
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.crowd import plans
+from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
 from tests.support.serving.server import Running
 from tests.support.studies.crowd_links import query
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
-
-pytestmark = pytest.mark.browser
 
 
 @pytest.fixture

@@ -8,18 +8,17 @@ from typing import Any
 
 import pytest
 
-from coeval.study.access import OPERATOR
-from coeval.study.importing.importing import import_study
-from coeval.study.people.sessions import sign_in
+from coeval.usecases.access import OPERATOR
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
 from tests.support.screens.axe import faults_in_both_themes
 from tests.support.screens.browser import HOW_TO_GET_IT
-from tests.support.screens.ui_steps import enter
+from tests.support.screens.ui_steps import enter, unfold
 from tests.support.serving.server import Running, new_context
 from tests.unit.rules.test_images import PNG, data
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 CELLS = {
     "photo": data(PNG),
@@ -54,10 +53,11 @@ def test_images_are_shown_from_allowed_hosts_and_named_elsewhere(page: Any, tmp_
         assert not faults_in_both_themes(page)
 
         page.goto(f"{live.url}/admin/?task=demo&tab=hosting")
+        unfold(page, "Images")
         hosts = page.locator("#image-hosts textarea")
         hosts.fill("javascript:")
         page.locator("#image-hosts-save").click()
-        page.get_by_text("“javascript:” is no host").first.wait_for()
+        page.get_by_text("“javascript:” is not a host name").first.wait_for()
         hosts.fill("https://pics.example.org/plan.png")
         page.locator("#image-hosts-save").click()
         expect(hosts).to_have_value("pics.example.org")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from tests.support.screens.ui_steps import at_step, press, wait_saved
 
 if TYPE_CHECKING:
@@ -13,7 +11,6 @@ if TYPE_CHECKING:
 
     from tests.support.screens.bench import Bench
 
-pytestmark = pytest.mark.browser
 
 DECIDE_ALL = ["a", "3", "a", "a", "a"]
 
@@ -52,7 +49,7 @@ def test_a_reload_brings_back_what_was_typed(page: Page, bench: Bench) -> None:
     page.reload()
     at_step(page, "2", "1")
     assert typed(page) == TYPED
-    assert "is back; it is not saved yet" in page.locator(".wb-banner").inner_text()
+    assert "is restored; it is not saved yet" in page.locator(".wb-banner").inner_text()
     page.get_by_role("button", name="Discard it").click()
     assert typed(page) == {"boxes": [], "score": [], "actions": ["none"] * 5}
 
@@ -151,6 +148,21 @@ def test_signed_out_says_so_and_saves_after_signing_in(page: Page, bench: Bench)
     at_step(page, "1", "2")
 
 
+def test_who_sent_too_much_is_told_and_loses_nothing(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
+    press(page, *DECIDE_ALL)
+    body = '{"error": "quota", "message": "You sent 16 MB within an hour."}'
+    page.route(
+        "**/submissions", lambda route: route.fulfill(status=429, body=body, content_type="application/json")
+    )
+    press(page, "Control+Enter")
+    page.get_by_text("You sent 16 MB within an hour. Your answer is kept here").wait_for()
+    page.unroute("**/submissions")
+    page.get_by_role("button", name="Try now").click()
+    at_step(page, "1", "2")
+    assert len(bench.saved()) == 1
+
+
 def test_editing_again_while_it_waits_sends_the_new_words_once(page: Page, bench: Bench) -> None:
     bench.open_bench(page)
     press(page, *DECIDE_ALL)
@@ -204,7 +216,7 @@ def test_the_stale_tab_shows_both_versions_and_may_go_on_with_its_own(page: Page
     assert "score 3" in page.locator(".ce-version").first.inner_text(), (
         "a reload while choosing lost the words"
     )
-    page.get_by_role("button", name="Go on with mine").click()
+    page.get_by_role("button", name="Continue with mine").click()
     assert len(bench.saved()) == 1
     press(page, "Control+Enter")
     wait_saved(page, bench, 2)
@@ -214,7 +226,7 @@ def test_the_stale_tab_shows_both_versions_and_may_go_on_with_its_own(page: Page
 
 def test_the_stale_tab_may_take_the_saved_version(page: Page, bench: Bench) -> None:
     open_two(page, bench)
-    page.get_by_role("button", name="Take the saved one").click()
+    page.get_by_role("button", name="Use the saved version").click()
     assert page.locator(".rt-step[aria-checked=true]").inner_text() == "5"
     page.reload()
     at_step(page, "1", "1")
@@ -241,7 +253,7 @@ def test_words_typed_before_another_save_are_shown_on_return(page: Page, bench: 
     page.get_by_role("heading", name="There are two versions").wait_for()
     here, saved = page.locator(".ce-version").all_inner_texts()
     assert "слово 🦊" in here and "half a sen" in here and "score 1" in saved
-    page.get_by_role("button", name="Go on with mine").click()
+    page.get_by_role("button", name="Continue with mine").click()
     assert typed(page) == TYPED
 
 
@@ -251,7 +263,7 @@ def test_without_storage_the_page_works_and_warns(browser: Browser, bench: Bench
     page = context.new_page()
     bench.open_bench(page)
     press(page, *DECIDE_ALL)
-    assert "keeps no unsaved work" in page.locator("[role=alert] .ce-toast").inner_text()
+    assert "cannot keep unsaved work" in page.locator("[role=alert] .ce-toast").inner_text()
     press(page, "Control+Enter")
     wait_saved(page, bench, 1)
     context.close()

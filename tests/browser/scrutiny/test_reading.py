@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from coeval.domain import ColumnRole, EvaluationRow, Quote, QuotePlace, RowKind, Task
-from coeval.domain.chats import Turn, render_chat
+from coeval.domain.tasks import Turn, render_chat
 from coeval.rules.arms import Design, Display
 from tests.support.screens.bench import OUTPUT, evidence, make_instances, make_rows, quote_in
 from tests.support.screens.ui_steps import at_step, press
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from tests.support.screens.bench import Bench
 
-pytestmark = pytest.mark.browser
 
 PANE = ".wb-pane-output .wb-text"
 INPUT_PANE = ".wb-pane-input .wb-text"

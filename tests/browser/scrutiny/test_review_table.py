@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from coeval.domain import Action, Ballot, Origin, Proposal, Vote
-from coeval.study.criteria import rounds
+from coeval.usecases import criteria_rounds
 from tests.support.screens.ui_steps import focused, press
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from tests.support.screens.bench import Bench
 
-pytestmark = pytest.mark.browser
 
 TEXTS = ["Use simple words.", "Use examples.", "Avoid jargon."]
 NEW = "Avoid words a child may not know."
@@ -30,7 +29,7 @@ def start(page: Page, bench: Bench) -> Start:
     bench.criteria = []
     bench.ensure_study()
     proposals = [Proposal(text, Origin.LLM, n, 3) for n, text in enumerate(TEXTS, 1)]
-    rounds.open_round(bench.context, bench.person("Olu"), bench.slug, proposals)
+    criteria_rounds.open_round(bench.context, bench.person("Olu"), bench.slug, proposals)
 
     def open_(part: str = "ballot", name: str = "Ana") -> Bench:
         bench.open_table(page, part, name)
@@ -42,17 +41,22 @@ def start(page: Page, bench: Bench) -> Start:
 def vote(bench: Bench, *actions: Action, name: str = "Ana", revision: int = 0) -> Ballot:
     """Save a ballot as if from another device."""
     person = bench.person(name)
-    state = rounds.get_round(bench.context, person, bench.slug)
+    state = criteria_rounds.get_round(bench.context, person, bench.slug)
     assert state
     votes = [
         Vote(action, proposal.id, "" if action is Action.APPROVE else "because", f"{proposal.text} Anew.")
         for action, proposal in zip(actions, state.proposals, strict=True)
     ]
-    return rounds.cast_ballot(bench.context, person, bench.slug, revision, votes)
+    return criteria_rounds.cast_ballot(bench.context, person, bench.slug, revision, votes)
+
+
+def finalise(page: Page) -> None:
+    page.get_by_role("button", name="Finalise criteria").click()
+    page.get_by_role("dialog").get_by_role("button", name="Finalise", exact=True).click()
 
 
 def saved(bench: Bench, name: str = "Ana") -> Ballot | None:
-    state = rounds.get_round(bench.context, bench.person(name), bench.slug)
+    state = criteria_rounds.get_round(bench.context, bench.person(name), bench.slug)
     assert state
     return state.ballot
 
@@ -100,10 +104,10 @@ def test_a_ballot_by_keys_is_saved_as_ids_and_words(page: Page, start: Start) ->
 def test_delete_and_revise_ask_for_a_reason(page: Page, start: Start) -> None:
     bench = start()
     press(page, "a", "d")
-    assert focused(page) == "Reason for 2 of 3"
+    assert focused(page) == "Reason for 2 (in 2 of 3 samples)"
     press(page, "Enter", "ArrowDown", "a", "Control+Enter")
-    assert "2 of 3: say why." in page.locator(".ce-toast").inner_text()
-    assert focused(page) == "Reason for 2 of 3" and bench.requests == []
+    assert "2 (in 2 of 3 samples): say why." in page.locator(".ce-toast").inner_text()
+    assert focused(page) == "Reason for 2 (in 2 of 3 samples)" and bench.requests == []
 
 
 def test_a_saved_ballot_can_be_changed_and_its_versions_seen(page: Page, start: Start) -> None:
@@ -129,7 +133,7 @@ def test_a_reload_brings_the_ballot_back(page: Page, start: Start) -> None:
     start()
     decide(page)
     page.reload()
-    page.get_by_text("is back; it is not saved yet").wait_for()
+    page.get_by_text("is restored; it is not saved yet").wait_for()
     boxes = [box.input_value() for box in page.locator("textarea:visible").all()]
     assert boxes == ["same as the first", NEW, "clearer"]
     page.get_by_role("button", name="Discard it").click()
@@ -186,7 +190,7 @@ def test_a_stale_save_shows_both_versions_and_may_go_on_with_its_own(page: Page,
     page.get_by_role("heading", name="There are two versions").wait_for()
     here, there = page.locator(".ce-version").all_inner_texts()
     assert NEW in here and "deleted (because)" in there and "Use simple words." in there
-    page.get_by_role("button", name="Go on with mine").click()
+    page.get_by_role("button", name="Continue with mine").click()
     assert saved(bench) and actions(page) == ["approve", "delete", "revise"]
     press(page, "Control+Enter")
     wait_status(page, "version 2")
@@ -199,7 +203,7 @@ def test_the_saved_version_may_be_taken(page: Page, start: Start) -> None:
     decide(page)
     vote(bench, Action.DELETE, Action.APPROVE, Action.APPROVE)
     page.reload()
-    page.get_by_role("button", name="Take the saved one").click()
+    page.get_by_role("button", name="Use the saved version").click()
     assert actions(page) == ["delete", "approve", "approve"]
     page.reload()
     wait_status(page)
@@ -209,7 +213,7 @@ def test_the_saved_version_may_be_taken(page: Page, start: Start) -> None:
 def test_the_page_hears_of_a_newer_ballot(page: Page, start: Start) -> None:
     bench = start()
     ballot = vote(bench, Action.APPROVE, Action.DELETE, Action.APPROVE)
-    state = rounds.get_round(bench.context, bench.person(), bench.slug)
+    state = criteria_rounds.get_round(bench.context, bench.person(), bench.slug)
     assert state
     value = {
         "task": bench.slug,
@@ -226,7 +230,7 @@ def test_a_vote_that_ended_meanwhile_loses_no_word(page: Page, start: Start) -> 
     bench = start()
     decide(page)
     vote(bench, Action.APPROVE, Action.APPROVE, Action.APPROVE, name="Ben")
-    rounds.establish(bench.context, bench.person("Olu"), bench.slug)
+    criteria_rounds.establish(bench.context, bench.person("Olu"), bench.slug)
     press(page, "Control+Enter")
     alert = page.locator("[role=alert] .ce-toast")
     alert.wait_for()
@@ -240,15 +244,45 @@ def test_the_owner_settles_and_establishes(page: Page, bench: Bench, start: Star
     start("decisions", "Olu")
     assert actions(page) == ["none", "delete", "revise"]
     assert page.locator("textarea:visible").nth(1).input_value() == "Avoid jargon. Anew."
-    page.get_by_role("button", name="Establish criteria set").click()
+    page.get_by_role("button", name="Finalise criteria").click()
     assert "tie: approve, revise or delete it." in page.locator(".ce-toast").inner_text()
     press(page, "a", "Control+Enter")
     page.wait_for_timeout(150)
     assert bench.requests == [], "what cannot be taken back is not done by a key"
-    page.get_by_role("button", name="Establish criteria set").click()
-    page.get_by_text("established as version 1").wait_for()
-    found = rounds.get_criteria_set(bench.context, bench.person("Olu"), bench.slug)
+    finalise(page)
+    page.get_by_text("The criteria are final as version 1").wait_for()
+    found = criteria_rounds.get_criteria_set(bench.context, bench.person("Olu"), bench.slug)
     assert found and [one.text for one in found.criteria] == ["Use simple words.", "Avoid jargon. Anew."]
+
+
+def test_the_set_is_shown_before_it_is_final_and_what_one_person_added_is_left_out(
+    page: Page, bench: Bench, start: Start
+) -> None:
+    for name in ("Ben", "Cleo", "Ana"):
+        state = criteria_rounds.get_round(bench.context, bench.person(name), bench.slug)
+        assert state
+        votes = [Vote(Action.APPROVE, proposal.id) for proposal in state.proposals]
+        votes += [Vote(Action.ADD, None, "", "It is short.")] * (name != "Ana")
+        votes += [Vote(Action.ADD, None, "", "It rhymes."), Vote(Action.ADD, None, "", NEW)] * (name == "Ana")
+        criteria_rounds.cast_ballot(bench.context, bench.person(name), bench.slug, 0, votes)
+    start("decisions", "Olu")
+    assert [box.input_value() for box in page.locator(".rt-row[data-action=add] textarea").all()][
+        0
+    ] == "It is short."
+    left = page.get_by_role("region", name="Left out")
+    assert "It rhymes. (added by 1 of 3: Ana)" in left.inner_text()
+    left.get_by_role("button", name=f"Keep: {NEW}").click()
+    page.get_by_role("button", name="Finalise criteria").click()
+    asked = page.get_by_role("dialog")
+    assert asked.locator("li").all_inner_texts() == [*TEXTS, "It is short.", NEW]
+    assert "Left out: “It rhymes.”" in asked.inner_text()
+    assert "3 voted. Not voted yet: Olu." in asked.inner_text()
+    asked.get_by_role("button", name="Not yet").click()
+    assert bench.requests == []
+    finalise(page)
+    page.get_by_text("The criteria are final as version 1").wait_for()
+    found = criteria_rounds.get_criteria_set(bench.context, bench.person("Olu"), bench.slug)
+    assert found and [one.text for one in found.criteria] == [*TEXTS, "It is short.", NEW]
 
 
 def test_votes_that_came_in_are_looked_at_before_the_set_is_established(
@@ -257,23 +291,23 @@ def test_votes_that_came_in_are_looked_at_before_the_set_is_established(
     vote(bench, Action.APPROVE, Action.APPROVE, Action.APPROVE, name="Ben")
     start("decisions", "Olu")
     vote(bench, Action.DELETE, Action.APPROVE, Action.APPROVE)
-    page.get_by_role("button", name="Establish criteria set").click()
+    finalise(page)
     page.get_by_role("heading", name="There are two versions").wait_for()
-    assert "Votes came in" in page.locator("dialog[open]").inner_text()
-    page.get_by_role("button", name="Take the saved one").click()
+    assert "New votes arrived" in page.locator("dialog[open]").inner_text()
+    page.get_by_role("button", name="Use the saved version").click()
     assert actions(page) == ["none", "approve", "approve"]
-    assert rounds.get_criteria_set(bench.context, bench.person("Olu"), bench.slug) is None
+    assert criteria_rounds.get_criteria_set(bench.context, bench.person("Olu"), bench.slug) is None
 
 
 def test_a_lost_answer_to_establishing_is_no_error(page: Page, bench: Bench, start: Start) -> None:
     vote(bench, Action.APPROVE, Action.APPROVE, Action.APPROVE, name="Ben")
     start("decisions", "Olu")
     bench.drop = True
-    page.get_by_role("button", name="Establish criteria set").click()
+    finalise(page)
     page.get_by_text(" kept here").wait_for()
     bench.drop = False
     page.get_by_role("button", name="Try now").click()
-    page.get_by_text("established as version 1").wait_for()
+    page.get_by_text("The criteria are final as version 1").wait_for()
 
 
 def test_an_added_line_can_be_removed_and_brought_back(page: Page, start: Start) -> None:
@@ -305,7 +339,7 @@ def test_as_many_lines_can_be_added_as_the_server_says(page: Page, bench: Bench,
     page.route("**/ballot", few)
     start()
     press(page, "n", "Enter", "n", "Enter", "n")
-    assert "2 lines can be added here" in page.locator(".ce-toast").inner_text()
+    assert "You can add at most 2 lines here." in page.locator(".ce-toast").inner_text()
     assert page.locator("[data-action=add] textarea").first.get_attribute("maxlength") == "30"
 
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from tests.support.screens.bench import Bench
 
-pytestmark = pytest.mark.browser
 
 DRAFT = "“condensed” is hard for a child."
 
@@ -87,7 +86,7 @@ def test_an_edit_of_the_version_is_a_revise(page: Page, bench: Bench, how: str) 
     assert box(page) == ("a" if how == "type" else DRAFT)
     page.keyboard.type(" new")
     press(page, "Enter")
-    assert focused(page) == "Evidence 1" and actions(page)[2] == "revise"
+    assert focused(page) == "Evidence 2" and actions(page)[2] == "revise"
     assert line(page, "Evidence 1").locator("textarea").first.input_value().endswith(" new")
 
 
@@ -108,7 +107,7 @@ def test_a_reason_goes_in_its_cell_once_there_is_something_to_explain(page: Page
     bench.open_bench(page)
     line(page, "Evidence 1").focus()
     press(page, "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", "x")
-    assert "A reason goes with a revision or a deletion" in page.locator(".ce-toast").inner_text()
+    assert "Only a revision or a deletion takes a reason" in page.locator(".ce-toast").inner_text()
     assert actions(page)[2] == "none"
     press(page, "ArrowLeft", "d")
     line(page, "Evidence 1").locator(".rt-why").focus()
@@ -135,7 +134,7 @@ def test_decisions_are_undone_and_done_again(page: Page, bench: Bench) -> None:
     for _ in range(9):
         press(page, "Control+Z")
     assert actions(page) == ["none"] * 5
-    assert "nothing to take back" in page.locator(".ce-toast").last.inner_text()
+    assert "nothing to undo" in page.locator(".ce-toast").last.inner_text()
     page.reload()
     page.locator(".wb[data-state=step]").wait_for()
     assert actions(page) == ["none"] * 5, "what was undone is not kept"
@@ -157,7 +156,7 @@ def test_several_lines_are_approved_or_deleted_with_one_reason(page: Page, bench
     bench.open_bench(page)
     line(page, "Evidence 1").focus()
     press(page, "Shift+ArrowDown", "Shift+ArrowDown")
-    assert page.locator(".rt-bulk-count").inner_text() == "3 lines chosen"
+    assert page.locator(".rt-bulk-count").inner_text() == "3 lines selected"
     press(page, "d")
     page.keyboard.type("all made up")
     assert actions(page) == ["none", "none", "delete", "delete", "delete"]
@@ -224,7 +223,7 @@ def test_lines_and_cells_are_copied_as_a_spreadsheet_takes_them(
     line(page, "Evidence 1").focus()
     press(page, "r", "Control+A")
     page.keyboard.type('a "new" word')
-    press(page, "Enter", "Control+C")
+    press(page, "Enter", "ArrowUp", "Control+C")
     assert copied(page) == f'Evidence 1\t{DRAFT}\t"a ""new"" word"\trevise\t'
     press(page, "ArrowRight", "Control+C")
     assert copied(page) == DRAFT

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from tests.support.screens.bench import Bench
 
-pytestmark = pytest.mark.browser
 
 HIDE = """(hidden) => {
     Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });

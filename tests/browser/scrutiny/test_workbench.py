@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from coeval.rules.arms import Design
-from coeval.study.scrutiny.steps import get_aliases, mark_instance
+from coeval.usecases.scrutiny.steps import get_aliases, mark_instance
 from tests.support.screens.bench import CRITERIA, make_instances
 from tests.support.screens.ui_steps import at_step, current, focused, press, wait_saved
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
     from tests.support.screens.bench import Bench
-
-pytestmark = pytest.mark.browser
 
 
 def test_keys_alone_confirm_every_criterion_of_every_instance(page: Page, bench: Bench) -> None:
@@ -41,7 +39,7 @@ def test_what_is_sent_is_ids_actions_words_and_score_only(page: Page, bench: Ben
     page.keyboard.type("“herbs” is a plain word.")
     press(page, "Tab")
     page.keyboard.type(" wrong quote ")
-    press(page, "Enter", "ArrowDown", "d")
+    press(page, "Enter", "d")
     press(page, "e")
     page.keyboard.type("My own line")
     press(page, "Control+Enter")
@@ -104,7 +102,7 @@ def test_no_letter_is_a_shortcut_inside_a_text_box(page: Page, bench: Bench) -> 
     assert page.locator("textarea").first.input_value() == "a r d e n j k 1 5 ? b f s c g l / [ ]"
     assert page.locator("dialog[open]").count() == 0 and current(page) == ("1", "1")
     press(page, "Enter")
-    assert focused(page) == "Conclusion"
+    assert focused(page) == "Score", "a revision that is finished leads to the next line"
 
 
 def test_keys_work_in_other_scripts(page: Page, bench: Bench) -> None:
@@ -216,7 +214,7 @@ def test_the_rest_is_approved_only_after_every_line_was_on_screen(page: Page, be
 def test_blind_shows_no_draft_and_takes_a_score_and_own_lines(page: Page, bench: Bench) -> None:
     bench.design = Design(blind_share=1)
     bench.open_bench(page)
-    assert "no draft is shown" in page.locator(".wb-arm[data-kind]").inner_text()
+    assert "You score this one without a draft" in page.locator(".wb-arm[data-kind]").inner_text()
     assert page.locator(".rt-row").count() == 1 and page.locator("mark").count() == 0
     press(page, "Control+Enter")
     assert "Score: choose a score" in page.locator(".ce-toast").inner_text()
@@ -232,6 +230,38 @@ def test_blind_shows_no_draft_and_takes_a_score_and_own_lines(page: Page, bench:
         ("conclusion", "It is hard."),
         ("evidence", "“condensed”"),
     ]
+
+
+def test_evidence_only_marks_passages_and_leaves_the_score_row_empty(page: Page, bench: Bench) -> None:
+    bench.design = Design(evidence_share=1)
+    bench.open_bench(page)
+    assert "You score without its verdict" in page.locator(".wb-arm[data-kind]").inner_text()
+    page.locator("mark").first.wait_for()
+    assert page.locator(".rt-row").count() == 1 and page.locator(".rt-score [aria-checked=true]").count() == 0
+    assert page.locator("mark").all_inner_texts() == ["condensed"]
+    for told in ("hard for a child", "does not satisfy", "smelly thinks"):
+        assert told not in page.content()
+    # a click on a mark leads to no line, as there is none
+    page.locator("mark").click()
+    press(page, "Control+Enter")
+    assert "Score: choose a score" in page.locator(".ce-toast").inner_text()
+    press(page, "2", "Control+Enter")
+    wait_saved(page, bench, 1)
+    (body,) = bench.requests
+    assert (body["score"], body["draft"], body["rows"], body["added"]) == (2, None, [], [])
+
+
+def test_evidence_and_reasons_show_lines_of_evidence_alone(page: Page, bench: Bench) -> None:
+    bench.design = Design(reasons_share=1)
+    bench.open_bench(page)
+    assert "evidence without its verdict" in page.locator(".wb-arm[data-kind]").inner_text()
+    kinds = page.locator(".rt-row").evaluate_all("rows => rows.map((row) => row.dataset.kind)")
+    assert "conclusion" not in kinds and kinds.count("score") == 1 and kinds.count("evidence") >= 2
+    assert "does not satisfy" not in page.content() and page.locator("mark").count() == 1
+    press(page, "a", "3", "a", "a", "Control+Enter")
+    wait_saved(page, bench, 1)
+    (body,) = bench.requests
+    assert body["score"] == 3 and [row["action"] for row in body["rows"]] == ["approve"] * 3
 
 
 def test_unscored_says_why_and_asks_for_a_score(page: Page, bench: Bench) -> None:
@@ -271,7 +301,7 @@ def test_end_and_empty_screens(page: Page, bench: Bench) -> None:
     assert "last one" in page.locator(".wb-end").inner_text()
     press(page, "a", "Control+Enter", "e", "1")
     assert len(bench.requests) == 1
-    page.get_by_role("button", name="Look through all").click()
+    page.get_by_role("button", name="Review all").click()
     page.locator(".wb[data-state=step]").wait_for()
     bench.start_over()
     bench.instances = []

@@ -8,14 +8,12 @@ from typing import Any
 
 import pytest
 
-from coeval.study.criteria.listed import establish_list
-from coeval.study.importing.importing import import_study
-from coeval.study.people.sessions import sign_in
+from coeval.usecases.criteria_sets import establish_list
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
 from tests.support.screens.ui_steps import enter
 from tests.support.serving.server import Running, new_context
 from tests.support.studies.scored_study import scored
-
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture
@@ -30,6 +28,8 @@ def server(tmp_path: Path) -> Iterator[Running]:
 
 
 def choose(page: Any, name: str, label: str) -> None:
+    if not page.locator(f"#agreement-{name} input").is_visible():
+        page.locator("#agreement-scope summary").click()
     page.locator(f"#agreement-{name} input").click()
     page.get_by_role("option", name=label).click()
 
@@ -39,19 +39,45 @@ def test_version_and_arm_are_those_of_the_whole_tab(page: Any, server: Running) 
     enter(page, server.url, "Olu")
     page.goto(f"{server.url}/?task=demo&tab=agreement")
     tiles = page.locator("#agreement-tiles")
+    scope = page.locator("#agreement-scope")
     tiles.locator("[data-whole=yes]").wait_for()
-    assert "criteria version 2 · all arms" in tiles.inner_text()
+    assert "criteria version 2 · all arms" in scope.inner_text()
     choose(page, "version", "Criteria version 1")
-    tiles.locator("[data-whole=yes]").get_by_text("criteria version 1 · all arms").first.wait_for()
+    scope.get_by_text("criteria version 1 · all arms").wait_for()
+    # what was opened stays open while the page is computed again
+    assert page.locator("#agreement-arm input").is_visible()
     choose(page, "arm", "Blind scores")
-    tiles.locator("[data-whole=yes]").get_by_text("criteria version 1 · blind scores").first.wait_for()
-    page.locator("#agreement-charts").get_by_text("criteria version 1 · blind scores").first.wait_for()
-    link = page.locator("#agreement-charts >> text=Data as CSV").first
+    scope.get_by_text("criteria version 1 · blind scores").wait_for()
+    link = page.locator("#agreement-downloads a[href$='?version=1&arm=blind']").first
+    link.wait_for(state="attached")
     assert link.evaluate("a => a.href").endswith("?version=1&arm=blind")
     assert page.request.get(link.evaluate("a => a.href")).ok
     page.locator("#agreement-section label", has_text="Time").click()
     page.locator("#agreement-tiles [data-section=time][data-whole=yes]").wait_for()
-    assert "criteria version 1 · blind scores" in tiles.inner_text()
+    assert "criteria version 1 · blind scores" in scope.inner_text()
     page.locator("#agreement-section label", has_text="Effect of the draft").click()
     page.locator("#agreement-tiles [data-section=draft][data-whole=yes]").wait_for()
-    assert "criteria version 1 · all arms" in tiles.inner_text()
+    assert "criteria version 1 · 72 assisted, 24 blind scores" in scope.inner_text()
+
+
+def test_the_tab_opens_with_scores_that_no_draft_led_and_offers_all(page: Any, tmp_path: Path) -> None:
+    """Twelve documents are blind, which is enough: every figure rests on them, until all arms are chosen."""
+    context = new_context(tmp_path)
+    owner = sign_in(context, "Olu")[0]
+    import_study(context, owner, scored(["Ann", "Ben", "Cid"], n_documents=16, blind=12))
+    with Running(context) as live:
+        page.set_default_timeout(20_000)
+        enter(page, live.url, "Olu")
+        page.goto(f"{live.url}/?task=demo&tab=agreement")
+        tiles = page.locator("#agreement-tiles")
+        tiles.locator("[data-whole=yes]").wait_for()
+        scope = page.locator("#agreement-scope")
+        assert "blind and first scores" in scope.inner_text() and "all arms" not in scope.inner_text()
+        assert "measured without the draft" in tiles.inner_text()
+        link = page.locator("#agreement-downloads a[href*='/charts/']").first
+        assert link.evaluate("a => a.href").endswith("?arm=unaided")
+        assert page.request.get(link.evaluate("a => a.href")).ok
+        choose(page, "arm", "All arms")
+        scope.get_by_text("all arms").wait_for()
+        tiles.get_by_text("measured with the draft in view for 25% of the scores").wait_for()
+        assert "blind and first scores" not in scope.inner_text()

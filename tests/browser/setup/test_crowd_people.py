@@ -8,23 +8,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from coeval.domain import Plan, Standing, Terms
-from coeval.study.access import OPERATOR, Context
-from coeval.study.crowd import arriving, exams, onboarding, overview, plans
-from coeval.study.importing.importing import import_study
-from coeval.study.scrutiny.steps import get_step
+from coeval.domain import Plan, Standing, StudyState, Terms
+from coeval.store.queries import people
 from coeval.ui.crowd_pages.preview import PAGES
 from coeval.ui.setup import crowd_people_tab
+from coeval.ui.setup.crowd_views import PAGE
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.crowd import entry, exams, onboarding, overview, plans
+from coeval.usecases.scrutiny.steps import get_step
+from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
-from tests.support.screens.ui_steps import enter, settle
+from tests.support.screens.ui_steps import agree, enter, settle
 from tests.support.serving.server import Running, new_context
 from tests.support.studies.crowd_links import link, pid, query
 from tests.support.studies.scrutiny_steps import save
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Response
 
-pytestmark = pytest.mark.browser
 WAITING = 12
 
 
@@ -37,10 +38,10 @@ class Host:
     def hand_in(self) -> str:
         """Somebody comes by a link of their own and hands in the exam; gives their name."""
         self.number += 1
-        person, _ = arriving.arrive(self.context, "demo", link(self.number))
+        person, _ = entry.arrive(self.context, "demo", link(self.number))
         onboarding.begin(self.context, person, "demo")
         save(self.context, person, get_step(self.context, person, "exam"), 4)
-        onboarding.hand_in(self.context, person, "demo")
+        onboarding.hand_in(self.context, person, "demo", 1)
         return person.name
 
     def list_states(self) -> list[Standing]:
@@ -100,7 +101,7 @@ def test_twelve_exams_that_wait_fit_a_screen_with_what_to_do_about_them(owner: P
 def test_a_search_by_the_services_id_finds_one(owner: Page) -> None:
     owner.fill("#crowd-find input, #crowd-find textarea", pid(7).upper())
     owner.get_by_text("1 person waits for a decision").wait_for()
-    assert owner.locator("#crowd-progress tbody tr").count() == 1
+    assert owner.locator("#crowd-people-page tbody tr").count() == 1
     owner.fill("#crowd-find input, #crowd-find textarea", "nobody of that name")
     owner.get_by_text("No person matches.").wait_for()
     owner.fill("#crowd-find input, #crowd-find textarea", "")
@@ -128,14 +129,14 @@ def test_on_a_phone_the_table_keeps_its_lines_and_the_exam_its_title(
 ) -> None:
     phone = {"width": 390, "height": 844}
     owner.set_viewport_size(phone)
-    row = owner.locator("#crowd-progress tbody tr").first.bounding_box()
+    row = owner.locator("#crowd-people-page tbody tr").first.bounding_box()
     assert row and row["height"] < 120, "the table scrolls, rather than break its last column word by word"
     assert owner.evaluate("document.documentElement.scrollWidth <= innerWidth")
     worker = browser.new_context(viewport=phone).new_page()
     worker.set_default_timeout(30_000)
     sent = "&".join(f"{name}={value}" for name, value in query(77).items())
     worker.goto(f"{host.url}/s/demo?{sent}")
-    worker.get_by_role("button", name="I agree").click()
+    agree(worker)
     worker.get_by_role("button", name="qualification").click()
     worker.get_by_role("link", name="Open the qualification").click()
     worker.locator(".wb[data-state=step][aria-busy=false]").wait_for()
@@ -144,6 +145,96 @@ def test_on_a_phone_the_table_keeps_its_lines_and_the_exam_its_title(
     assert worker.evaluate("document.documentElement.scrollWidth <= innerWidth")
     worker.context.close()
     owner.set_viewport_size({"width": 1440, "height": 900})
+
+
+def test_an_owner_lets_somebody_in_who_asks(host: Host, owner: Page, browser: Browser) -> None:
+    worker = browser.new_context().new_page()
+    worker.set_default_timeout(30_000)
+    sent = "&".join(f"{name}={value}" for name, value in query(3).items())
+    worker.goto(f"{host.url}/s/demo?{sent}")
+    worker.get_by_role("button", name="ask to be let in").click()
+    number = worker.locator(".code").inner_text()
+    owner.locator("#crowd-returning").get_by_text(number).wait_for()  # without a reload
+    owner.click("#crowd-let-in")
+    owner.locator("#crowd-returning").get_by_text(number).wait_for(state="detached")
+    worker.get_by_role("button", name="Check again").click()
+    worker.get_by_text("it is shown only now").wait_for()
+    worker.get_by_role("link", name="Continue").click()
+    worker.get_by_role("link", name="Go to work").wait_for()
+    worker.get_by_text("You passed the qualification: 1 of 1 items right.").wait_for()
+    worker.context.close()
+
+
+def test_an_owner_undoes_a_withdrawal(host: Host, owner: Page) -> None:
+    with host.context.store.read() as db:
+        account = people.get_account(db, "prolific", pid(5))
+    assert account
+    onboarding.withdraw(host.context, account.person, "demo")
+    owner.fill("#crowd-find input, #crowd-find textarea", pid(5))
+    owner.locator("#crowd-people-page").get_by_text("withdrawn", exact=True).wait_for()
+    owner.click("#crowd-who input")
+    owner.get_by_role("option", name=account.person.name).click()
+    owner.click("#crowd-undo")
+    owner.locator("#crowd-people-page").get_by_text("withdrawn", exact=True).wait_for(state="detached")
+    owner.fill("#crowd-find input, #crowd-find textarea", "")
+    assert Standing.WITHDRAWN not in host.list_states()
+
+
+def test_people_stand_in_pages_and_a_tick_sends_changes_only(host: Host, owner: Page) -> None:
+    rows = owner.locator("#crowd-people-page tbody tr")
+    while len(host.list_states()) <= PAGE:
+        host.hand_in()
+    owner.get_by_text(f"{len(host.list_states())} submissions, page 1 of 2").wait_for()
+    assert rows.count() == PAGE and "review" in rows.first.inner_text(), (
+        "who waits for a decision stands first"
+    )
+    owner.fill("#crowd-page input", "2")
+    owner.get_by_text("page 2 of 2").wait_for()
+    assert rows.count() == len(host.list_states()) - PAGE
+    owner.fill("#crowd-page input", "1")
+    owner.get_by_text("page 1 of 2").wait_for()
+    settle(owner)
+    names = [row.name for row in overview.get_overview(host.context, OPERATOR, "demo").people]
+    sizes: list[int] = []
+
+    def weigh(answer: Response) -> None:
+        if "/queue/data" in answer.url:
+            body = answer.text()
+            sizes.append(sum(body.count(name) for name in names))
+
+    owner.on("response", weigh)
+    for _ in range(2):  # two ticks, in which nothing happens
+        with owner.expect_response(lambda answer: "/queue/data" in answer.url):
+            pass
+    owner.wait_for_timeout(500)
+    owner.remove_listener("response", weigh)
+    assert sizes and not any(sizes), "what stands on the page is not sent again"
+
+
+def test_the_plan_names_its_exam_from_a_list_and_closing_asks_first(host: Host, browser: Browser) -> None:
+    page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+    page.set_default_timeout(60_000)
+    enter(page, host.url, "Olu")
+    page.goto(f"{host.url}/admin/?task=demo&tab=crowd")
+    status = page.locator("#crowd-status")
+    status.get_by_text("works on this machine only").wait_for()  # there is no COEVAL_URL
+    assert status.locator("code").inner_text().startswith("http://")
+    assert "(exam)" in page.locator("#crowd-exam input").input_value()
+    page.click("#crowd-exam input")
+    page.get_by_role("option", name="None").wait_for()
+    page.keyboard.press("Escape")
+    page.click("#crowd-closed")
+    page.locator("#crowd-question").get_by_text("Close the study? After that, nobody can save").wait_for()
+    assert page.locator("#crowd-paused-yes").is_hidden()
+    page.click("#crowd-leave")
+    page.locator("#crowd-sure").wait_for(state="hidden")
+    plan = plans.get_plan(host.context, OPERATOR, "demo")
+    assert plan and plan.state is StudyState.RUNNING
+    for state in (StudyState.PAUSED, StudyState.RUNNING):
+        page.click(f"#crowd-{state}")
+        page.click(f"#crowd-{state}-yes")
+        status.get_by_text(f"The study is {state}.").wait_for()
+    page.context.close()
 
 
 def list_rows(context: Context) -> list[str]:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from coeval.domain import Guide
 from coeval.rules.arms import Design, Layout
 from coeval.store.queries.criteria import record_guide
 from tests.support.screens.axe import faults_in_both_themes
 from tests.support.screens.bench import CRITERIA, Bench
 from tests.support.screens.ui_steps import press, settle
-
-pytestmark = pytest.mark.browser
 
 
 def test_all_criteria_on_one_sheet_have_their_own_meanings(page: Any, bench: Bench) -> None:

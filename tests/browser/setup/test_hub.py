@@ -10,11 +10,10 @@ import pytest
 
 from tests.support.hosting.hub_stub import HubStub, serving_hub
 from tests.support.screens.browser import HOW_TO_GET_IT
-from tests.support.screens.ui_steps import enter
+from tests.support.screens.ui_steps import enter, unfold
 from tests.support.serving.server import Running, new_context
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 TABLE = b"question,answer,topic\nWhy is the sky blue?,It scatters light.,physics\nWhy is grass green?,Leaves.,NA\n"
 
@@ -44,7 +43,7 @@ def test_a_data_set_is_found_looked_at_and_imported(page: Any, server: Running, 
     page.goto(f"{server.url}/admin/?task=demo&tab=import")
     page.locator("#import-into").get_by_text("(the task chosen above)").wait_for()
     page.locator("#import-into").get_by_text("A new task").click()
-    page.get_by_text("Or a data set of the Hugging Face Hub").click()
+    unfold(page, "From the Hugging Face Hub")
     words = page.locator("#hub-words").locator("textarea, input").first
     words.fill("nothing like it")
     page.locator("#hub-find").click()
@@ -57,7 +56,7 @@ def test_a_data_set_is_found_looked_at_and_imported(page: Any, server: Running, 
     page.locator("#hub-show").click()
     page.locator("#import-note").get_by_text("csv · 2 rows").wait_for()
     expect(page.locator("#import-note")).to_contain_text(f"team/study@{hub.sha}/default/train")
-    expect(page.locator("#map-input input")).to_have_value("question")
+    expect(page.get_by_label("Use of question")).to_have_value("input")
     expect(page.locator("#import-roles tr", has_text="topic")).to_contain_text("physics")
     expect(page.locator("#import-name textarea, #import-name input").first).to_have_value("Study")
     page.locator("#import-description textarea").fill("Answer a question.")
@@ -74,7 +73,7 @@ def test_a_study_is_looked_at_sent_and_taken_in_again(page: Any, server: Running
     enter(page, server.url, "Owner")
     page.goto(f"{server.url}/admin/?task=demo&tab=hosting")
     note, send = page.locator("#publish-note"), page.locator("#publish-send")
-    page.locator("#study-links a").first.wait_for()
+    unfold(page, "Publish on the Hugging Face Hub")
     page.locator("#publish-look").click()
     expect(note).to_contain_text("is no data set of the Hub")
     expect(send).to_be_hidden()
@@ -82,7 +81,7 @@ def test_a_study_is_looked_at_sent_and_taken_in_again(page: Any, server: Running
     page.locator("#publish-licence input").click()
     page.get_by_role("option", name="Creative Commons Attribution 4.0").click()
     page.locator("#publish-look").click()
-    expect(note).to_contain_text("What would leave for team/study")
+    expect(note).to_contain_text("Preview of team/study")
     expect(note).to_contain_text("a new one will be made, private")
     expect(note.locator("tr", has_text="instances")).to_contain_text("15")
     typed = page.locator("#publish-typed").locator("textarea, input").first
@@ -98,7 +97,7 @@ def test_a_study_is_looked_at_sent_and_taken_in_again(page: Any, server: Running
 
     page.goto(f"{server.url}/admin/?task=demo&tab=import")
     page.locator("#import-into").get_by_text("(the task chosen above)").wait_for()
-    page.get_by_text("Or a data set of the Hugging Face Hub").click()
+    unfold(page, "From the Hugging Face Hub")
     page.locator("#hub-words").locator("textarea, input").first.fill("team/study")
     page.locator("#hub-find").click()
     expect(page.locator("#hub-part input")).to_have_value(re.compile("the whole study"))

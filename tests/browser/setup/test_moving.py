@@ -9,20 +9,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from coeval.extensions.study_files.transfer import Naming, export_study_file
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.study.access import OPERATOR, Context
-from coeval.study.importing.importing import import_study
-from coeval.study.moving.exporting import Naming, export_study_file
-from coeval.study.tasks import list_tasks
-from tests.support.screens.ui_steps import enter
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.study_import import import_study
+from coeval.usecases.tasks import list_tasks
+from tests.support.screens.ui_steps import enter, unfold
 from tests.support.serving.server import Running
 from tests.support.studies.scored_study import scored
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
-
-pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
@@ -57,6 +55,7 @@ def test_a_study_leaves_comes_and_is_merged(
     page.set_default_timeout(20_000)
     enter(page, server.url, "Olu")
     page.goto(f"{server.url}/admin/?task=demo&tab=hosting")
+    unfold(page, "Move or merge a study")
     with page.expect_download() as download:
         page.get_by_role("link", name="Download the study, with names").click()
     whole = tmp_path / "left.zip"
@@ -68,26 +67,27 @@ def test_a_study_leaves_comes_and_is_merged(
 
     note = page.locator("#study-note")
     give(page, whole, "Import as a new task")
-    note.get_by_text("There is a task “demo” already").wait_for()
+    note.get_by_text("The task “demo” already exists").wait_for()
 
     give(page, pack_elsewhere(tmp_path, "other", ["Cy"]), "Import as a new task")
     note.get_by_text("other: 2 instances, 4 drafts, 4 submissions, 1 new people").wait_for()
     assert [task.slug for task in list_tasks(context, OPERATOR)] == ["demo", "other"]
 
     page.goto(f"{server.url}/admin/?task=demo&tab=hosting")
+    unfold(page, "Move or merge a study")
     path = pack_elsewhere(tmp_path, "demo", ["Ana", "Bo", "Di"])
-    page.get_by_role("button", name="For a merge").click()
-    page.get_by_label("Only say what would be added").check()
+    page.get_by_role("button", name="Merge options").click()
+    page.get_by_label("Dry run: only show what would be added").check()
     give(page, path, "Merge into the task chosen above")
     note.get_by_text(
         "would add (nothing was written) 0 instances, 0 runs, 0 drafts, 8 submissions"
     ).wait_for()
-    page.get_by_label("Only say what would be added").uncheck()
-    page.get_by_label("People to rename, one a line: old=new").fill("Bo=Bo of the other lab")
+    page.get_by_label("Dry run: only show what would be added").uncheck()
+    page.get_by_label("People to rename, one per line: old=new").fill("Bo=Bo of the other lab")
     page.get_by_role("button", name="Merge into the task chosen above").click()
     note.get_by_text("demo: added 0 instances, 0 runs, 0 drafts, 8 submissions").wait_for()
-    page.get_by_label("People to rename, one a line: old=new").fill("")
-    page.get_by_label("Runs to rename, one a line: old=new").fill("first=again")
+    page.get_by_label("People to rename, one per line: old=new").fill("")
+    page.get_by_label("Runs to rename, one per line: old=new").fill("first=again")
     page.get_by_role("button", name="Merge into the task chosen above").click()
     note.get_by_text("Nothing was written", exact=True).wait_for()
     assert "submission (“Ana”" in note.inner_text()

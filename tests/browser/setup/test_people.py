@@ -11,18 +11,18 @@ import pytest
 from coeval.domain import Role
 from coeval.settings import SignIn, load_settings
 from coeval.store import Store
-from coeval.study.access import OPERATOR, Context
-from coeval.study.importing.importing import import_study
-from coeval.study.people.accounts import build_link, invite
-from coeval.study.people.membership import list_members
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.accounts import build_link, invite
+from coeval.usecases.sessions import list_members
+from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
+from tests.support.screens.ui_steps import unfold
 from tests.support.serving.live_server import free_port
 from tests.support.serving.server import Running
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = pytest.mark.browser
 PASSWORD = "correct horse battery"
 
 
@@ -39,7 +39,7 @@ class Host:
         page.goto(build_link(self.context.settings, invite(self.context, OPERATOR, role)))
         page.get_by_label("Your name").fill(name)
         page.get_by_label("Choose a password").fill(PASSWORD)
-        page.get_by_role("button", name="Go on").click()
+        page.get_by_role("button", name="Continue").click()
         page.get_by_text(f"{name} · {role}").wait_for()
         return page
 
@@ -67,6 +67,7 @@ def owner(host: Host) -> Page:
 def open_people(page: Page, host: Host) -> None:
     page.goto(f"{host.context.settings.public_url}/admin/?task=demo&tab=people")
     page.locator("#progress").get_by_text("Olu").wait_for()
+    unfold(page)
 
 
 def choose(page: Page, field: str, name: str) -> None:
@@ -125,12 +126,24 @@ def test_people_and_their_share_of_a_task_are_chosen(owner: Page, host: Host) ->
         owner.get_by_role("option", name=name, exact=True).click()
     names.press("Escape")
     owner.locator("#team-each input").fill("3")
-    owner.get_by_role("button", name="Save who works").click()
-    owner.get_by_text("go to 3 people, and 2 are chosen").first.wait_for()
+    owner.get_by_role("button", name="Save people").click()
+    owner.get_by_text("needs 3 people, but 2 are chosen").first.wait_for()
     owner.locator("#team-each input").fill("1")
-    owner.get_by_role("button", name="Save who works").click()
+    owner.get_by_role("button", name="Save people").click()
     table = owner.locator("#team-state table")
     table.wait_for()
     shares = [int(cell) for cell in table.locator("td:nth-child(2)").all_inner_texts()]
     assert sum(shares) == 2
     ana.close()
+
+
+def test_an_invitation_is_made_and_taken_back_under_people(host: Host, owner: Page) -> None:
+    open_people(owner, host)
+    owner.click("#invite-make")
+    link = owner.locator("#invite-link input, #invite-link textarea")
+    owner.wait_for_function("document.querySelector('#invite-link input, #invite-link textarea').value")
+    assert link.input_value().startswith(f"{host.context.settings.public_url}/invite/")
+    key = owner.locator("#invite-open tbody tr td").first.inner_text()
+    owner.fill("#invite-key input, #invite-key textarea", key)
+    owner.click("#invite-revoke")
+    owner.locator("#invite-open").get_by_text(key).wait_for(state="detached")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,21 +12,22 @@ from typing import Any
 
 import pytest
 
-from coeval.study.access import OPERATOR, Context
-from coeval.study.drafting import jobs
-from coeval.study.drafting.run_settings import RunSettings
-from coeval.study.importing.importing import import_study
-from coeval.study.people.sessions import sign_in
-from coeval.ui.setup.prefill import prefill_tab
+from coeval.ui.setup import prefill_tab
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.drafting import jobs
+from coeval.usecases.drafting.execution import run_drafting
+from coeval.usecases.drafting.run_settings import RunSettings
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
+from coeval.usecases.tasks import show_run
 from tests.conftest import make_study
 from tests.support.models.openai_stub import start_stub
 from tests.support.models.stub_answers import default_reply
 from tests.support.screens.browser import HOW_TO_GET_IT
-from tests.support.screens.ui_steps import enter
+from tests.support.screens.ui_steps import enter, unfold
 from tests.support.serving.server import Running, new_context
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +49,7 @@ def open_prefill(page: Any, server: Running) -> None:
     expect.set_options(timeout=20_000)
     enter(page, server.url, "Owner")
     page.goto(f"{server.url}/admin/?task=demo&tab=prefill")
+    unfold(page)
     page.locator("#prefill-protocol input").first.wait_for()
 
 
@@ -65,14 +69,14 @@ def test_a_preset_fills_in_the_form_and_brings_its_criteria(page: Any, server: R
         page.get_by_label("Your name").fill("Owner")
         page.get_by_role("button", name="Sign in").click()
         page.goto(f"{server.url}/admin/?task=demo&tab=prefill")
+    unfold(page)
     preset = page.locator("#prefill-preset input").first
     preset.click()
     page.get_by_role("option", name="G-Eval, dialogue").click()
     page.locator("#preset-about").get_by_text("auto-CoT").first.wait_for()
     expect(page.locator("#prefill-protocol input").first).to_have_value("score-only: The score alone")
-    expect(page.get_by_label("Samples (0: the protocol's own)")).to_have_value("20")
-    expect(page.get_by_label("Temperature (empty: the model's own)")).to_have_value("1")
-    page.get_by_role("button", name="More settings").click()
+    expect(page.get_by_label("Samples per item (0: protocol default)")).to_have_value("20")
+    expect(page.get_by_label("Temperature (blank: model default)")).to_have_value("1")
     expect(page.locator("#prefill-templates textarea, #prefill-templates input").first).to_have_value(
         "g-eval"
     )
@@ -91,7 +95,7 @@ def test_both_ways_are_tried_on_a_pilot_and_compared(page: Any, server: Running)
     page.get_by_role("option", name="all together").click()
     page.locator("#pilot-size input").fill("3")
     page.locator("#pilot-start").click()
-    page.locator("#prefill-note").get_by_text("Both ways are under way").wait_for()
+    page.locator("#prefill-note").get_by_text("Both runs have started").wait_for()
     expect(page.locator("#jobs").get_by_text("done", exact=True)).to_have_count(2)
     page.locator("#pilot-compare").click()
     result = page.locator("#prefill-note")
@@ -104,8 +108,8 @@ def test_samples_at_temperature_0_are_warned_of_and_a_job_of_another_page_shows(
     page: Any, server: Running, demo: Context
 ) -> None:
     open_prefill(page, server)
-    page.get_by_label("Samples (0: the protocol's own)").fill("5")
-    page.get_by_label("Temperature (empty: the model's own)").fill("0")
+    page.get_by_label("Samples per item (0: protocol default)").fill("5")
+    page.get_by_label("Temperature (blank: model default)").fill("0")
     page.locator("#prefill-estimate").click()
     page.locator("#prefill-note").get_by_text("5 answers to each question at temperature 0").wait_for()
     page.locator("#jobs .card").wait_for()  # the tab has loaded: from here on it is the clock that tells
@@ -139,14 +143,15 @@ def test_the_page_follows_a_run_shows_what_is_unscored_and_archives_it(
             row = page.locator("#runs tr", has_text="junk")
             expect(row).to_contain_text("junkcoeval04shown")
             page.get_by_role("button", name="Unscored drafts").click()
-            table = page.locator("#unscored")
+            table = page.locator("#rules-answers")
             table.get_by_text("4 drafts without a score").wait_for()
             table.get_by_text("the model’s answer").first.click()
             expect(table.locator("pre").first).to_contain_text("No idea at all.")
             stub.reply = default_reply
             page.locator("#job-retry").click()
             expect(row).to_contain_text("junkcoeval40shown")
-            expect(page.locator("#unscored-box")).to_be_hidden()
+            expect(page.locator("#rules-rule input")).to_have_value("JSON (4)")
+            table.get_by_text("4 drafts by the rule “JSON”").wait_for()
             page.get_by_role("button", name="Archive a run").click()
             field = page.locator("#run-typed textarea, #run-typed input").first
             field.fill("no such run")
@@ -160,3 +165,49 @@ def test_the_page_follows_a_run_shows_what_is_unscored_and_archives_it(
             page.locator("#restore-run").click()
             expect(row).to_contain_text("junkcoeval40")
         context.store.close()
+
+
+def test_drafts_are_filtered_by_the_rule_that_read_them(page: Any) -> None:
+    hostile = "<img src=x onerror=alert(1)> It is good. I would give it a 3."
+
+    def reply(body: dict[str, Any]) -> str:
+        if "answer 1 of a" in str(body):
+            return hostile
+        return "No idea." if "answer 1 of b" in str(body) else "Analysis: good.\nRating: 4"
+
+    with start_stub(reply=reply) as stub, TemporaryDirectory() as folder:
+        context = new_context(Path(folder), OPENAI_BASE_URL=stub.url, COEVAL_MODEL="m")
+        sign_in(context, "Owner")
+        import_study(context, OPERATOR, make_study(2))
+        settings = RunSettings(label="mixed", protocol="analyze-rate")
+        with ThreadPoolExecutor() as pool:  # this thread has the loop of the browser
+            pool.submit(lambda: asyncio.run(run_drafting(context, OPERATOR, "demo", settings))).result()
+        with Running(context) as live:
+            open_prefill(page, live)
+            page.get_by_role("button", name="Unscored drafts").click()
+            run, rule, table = (page.locator(f"#rules-{part}") for part in ("run", "rule", "answers"))
+            # the run with unscored drafts comes first, and of it the unscored ones
+            expect(run.locator("input")).to_have_value("mixed")
+            expect(rule.locator("input")).to_have_value("unscored (2)")
+            table.get_by_text("2 drafts without a score").wait_for()
+            rule.locator("input").click()
+            expect(page.get_by_role("option")).to_contain_text(
+                ["unscored (2)", "sentence (2)", "labelled line (4)"]
+            )
+            page.get_by_role("option", name="sentence").click()
+            table.get_by_text("2 drafts by the rule “sentence”").wait_for()
+            expect(table.locator("tbody tr")).to_have_count(2)
+            expect(table.locator("tbody tr").first).to_contain_text("1a")
+            table.get_by_text("the model’s answer").first.click()
+            expect(table.locator("pre").first).to_have_text(hostile)
+            expect(table.locator("img")).to_have_count(0)
+            run.locator("input").click()
+            page.get_by_role("option", name="first").click()
+            table.get_by_text("8 drafts without a recorded rule").wait_for()
+            expect(rule.locator("input")).to_have_value("no rule recorded (8)")
+            # the data browser names the rule beside the score of the run that annotators see
+            show_run(context, OPERATOR, "demo", "mixed")
+            page.goto(f"{live.url}/admin/?task=demo&tab=data")
+            page.locator("#data-instance input").click()
+            page.get_by_role("option", name="1a").click()
+            expect(page.locator("#data-view")).to_contain_text("read by the rule “sentence”")

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from coeval.domain import Task
-from coeval.study.access import OPERATOR, Context
-from coeval.study.importing.importing import import_study
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
 from tests.support.hosting.prolific_stub import TOKEN, ProlificStub, serving_prolific
 from tests.support.screens.browser import HOW_TO_GET_IT
@@ -20,7 +20,6 @@ from tests.support.serving.server import Running, new_context
 from tests.support.studies.prolific_study import PLAN, PUBLIC, open_study, take_part
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 WHY = "The conclusions do not fit the texts: in all four of them the first line was kept, which is on another text."
 
@@ -159,7 +158,7 @@ def test_a_study_from_its_draft_to_the_last_bonus(owner: Any, context: Context, 
     # pressed again, nobody is paid: what came of the first has to be looked up
     page.locator("#prolific-bonus").click()
     page.get_by_text("Nobody is to be paid by this rule").first.wait_for()
-    page.get_by_text("Look up a request without an answer", exact=True).click()
+    page.get_by_text("Look up an unanswered request", exact=True).click()
     page.locator("#prolific-request input").click()
     page.get_by_role("option", name="bonus").click()
     act(page, "settle", "2 of 2 bonuses are there, 3.00 GBP in all")
@@ -176,14 +175,14 @@ def test_a_study_from_its_draft_to_the_last_bonus(owner: Any, context: Context, 
     expect(record.locator("tbody tr")).to_have_count(9)
     expect(record.locator("tbody tr", has_text="bonus")).to_contain_text("done")
     with page.expect_download() as taken:
-        record.get_by_role("link", name="The record as CSV").click()
+        record.get_by_role("link", name="Record as CSV").click()
     text = taken.value.path().read_text()
     assert "Olu,bonus" in text and TOKEN not in text and TOKEN not in page.content()
 
     # what was typed for one task's people does not stand there for another's
     page.locator("#task-picker input").click()
     page.get_by_role("option", name="Other").click()
-    live.get_by_text("This task is not given out to a crowd").wait_for()
+    live.get_by_text("This task is not assigned to a crowd").wait_for()
     page.locator("#task-picker input").click()
     page.get_by_role("option", name="A task").click()
     live.get_by_text("places taken").wait_for()

@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 
 from coeval.domain import Person
-from coeval.ui.panel import Update
-from coeval.ui.setup.task.tasks_tab import TasksTab
+from coeval.ui.setup.tasks_tab import TasksTab
+from coeval.ui.tabs import Update
 from tests.support.screens.browser import HOW_TO_GET_IT
-from tests.support.screens.ui_steps import enter
+from tests.support.screens.ui_steps import enter, unfold
 from tests.support.serving.server import Running, new_context
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 LATE_SECONDS = 2
 
@@ -48,6 +47,7 @@ def add_task(page: Any, name: str) -> None:
     """A new task by the form, from whatever Set-up shows."""
     open_tab(page, "Tasks")
     page.get_by_role("button", name="New task").click()
+    unfold(page)
     expect(field(page, "task-slug")).to_be_enabled()
     expect(field(page, "task-name")).to_have_value("")
     fill_in(page, name)
@@ -82,12 +82,14 @@ def test_task_and_tab_stay_by_link_reload_and_tab(owner: Any, server: Running) -
     expect(page.locator("#task-picker input")).to_have_value("Letters")
     expect(field(page, "task-name")).to_have_value("Letters")
     # the language of the annotators' screens is chosen with the task
+    unfold(page)
     expect(field(page, "task-language")).to_have_value("English")
     field(page, "task-language").click()
     page.get_by_role("option", name="العربية").click()
     page.get_by_role("button", name="Save task").click()
     page.get_by_text("Saved: Letters").wait_for()
     page.reload()
+    unfold(page)
     expect(field(page, "task-language")).to_have_value("العربية")
 
 
@@ -107,6 +109,7 @@ def test_a_load_that_comes_late_does_not_overwrite_a_new_task(
     monkeypatch.setattr(TasksTab, "_show", show_late)
     page = owner
     page.goto(f"{server.url}/admin/?task=demo")
+    unfold(page)
     expect(field(page, "task-slug")).to_have_value("demo")
     page.get_by_role("button", name="New task").click()
     expect(field(page, "task-name")).to_have_value("")
@@ -123,7 +126,7 @@ Why is the sea salty?,,second,1,biology
 """
 
 
-def test_a_file_becomes_a_task_without_a_slug_and_its_score_column_is_hidden(
+def test_a_file_becomes_a_task_without_a_slug_and_its_further_columns_are_hidden_until_shown(
     owner: Any, server: Running, tmp_path: Path
 ) -> None:
     page = owner
@@ -135,30 +138,28 @@ def test_a_file_becomes_a_task_without_a_slug_and_its_score_column_is_hidden(
     page.locator("#import-file input[type=file]").set_input_files(path)
     page.locator("#import-note").get_by_text("3 rows").wait_for()
     expect(field(page, "import-name")).to_have_value("My answers")
-    roles = page.locator("#import-roles")
-    expect(roles.locator("tr", has_text="gold_score")).to_contain_text("4nono")
-    expect(roles.locator("tr", has_text="topic")).to_contain_text("physicsyesyes")
-    expect(roles).to_contain_text("“gold_score” is hidden from judge and people")
+    page.get_by_role("button", name="Show topic to judge and people").click()
     page.get_by_role("button", name="Import", exact=True).click()
     page.locator("#import-note").get_by_text("The new task has no description").wait_for()
     field(page, "import-description").fill("Answer a question of natural science.")
     page.get_by_role("button", name="Import", exact=True).click()
     page.locator("#import-note").get_by_text("say that empty outputs are answers too").wait_for()
-    page.get_by_label("Empty outputs are answers too").check()
+    unfold(page)
+    page.get_by_label("Keep rows with an empty output").check()
     page.get_by_role("button", name="Import", exact=True).click()
     page.locator("#import-note").get_by_text("added 3 instances").wait_for()
     expect(page.locator("#task-picker input")).to_have_value("My answers")
     open_tab(page, "Tasks")
     expect(field(page, "task-description")).to_have_value("Answer a question of natural science.")
-    columns = page.locator("#columns-roles")
-    expect(columns.locator("tr", has_text="gold_score")).to_contain_text("nono")
-    expect(columns.locator("tr", has_text="topic")).to_contain_text("yesyes")
+    expect(page.get_by_label("Who sees gold_score")).to_have_value("hidden")
+    expect(page.get_by_label("Who sees topic")).to_have_value("shown to judge and people")
     assert "task=my-answers" in page.url
 
 
 def test_a_new_task_has_a_design_of_its_own(owner: Any, server: Running) -> None:
     page = owner
     page.goto(f"{server.url}/admin/?task=demo")
+    unfold(page, "Study design")
     page.locator("#design-heading").get_by_text("Study design of demo").wait_for()
     page.locator("#design-blind input[type=number]").fill("30")
     field(page, "design-wait").check()
@@ -172,6 +173,7 @@ def test_a_new_task_has_a_design_of_its_own(owner: Any, server: Running) -> None
     page.locator("#design-heading").get_by_text("Study design of recipes").wait_for()
     expect(page.locator("#design-blind input[type=number]")).to_have_value("0")
     page.goto(f"{server.url}/admin/?task=demo")
+    unfold(page, "Study design")
     expect(page.locator("#design-blind input[type=number]")).to_have_value("30")
     expect(field(page, "design-wait")).to_be_checked()
 
@@ -179,8 +181,9 @@ def test_a_new_task_has_a_design_of_its_own(owner: Any, server: Running) -> None
 def test_copy_archive_and_restore_move_the_whole_page(owner: Any, server: Running) -> None:
     page = owner
     page.goto(f"{server.url}/admin/?task=demo")
-    page.locator("#task-state").get_by_text("Where it stands").wait_for()
-    page.get_by_role("button", name="Copy or archive").click()
+    page.locator("#task-state").get_by_text("Progress").wait_for()
+    for part in ("More settings", "Study design", "Copy or archive"):
+        unfold(page, part)
     field(page, "copy-name").fill("Second round")
     page.get_by_role("button", name="Copy the set-up").click()
     page.locator("#design-heading").get_by_text("of second-round").wait_for()
@@ -219,10 +222,12 @@ def test_a_plan_and_a_rule_that_was_said_beforehand(owner: Any, server: Running)
     add_task(page, "Planned")
     open_tab(page, "Plan")
     page.locator("#plan-view").get_by_text("Nobody has scored anything yet").wait_for()
+    unfold(page)
     page.get_by_label("assumed spreads").click()
     field(page, "plan-noise").fill("0.8")
     page.locator("#plan-work").click()
     page.locator("#plan-view").get_by_text("you need about").first.wait_for()
+    unfold(page, "Stopping rule")
     field(page, "rule-width").fill("0.1")
     page.locator("#rule-declare").click()
     page.locator("#rule-view").get_by_text("alpha is known to ±0.1").wait_for()
@@ -230,7 +235,23 @@ def test_a_plan_and_a_rule_that_was_said_beforehand(owner: Any, server: Running)
     page.locator("#rule-view").get_by_text("Not enough yet").wait_for()
     field(page, "rule-width").fill("0")
     page.locator("#rule-declare").click()
-    page.get_by_text("A width of 0 cannot be").first.wait_for()
+    page.get_by_text("The width is 0").first.wait_for()
+
+
+def test_a_rule_of_two_systems_has_a_margin_in_points_and_the_number_is_that_of_the_task(
+    owner: Any, server: Running
+) -> None:
+    page = owner
+    page.goto(f"{server.url}/admin/?task=demo&tab=plan")
+    page.locator("#plan-view p").first.wait_for()
+    unfold(page, "Stopping rule")
+    expect(field(page, "rule-documents")).to_have_value("5")
+    expect(page.locator("#rule-width")).to_contain_text("of alpha")
+    expect(page.locator("#rule-first")).to_be_hidden()
+    page.get_by_label("two systems differ clearly").check()
+    expect(page.locator("#rule-width")).to_contain_text("points")
+    expect(field(page, "rule-width")).to_have_value("0.3")
+    expect(page.locator("#rule-first")).to_be_visible()
 
 
 def test_a_comment_reaches_the_inbox_and_its_answer_the_instance(owner: Any, server: Running) -> None:
@@ -263,11 +284,11 @@ def test_a_comment_reaches_the_inbox_and_its_answer_the_instance(owner: Any, ser
 def test_a_vote_on_the_next_version_is_opened_and_cancelled(owner: Any, server: Running) -> None:
     page = owner
     page.goto(f"{server.url}/?task=finished-example&tab=criteria")
-    page.get_by_role("button", name="Open the next version").click()
+    page.get_by_role("button", name="Start a new version").click()
     page.locator("#ballot-title").get_by_text("version 2").wait_for()
     page.get_by_role("button", name="Cancel this vote").click()
     page.locator("#cancel-box").get_by_text("Version 1 stays in force.").wait_for()
     page.get_by_role("button", name="Cancel the vote", exact=True).click()
-    page.locator("#criteria-main").get_by_text("Established · version 1").wait_for()
+    page.locator("#criteria-main").get_by_text("Final criteria · version 1").wait_for()
     expect(page.locator("#cancel-box")).to_be_hidden()
-    expect(page.get_by_role("button", name="Open the next version")).to_be_visible()
+    expect(page.get_by_role("button", name="Start a new version")).to_be_visible()

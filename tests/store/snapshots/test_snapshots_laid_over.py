@@ -13,16 +13,16 @@ from coeval.domain import Study, Task
 from coeval.settings import Settings
 from coeval.store import Store
 from coeval.store.queries import tasks
-from coeval.store.snapshots.lineage import list_restorations
-from coeval.study.access import OPERATOR, Context
-from coeval.study.hosting import shipping
-from coeval.study.hosting.shipping import Keeper
-from coeval.study.importing.importing import import_study
-from coeval.study.people.sessions import sign_in
-from coeval.study.scrutiny.steps import get_step, submit
+from coeval.store.snapshots.restoration import list_restorations
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.hosting import replication
+from coeval.usecases.hosting.replication import Keeper
+from coeval.usecases.scrutiny.steps import get_step, submit
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
 from tests.store.snapshots import test_snapshots
 from tests.store.snapshots.test_snapshots import add_task, kill, opened, slugs
-from tests.study.scrutiny.test_scrutiny import sent
+from tests.usecases.scrutiny.test_scrutiny import sent
 
 settings, ended = test_snapshots.settings, test_snapshots.ended
 """Fixtures."""
@@ -49,7 +49,7 @@ def ship_while(
     import_study(context, OPERATOR, study)
     person = sign_in(context, "Ana")[0]
     submit(context, person, "demo", sent(get_step(context, person, "demo"), "the newest"))
-    count = shipping.get_last_submission
+    count = replication.get_last_submission
     seen: list[int] = []
 
     def count_and_go_on(db: Any) -> int:
@@ -59,7 +59,7 @@ def ship_while(
         return seen[-1]
 
     with monkeypatch.context() as patch:
-        patch.setattr(shipping, "get_last_submission", count_and_go_on)
+        patch.setattr(replication, "get_last_submission", count_and_go_on)
         keeper.take()
     kill(settings, keeper.store)
     return opened(settings)[0]
@@ -86,7 +86,7 @@ def test_a_sound_state_is_taken_also_where_it_holds_less_than_was_said(
     _, keeper = opened(settings)
     keeper.take()
     import_study(Context(keeper.store, settings), OPERATOR, study)
-    monkeypatch.setattr(shipping, "get_last_submission", lambda db: 1_000_000)
+    monkeypatch.setattr(replication, "get_last_submission", lambda db: 1_000_000)
     keeper.take()
     kill(settings, keeper.store)
     again = opened(settings)[0]

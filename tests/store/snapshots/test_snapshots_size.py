@@ -10,21 +10,21 @@ import pytest
 
 from coeval.settings import Settings, Snapshots, load_settings
 from coeval.store import Store
-from coeval.store.engines import files as engine_files
+from coeval.store.engines import sqlite_file as engine_files
 from coeval.store.queries import tasks
-from coeval.study.hosting import opening, shipper
-from coeval.study.hosting.shipping import Keeper
-from tests.conftest import make_study
+from coeval.usecases.hosting import replica, startup
+from coeval.usecases.hosting.replication import Keeper
+from tests.conftest import make_place, make_study
 
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     base = load_settings({}, db=tmp_path / "live" / "coeval.db")
-    return replace(base, snapshots=Snapshots(folder=tmp_path / "place"))
+    return replace(base, snapshots=Snapshots(folder=make_place(tmp_path / "place")))
 
 
 def opened(settings: Settings) -> tuple[Store, Keeper]:
-    store, keeper = opening.open_kept(settings, patience=0.0)
+    store, keeper = startup.open_kept(settings, patience=0.0)
     assert keeper is not None
     return store, keeper
 
@@ -42,8 +42,8 @@ def kinds(settings: Settings) -> list[str]:
 def test_a_server_that_is_asked_to_stop_sends_changes_and_copies_nothing_whole(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shipper, "CHAIN_FILES", 0)
-    monkeypatch.setattr(shipper, "FILE_BYTES", 10**12)
+    monkeypatch.setattr(replica, "CHAIN_FILES", 0)
+    monkeypatch.setattr(replica, "FILE_BYTES", 10**12)
     store, keeper = opened(settings)
     keeper.take()
     add_task(store, "a")
@@ -86,9 +86,9 @@ def test_a_large_file_is_not_read_whole_before_it_is_served(
         looks.append(whole)
         return plain(path, whole=whole)
 
-    monkeypatch.setattr(opening, "is_damaged", watched)
+    monkeypatch.setattr(startup, "is_damaged", watched)
     for limit, whole in ((10**9, True), (0, False)):
-        monkeypatch.setattr(opening, "CHECKED_BYTES", limit)
+        monkeypatch.setattr(startup, "CHECKED_BYTES", limit)
         store, keeper = opened(settings)
         with store.read() as db:
             assert tasks.get_task(db, "kept")

@@ -21,19 +21,19 @@ from coeval.errors import InputError, StorageError
 from coeval.llm.running.progress import Progress
 from coeval.settings import Snapshots, load_settings
 from coeval.store import Store
-from coeval.store.queries.drafting import leases
+from coeval.store.queries import jobs
 from coeval.store.snapshots.folder_place import FolderPlace
-from coeval.study import leases as holding
-from coeval.study.access import OPERATOR, Context
-from coeval.study.drafting.execution import run_drafting
-from coeval.study.drafting.run_settings import RunSettings
-from coeval.study.hosting.shipping import Keeper
-from coeval.study.hosting.upkeep import back_up
-from coeval.study.importing.importing import import_study
-from coeval.study.people.sessions import sign_in
-from coeval.study.scrutiny.steps import Where, get_step, submit
+from coeval.usecases import leases as holding
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.drafting.execution import run_drafting
+from coeval.usecases.drafting.run_settings import RunSettings
+from coeval.usecases.hosting.maintenance import back_up
+from coeval.usecases.hosting.replication import Keeper
+from coeval.usecases.scrutiny.steps import Where, get_step, submit
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
-from tests.study.scrutiny.test_scrutiny import sent
+from tests.usecases.scrutiny.test_scrutiny import sent
 
 WRITERS = 20
 CONCURRENCY = 4
@@ -86,7 +86,7 @@ def bring_in(context: Context) -> None:
 
 def take_copies(context: Context, folder: Path) -> None:
     place = FolderPlace(folder / "place")
-    place.open()
+    place.open(create=True)
     term = place.look().term + 1
     place.take(term, {})
     keeper = Keeper(context.store, [place], Snapshots(minutes=60), term, {})
@@ -98,7 +98,7 @@ def take_copies(context: Context, folder: Path) -> None:
 
 def main() -> None:
     path, url, folder = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
-    for module in (leases, holding):
+    for module in (jobs, holding):
         module.LEASE = LEASE  # type: ignore[attr-defined]
     holding.RENEW_SECONDS = LEASE.total_seconds() / 4
     settings = replace(load_settings({}, db=path), base_url=url, api_key="key", timeout=10.0)

@@ -30,7 +30,8 @@ class HubStub:
 
     A status, "cut" (the line goes dead before an answer), "hang up" (a commit is done, and its answer lost), "half"
     (a file ends early), "slow", or an address that files are said to lie at. ``fails`` decides by the request whether
-    it strikes, and ``at`` at which addresses; ``struck`` counts how often it did. ``heard`` are all requests, and
+    it strikes, and ``at`` at which addresses; ``struck`` counts how often it did. ``history`` is every file that
+    can still be fetched by its commit, until the history is squashed. ``heard`` are all requests, and
     ``large`` what was sent beside git, by its hash.
     """
 
@@ -41,6 +42,8 @@ class HubStub:
         self.fails: Callable[[], bool] = lambda: True
         self.struck, self.at = 0, ""
         self.commits: list[list[str]] = []
+        self.history: dict[str, bytes] = {}
+        self.squashed = 0
         self.large: dict[str, bytes] = {}
         self.heard: list[str] = []
         api = "/api/datasets/team/study"
@@ -54,6 +57,7 @@ class HubStub:
                 Route(api + "/paths-info/main", self.paths_info, methods=["POST"]),
                 Route(api + "/preupload/main", self.preupload, methods=["POST"]),
                 Route(api + "/commit/main", self.commit, methods=["POST"]),
+                Route(api + "/super-squash/main", self.squash, methods=["POST"]),
                 Route("/api/validate-yaml", self.validate, methods=["POST"]),
                 Route("/datasets/team/study.git/info/lfs/objects/batch", self.batch, methods=["POST"]),
                 Route("/large/{hash}", self.put_large, methods=["PUT"]),
@@ -224,10 +228,19 @@ class HubStub:
         answer = {"commitUrl": f"{self.url}/datasets/team/study/commit/{self.sha}", "commitOid": self.sha}
         return JSONResponse(answer | {"hookOutput": "", "success": True})
 
+    async def squash(self, request: Request) -> Response:
+        refusal = await self._refusal(request)
+        if refusal is None:
+            self.squashed += 1
+            self.commits.append(["squash"])
+            self.history = dict(self.files)
+        return refusal or JSONResponse({"success": True})
+
     def _apply(self, line: dict[str, Any]) -> str:
         value = line["value"]
         if line["key"] == "file":
             self.files[value["path"]] = base64.b64decode(value["content"])
+            self.history[value["path"]] = self.files[value["path"]]
         elif line["key"] == "lfsFile":
             self.files[value["path"]] = self.large[value["oid"]]
         elif line["key"] == "deletedFile":

@@ -11,7 +11,7 @@ from pathlib import Path
 from coeval.domain import Task
 from coeval.settings import Snapshots, load_settings
 from coeval.store.queries import tasks
-from coeval.study.hosting.opening import open_kept
+from coeval.usecases.hosting.startup import open_kept
 
 
 def main() -> None:
@@ -19,7 +19,7 @@ def main() -> None:
     known = json.loads(sys.argv[2])
     folder = Path(known.pop("folder")) if known.get("folder") else None
     settings = replace(load_settings({}, db=sys.argv[1]), snapshots=Snapshots(folder=folder, **known))
-    store, keeper = open_kept(settings)
+    store, keeper = open_kept(settings, start_empty=True)
     assert keeper
     keeper.start()
     for n in range(1_000_000):

@@ -19,13 +19,13 @@ from pathlib import Path
 
 from coeval.clock import time_from_now
 from coeval.domain import Person, Plan
-from coeval.store.queries.people import people as stored_people
-from coeval.study.access import Context
-from coeval.study.people.sessions import hash_token
+from coeval.store.queries import people as stored_people
+from coeval.usecases.access import Context
+from coeval.usecases.sessions import hash_token
 from tests.benchmarks.saves import Annotator, confirm_of
-from tests.study.crowd.test_giving import join, open_study
 from tests.support.hosting.balancer import Balancer
 from tests.support.serving.live_server import LiveServer
+from tests.usecases.crowd.test_assignment import join, open_study
 
 AGAIN_SECONDS = 0.3
 GIVE_UP_SECONDS = 240.0

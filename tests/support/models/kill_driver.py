@@ -11,7 +11,7 @@ from coeval.llm.running.pool import run_all
 from coeval.llm.running.runner import Runner
 from coeval.settings import Settings
 from coeval.store import Store
-from coeval.store.queries.drafting.calls import StoredLedger
+from coeval.store.queries.calls import StoredLedger
 
 
 async def drive(db: str, url: str, n: int, concurrency: int) -> int:

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from coeval.domain import Ask, Criterion, ImportedDraft, Instance, Task
 from coeval.llm.assistants.catalogue import Assistant
-from coeval.llm.prompting.options import JudgeOptions
-from coeval.llm.protocols.protocol import Brief, Item, Judgment, Questions
-from coeval.llm.protocols.registry import build_protocol
+from coeval.llm.prompting.template_files import JudgeOptions
+from coeval.llm.protocols.protocol import Brief, Item, Judgment, Questions, build_protocol
 
 FIRST = Item(1, (1,))
 

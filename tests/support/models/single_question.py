@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from coeval.domain import Answer, Message, Request
+from coeval.llm.client.abilities import Lessons
 from coeval.llm.client.client import Client
 from coeval.llm.client.failures import CallError
-from coeval.llm.client.lessons import Lessons
 from coeval.settings import Settings
 from tests.support.models.openai_stub import Reply, Stub
 

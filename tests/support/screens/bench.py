@@ -33,12 +33,12 @@ from coeval.domain import (
 from coeval.rules.arms import Design
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.study.access import Context
-from coeval.study.importing.importing import import_study
-from coeval.study.people.sessions import sign_in
-from coeval.study.scrutiny.design import set_design
-from coeval.study.scrutiny.steps import Step, Where, get_step
 from coeval.ui.server.identity import COOKIE, get_person
+from coeval.usecases.access import Context
+from coeval.usecases.scrutiny.design import set_design
+from coeval.usecases.scrutiny.steps import Step, Where, get_step
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
 from tests.support.serving.server import Running
 from tests.support.studies.scrutiny_steps import save
 

@@ -7,8 +7,8 @@ import io
 from pathlib import Path
 from typing import Any
 
-from coeval.study.access import OPERATOR, Context
-from coeval.study.exporting.export import export_table
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.export import export_table
 
 FILE = """question,answer,model
 Why is the sky blue?,Air scatters blue light most.,first

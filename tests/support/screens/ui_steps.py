@@ -16,6 +16,39 @@ def enter(page: Page, url: str, name: str) -> None:
     assert answer.status == 303, answer.text()
 
 
+def agree(page: Page) -> str:
+    """Agree to take part, read the return code that is shown this once, and go on; gives the code."""
+    page.get_by_role("button", name="I agree").click()
+    page.get_by_text("it is shown only now").wait_for()
+    code = page.locator(".code").inner_text()
+    page.get_by_role("link", name="Continue").click()
+    return code
+
+
+OPENED = """() => {
+    const tab = new URL(location.href).searchParams.get('tab');
+    const chosen = document.querySelector('#tabs [role=tab][aria-selected=true]');
+    return window.coevalStarted && chosen && (!tab || chosen.dataset.tabId === tab);
+}"""
+"""Whether the page shows the tab of its address: before that it shows the first."""
+
+
+def unfold(page: Page, name: str = "More settings") -> None:
+    """Open what a page has folded away; what is open stays so."""
+    page.wait_for_function(OPENED)
+    fold = page.get_by_role("button", name=name, exact=True).locator("visible=true").first
+    fold.wait_for()
+    if "open" not in str(fold.get_attribute("class")).split():
+        fold.click()
+
+
+def use_crowd(page: Page) -> None:
+    """Turn the crowd on for a task without a plan, with every setting in sight."""
+    page.get_by_role("button", name="Use a crowd").click()
+    page.get_by_text("Everyone on the team gets every instance").wait_for()
+    unfold(page)
+
+
 def settle(page: Page) -> None:
     """Wait until the page has not changed for a while, at most some seconds: Set-up's clocks tick on."""
     page.evaluate(

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from coeval.rules.aliases import Aliases
-from coeval.study.scrutiny.steps import get_aliases
+from coeval.rules.arms import Aliases
+from coeval.usecases.scrutiny.steps import get_aliases
 from tests.support.serving.http_page import Answer, Page, ask
 from tests.support.serving.http_world import World, slug_of
 
@@ -269,22 +269,26 @@ NO_MODEL = "model"
 def study_steps() -> list[Door]:
     """The pages of a study, each at the stage that its button is for."""
     return [
-        Door("crowd.onboarding.begin", at("POST", "/s/{task}/begin", "joined"), OWN),
-        Door("crowd.onboarding.go_on", at("POST", "/s/{task}/go-on", "warned"), OWN),
-        Door("crowd.onboarding.hand_in", at("POST", "/s/{task}/hand-in", "exam"), OWN),
-        Door("crowd.onboarding.consent", at("POST", "/s/{task}/consent", "fresh")),
-        Door("crowd.onboarding.get_visit", at("GET", "/s/{task}", "joined")),
-        Door("crowd.onboarding.get_visit", at("GET", "/s/{task}/work", "work")),
-        Door("crowd.onboarding.end_work", at("POST", "/s/{task}/end", "paused"), OWN),
-        Door("crowd.onboarding.withdraw", at("POST", "/s/{task}/withdraw", "work"), OWN),
-        Door("crowd.onboarding.list_joined", at("GET", "/s/"), OWN, OWN, part=True),
-        Door("people.sessions.sign_out_everywhere", at("POST", "/signout/everywhere"), OWN, OWN),
+        Door("usecases.crowd.onboarding.begin", at("POST", "/s/{task}/begin", "joined"), OWN),
+        Door("usecases.crowd.onboarding.go_on", at("POST", "/s/{task}/go-on", "warned"), OWN),
+        Door(
+            "usecases.crowd.onboarding.hand_in",
+            at("POST", "/s/{task}/hand-in", "exam", data={"attempt": 1}),
+            OWN,
+        ),
+        Door("usecases.crowd.onboarding.consent", at("POST", "/s/{task}/consent", "fresh")),
+        Door("usecases.crowd.onboarding.get_visit", at("GET", "/s/{task}", "joined")),
+        Door("usecases.crowd.onboarding.get_visit", at("GET", "/s/{task}/work", "work")),
+        Door("usecases.crowd.onboarding.end_work", at("POST", "/s/{task}/end", "paused"), OWN),
+        Door("usecases.crowd.onboarding.withdraw", at("POST", "/s/{task}/withdraw", "work"), OWN),
+        Door("usecases.crowd.onboarding.list_joined", at("GET", "/s/"), OWN, OWN, part=True),
+        Door("usecases.sessions.sign_out_everywhere", at("POST", "/signout/everywhere"), OWN, OWN),
     ]
 
 
 def scrutiny_doors() -> list[Door]:
     return [
-        Door(f"scrutiny.steps.{name}", scrutinise(method, part, by, content), OWN)
+        Door(f"usecases.scrutiny.steps.{name}", scrutinise(method, part, by, content), OWN)
         for name, (method, part, content) in SCRUTINY.items()
         for by in ("task", "instance")
     ]
@@ -294,23 +298,34 @@ def downloads() -> list[Door]:
     tables, figure = "/download/{task}/paper-tables.zip", "/download/{task}/charts/agreement/alpha.csv"
     of_tables = ("get_paper_tables", "get_report", "get_reading")
     return [
-        Door("exporting.export.export_zip", at("GET", "/download/{task}/export.zip")),
+        Door("usecases.export.export_zip", at("GET", "/download/{task}/export.zip")),
         *(
-            Door("moving.exporting.export_study", at("GET", f"/download/{{task}}/study.zip?people={naming}"))
+            Door(
+                "extensions.study_files.transfer.export_study",
+                at("GET", f"/download/{{task}}/study.zip?people={naming}"),
+            )
             for naming in ("names", "pseudonyms")
         ),
-        Door("exporting.export.export_table", at("GET", "/download/{task}/scores.csv")),
+        Door("usecases.export.export_table", at("GET", "/download/{task}/scores.csv")),
         Door(
-            "exporting.export.export_zip_as",
+            "usecases.export.export_zip_as",
             at("GET", "/download/{task}/as/preferences.zip"),
             says="nothing to export",
         ),
-        *(Door(f"statistics.{name}", at("GET", tables)) for name in of_tables),
-        Door("statistics.get_reading", at("GET", figure), says="no chart"),
-        Door("statistics.get_reading", event(MAIN, "agreement", "select"), part=True),
-        Door("statistics.list_versions", event(MAIN, "agreement", "select"), part=True),
-        Door("crowd.overview.export_participants", at("GET", "/s/{task}/participants.csv?ids=1", "joined")),
-        Door("crowd.overview.get_overview", at("GET", "/s/{task}/participants.csv", "joined")),
+        *(Door(f"usecases.reports.statistics.{name}", at("GET", tables)) for name in of_tables),
+        Door("usecases.reports.statistics.get_reading", at("GET", figure), says="no chart"),
+        Door("usecases.reports.statistics.get_reading", event(MAIN, "agreement", "select"), part=True),
+        Door("usecases.reports.statistics.list_versions", event(MAIN, "agreement", "select"), part=True),
+        Door("usecases.reports.shown_figures.get_method_news", event(MAIN, "agreement", "select"), part=True),
+        Door(
+            "usecases.reports.shown_figures.mark_method_news_read",
+            event(MAIN, "agreement-news-read", first=("agreement",)),
+        ),
+        Door(
+            "usecases.crowd.overview.export_participants",
+            at("GET", "/s/{task}/participants.csv?ids=1", "joined"),
+        ),
+        Door("usecases.crowd.overview.get_overview", at("GET", "/s/{task}/participants.csv", "joined")),
     ]
 
 
@@ -319,22 +334,91 @@ def judge_tab() -> list[Door]:
     files, sealed = "/download/{task}/judge/", "not sealed yet"
     pressed = partial(event, MAIN, first=("judge",))
     return [
-        Door("judging.state.get_judge_state", event(MAIN, "judge", "select"), part=True),
-        Door("judging.sealing.seal_task", event(MAIN, "judge-seal-go", first=("judge",)), says="at least 2"),
-        Door("judging.fitting.fit_judge", event(MAIN, "judge-learn", first=("judge",)), says=sealed),
-        Door("judging.certifying.certify", event(MAIN, "judge-certify", first=("judge",)), says=sealed),
-        Door("judging.state.get_certificate", at("GET", f"{files}certificate.html"), says=sealed),
-        Door("judging.state.get_certificate", at("GET", f"{files}certificate.json"), says=sealed),
-        Door("judging.judge_export.export_judge", at("GET", f"{files}judge.json"), says=sealed),
-        Door("judging.examples.propose_examples", pressed("examples-choose"), says=sealed),
-        Door("judging.examples.take_examples", pressed("examples-take"), says=sealed),
-        Door("judging.criterion_wordings.propose_wording", pressed("wording-propose"), says=sealed),
-        Door("judging.criterion_wordings.take_wording", pressed("wording-take"), says="no proposed wording"),
+        Door("extensions.judge.state.get_judge_state", event(MAIN, "judge", "select"), part=True),
         Door(
-            "judging.criterion_wordings.leave_wording", pressed("wording-leave"), says="no proposed wording"
+            "extensions.judge.seal.seal_task",
+            event(MAIN, "judge-seal-go", first=("judge",)),
+            says="at least 2",
         ),
-        Door("judging.deferring.assign_deferred", pressed("people-assign"), says=sealed),
-        Door("judging.deferring.end_asking", pressed("people-end"), says="asked for everything already"),
+        Door("extensions.judge.fit.fit_judge", event(MAIN, "judge-learn", first=("judge",)), says=sealed),
+        Door(
+            "extensions.judge.certification.certify",
+            event(MAIN, "judge-certify", first=("judge",)),
+            says=sealed,
+        ),
+        Door("extensions.judge.state.get_certificate", at("GET", f"{files}certificate.html"), says=sealed),
+        Door("extensions.judge.state.get_certificate", at("GET", f"{files}certificate.json"), says=sealed),
+        Door("extensions.judge.judge_export.export_judge", at("GET", f"{files}judge.json"), says=sealed),
+        Door("extensions.judge.corrections.propose_examples", pressed("examples-choose"), says=sealed),
+        Door("extensions.judge.corrections.take_examples", pressed("examples-take"), says=sealed),
+        Door("extensions.judge.corrections.propose_wording", pressed("wording-propose"), says=sealed),
+        Door(
+            "extensions.judge.corrections.take_wording", pressed("wording-take"), says="no proposed wording"
+        ),
+        Door(
+            "extensions.judge.corrections.leave_wording", pressed("wording-leave"), says="no proposed wording"
+        ),
+        Door("extensions.judge.deferred_lines.assign_deferred", pressed("people-assign"), says=sealed),
+        Door(
+            "extensions.judge.deferred_lines.end_asking",
+            pressed("people-end"),
+            says="asked for everything already",
+        ),
+    ]
+
+
+def spans_tab() -> list[Door]:
+    """Of tasks whose spans nobody marks, but for the tab that an owner sets up."""
+    body = {
+        "uid": str(uuid.UUID(int=1)), "instance": 1, "draft": None, "revision": 0, "rows": [], "score": None,
+        "bulk": False, "active_ms": None,
+    }  # fmt: skip
+    return [
+        Door("extensions.spans.annotation.get_typology", event(MAIN, "spans", "select"), OWN, OWN, part=True),
+        Door("extensions.spans.annotation.set_typology", event(MAIN, "spans-choose", first=("spans",))),
+        Door(
+            "extensions.spans.annotation.open_sheet", at("POST", "/api/spans/{task}/sheet", json={}), OWN, OWN
+        ),
+        Door(
+            "extensions.spans.annotation.save_spans",
+            at("POST", "/api/spans/{task}/saves", json=body),
+            OWN,
+            says="not marked",
+        ),
+    ]
+
+
+def rubrics_tab() -> list[Door]:
+    """Of tasks whose instances have no criteria of their own, so that there is nothing to judge or to save."""
+    name, opened = "extensions.rubrics.{}".format, partial(event, MAIN, "rubrics", "select")
+    body = {
+        "uid": "0" * 8 + "-0000-0000-0000-" + "0" * 12,
+        "position": 999,
+        "revision": 0,
+        "run": None,
+        "lines": [],
+    }
+    return [
+        Door(name("reviews.get_rubrics_sheet"), at("POST", "/api/rubrics/{task}/open")),
+        Door(
+            name("reviews.submit_rubrics_sheet"),
+            at("POST", "/api/rubrics/{task}/sheets", json=body),
+            says="not in your queue",
+        ),
+        Door(
+            name("reviews.list_rubrics_history"),
+            at("GET", "/api/rubrics/{task}/history?position=999"),
+            says="not in your queue",
+        ),
+        *(
+            Door(name(one), opened(), part=True)
+            for one in ("reviews.count_criteria", "reports.get_rubrics_report")
+        ),
+        Door(name("reviews.has_rubrics"), opened(), part=True),
+        Door(name("drafting.draft_rubrics"), event(MAIN, "rubrics-write", first=("rubrics",)), says=NO_MODEL),
+        Door(name("drafting.judge_rubrics"), event(MAIN, "rubrics-judge", first=("rubrics",)), says=NO_MODEL),
+        Door(name("exports.export_rubrics"), at("GET", "/download/{task}/as/rubrics.zip")),
+        Door(name("exports.export_rubrics"), at("GET", "/download/{task}/as/healthbench.zip")),
     ]
 
 
@@ -343,32 +427,41 @@ def criteria_tab() -> list[Door]:
     opened = event(MAIN, "criteria", "select", task="voting")
     lines = fixed(criteria_lines="The reply is short.\nThe reply is kind.")
     return [
-        Door("tasks.list_tasks", event(MAIN, "", "load", pick=False), OWN, OWN),
+        Door("usecases.tasks.list_tasks", event(MAIN, "", "load", pick=False), OWN, OWN),
         *(
             Door(name, opened)
-            for name in ("tasks.get_task", "criteria.rounds.get_round", "criteria.rounds.get_criteria_set")
+            for name in (
+                "usecases.tasks.get_task",
+                "usecases.criteria_rounds.get_round",
+                "usecases.criteria_rounds.get_criteria_set",
+            )
         ),
-        *(Door(f"criteria.rounds.{name}", opened, part=True) for name in ("get_tally", "list_findings")),
-        Door("criteria.rounds.list_suggestions", event(MAIN, "criteria", "select"), part=True),
-        Door("criteria.rounds.get_round", at("GET", "/api/criteria/{task}/ballot", "voting")),
-        Door(
-            "criteria.rounds.list_ballot_history", at("GET", "/api/criteria/{task}/ballot/history", "voting")
+        *(
+            Door(f"usecases.criteria_rounds.{name}", opened, part=True)
+            for name in ("get_tally", "list_findings")
         ),
-        Door("criteria.rounds.get_tally", at("GET", "/api/criteria/{task}/decisions", "voting")),
-        Door("criteria.rounds.cast_ballot", vote("ballot", 0)),
-        Door("criteria.rounds.establish", vote("decisions", 1)),
+        Door("usecases.criteria_rounds.list_suggestions", event(MAIN, "criteria", "select"), part=True),
+        Door("usecases.criteria_rounds.get_round", at("GET", "/api/criteria/{task}/ballot", "voting")),
         Door(
-            "criteria.rounds.take_findings", event(MAIN, "take-findings", put=fixed(findings=[0]), **voting)
+            "usecases.criteria_rounds.list_ballot_history",
+            at("GET", "/api/criteria/{task}/ballot/history", "voting"),
         ),
-        Door("criteria.rounds.open_round", event(MAIN, "open-vote", put=lines)),
-        Door("criteria.rounds.reopen_criteria", event(MAIN, "reopen")),
-        Door("criteria.rounds.cancel_vote", event(MAIN, "cancel-vote", **voting)),
+        Door("usecases.criteria_rounds.get_tally", at("GET", "/api/criteria/{task}/decisions", "voting")),
+        Door("usecases.criteria_rounds.cast_ballot", vote("ballot", 0)),
+        Door("usecases.criteria_rounds.establish", vote("decisions", 1)),
         Door(
-            "criteria.rounds.get_criteria_set",
+            "usecases.criteria_rounds.take_findings",
+            event(MAIN, "take-findings", put=fixed(findings=[0]), **voting),
+        ),
+        Door("usecases.criteria_rounds.open_round", event(MAIN, "open-vote", put=lines)),
+        Door("usecases.criteria_rounds.reopen_criteria", event(MAIN, "reopen")),
+        Door("usecases.criteria_rounds.cancel_vote", event(MAIN, "cancel-vote", **voting)),
+        Door(
+            "usecases.criteria_rounds.get_criteria_set",
             event(MAIN, "guide-criterion", "input", put=guide, first=("criteria",)),
         ),
-        Door("criteria.guides.set_guide", event(MAIN, "guide-save", put=guide, first=("criteria",))),
-        Door("drafting.proposing.draft_criteria", event(MAIN, "draft-criteria"), says=NO_MODEL),
+        Door("usecases.criteria_sets.set_guide", event(MAIN, "guide-save", put=guide, first=("criteria",))),
+        Door("usecases.drafting.model_requests.draft_criteria", event(MAIN, "draft-criteria"), says=NO_MODEL),
     ]
 
 
@@ -377,16 +470,16 @@ PICKED, NEW = ("task-picker", "change", "task-state"), ("new-task", "click", "")
 
 def setup_tasks() -> list[Door]:
     return [
-        Door("tasks.get_task_state", setup("task-picker", "change", out="task-state")),
-        Door("tasks.update_task", setup("save-task", put=card(""), before=[PICKED]), EITHER, EITHER),
-        Door("tasks.add_task", setup("save-task", put=card("brand-new"), before=[NEW], pick=False), OWN, OWN),
-        Door("tasks.list_progress", setup("people", "select")),
-        Door("tasks.show_run", setup("shown-run", "input", first=("prefill",), put=run_label, pick=False)),
-        Door("scrutiny.design.get_design", setup("task-picker", "change", out="design-state")),
-        Door("scrutiny.design.set_design", setup("save-design", put=fixed(design_blind=20), before=[PICKED])),
-        Door("importing.importing.import_file", setup("import-go", put=upload, first=("import",)), EITHER, EITHER),
+        Door("usecases.tasks.get_task_state", setup("task-picker", "change", out="task-state")),
+        Door("usecases.tasks.update_task", setup("save-task", put=card(""), before=[PICKED]), EITHER, EITHER),
+        Door("usecases.tasks.add_task", setup("save-task", put=card("brand-new"), before=[NEW], pick=False), OWN, OWN),
+        Door("usecases.tasks.list_progress", setup("people", "select")),
+        Door("usecases.tasks.show_run", setup("shown-run", "input", first=("prefill",), put=run_label, pick=False)),
+        Door("usecases.scrutiny.design.get_design", setup("task-picker", "change", out="design-state")),
+        Door("usecases.scrutiny.design.set_design", setup("save-design", put=fixed(design_blind=20), before=[PICKED])),
+        Door("usecases.study_import.import_file", setup("import-go", put=upload, first=("import",)), EITHER, EITHER),
         *(
-            Door(f"importing.hub.{name}", setup(button, put=put, first=("import",), pick=False), OWN, OWN)
+            Door(f"extensions.hub.transfer.{name}", setup(button, put=put, first=("import",), pick=False), OWN, OWN)
             for name, button, put in (
                 ("search_hub", "hub-find", fixed(hub_words="study")),
                 ("look_at_hub", "hub-find", fixed(hub_words="team/study")),
@@ -394,38 +487,50 @@ def setup_tasks() -> list[Door]:
                 ("import_hub", "import-go", hub_seen),
             )
         ),
-        Door("importing.hub.list_sources", setup("import", "select"), EITHER, EITHER),
-        Door("task_keeping.list_archived", setup("task-picker", "change", out="archive-offer", pick=False), OWN, OWN),
-        Door("task_keeping.copy_setup", setup("copy-task", put=fixed(copy_name="A copy"))),
-        Door("task_keeping.archive_task", setup("archive-task", put=short_name)),
-        Door("task_keeping.restore_task", setup("restore-task", before=[PICKED], put=fixed(archived="away"),
+        Door("usecases.study_import.list_sources", setup("import", "select"), EITHER, EITHER),
+        Door("usecases.tasks.list_archived", setup("task-picker", "change", out="archive-offer", pick=False), OWN, OWN),
+        Door("usecases.tasks.copy_setup", setup("copy-task", put=fixed(copy_name="A copy"))),
+        Door("usecases.tasks.archive_task", setup("archive-task", put=short_name)),
+        Door("usecases.tasks.restore_task", setup("restore-task", before=[PICKED], put=fixed(archived="away"),
                                                 pick=False), OWN, OWN),
-        Door("people.teams.get_team", setup("people", "select")),
-        Door("people.teams.set_team", setup("team-save", put=fixed(team_each=0, team_names=[]))),
-        Door("task_keeping.list_archived_runs", setup("prefill", "select", out="runs")),
-        Door("task_keeping.archive_run", setup("archive-run", put=fixed(run_typed="queued"))),
-        Door("task_keeping.restore_run", setup("restore-run", first=("prefill",), put=fixed(archived_runs="old"))),
-        Door("drafting.unscored.list_unscored", setup("unscored-run", "input", first=("prefill",), pick=False,
-                                                     put=fixed(unscored_run="fused")), OWN, OWN),
-        *(Door(f"scrutiny.browsing.{name}", setup("data", "select")) for name in ("list_instances", "list_systems")),
-        Door("scrutiny.browsing.list_instances", setup("data-only", "input", first=("data",))),
-        Door("scrutiny.browsing.view_instance", setup("data-instance", "input", first=("data",), put=looked_at,
+        Door("usecases.scrutiny.requested_lines.get_team", setup("people", "select")),
+        Door("usecases.scrutiny.requested_lines.set_team", setup("team-save", put=fixed(team_each=0, team_names=[]))),
+        Door("usecases.tasks.list_archived_runs", setup("prefill", "select", out="runs")),
+        Door("usecases.tasks.archive_run", setup("archive-run", put=fixed(run_typed="queued"))),
+        Door("usecases.tasks.restore_run", setup("restore-run", first=("prefill",), put=fixed(archived_runs="old"))),
+        Door("usecases.drafting.execution.count_by_rule", setup("rules-run", "input", first=("prefill",), pick=False,
+                                                           put=fixed(rules_run="fused")), OWN, OWN),
+        Door("usecases.drafting.execution.list_by_rule", setup("rules-rule", "input", first=("prefill",), pick=False,
+                                                          put=fixed(rules_run="fused", rules_rule="unscored")),
+             OWN, OWN),
+        *(Door(f"usecases.scrutiny.review.{name}", setup("data", "select"))
+          for name in ("list_instances", "list_systems")),
+        Door("usecases.scrutiny.review.list_instances", setup("data-only", "input", first=("data",))),
+        Door("usecases.scrutiny.review.view_instance", setup("data-instance", "input", first=("data",), put=looked_at,
                                                       pick=False)),
-        Door("importing.columns.list_columns", setup("task-picker", "change", out="task-state")),
-        Door("importing.columns.set_columns", setup("save-columns", put=seen_by_people, before=[PICKED])),
-        *(Door(f"scrutiny.review.{name}", setup("review", "select"))
+        Door("usecases.scrutiny.design.list_columns", setup("task-picker", "change", out="task-state")),
+        Door("usecases.scrutiny.design.set_columns", setup("save-columns", put=seen_by_people, before=[PICKED])),
+        *(Door(f"usecases.scrutiny.review.{name}", setup("review", "select"))
           for name in ("list_changes", "list_disputes", "list_habits")),
-        Door("scrutiny.review.list_changes", setup("review-who", "input", first=("review",))),
-        Door("scrutiny.review.compare_people", setup("review-compare", first=("review",), put=compared, pick=False)),
-        Door("scrutiny.inbox.list_messages", setup("inbox", "select")),
-        Door("scrutiny.inbox.answer_message", setup("inbox-send", first=("inbox",), put=fixed(
-            inbox_message="1", inbox_text="Thank you."), pick=False), EITHER, ALL, says="not there any more"),
-        Door("scrutiny.inbox.count_open_messages", event(MAIN, "task-picker", "change"), part=True),
-        Door("scrutiny.inbox.list_answers", event(MAIN, "task-picker", "change")),
-        *(Door(f"planning.{name}", setup("plan", "select")) for name in ("get_planning", "list_plan_systems")),
-        Door("planning.get_planning", setup("plan-work", first=("plan",))),
-        Door("planning.declare_rule", setup("rule-declare", first=("plan",))),
-        Door("scrutiny.review.adjudicate", setup("review-decide", first=("review",), put=decision, pick=False)),
+        Door("usecases.scrutiny.review.list_changes", setup("review-who", "input", first=("review",))),
+        Door("usecases.scrutiny.review.compare_people", setup("review-compare", first=("review",), put=compared,
+                                                               pick=False)),
+        Door("usecases.scrutiny.review.list_messages", setup("inbox", "select")),
+        Door("usecases.scrutiny.review.answer_message", setup("inbox-send", first=("inbox",), put=fixed(
+            inbox_message="1", inbox_text="Thank you."), pick=False), EITHER, ALL, says="was removed or changed"),
+        Door("usecases.scrutiny.review.count_open_messages", event(MAIN, "task-picker", "change"), part=True),
+        Door("usecases.scrutiny.review.list_answers", event(MAIN, "task-picker", "change")),
+        *(Door(f"usecases.planning.{name}", setup("plan", "select")) for name in ("get_planning", "list_plan_systems")),
+        Door("usecases.planning.get_planning", setup("plan-work", first=("plan",))),
+        Door("extensions.labelling.design.get_labelling", setup("labelling", "select")),
+        Door("extensions.labelling.design.make_design", setup("labelling-draw", first=("labelling",), put=fixed(
+            labelling_kind="uniform", labelling_labels=1))),
+        Door("extensions.labelling.design.end_design", setup("labelling-end", first=("labelling",)), says="No design"),
+        Door("extensions.facets.error_sources.get_error_sources", setup("facets-find", first=("facets",))),
+        Door("extensions.facets.links.get_links", setup("facets", "select")),
+        Door("usecases.planning.declare_rule", setup("rule-declare", first=("plan",))),
+        Door("usecases.scrutiny.review.adjudicate", setup("review-decide", first=("review",), put=decision,
+                                                         pick=False)),
     ]  # fmt: skip
 
 
@@ -439,50 +544,50 @@ def looked_at(world: World, page: Page, who: str, which: str) -> dict[str, Any]:
 
 def seen_by_people(world: World, page: Page, who: str, which: str) -> dict[str, Any]:
     """Nothing is shown to anybody: of a task without further columns that is all there is to choose."""
-    return {"columns-shown": [], "columns-people": []}
+    return {"columns-roles": {"rows": []}}
 
 
 def setup_prefill() -> list[Door]:
     opened: dict[str, Any] = {"first": ("prefill",)}
     start = setup("prefill-start", put=fixed(prefill_model="test-model"), **opened)
     queued = (
-        "drafting.jobs.start_job",
-        "drafting.preparing.prepare_run",
-        "drafting.execution.run_drafting",
+        "usecases.drafting.jobs.start_job",
+        "usecases.drafting.preparation.prepare_run",
+        "usecases.drafting.execution.run_drafting",
     )
     return [
         *(Door(name, start) for name in queued),
         Door(
-            "criteria.listed.establish_preset",
+            "usecases.criteria_sets.establish_preset",
             setup("preset-criteria", put=fixed(prefill_preset="closer-look"), **opened),
         ),
         *(
             Door(name, setup("pilot-start", put=fixed(prefill_model="m", criteria_per_call=0), **opened))
-            for name in ("drafting.before.comparing.start_pilot", "drafting.jobs.start_job")
+            for name in ("usecases.drafting.run_preview.start_pilot", "usecases.drafting.jobs.start_job")
         ),
         Door(
-            "drafting.before.comparing.compare_ways",
+            "usecases.drafting.run_preview.compare_ways",
             setup("pilot-compare", put=fixed(prefill_model="m", criteria_per_call=0), **opened),
             says="There is no run",
         ),
         Door(
-            "drafting.assistants.correlate_run",
+            "usecases.drafting.assistants.correlate_run",
             setup("followed-run", "input", put=fixed(followed_run="fused"), **opened),
         ),
-        Door("drafting.jobs.restart_job", setup("job-resume", **opened)),
-        Door("drafting.jobs.restart_job", setup("job-retry", **opened)),
-        Door("drafting.jobs.cancel_job", setup("job-cancel", **opened)),
-        Door("drafting.before.question_preview.show_question",
+        Door("usecases.drafting.jobs.restart_job", setup("job-resume", **opened)),
+        Door("usecases.drafting.jobs.restart_job", setup("job-retry", **opened)),
+        Door("usecases.drafting.jobs.cancel_job", setup("job-cancel", **opened)),
+        Door("usecases.drafting.run_preview.show_question",
              setup("prefill-question", put=fixed(prefill_model="m"), **opened)),
-        Door("drafting.before.estimating.estimate_run",
+        Door("usecases.drafting.run_preview.estimate_run",
              setup("prefill-estimate", put=fixed(prefill_model="m"), **opened)),
         *(Door(name, setup("prefill", "select"))
-          for name in ("drafting.jobs.list_jobs", "drafting.helping.list_steps",
-                       "drafting.assistants.list_assistant_names")),
-        Door("drafting.helping.list_steps", setup("steps-criterion", "input", put=steps, **opened)),
-        Door("drafting.helping.save_steps", setup("save-steps", put=steps, pick=False, **opened)),
-        Door("drafting.helping.draft_steps", setup("Draft missing steps", **opened), says=NO_MODEL),
-        Door("drafting.helping.draft_plan", setup("draft-plan", **opened), says=NO_MODEL),
+          for name in ("usecases.drafting.jobs.list_jobs", "usecases.drafting.model_requests.list_steps",
+                       "usecases.drafting.assistants.list_assistant_names")),
+        Door("usecases.drafting.model_requests.list_steps", setup("steps-criterion", "input", put=steps, **opened)),
+        Door("usecases.drafting.model_requests.save_steps", setup("save-steps", put=steps, pick=False, **opened)),
+        Door("usecases.drafting.model_requests.draft_steps", setup("Draft missing steps", **opened), says=NO_MODEL),
+        Door("usecases.drafting.model_requests.draft_plan", setup("draft-plan", **opened), says=NO_MODEL),
     ]  # fmt: skip
 
 
@@ -491,44 +596,53 @@ def setup_people() -> list[Door]:
     group, account = chosen("group-names", group_group="expert"), named("role-name")
     opened: dict[str, Any] = {"first": ("people",), "pick": False}
     return [
-        Door("people.membership.list_members", setup("people", "select", pick=False), OWN, OWN),
-        Door("people.membership.set_group", setup("group-save", put=group, **opened)),
+        Door("usecases.sessions.list_members", setup("people", "select", pick=False), OWN, OWN),
+        Door("usecases.sessions.set_group", setup("group-save", put=group, **opened)),
         # nobody disables their own account
         Door(
-            "people.membership.disable_account", setup("account-disable", put=account, **opened), ("other",)
+            "usecases.sessions.disable_account", setup("account-disable", put=account, **opened), ("other",)
         ),
-        Door("people.membership.enable_account", setup("account-enable", put=account, **opened)),
-        Door("people.sessions.set_role", setup("role-save", first=("people",), put=role, pick=False)),
-        Door("people.sessions.end_sessions", setup("sessions-end", put=named("sessions-name"), pick=False)),
-        Door("people.accounts.list_invitations", setup("hosting", "select", pick=False), OWN, OWN),
+        Door("usecases.sessions.enable_account", setup("account-enable", put=account, **opened)),
+        Door("usecases.sessions.set_role", setup("role-save", first=("people",), put=role, pick=False)),
+        Door("usecases.sessions.end_sessions", setup("sessions-end", put=named("sessions-name"), pick=False)),
+        Door("usecases.accounts.list_invitations", setup("people", "select", pick=False), OWN, OWN),
         Door(
-            "people.accounts.revoke_invitation",
+            "usecases.accounts.revoke_invitation",
             setup("invite-revoke", put=fixed(invite_key="00000000"), pick=False),
             OWN,
             OWN,
             says="no open link",
         ),
-        Door("people.accounts.invite", setup("invite-make", put=named("invite-name"), pick=False)),
+        Door("usecases.accounts.invite", setup("invite-make", put=named("invite-name"), pick=False)),
         Door(
-            "moving.importing.import_study_file", setup("study-import", put=study_file, pick=False), OWN, OWN
+            "extensions.study_files.transfer.import_study_file",
+            setup("study-import", put=study_file, pick=False),
+            OWN,
+            OWN,
         ),
         *(
-            Door(f"exporting.hub.pushing.{name}", setup(button, put=PUBLISHED), OWN, OWN)
+            Door(f"extensions.hub.transfer.{name}", setup(button, put=PUBLISHED), OWN, OWN)
             for name, button in (("preview_push", "publish-look"), ("push_study", "publish-send"))
         ),
-        Door("moving.merging.merge_study_file", setup("study-merge", put=study_file), OWN, OWN),
-        Door("hosting.shipped.get_shipped", at("GET", "/api/shipped"), OWN, OWN),
-        Door("hosting.image_hosts.list_image_hosts", setup("hosting", "select", pick=False), OWN, OWN),
         Door(
-            "hosting.image_hosts.set_image_hosts",
+            "extensions.study_files.transfer.merge_study_file", setup("study-merge", put=study_file), OWN, OWN
+        ),
+        Door("usecases.hosting.replication.get_shipped", at("GET", "/api/shipped"), OWN, OWN),
+        Door("usecases.images.list_image_hosts", setup("hosting", "select", pick=False), OWN, OWN),
+        Door(
+            "usecases.images.set_image_hosts",
             setup("image-hosts-save", put=fixed(image_hosts="pics.example.org"), pick=False),
             OWN,
             OWN,
         ),
-        Door("hosting.snapshots.get_alert", setup("", "load", pick=False, out="alert"), OWN, OWN),
-        Door("hosting.snapshots.get_snapshots", setup("hosting", "select", pick=False), OWN, OWN),
+        Door("usecases.hosting.replication.get_alert", setup("", "load", pick=False, out="alert"), OWN, OWN),
+        Door("usecases.hosting.replication.get_snapshots", setup("hosting", "select", pick=False), OWN, OWN),
         Door(
-            "hosting.snapshots.take_snapshot", setup("snapshot-take", pick=False), OWN, OWN, says="No place"
+            "usecases.hosting.replication.take_snapshot",
+            setup("snapshot-take", pick=False),
+            OWN,
+            OWN,
+            says="No snapshot place",
         ),
     ]
 
@@ -538,49 +652,73 @@ def setup_crowd() -> list[Door]:
     in_exam: dict[str, Any] = {"first": ("crowd-people",), "task": "exam", "pick": False}
     said = chosen("crowd-who", crowd_comment="As was agreed.")
     twice = chosen("crowd-who", repeat="crowd-comment")
+
+    def asked(world: World, page: Page, who: str, which: str) -> dict[str, Any]:
+        return {"crowd-request": world.requests.get(slug_of("exam", which), NO_SUCH_ID)}
+
     return [
-        Door("crowd.plans.get_plan", setup("crowd", "select")),
-        Door("crowd.plans.set_plan", setup("crowd-save", **planned)),
-        Door("crowd.plans.get_link", setup("crowd", "select", task="joined")),
-        Door("crowd.plans.renew_link", setup("crowd-renew", **planned)),
+        Door("usecases.crowd.plans.get_plan", setup("crowd", "select")),
+        Door("usecases.crowd.plans.set_plan", setup("crowd-save", **planned)),
+        Door("usecases.crowd.plans.get_link", setup("crowd", "select", task="joined")),
+        Door("usecases.crowd.plans.renew_link", setup("crowd-renew", **planned)),
         *(
-            Door("crowd.plans.set_state", setup(f"crowd-{state}", **planned))
+            Door("usecases.crowd.plans.set_state", setup(f"crowd-{state}-yes", **planned))
             for state in ("running", "paused", "closed")
         ),
-        Door("crowd.exams.set_keys", setup("crowd-keys-save", first=("crowd",), put=KEYS)),
-        Door("crowd.overview.get_overview", setup("crowd-people", "select", task="joined"), part=True),
-        Door("crowd.overview.list_reviews", setup("crowd-people", "select", task="joined"), part=True),
-        Door("crowd.plans.decide", setup("crowd-admit", put=said, **in_exam)),
-        Door("crowd.plans.decide", setup("crowd-refuse", put=said, **in_exam)),
-        Door("crowd.plans.reject", setup("crowd-reject", put=said, **in_exam)),
+        Door("usecases.crowd.exams.set_keys", setup("crowd-keys-save", first=("crowd",), put=KEYS)),
+        Door(
+            "usecases.crowd.overview.get_overview", setup("crowd-people", "select", task="joined"), part=True
+        ),
+        Door(
+            "usecases.crowd.overview.list_reviews", setup("crowd-people", "select", task="joined"), part=True
+        ),
+        Door(
+            "usecases.crowd.plans.list_returning", setup("crowd-people", "select", task="joined"), part=True
+        ),
+        Door("usecases.crowd.plans.decide_return", setup("crowd-let-in", put=asked, **in_exam), OWN),
+        Door("usecases.crowd.plans.decide_return", setup("crowd-turn-away", put=asked, **in_exam), OWN),
+        Door(
+            "usecases.crowd.plans.undo_withdrawal",
+            setup("crowd-undo", put=said, **in_exam),
+            says="to restore",
+        ),
+        Door("usecases.crowd.plans.decide", setup("crowd-admit", put=said, **in_exam)),
+        Door("usecases.crowd.plans.decide", setup("crowd-refuse", put=said, **in_exam)),
+        Door("usecases.crowd.plans.reject", setup("crowd-reject", put=said, **in_exam)),
         # an owner's own data is not removed: the study rests on it
-        Door("crowd.plans.remove_person", setup("crowd-remove", put=twice, **in_exam), ("other",)),
+        Door("usecases.crowd.plans.remove_person", setup("crowd-remove", put=twice, **in_exam), ("other",)),
     ]
 
 
 def setup_prolific() -> list[Door]:
-    """Without a token every one ends where Prolific would be asked; ``tests/study/crowd`` asks a stand-in."""
+    """Without a token every one ends where Prolific would be asked; ``tests/usecases/crowd`` asks a stand-in."""
     opened: dict[str, Any] = {"first": ("prolific",), "task": "joined"}
     written, named_ = fixed(prolific_text="Hello."), fixed(prolific_bonus_name="thanks")
     of_token: dict[str, Any] = {"says": "PROLIFIC_TOKEN"}
     return [
-        Door("crowd.prolific.publishing.draft_study", setup("prolific-draft", **opened), **of_token),
-        Door("crowd.prolific.publishing.publish_study", setup("prolific-publish", **opened), **of_token),
-        Door("crowd.prolific.filters.find_filters", setup("prolific-find", **opened), **of_token),
-        Door("crowd.prolific.more_places.top_up", setup("prolific-places", **opened), **of_token),
-        Door("crowd.prolific.reviewing.get_live", setup("prolific-all", **opened), **of_token),
-        Door("crowd.prolific.reviewing.review", setup("prolific-approve", **opened), **of_token),
-        Door("crowd.prolific.bonuses.pay_bonus", setup("prolific-bonus", put=named_, **opened), **of_token),
+        Door("extensions.prolific.publication.draft_study", setup("prolific-draft", **opened), **of_token),
         Door(
-            "crowd.prolific.messaging.message_workers",
+            "extensions.prolific.publication.publish_study", setup("prolific-publish", **opened), **of_token
+        ),
+        Door("extensions.prolific.filters.find_filters", setup("prolific-find", **opened), **of_token),
+        Door("extensions.prolific.publication.top_up", setup("prolific-places", **opened), **of_token),
+        Door("extensions.prolific.submissions.get_live", setup("prolific-all", **opened), **of_token),
+        Door("extensions.prolific.submissions.review", setup("prolific-approve", **opened), **of_token),
+        Door(
+            "extensions.prolific.bonuses.pay_bonus", setup("prolific-bonus", put=named_, **opened), **of_token
+        ),
+        Door(
+            "extensions.prolific.submissions.message_workers",
             setup("prolific-message", put=written, **opened),
             **of_token,
         ),
-        Door("crowd.prolific.settling.settle", setup("prolific-settle", **opened), **of_token),
+        Door("extensions.prolific.lookup.settle", setup("prolific-settle", **opened), **of_token),
         Door(
-            "crowd.prolific.request_record.list_asked", setup("prolific", "select", task="joined"), part=True
+            "extensions.prolific.requests_log.list_asked",
+            setup("prolific", "select", task="joined"),
+            part=True,
         ),
-        Door("crowd.prolific.request_record.export_asked", at("GET", "/s/{task}/prolific.csv", "joined")),
+        Door("extensions.prolific.requests_log.export_asked", at("GET", "/s/{task}/prolific.csv", "joined")),
     ]
 
 
@@ -590,6 +728,8 @@ DOORS: tuple[Door, ...] = (
     *downloads(),
     *criteria_tab(),
     *judge_tab(),
+    *spans_tab(),
+    *rubrics_tab(),
     *setup_tasks(),
     *setup_prefill(),
     *setup_people(),
@@ -598,21 +738,28 @@ DOORS: tuple[Door, ...] = (
 )
 
 ELSEWHERE = {
-    "coeval.study.hosting.upkeep.check_file": "cli/upkeep.py",
-    "coeval.study.hosting.upkeep.back_up": "cli/upkeep.py",
-    "coeval.study.exporting.export.export_folder": "cli/exporting.py",
-    "coeval.study.exporting.export.export_as": "cli/exporting.py",
-    "coeval.study.moving.exporting.export_study_file": "cli/study.py",
-    "coeval.study.statistics.get_table_files": "cli/output.py",
-    "coeval.study.statistics.get_frames": "study/replicating/coeval_paper.py",
-    "coeval.study.drafting.batches.read_results": "cli/judging/batches.py",
-    "coeval.study.drafting.batches.write_questions": "cli/judging/batches.py",
-    "coeval.study.importing.importing.import_study": "study/importing/demo.py",
-    "coeval.study.drafting.before.comparing.run_pilot": "cli/judging/drafting.py",
-    "coeval.study.criteria.listed.establish_list": "cli/criteria.py",
-    "coeval.study.judging.deferring.list_deferred": "cli/judging/making.py",
+    "coeval.usecases.hosting.maintenance.check_file": "cli/administration.py",
+    "coeval.usecases.hosting.maintenance.back_up": "cli/administration.py",
+    "coeval.usecases.export.export_folder": "cli/files.py",
+    "coeval.usecases.export.export_as": "cli/files.py",
+    "coeval.extensions.study_files.transfer.export_study_file": "extensions/study_files/commands.py",
+    "coeval.usecases.reports.statistics.get_table_files": "cli/stats.py",
+    "coeval.usecases.reports.statistics.get_frames": "extensions/replication/coeval_paper.py",
+    "coeval.usecases.drafting.batch_files.read_results": "cli/draft.py",
+    "coeval.usecases.drafting.batch_files.write_questions": "cli/draft.py",
+    "coeval.usecases.study_import.import_study": "usecases/study_import.py",
+    "coeval.usecases.drafting.run_preview.run_pilot": "cli/draft.py",
+    "coeval.usecases.criteria_sets.establish_list": "cli/files.py",
+    "coeval.extensions.rubrics.drafting.list_rubrics_runs": "extensions/rubrics/commands.py",
+    "coeval.extensions.rubrics.drafting.show_rubrics_run": "extensions/rubrics/commands.py",
+    "coeval.extensions.rubrics.reviews.set_rubrics_scale": "extensions/rubrics/commands.py",
+    "coeval.extensions.judge.deferred_lines.list_deferred": "extensions/judge/commands_study.py",
+    "coeval.extensions.spans.annotation.list_span_runs": "extensions/spans/commands.py",
+    "coeval.extensions.spans.drafting.draft_spans": "extensions/spans/commands.py",
+    "coeval.extensions.spans.study.import_spans": "extensions/spans/commands.py",
+    "coeval.extensions.spans.study.read_study": "extensions/spans/commands.py",
 }
 """Use cases that no route and no event leads to, with the file that calls them; none where only Python does."""
 
-OWNERS_DOOR = {"coeval.study.tasks.get_task_state", "coeval.study.drafting.assistants.correlate_run"}
+OWNERS_DOOR = {"coeval.usecases.tasks.get_task_state", "coeval.usecases.drafting.assistants.correlate_run"}
 """What the table gives to more people than its only door over HTTP lets through: Set-up is for owners."""

@@ -28,6 +28,11 @@ class Answer:
         return self.status in REFUSALS or self.location.partition("?")[0].endswith(AWAY)
 
     @property
+    def led_back(self) -> bool:
+        """Whether somebody without a session was led to the page that opens their study's link again."""
+        return self.status == 303 and self.location.endswith("/s/")
+
+    @property
     def explained(self) -> bool:
         """Whether there are words for the person, or a page that they were led to."""
         return len(self.text) > 10 or bool(self.location)
@@ -39,10 +44,11 @@ class Answer:
 
 
 def ask(browser: httpx.Client, method: str, path: str, **options: Any) -> Answer:
-    """A plain request. Only a GET leads somewhere else in refusal: a form leads on when it is done."""
+    """A plain request. A form that is done leads on; refused, it leads back to the study's link."""
     answer = browser.request(method, path, **options)
-    away = answer.headers.get("location", "") if method == "GET" else ""
-    return Answer(answer.status_code, answer.text, away)
+    away = answer.headers.get("location", "")
+    led = Answer(answer.status_code, answer.text, away)
+    return led if method == "GET" or led.led_back else Answer(answer.status_code, answer.text)
 
 
 class Page:

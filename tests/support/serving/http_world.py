@@ -5,6 +5,7 @@ Each study ``x`` of one's own has a twin ``x-others``, at which only other peopl
 
 from __future__ import annotations
 
+import pkgutil
 import sqlite3
 import sys
 import threading
@@ -13,12 +14,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+import coeval.extensions
+import coeval.usecases
 from coeval.domain import (
     Action,
     Draft,
@@ -36,27 +40,33 @@ from coeval.domain import (
 )
 from coeval.settings import SignIn, Snapshots, load_settings
 from coeval.store import Store
-from coeval.store.queries import archive, criteria, tasks
-from coeval.store.queries.drafting import drafts
-from coeval.store.queries.people import enrolments
-from coeval.study.access import OPERATOR, Context
-from coeval.study.criteria import rounds
-from coeval.study.crowd import arriving, exams, plans
-from coeval.study.drafting.jobs import start_job
-from coeval.study.drafting.run_settings import RunSettings
-from coeval.study.importing.importing import import_study
-from coeval.study.people import sessions
-from coeval.study.scrutiny import steps
-from coeval.study.scrutiny.steps import Sent
-from coeval.study.task_keeping import archive_task
+from coeval.store.queries import criteria, enrolments, tasks
+from coeval.store.queries import drafts as drafts_module
 from coeval.ui.server.identity import COOKIE
-from coeval.ui.server.roles import load_rules
+from coeval.usecases import criteria_rounds, sessions
+from coeval.usecases.access import OPERATOR, RULES, Context, Rule
+from coeval.usecases.crowd import entry, exams, plans
+from coeval.usecases.drafting.jobs import start_job
+from coeval.usecases.drafting.run_settings import RunSettings
+from coeval.usecases.scrutiny import steps
+from coeval.usecases.scrutiny.steps import Sent
+from coeval.usecases.study_import import import_study
+from coeval.usecases.tasks import archive_task
 from tests.conftest import make_study
 from tests.support.hosting.hub_stub import HubStub, serving_hub
 from tests.support.serving.http_page import Page
 from tests.support.serving.server import Running
 from tests.support.studies.crowd_links import link
 from tests.support.studies.scrutiny_steps import sent_of
+
+
+def load_rules() -> dict[str, Rule]:
+    """Return the rule of every use case, by its full name; modules that nobody has imported yet are imported."""
+    for package in (coeval.usecases, coeval.extensions):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            import_module(module.name)
+    return dict(sorted(RULES.items()))
+
 
 SIGNED_IN = ("owner", "researcher", "annotator", "guest")
 WHO = (*SIGNED_IN, "nobody")
@@ -88,6 +98,8 @@ class World:
         """What each person saved in “work”: one evaluation, of an instance that nobody else has."""
         self.proposed: dict[str, tuple[int, list[int]]] = {}
         """The round of each task, and the ids of what is being voted on."""
+        self.requests: dict[str, int] = {}
+        """By task: the request to be let in that waits there."""
         self._fill()
         snapshots = Snapshots(token=hub.token, endpoint=hub.url)
         settings = replace(self.context.settings, sign_in=SignIn.ACCOUNTS, snapshots=snapshots)
@@ -144,24 +156,24 @@ class World:
         with self.context.store.write() as db:
             task = tasks.get_task(db, slug)
             assert task is not None
-            fused = drafts.add_run(
+            fused = drafts_module.add_run(
                 db, task.id, Run("fusion", "m", "fused", params={"assistants": ["x"]}), None
             )
             instance = tasks.get_instances_by_external_id(db, task.id, ["1a"])["1a"]
             current = criteria.get_criteria_set(db, task.id)
             assert current is not None
             unread = Draft(instance.id, current.criteria[0].id, None, status=DraftStatus.UNSCORED, raw="Hm.")
-            drafts.record_draft(db, fused.id, unread)
-            old = drafts.add_run(db, task.id, Run("score-only", "m", "old"), None)
-            archive.record_run_archive(db, old.id, OPERATOR.name, archived=True)
+            drafts_module.record_draft(db, fused.id, unread)
+            old = drafts_module.add_run(db, task.id, Run("score-only", "m", "old"), None)
+            tasks.record_run_archive(db, old.id, OPERATOR.name, archived=True)
 
     def _open_vote(self, slug: str) -> None:
-        study = replace(make_study(), task=Task(slug, slug), criteria=(), runs=())
+        study = replace(make_study(), task=Task(slug, slug, "Answer the question."), criteria=(), runs=())
         import_study(self.context, OPERATOR, study, [Proposal(POLITE), Proposal("Be true.")])
-        round_ = rounds.get_round(self.context, self.people["other"], slug)
+        round_ = criteria_rounds.get_round(self.context, self.people["other"], slug)
         assert round_ is not None
         votes = [Vote(Action.APPROVE, proposal.id) for proposal in round_.proposals]
-        rounds.cast_ballot(self.context, self.people["other"], slug, 0, votes)
+        criteria_rounds.cast_ballot(self.context, self.people["other"], slug, 0, votes)
         self.proposed[slug] = (round_.id, [proposal.id for proposal in round_.proposals])
 
     def _enrol(self) -> None:
@@ -175,6 +187,12 @@ class World:
             steps.submit(self.context, person, "work", self.saved[who])
             quiz = sent_of(steps.get_step(self.context, person, "quiz"), 3.0)
             steps.submit(self.context, person, "quiz", quiz)
+        with self.context.store.write() as db:
+            for slug in ("exam", "exam" + OTHER):
+                task = tasks.get_task(db, slug)
+                assert task is not None
+                other = self.people["other"].id
+                self.requests[slug] = enrolments.add_request(db, task.id, other, "123456", f"hash of {slug}")
 
     def _stand(self, slug: str, person: Person, standing: Standing) -> None:
         with self.context.store.write() as db:
@@ -250,7 +268,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         # Gradio sums up its times at every event; that would be half of what these tests take
         patch.setenv("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000000")
         # the world's queued jobs have no worker: they are not to be told cut off while the tests go on
-        patch.setattr("coeval.store.queries.drafting.leases.LEASE", timedelta(days=1))
+        patch.setattr("coeval.store.queries.jobs.LEASE", timedelta(days=1))
         with serving_hub(b"input,output\nWhy?,So.\n") as hub:
             made = World(folder, hub)
             with made.serve(), watched(made.entered):
@@ -265,7 +283,7 @@ def _people(context: Context) -> dict[str, Person]:
     made = {who: sessions.sign_in(context, name)[0] for who, name in names.items()}
     for who, role in (("second", Role.OWNER), ("researcher", Role.RESEARCHER)):
         made[who] = sessions.set_role(context, OPERATOR, names[who], role)
-    guest, _ = arriving.arrive(context, "gate", link(1))
+    guest, _ = entry.arrive(context, "gate", link(1))
     return {"guest": guest, **{who: person for who, person in made.items() if who != "second"}}
 
 
@@ -278,7 +296,13 @@ def _import(context: Context, slug: str, n_instances: int = 6, n_criteria: int =
     import_study(
         context,
         OPERATOR,
-        replace(made, task=Task(slug, slug), instances=instances, criteria=known, runs=(run,)),
+        replace(
+            made,
+            task=Task(slug, slug, "Answer the question."),
+            instances=instances,
+            criteria=known,
+            runs=(run,),
+        ),
     )
 
 

@@ -14,9 +14,9 @@ from fastapi import FastAPI
 
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.study.access import Context
-from coeval.study.importing.demo import ensure_demo
-from coeval.ui.app import build_app
+from coeval.ui.run import build_app
+from coeval.usecases.access import Context
+from coeval.usecases.study_import import ensure_demo
 
 
 def new_context(folder: Path, *, demo: bool = False, **env: str) -> Context:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from coeval.domain import Proof, Terms
-from coeval.study.crowd.proof import Link
+from coeval.store.queries import crowd_studies, tasks
+from coeval.usecases.access import Context
+from coeval.usecases.crowd.link_signing import Link, seal_link
 
 ARABIC_TERMS = Terms(
     consent="نحتفظ بما تقرره.",
@@ -20,9 +24,19 @@ def pid(number: int) -> str:
     return f"{number:024x}"
 
 
-def link(number: int, *, study: str = "s1", session: str = "", seal: str = "", word: str = "") -> Link:
+def link(number: int, *, study: str = "s1", session: str = "", seal: str = "", code: str = "") -> Link:
     """The link of one person, by a session of their own unless one is named."""
-    return Link("prolific", pid(number), study, session or f"a{number}", seal, word)
+    return Link("prolific", pid(number), study, session or f"a{number}", seal, code)
+
+
+def sealed(context: Context, slug: str, one: Link) -> Link:
+    """The same link as the study's page seals it once it was proved as the study asks."""
+    with context.store.read() as db:
+        task = tasks.get_task(db, slug)
+        assert task
+        plan = crowd_studies.get_plan(db, task.id)
+        assert plan
+        return replace(one, seal=seal_link(tasks.get_seed(db, task.id), one, plan.terms.proof))
 
 
 def query(number: int, *, study: str = "s1", session: str = "") -> dict[str, str]:

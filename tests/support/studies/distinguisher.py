@@ -61,7 +61,7 @@ def find_telling(pairs: Sequence[Pair]) -> dict[str, float]:
     The sign of each pair's difference is summed within what hangs together; under no difference each such sum is
     as likely either way.
     """
-    names, differences, clusters = _table(pairs)
+    names, differences, clusters, _ = _table(pairs)
     sums = np.zeros((clusters.max() + 1, len(names)))
     np.add.at(sums, clusters, np.sign(differences))
     spread = np.sqrt((sums**2).sum(axis=0))
@@ -72,22 +72,15 @@ def find_telling(pairs: Sequence[Pair]) -> dict[str, float]:
     return {name: float(value) for name, value in zip(names, z, strict=True) if abs(value) > limit}
 
 
-def _table(pairs: Sequence[Pair]) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """The features that differ in any pair, their differences in every pair, and what each pair hangs on."""
+def _table(pairs: Sequence[Pair]) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
+    """The features that differ in any pair, their differences in every pair, and the two that each pair hangs on."""
     names = sorted({name for one, other, _ in pairs for name in (*one, *other)})
     both = (np.array([[pair[side].get(name, 0.0) for name in names] for pair in pairs]) for side in (0, 1))
     differences = np.subtract(*both)
     differ = np.flatnonzero(differences.any(axis=0))
-    return (
-        [names[at] for at in differ],
-        differences[:, differ],
-        _number([hangs for _, _, (hangs, _) in pairs]),
-    )
-
-
-def _number(things: Sequence[Hashable]) -> np.ndarray:
     numbers: dict[Hashable, int] = {}
-    return np.array([numbers.setdefault(thing, len(numbers)) for thing in things])
+    hangs = np.array([[numbers.setdefault(one, len(numbers)) for one in both] for *_, both in pairs])
+    return [names[at] for at in differ], differences[:, differ], hangs[:, 0], hangs[:, 1]
 
 
 def classify(pairs: Sequence[Pair], seed: int = 0, folds: int = 3) -> float:
@@ -96,13 +89,12 @@ def classify(pairs: Sequence[Pair], seed: int = 0, folds: int = 3) -> float:
     Else it would know the sides again, and learn which they are rather than what tells them.
     """
     chance = np.random.default_rng(seed)
-    _, differences, clusters = _table(pairs)
-    others = _number([hangs for _, _, (_, hangs) in pairs])
+    _, differences, clusters, others = _table(pairs)
     flips = chance.choice((-1.0, 1.0), len(pairs))
     x = flips[:, None] * differences / differences.std(axis=0)
-    same = all(one == other for _, _, (one, other) in pairs)
-    fold = chance.integers(0, folds, clusters.max() + 1)[clusters]
-    other_fold = fold if same else chance.integers(0, folds, others.max() + 1)[others]
+    # one draw for both sides: where two have exchanged something, each pair is the other's mirror image
+    folds_of = chance.integers(0, folds, max(clusters.max(), others.max()) + 1)
+    fold, other_fold = folds_of[clusters], folds_of[others]
     sums = np.zeros(clusters.max() + 1)
     for held in range(folds):
         learn, test = (fold != held) & (other_fold != held), (fold == held) & (other_fold == held)
@@ -121,3 +113,20 @@ def _fit(x: np.ndarray, y: np.ndarray, ridge: float = 5.0) -> np.ndarray:
 def altered(pairs: Sequence[Pair], change: Callable[[Features], Features]) -> list[Pair]:
     """The pairs with a change to the first of each: what the distinguisher has to find."""
     return [(change(one), other, cluster) for one, other, cluster in pairs]
+
+
+def describe_place(arms: Sequence[str], at: int) -> Features:
+    """How the arm of one screen goes with those before and after it in a person's work."""
+    own, features = arms[at], {f"arm is {arms[at]}": 1.0}
+    for near in (*range(-4, 0), *range(1, 5)):
+        if 0 <= at + near < len(arms):
+            features[f"as {near:+} screens away"] = float(arms[at + near] == own)
+    before = arms[:at]
+    since = next((n for n, arm in enumerate(reversed(before), 1) if arm == own), len(before) + 1)
+    features["screens since the same arm"] = float(min(since, 12))
+    for arm in set(arms):
+        features[f"behind with {arm}"] = (
+            (at + 1) * arms.count(arm) / len(arms) - before.count(arm) - (own == arm)
+        )
+    features["ahead with its own arm"] = -features[f"behind with {own}"]
+    return features

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from coeval.rules.habits import Saves
+from coeval.rules.screening import Saves
 
 
 class Save(NamedTuple):

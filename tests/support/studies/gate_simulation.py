@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 
-from coeval.judge.gate.deciding import Gate, Terms, hold_gate
+from coeval.extensions.judge.runtime.gate import Gate, Outcome, Terms, hold_gate
 from tests.support.studies.judge_files import CRITERIA, make_judge
 
 JUDGE = make_judge(criteria=CRITERIA[:1])
@@ -54,3 +56,30 @@ def simulate_gate(seed: int, difference: float, **options: float) -> Gate:
     """One gate over simulated outputs."""
     rng = np.random.default_rng(seed)
     return hold_gate(simulate_outputs(rng, difference, **options), JUDGE, TERMS)  # type: ignore[arg-type]
+
+
+SHAPES: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
+    "rare drops": lambda rng, n: np.where(rng.random(n) < 0.1, -1.0, 0.0),
+    "many small drops, rare gains": lambda rng, n: np.where(rng.random(n) < 0.8, -0.5, 1.5),
+    "a long tail of gains": lambda rng, n: rng.exponential(0.4, n) - 0.5,
+    "a long tail of losses": lambda rng, n: 0.3 - rng.exponential(0.4, n),
+    "even": lambda rng, n: rng.choice([-1, 0, 0, 1], n) - 0.1,
+}
+"""Differences within documents whose true mean is the margin, -0.1."""
+
+
+def draw_skewed(seed: int, shape: str, documents: int = 80) -> pd.DataFrame:
+    """Outputs of two systems with differences of a shape, whose true mean is the margin."""
+    rng = np.random.default_rng(seed)
+    old = rng.uniform(2, 4, documents)
+    rows = [
+        pd.DataFrame({"document": np.arange(documents).astype(str), "system": system, "score": scores})
+        for system, scores in (("new", old + SHAPES[shape](rng, documents)), ("old", old))
+    ]
+    table = pd.concat(rows, ignore_index=True)
+    return table.assign(criterion="Be right.", raw=table["score"], people=np.nan)
+
+
+def simulate_skewed(seed: int, shape: str) -> Outcome:
+    """How a gate ends over such outputs."""
+    return hold_gate(draw_skewed(seed, shape), JUDGE, TERMS).outcome

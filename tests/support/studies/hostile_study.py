@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -30,14 +31,23 @@ from coeval.domain import (
 from coeval.errors import CoevalError
 from coeval.rules.arms import Design, Display
 from coeval.rules.evaluation_rows import AddedRow, SentRow
+from coeval.rules.names import BLANKS
+from coeval.store.queries import jobs
 from coeval.store.queries import tasks as task_store
-from coeval.store.queries.drafting import jobs
-from coeval.study.access import Context
-from coeval.study.criteria.rounds import cast_ballot, get_round, open_round
-from coeval.study.importing.importing import import_study
-from coeval.study.people.sessions import sign_in
-from coeval.study.scrutiny.design import set_design
-from coeval.study.scrutiny.steps import Sent, Step, Where, get_step, mark_instance, submit, suggest_criterion
+from coeval.usecases.access import Context
+from coeval.usecases.criteria_rounds import cast_ballot, get_round, open_round
+from coeval.usecases.scrutiny.design import set_design
+from coeval.usecases.scrutiny.steps import (
+    Sent,
+    Step,
+    Where,
+    get_step,
+    mark_instance,
+    submit,
+    suggest_criterion,
+)
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
 
 SLUG = "hostile"
 N_INSTANCES, N_CRITERIA = 3, 4
@@ -46,21 +56,23 @@ N_INSTANCES, N_CRITERIA = 3, 4
 def make_hostile(texts: tuple[str, ...]) -> Study:
     """Every payload stands in every kind of place; short ones stand in names, which hold 80 characters."""
     whole, back = "\n\n".join(texts), "\n\n".join(reversed(texts))
-    turn = cycle(texts)
+    turn = cycle(map(visible, texts))
     instances = tuple(
         Instance(
-            external_id=f"{n} {texts[n]}",
+            external_id=f"{n} {visible(texts[n])}",
             input=whole,
             output=back,
             document=next(turn),
-            system=f"{texts[-1 - n % 2]}",
+            system=visible(texts[-1 - n % 2]),
             reference=whole,
             context={text: back for text in texts[n::N_INSTANCES]},
         )
         for n in range(N_INSTANCES)
     )
     criteria = tuple(
-        Criterion(f"{n} {' '.join(texts[n::N_CRITERIA])}", name=texts[n], origin=Origin.HUMAN)
+        Criterion(
+            visible(f"{n} {' '.join(texts[n::N_CRITERIA])}"), name=visible(texts[n]), origin=Origin.HUMAN
+        )
         for n in range(N_CRITERIA)
     )
     drafts = tuple(_draft(one, two.text, texts, back) for one in instances for two in criteria)
@@ -70,6 +82,11 @@ def make_hostile(texts: tuple[str, ...]) -> Study:
     )
     task = Task(SLUG, texts[4], whole, texts[5], texts[6], whole, origin=texts[7])
     return Study(task, instances, criteria, (shown, other), notes=texts)
+
+
+def visible(text: str) -> str:
+    """Return the text as a name can be: characters that nobody sees are refused in names, and have their own tests."""
+    return "".join(one for one in text if one not in BLANKS and unicodedata.category(one) != "Cf")
 
 
 def _draft(instance: Instance, criterion: str, texts: tuple[str, ...], output: str) -> ImportedDraft:
@@ -136,18 +153,18 @@ def _sent(step: Step, uid: str, texts: tuple[str, ...], score: float) -> Sent:
 
 
 def _vote(context: Context, owner: Person, people: list[Person], texts: tuple[str, ...]) -> None:
-    proposals = [Proposal(f"{n} {text}", note=text, members=(text,)) for n, text in enumerate(texts)]
+    proposals = [Proposal(f"{n} {visible(text)}", note=text, members=(text,)) for n, text in enumerate(texts)]
     open_round(context, owner, SLUG, proposals)
     for person in people:
         state = get_round(context, person, SLUG)
         assert state
-        turn = cycle(texts)
+        turn = cycle(map(visible, texts))
         votes = [
             Vote(Action.REVISE, one.id, next(turn), f"{n} {next(turn)} anew {person.id % 2}")
             for n, one in enumerate(state.proposals)
         ]
         votes += [
-            Vote(Action.ADD, None, text, f"{n} {text} added by {person.id}")
+            Vote(Action.ADD, None, text, f"{n} {visible(text)} added by {person.id}")
             for n, text in enumerate(texts[:30])
         ]
         cast_ballot(context, person, SLUG, 0, votes)

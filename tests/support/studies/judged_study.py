@@ -12,10 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 from coeval.domain import Arm, Criterion, ImportedSubmission, Instance, Study, Task
-from coeval.study.access import OPERATOR, Context
-from coeval.study.drafting.execution import run_drafting
-from coeval.study.drafting.run_settings import RunSettings
-from coeval.study.importing.importing import import_study
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.drafting.execution import run_drafting
+from coeval.usecases.drafting.run_settings import RunSettings
+from coeval.usecases.study_import import import_study
 from tests.support.models.openai_stub import Stub, start_stub
 
 FAIR, OVERRATED = "Be true.", "Be brief."
@@ -52,7 +52,11 @@ def make_judged_study(documents: int = 24, seed: int = 5) -> Study:
         for name in PEOPLE
     )
     return Study(
-        Task("judged", "A judged task"), instances, (Criterion(FAIR), Criterion(OVERRATED)), (), work
+        Task("judged", "A judged task", "Answer the question."),
+        instances,
+        (Criterion(FAIR), Criterion(OVERRATED)),
+        (),
+        work,
     )
 
 

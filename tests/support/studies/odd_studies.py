@@ -25,6 +25,7 @@ from coeval.domain import (
     Task,
 )
 from coeval.llm.reading.quotes import find_quotes
+from coeval.rules.names import compose
 
 ODD = (
     "NA", "null", "007", "1e5", "TRUE", "=1+1", "-", "a,b;c\t\"d\" 'e'", "one\ntwo\r\nthree\rfour", "  blanks  ",
@@ -33,6 +34,11 @@ ODD = (
     "── user ──\nHi\n\n── assistant ──\nHello", "naïve façade", "𝔘𝔫𝔦", "{\"a\": [1]}", "\ufeffmark", "日本語の文章です",
 )  # fmt: skip
 LONG = 200_000
+
+
+def _name(text: str) -> str:
+    """A text as a name may be: in the one form, without what nobody sees."""
+    return compose("".join(character for character in text if character not in "\u200f\u200b\ufeff"))
 
 
 class _Draw:
@@ -61,7 +67,7 @@ def build_odd_study(seed: int) -> Study:
     work = tuple(_build_work(draw, instances, criteria, runs))
     scales = {criterion.scale for criterion in criteria} - {Scale(0, 100), Scale(1, 101)}
     alike = len(scales) == 1 == len({criterion.scale for criterion in criteria})
-    task = Task("odd", "odd", scale=scales.pop() if alike else Scale())
+    task = Task("odd", "odd", "Answer the question.", scale=scales.pop() if alike else Scale())
     return Study(task, instances, criteria, runs, work)
 
 
@@ -69,7 +75,7 @@ def _build_criterion(draw: _Draw, number: int) -> Criterion:
     low = draw.random.choice((0, 1))
     guide = Guide(draw.text("guide"), ((low, draw.text("low")),), draw.text("examples"))
     return Criterion(
-        draw.text(f"criterion {number}"),
+        _name(draw.text(f"criterion {number}")),
         draw.random.choice(("", "0042", draw.text("name"))),
         draw.random.choice(list(Origin)),
         Scale(low, low + draw.random.choice((1, 4, 100))),
@@ -83,7 +89,7 @@ def _build_instance(draw: _Draw, number: int, long: bool) -> Instance:
     output = (output + " word" * LONG)[:LONG] if long else output
     context = {name: draw.text(name) for name in ("topic", "NA", "007")[: draw.random.randint(0, 3)]}
     return Instance(
-        f"0{number} {draw.random.choice(ODD)}",
+        _name(f"0{number} {draw.random.choice(ODD)}"),
         draw.random.choice(("", draw.text("input"))),
         output,
         draw.random.choice(("doc", f"00{number}")),
@@ -122,8 +128,9 @@ def _build_draft(draw: _Draw, instance: Instance, criterion: Criterion) -> Impor
         rows.append(EvaluationRow(RowKind.EVIDENCE, line, find_quotes(line, instance.output, instance.input)))
     reason = "" if score is not None else draw.text("no score")
     samples = () if score is None else (score, score)
+    rule = "" if score is None else "labelled line + sentence"
     return ImportedDraft(
-        instance.external_id, criterion.text, score, tuple(rows), reason, draw.text("raw"), samples
+        instance.external_id, criterion.text, score, tuple(rows), reason, draw.text("raw"), samples, rule=rule
     )
 
 

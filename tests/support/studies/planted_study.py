@@ -26,13 +26,12 @@ from coeval.domain import (
     Terms,
 )
 from coeval.rules.arms import Design
-from coeval.store.queries import tasks
-from coeval.store.queries.people import enrolments
-from coeval.study.access import OPERATOR, Context
-from coeval.study.crowd import exams, plans
-from coeval.study.importing.importing import import_study
-from coeval.study.people.sessions import sign_in
-from coeval.study.scrutiny.design import set_design
+from coeval.store.queries import enrolments, tasks
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.crowd import exams, plans
+from coeval.usecases.scrutiny.design import set_design
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
 
 SCORES, HOW_OFTEN = (1, 2, 3, 4, 5), (1, 2, 4, 6, 3)
 STATED = (
@@ -61,8 +60,8 @@ def _draft(chance: random.Random, instance: Instance, criterion: str) -> Importe
     for _ in range(chance.randint(1, 3)):
         start = chance.randrange(len(instance.output) - 20)
         quote = Quote(instance.output[start : start + 12], start, start + 12)
-        before, after = _words(chance, 1, 5), _words(chance, 1, 5)
-        rows.append(EvaluationRow(RowKind.EVIDENCE, f"{before} “{quote.text}” {after}", (quote,)))
+        before, after = _words(chance, 1, 5), _words(chance, 1, 4)
+        rows.append(EvaluationRow(RowKind.EVIDENCE, f"{before} “{quote.text}” is about {after}", (quote,)))
     return ImportedDraft(
         instance.external_id,
         criterion,
@@ -87,7 +86,12 @@ def make_planted_study(n_instances: int, seed: int = 1) -> Study:
     )
     drafts = tuple(_draft(chance, one, criterion) for one in instances for criterion in CRITERIA)
     run = ImportedRun(Run("imported", "test-model", "first", shown=True), drafts)
-    return Study(Task("demo", "A task"), instances, tuple(Criterion(text) for text in CRITERIA), (run,))
+    return Study(
+        Task("demo", "A task", "Answer the question."),
+        instances,
+        tuple(Criterion(text) for text in CRITERIA),
+        (run,),
+    )
 
 
 def open_planted_study(context: Context, n_instances: int, n_checks: int, design: Design, plan: Plan) -> None:
@@ -110,5 +114,6 @@ def admit(context: Context, name: str) -> tuple[Person, str]:
     with context.store.write() as db:
         task = tasks.get_task(db, "demo")
         assert task is not None
+        enrolments.record_arrival(db, task.id, person.id)
         enrolments.record_step(db, task.id, person.id, Standing.ADMITTED, "test")
     return person, token

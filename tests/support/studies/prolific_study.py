@@ -7,16 +7,14 @@ from datetime import timedelta
 
 from coeval.clock import time_from_now
 from coeval.domain import Person, Plan, Proof, StudyState, Terms
-from coeval.store.queries import tasks
-from coeval.study.access import OPERATOR, Context
-from coeval.study.crowd import arriving, onboarding, plans
-from coeval.study.crowd.prolific.publishing import Draft, draft_study, publish_study
-from coeval.study.crowd.proof import seal_link
-from coeval.study.importing.importing import import_study
-from coeval.study.scrutiny.steps import get_step
+from coeval.extensions.prolific.publication import Draft, draft_study, publish_study
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.crowd import entry, onboarding, plans
+from coeval.usecases.scrutiny.steps import get_step
+from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
 from tests.support.hosting.prolific_stub import TOKEN, ProlificStub
-from tests.support.studies.crowd_links import link, pid
+from tests.support.studies.crowd_links import link, pid, sealed
 from tests.support.studies.scrutiny_steps import save
 
 PUBLIC = "https://coeval.example.org"
@@ -54,12 +52,8 @@ def take_part(
 
     Their submission is ``a1`` for number 1, as its link says.
     """
-    one = link(number, study=study)
-    with context.store.read() as db:
-        task = tasks.get_task(db, "demo")
-        assert task
-        one = replace(one, seal=seal_link(tasks.get_seed(db, task.id), one))
-    person, _ = arriving.arrive(context, "demo", one)
+    one = sealed(context, "demo", link(number, study=study))
+    person, _ = entry.arrive(context, "demo", one)
     onboarding.begin(context, person, "demo")
     for _ in range(instances * 2):
         step = get_step(context, person, "demo")

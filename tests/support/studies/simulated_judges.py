@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from coeval.domain import Scale, Study
-from coeval.judge.labels import PEOPLE, Labels
+from coeval.extensions.judge.model.labels import PEOPLE, Labels
 
 
 def simulate_labels(

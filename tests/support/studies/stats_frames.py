@@ -39,7 +39,9 @@ def make_frames(
     """A study from rows that name only what matters; instances are those that are scored or drafted."""
     scored = _filled(scores, SCORE_COLUMNS, FILLED)
     drafted = _filled(
-        drafts, DRAFT_COLUMNS, {"run": 1, "run_label": "judge", "shown": True, "spread": np.nan}
+        drafts,
+        DRAFT_COLUMNS,
+        {"run": 1, "run_label": "judge", "shown": True, "spread": np.nan, "samples": None},
     )
     drafted["criterion"] = drafted["criterion"].fillna(criteria[0] if criteria else "")
     if instances is None:

@@ -15,7 +15,7 @@ from coeval.domain import (
     Study,
     Task,
 )
-from coeval.judge.learning.learn import Wishes
+from coeval.extensions.judge.learning.learn import Wishes
 
 TRUE, BRIEF = "Be true.", "Be brief."
 SURE, UNSURE = (0.01, 0.01, 0.96, 0.01, 0.01), (0.2, 0.2, 0.2, 0.2, 0.2)
@@ -41,7 +41,13 @@ def make_unsure_study(documents: int = 60, seed: int = 3) -> Study:
         for one in instances[:SCORED] for text in (TRUE, BRIEF) for person in ("Ana", "Ben")
     )  # fmt: skip
     run = ImportedRun(Run("imported", "m", "judge"), drafts)
-    return Study(Task("demo", "A task"), instances, (Criterion(TRUE), Criterion(BRIEF)), (run,), work)
+    return Study(
+        Task("demo", "A task", "Answer the question."),
+        instances,
+        (Criterion(TRUE), Criterion(BRIEF)),
+        (run,),
+        work,
+    )
 
 
 UNSURE_LINES = {

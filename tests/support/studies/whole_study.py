@@ -14,10 +14,10 @@ from dataclasses import replace
 from typing import Any
 
 from coeval.domain import ColumnRole, Instance, Standing
+from coeval.extensions.study_files.queries_schema import STAYS, Shape, get_schema
 from coeval.store import Database, Store
-from coeval.store.queries.moving.shapes import STAYS, Shape, get_schema
-from coeval.study.access import OPERATOR, Context
-from coeval.study.importing.importing import import_study
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.study_import import import_study
 from tests.support.studies.scored_study import scored
 
 TEXTS = (

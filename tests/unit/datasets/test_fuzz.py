@@ -42,6 +42,7 @@ def load_or_refuse(path: Path, format: str = "auto") -> Study | None:
         return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["auto", "csv", "jsonl", "xlsx", "ratings-csv", "coeval-release", "demo"])
 @fuzz
 @given(content=st.binary(max_size=200))
@@ -64,6 +65,7 @@ def test_any_json_lines(tmp_path: Path, records: list[object]) -> None:
     load_or_refuse(tmp_path / "a.jsonl")
 
 
+@pytest.mark.slow
 @fuzz
 @given(record=json_values, rows=json_values)
 def test_any_json_as_a_release(tmp_path: Path, record: object, rows: object) -> None:

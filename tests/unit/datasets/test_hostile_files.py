@@ -144,6 +144,7 @@ def many_sheets(n: int) -> Any:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("part", "change"), [("xl/styles.xml", many_fonts(500_000)), ("xl/workbook.xml", many_sheets(500_000))]
 )

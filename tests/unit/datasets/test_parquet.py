@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from coeval.datasets import load_study, preview
 from coeval.datasets.tables import parquet_file
-from coeval.datasets.tables.formats import open_table
+from coeval.datasets.tables.table_files import open_table
 from coeval.errors import InputError
 
 ODD = ["007", "NA", "null", "", "a\nb\r\nc", "=1+1", "👩‍🔬 é", "שלום עולם", " blank ends ", "x" * 200_000]

@@ -52,6 +52,7 @@ def test_ratings_are_recognised_by_their_columns(tmp_path: Path) -> None:
     assert shown.mapping["annotator"] == "rater" and shown.mapping["score"] == "rating"
 
 
+@pytest.mark.slow
 def test_fixed_formats_show_their_instances(shared_data: Path) -> None:
     shown = preview(shared_data / "coeval_release_eli5", limit=1)
     assert (shown.format, shown.n_rows, shown.fields) == ("coeval-release", 200, ())
@@ -61,3 +62,29 @@ def test_fixed_formats_show_their_instances(shared_data: Path) -> None:
 def test_a_broken_file_is_refused_before_the_import(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="line 3"):
         preview(write(tmp_path, "input,output\na,b\nc\n"))
+
+
+ARTICLE = "The ferry left the island at noon.\nIt came back at night."
+
+
+def test_ids_that_repeat_for_each_system_are_proposed_as_source_ids(tmp_path: Path) -> None:
+    rows = "id,question,answer,model\nq1,Why?,So.,a\nq1,Why?,Thus.,b\nq2,How?,Well.,a\n"
+    shown = preview(write(tmp_path, rows))
+    assert shown.mapping == {"document": "id", "input": "question", "output": "answer", "system": "model"}
+    assert shown.notes == ("The ids in “id” repeat, once for each system: “id” is read as the source id.",)
+    twice = preview(write(tmp_path, rows.replace("q2,How?", "q1,How?")))
+    assert twice.mapping["instance"] == "id" and not twice.notes
+    asked = preview(write(tmp_path, rows), mapping={"instance": "id"})
+    assert asked.mapping["instance"] == "id" and not asked.notes
+
+
+def test_texts_are_told_from_source_ids(tmp_path: Path) -> None:
+    head = "document,input,output,note\n"
+    shown = preview(write(tmp_path, f'{head}"{ARTICLE}",Summarise.,A ferry.,short\nd2,Again.,A.,short\n'))
+    assert shown.texts == {"document"} and "source ids are made from it" in shown.notes[0]
+    assert not preview(write(tmp_path, f"{head}d1,Summarise.,A ferry.,short\n")).texts
+
+
+def test_a_document_that_holds_texts_is_the_input_where_there_is_no_other(tmp_path: Path) -> None:
+    shown = preview(write(tmp_path, f'document,summary\n"{ARTICLE}",A ferry.\n'))
+    assert shown.mapping == {"input": "document", "output": "summary"}

@@ -28,6 +28,7 @@ def load(tmp_path: Path, text: str, name: str = "people.csv", **mapping: str) ->
     return load_study(tmp_path / name, slug="t", mapping=mapping)
 
 
+@pytest.mark.slow
 def test_topical_chat_is_whole(chat: Study) -> None:
     assert len(chat.instances) == 360 and len({one.document for one in chat.instances}) == 60
     assert chat.instances[0].context.keys() == {"fact"}

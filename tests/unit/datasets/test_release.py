@@ -29,6 +29,7 @@ def reference(shared_data: Path) -> dict:
     return json.loads((shared_data / FOLDER / "reference.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_eli5_is_whole(eli5: Study) -> None:
     assert len(eli5.instances) == 200 and len(eli5.criteria) == 5
     assert len({one.document for one in eli5.instances}) == 50
@@ -116,6 +117,7 @@ def test_eli5_quotes_are_mostly_found(eli5: Study) -> None:
     assert len(quotes) > 2_000 and mean(quote.found for quote in quotes) > 0.9
 
 
+@pytest.mark.slow
 def test_eli5_without_combine_data_scores_the_lines(eli5: Study, shared_data: Path, tmp_path: Path) -> None:
     for file in (shared_data / FOLDER).glob("A*.json"):
         (tmp_path / file.name).symlink_to(file)
@@ -293,6 +295,22 @@ def test_the_draft_most_people_saw_is_taken(tmp_path: Path) -> None:
     # A06 approved a line that the draft does not hold: the action is kept, without a drafted line
     assert study.submissions[0].rows[3] == ScrutinyRow(RowKind.EVIDENCE, Action.APPROVE)
     assert any("does not hold" in note and note.endswith(": 1.") for note in study.notes)
+
+
+@pytest.mark.parametrize("second", [["", "1", "", ""], ["", "", "too high", "2. Score: 3"]])
+def test_a_line_that_stands_twice_has_its_first_action(tmp_path: Path, second: list[str]) -> None:
+    twice = [*keep(*DRAFTED[:2]), [DRAFTED[1], *second], *keep(*DRAFTED[2:])]
+    files = {
+        "A06": one_instance(clarity=work(keep(*DRAFTED))),
+        "A07": one_instance(clarity=work(keep(*DRAFTED))),
+        "A08": one_instance(clarity=work(twice)),
+    }
+    study = load_study(write_release(tmp_path, files), slug="roc")
+    for submission in study.submissions:
+        assert [(row.draft_row, row.action) for row in submission.rows] == [
+            (place, Action.APPROVE) for place in range(3)
+        ]
+    assert any("the first action was taken: 1." in note for note in study.notes)
 
 
 @pytest.mark.parametrize(

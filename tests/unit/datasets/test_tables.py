@@ -11,10 +11,10 @@ import openpyxl
 import pytest
 
 from coeval.datasets import load_study, open_source
-from coeval.datasets.tables import csv_file, formats
-from coeval.datasets.tables.formats import TableFormat
+from coeval.datasets.tables import table_files, text_tables
 from coeval.datasets.tables.instances import name_document
 from coeval.datasets.tables.table import MAX_COLUMNS
+from coeval.datasets.tables.table_files import TableFormat
 from coeval.domain import MAX_TEXT, Study
 from coeval.errors import InputError
 
@@ -98,10 +98,10 @@ def test_encodings_and_separators(write: Write, name: str, content: bytes) -> No
 def test_a_kind_without_a_start_is_known_by_its_ending_alone(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bare = TableFormat("bare", "Bare", (".bare",), csv_file.open_table)
-    monkeypatch.setattr(formats, "TABLES", (*formats.TABLES, bare))
-    assert formats.guess_table(write("upload", "input,output\nx,y\n")).name == "csv"
-    assert formats.guess_table(write("upload.bare", "input,output\nx,y\n")) is bare
+    bare = TableFormat("bare", "Bare", (".bare",), text_tables.open_csv)
+    monkeypatch.setattr(table_files, "TABLES", (*table_files.TABLES, bare))
+    assert table_files.guess_table(write("upload", "input,output\nx,y\n")).name == "csv"
+    assert table_files.guess_table(write("upload.bare", "input,output\nx,y\n")) is bare
 
 
 def test_jsonl_keeps_nested_values_as_json_text(write: Write) -> None:
@@ -283,3 +283,19 @@ def test_empty_outputs_are_answers_where_the_owner_says_so(tmp_path: Path) -> No
     path.write_text("input,output\nx,y\n,y\n", encoding="utf-8")
     with pytest.raises(InputError, match="line 3, column 'input': is empty"):
         open_source(path, slug="demo", empty_outputs=True)
+
+
+def test_an_empty_column_without_a_name_is_left_out_and_one_with_a_text_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "gap.csv"
+    path.write_text("input,,output\nWhy?,,So.\nHow?, ,Thus.\n", encoding="utf-8")
+    table = text_tables.open_csv(path)
+    assert table.columns == ("input", "output")
+    assert [dict(row.cells) for row in table.rows()] == [
+        {"input": "Why?", "output": "So."},
+        {"input": "How?", "output": "Thus."},
+    ]
+    path.write_text("input,,output\nWhy?,,So.\nHow?,lost,Thus.\n", encoding="utf-8")
+    with pytest.raises(
+        InputError, match="gap.csv, line 3: column 2 has the text 'lost' and no name in the header"
+    ):
+        list(text_tables.open_csv(path).rows())

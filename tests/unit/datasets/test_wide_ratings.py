@@ -11,7 +11,7 @@ import pytest
 
 from coeval.datasets import load_study
 from coeval.domain import Scale, Study
-from coeval.domain.chats import read_chat
+from coeval.domain.tasks import read_chat
 from coeval.errors import InputError
 
 JUDGE = "text_id,criterion,p1,p2,p3\na,Q0,.5,.5,0\na,Q1,,,\n"

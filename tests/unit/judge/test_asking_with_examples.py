@@ -10,12 +10,11 @@ import pytest
 
 from coeval.domain import Criterion, Instance, Request, Task
 from coeval.errors import InputError
-from coeval.judge.labels import Labels
-from coeval.judge.learning.asking_again import ExampleAsker
-from coeval.judge.learning.examples import Correction, Question
-from coeval.judge.learning.learn import Wishes, learn_with_examples
+from coeval.extensions.judge.learning.examples import Correction, ExampleAsker, Question
+from coeval.extensions.judge.learning.learn import Wishes, learn_with_examples
+from coeval.extensions.judge.model.labels import Labels
 from coeval.llm.client.client import Exchange
-from coeval.llm.prompting.options import JudgeOptions
+from coeval.llm.prompting.template_files import JudgeOptions
 from coeval.llm.protocols.protocol import Brief
 from tests.support.models.fake_sender import FakeSender, make_runner
 from tests.support.studies.simulated_judges import simulate_labels
@@ -53,6 +52,7 @@ def make_study() -> tuple[Labels, dict[str, Instance], list[Correction]]:
     return labels, instances, corrections
 
 
+@pytest.mark.slow
 def test_a_judge_is_cured_by_examples_of_other_documents() -> None:
     labels, instances, corrections = make_study()
     sender = Overrating()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -12,10 +13,10 @@ import pytest
 
 from coeval.domain import Scale
 from coeval.errors import InputError
-from coeval.judge.certificate.page import render_page
-from coeval.judge.certificate.proving import Facts, hash_table, write_certificate
-from coeval.judge.certificate.schema import Certificate, EarlierOpening
-from coeval.judge.labels import Labels
+from coeval.extensions.judge.certificate.figures import Facts, hash_table, write_certificate
+from coeval.extensions.judge.certificate.html_page import render_page
+from coeval.extensions.judge.certificate.schema import Certificate, EarlierOpening
+from coeval.extensions.judge.model.labels import Labels
 
 FACTS = Facts(
     made_at="2026-01-31T09:30:00.000Z", task="A <b>task</b>", judge="the judge", judge_hash="a" * 64, models=("m",),
@@ -123,6 +124,43 @@ def test_a_bias_is_found_by_criterion_and_system() -> None:
     )
     assert not any(one.equivalence.equivalent for one in lenient.by_criterion)
     assert any("correct its means before systems are compared" in limit for limit in lenient.limits)
+
+
+def test_a_calibration_that_hides_the_judge_is_named() -> None:
+    dev, sealed = (make_labels(names, skill=1.0) for names in (range(100, 140), range(40)))
+    first = sealed.judges["criterion"] == CRITERIA[0]
+    flat = sealed.judges.assign(
+        raw=sealed.judges["score"],
+        score=sealed.judges["score"].where(~first, 3 + 0.001 * sealed.judges["score"]),
+    )
+    found = write_certificate(FACTS, dev, sealed, flat, {"m": sealed.judges})
+    assert [one.slope is not None for one in found.by_criterion] == [True, False]
+    said = f"The calibrated score by “{CRITERIA[0]}” does not follow the judge: it moves by +0.001"
+    assert [said in limit for limit in found.limits].count(True) == 1
+
+
+def test_it_says_how_often_a_verdict_changes_between_runs(good: Certificate) -> None:
+    assert "it is not known how often a verdict changes between runs" in " ".join(good.findings)
+    dev, sealed = (make_labels(names, skill=1.0) for names in (range(100, 140), range(40)))
+    keys = list(zip(sealed.judges["instance"], sealed.judges["criterion"], strict=True))
+    number = {name: int(re.split("[fs]", name)[0]) for name, _ in keys}
+    # by the first criterion one document in four is 3 as often as 4
+    samples = [
+        (3.0, 4.0) if criterion == CRITERIA[0] and number[name] % 4 == 0 else (5.0, 5.0)
+        for name, criterion in keys
+    ]
+    answers = pd.Series(samples, pd.MultiIndex.from_tuples(keys), dtype=object)
+    found = write_certificate(FACTS, dev, sealed, sealed.judges, {"m": sealed.judges}, answers)
+    first, second = found.by_criterion
+    assert [flip.threshold for flip in first.flips] == [2.0, 3.0, 4.0, 5.0]
+    assert [flip.share.value for flip in first.flips] == [0, 0, 0.25, 0]
+    assert (first.flips[2].lines, first.flips[2].answers, first.flips[2].share.clusters) == (80, 2.0, 40)
+    assert first.flips[2].share.low and first.flips[2].share.low < 0.25 < (first.flips[2].share.high or 0)
+    assert all(flip.share.value == 0 and (flip.share.high or 0) > 0.05 for flip in second.flips)
+    (said,) = (one for one in found.findings if "Asked again" in one)
+    assert f"by “{CRITERIA[0]}”, at the threshold 4: on 25.0% (1" in said and "80 unchanged outputs" in said
+    assert "at least 4</td><td>25.0% (1" in render_page(found)
+    assert "Verdicts that change" not in render_page(good)
 
 
 def test_the_first_lines_say_who_saw_the_draft_and_how_often_the_labels_were_read(good: Certificate) -> None:

@@ -12,8 +12,7 @@ from pydantic import ValidationError
 
 from coeval.domain import Scale
 from coeval.errors import InputError
-from coeval.judge.answers import tabulate_answers
-from coeval.judge.fitted import (
+from coeval.extensions.judge.model.fitted import (
     Bench,
     Calibration,
     Deferral,
@@ -25,8 +24,8 @@ from coeval.judge.fitted import (
     Member,
     Ordinal,
 )
-from coeval.judge.labels import Labels
-from coeval.judge.parts import Example, mark_document
+from coeval.extensions.judge.model.labels import Labels, tabulate_answers
+from coeval.llm.prompting.worked_examples import Example, mark_document
 
 PEOPLE = pd.DataFrame(
     {
@@ -182,3 +181,16 @@ def test_shares_of_samples_are_no_probabilities_beside_those_that_a_judge_gave()
         2**0.5
     )
     assert "probabilities" not in tabulate_answers([sampled])
+
+
+def test_single_answers_are_scored_as_the_judge_would_have_scored_them() -> None:
+    """The n-th answers of both members make the n-th score; a member with one answer leaves nothing to compare."""
+    judges = pd.DataFrame(
+        [("x", "a", "one", 2.0, 1.0, (1.0, 3.0, 2.0)), ("x", "a", "two", 4.0, 1.0, (4.0, 4.0)),
+         ("y", "a", "one", 3.0, 0.0, (3.0, 3.0)), ("y", "a", "two", 3.0, np.nan, ())],
+        columns=["instance", "criterion", "judge", "score", "spread", "samples"],
+    )  # fmt: skip
+    halved = Linear(intercept=0.0, features=(Feature(criterion="a", weight=0.5),), low=0, high=5)
+    fitted = Fitted(calibration=Calibration(maps={"a": halved}))
+    assert fitted.apply_each(judges).to_dict() == {("x", "a"): (1.25, 1.75), ("y", "a"): ()}
+    assert fitted.apply_each(judges.iloc[:0]).empty

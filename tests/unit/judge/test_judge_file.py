@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_ssh_private_key,
+)
 
 from coeval.domain import Criterion, Guide, Instance, Scale
 from coeval.errors import InputError
-from coeval.judge.artifact import judge_file
-from coeval.judge.artifact.building import describe_questions
-from coeval.judge.artifact.judge_file import load_judge, parse_judge, write_judge
-from coeval.judge.fitted import Calibration, Fitted, Isotonic
-from coeval.judge.parts import Example, mark_document
-from tests.support.studies.judge_files import SALT, make_judge, make_protocol
+from coeval.extensions.judge.model import judge_file, verify
+from coeval.extensions.judge.model.file_schema import JudgeFile, Label, Question, describe_questions
+from coeval.extensions.judge.model.fitted import Calibration, Fitted, Isotonic
+from coeval.extensions.judge.model.judge_file import (
+    load_judge,
+    parse_judge,
+    read_public_key,
+    sign_judge,
+    write_judge,
+)
+from coeval.extensions.judge.model.verify import hash_content
+from coeval.extensions.judge.model.verify import main as verify_main
+from coeval.extensions.judge.runtime.judge import Judge
+from coeval.llm.prompting.worked_examples import Example, mark_document
+from tests.support.studies.judge_files import SALT, make_judge, make_key, make_protocol
 
 KEY = "sk-proj-a1b2c3d4e5f6g7h8i9j0"
 PEOPLE = ("Wilhelmina Grape", "otto")
@@ -39,7 +59,8 @@ def test_what_is_written_is_read_back_whole(tmp_path: Path) -> None:
     judge = make_judge(criteria=criteria, fitted=fitted(), questions=tuple(questions), certificate={"n": 1})
     path = tmp_path / "judge.json"
     write_judge(path, judge)
-    assert load_judge(path) == judge
+    read = load_judge(path)
+    assert read == judge.model_copy(update={"hash": read.hash}) and len(read.hash) == 64 and not read.notice
     assert judge.criteria[0].build() == Criterion("Be right.", "Right", scale=Scale(1, 5), guide=guide)
     assert "Why?" not in json.dumps(judge.model_dump(mode="json")["questions"]), (
         "texts only where they are chosen"
@@ -78,8 +99,11 @@ def test_no_key_and_no_persons_name_is_in_the_file(tmp_path: Path) -> None:
 
 
 def changed(change: Any) -> bytes:
+    """A file that was changed, with the hash of what it holds then: a hostile writer can make one too."""
     values = json.loads(json.dumps(make_judge(fitted=fitted()).model_dump(mode="json")))
     change(values)
+    with contextlib.suppress(ValueError):  # no hash is made of what is no number
+        values["hash"] = hash_content(values)
     return json.dumps(values).encode("utf-8", "surrogatepass")
 
 
@@ -93,10 +117,27 @@ HOSTILE = {
         "holds NaN, which is no",
     ),
     "a later version": (
-        changed(lambda v: v.update(version=2)),
-        "is of version 2 and this CoEval reads version 1",
+        changed(lambda v: v.update(version=3)),
+        "is of version 3 and this CoEval reads version 2",
     ),
     "no version": (changed(lambda v: v.pop("version")), "is of version None"),
+    "a key twice": (b'{"kind": "coeval-judge", "kind": "x"}', "the key 'kind' stands there twice"),
+    "a hash of another content": (
+        json.dumps(json.loads(changed(lambda v: None)) | {"name": "Another"}).encode(),
+        "was changed after it was written",
+    ),
+    "no hash": (
+        json.dumps(json.loads(changed(lambda v: None)) | {"hash": ""}).encode(),
+        "has lost its hash",
+    ),
+    "a signature that is none": (
+        json.dumps(json.loads(changed(lambda v: None)) | {"signature": {"key": "x", "value": "y"}}).encode(),
+        "its signature does not fit its content",
+    ),
+    "a signature that is a word": (
+        json.dumps(json.loads(changed(lambda v: None)) | {"signature": "me"}).encode(),
+        "its hash or signature cannot be read",
+    ),
     "a further field": (changed(lambda v: v.update(run="rm -rf /")), "run: Extra inputs"),
     "a path for a name": (
         changed(lambda v: v["judges"][0]["templates"].update({"../../x": "y"})),
@@ -151,3 +192,148 @@ def test_a_file_that_is_too_large_or_not_there_is_refused(
 def test_a_protocol_that_compares_cannot_stand_in_a_file() -> None:
     with pytest.raises(InputError, match="pairwise does not"):
         make_judge(options={"protocol": "pairwise"})
+
+
+def leaves(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The place of every number, text, truth value and null, and of every list and object that is empty."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    if not inner or not value:
+        yield place
+    for key, entry in inner:
+        yield from leaves(entry, (*place, key))
+
+
+def edited(value: Any) -> Any:
+    """Another value of the same kind; another number by as little as a step of the last digit or so."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, (int, float)):
+        return value + 1 if isinstance(value, int) else value * (1 + 1e-12) + 1e-12
+    if isinstance(value, str):
+        return value[:-1] + ("x" if not value.endswith("x") else "y")
+    return 1 if value is None else ["x"] if isinstance(value, list) else {"x": "y"}
+
+
+def whole_judge() -> JudgeFile:
+    """A judge with something in every part."""
+    mark = "0" * 64
+    label = Label(
+        document=mark, output=mark, system="a", criterion="Be right.", people=3.5, n_people=2, raw=4, score=3
+    )
+    question = Question(
+        judge="m", criterion="Be right.", document=mark, output=mark, request=mark, scores=(3.0, 4.0)
+    )
+    return make_judge(
+        fitted=fitted(),
+        labels=(label,),
+        questions=(question,),
+        certificate={"opening": 1, "rmse": {"value": 0.5}},
+    )
+
+
+def test_no_leaf_of_a_file_can_be_edited(tmp_path: Path) -> None:
+    """Slopes, scales, models, figures of the certificate, people's scores: all are under the hash, and the hash too."""
+    path = tmp_path / "judge.json"
+    write_judge(path, whole_judge())
+    signed = sign_judge(path.read_bytes(), make_key(tmp_path))
+    assert parse_judge(signed).signature
+    values = json.loads(signed)
+    places = list(leaves(values))
+    assert len(places) > 60 and ("signature", "value") in places and ("labels", 0, "people") in places
+    for place in places:
+        changed_values = json.loads(signed)
+        holder = changed_values
+        for key in place[:-1]:
+            holder = holder[key]
+        holder[place[-1]] = edited(holder[place[-1]])
+        with pytest.raises(InputError):
+            parse_judge(json.dumps(changed_values))
+        del holder[place[-1]]
+        if place[0] != "signature":
+            with pytest.raises(InputError):
+                parse_judge(json.dumps(changed_values))
+    assert parse_judge(json.dumps(values, indent=4)[:-1] + "\n}").hash == values["hash"], (
+        "spaces are no content"
+    )
+
+
+def test_a_file_from_before_the_hash_opens_and_says_so(tmp_path: Path) -> None:
+    values = json.loads(json.dumps(make_judge().model_dump(mode="json"))) | {"version": 1}
+    del values["hash"], values["signature"]
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(values))
+    assert "cannot be told whether somebody changed it" in load_judge(path).notice
+    with pytest.warns(UserWarning, match="from before judges had a hash"):
+        Judge.load(path)
+    with pytest.raises(InputError, match="it has no signature"):
+        load_judge(path, "ssh-ed25519 AAAA")
+    assert verify_main([str(path)]) == 2
+
+
+def test_a_signature_says_who_answers_for_the_content(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "judge.json"
+    write_judge(path, whole_judge())
+    own, other = make_key(tmp_path), make_key(tmp_path, "other")
+    key = read_public_key(tmp_path / "key.pub")
+    with pytest.raises(InputError, match="it has no signature"):
+        load_judge(path, key)
+    path.write_bytes(sign_judge(path.read_bytes(), own))
+    assert load_judge(path, key).hash and load_judge(path).hash == Judge.load(path, key).file.hash
+    with pytest.raises(InputError, match="signed by another key, SHA256:.* and not SHA256:"):
+        load_judge(path, read_public_key(tmp_path / "other.pub"))
+    # somebody changes the file, makes its hash anew, and signs it
+    forged = json.loads(path.read_bytes()) | {"name": "Another"}
+    forged["hash"] = hash_content(forged)
+    with pytest.raises(InputError, match="its signature does not fit its content"):
+        parse_judge(json.dumps(forged))
+    with pytest.raises(InputError, match="signed by another key"):
+        parse_judge(sign_judge(json.dumps(forged).encode(), other), key=key)
+    pem = tmp_path / "pem"
+    private = load_ssh_private_key(own.read_bytes(), None)
+    pem.write_bytes(private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    assert parse_judge(sign_judge(path.read_bytes(), pem), key=key).signature == load_judge(path).signature
+    pem.write_bytes(
+        private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"word"))
+    )
+    for name, said in (
+        ("pem", "locked by a passphrase"),
+        ("key.pub", "no private key"),
+        ("none", "cannot be read"),
+    ):
+        with pytest.raises(InputError, match=said):
+            sign_judge(path.read_bytes(), tmp_path / name)
+    with pytest.raises(InputError, match="cannot be used as a public key"):
+        read_public_key(own)
+
+
+def test_the_verifier_stands_alone(tmp_path: Path) -> None:
+    """Copied away and run without our packages, it tells a file that is as it was written from one that is not."""
+    source = Path(verify.__file__)
+    assert len(source.read_text("utf-8").splitlines()) <= 200 and "import coeval" not in source.read_text(
+        "utf-8"
+    )
+    alone, path = tmp_path / "verify.py", tmp_path / "judge.json"
+    alone.write_bytes(source.read_bytes())
+    write_judge(path, whole_judge())
+    path.write_bytes(sign_judge(path.read_bytes(), make_key(tmp_path)))
+    make_key(tmp_path, "other")
+
+    def check(*options: str) -> tuple[int, str]:
+        done = subprocess.run(
+            [sys.executable, "-I", str(alone), str(path), *options],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    code, said = check("--key", str(tmp_path / "key.pub"))
+    assert code == 0 and "as it was written, signed by SHA256:" in said and load_judge(path).hash in said
+    assert check()[0] == 0
+    code, said = check("--key", str(tmp_path / "other.pub"))
+    assert code == 1 and "signed by another key" in said
+    path.write_bytes(path.read_bytes().replace(b'"people": 3.5', b'"people": 4.5'))
+    code, said = check()
+    assert code == 1 and "changed after it was written" in said

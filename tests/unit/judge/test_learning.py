@@ -13,24 +13,21 @@ from scipy.stats import kendalltau
 
 from coeval.domain import Scale
 from coeval.errors import InputError
-from coeval.judge.fitted import Fitted, Isotonic, Linear, Ordinal
-from coeval.judge.labels import Labels
-from coeval.judge.learning.baselines import baselines
-from coeval.judge.learning.calibration import learn_maps
-from coeval.judge.learning.deferral import fit_deferral
-from coeval.judge.learning.examples import (
+from coeval.extensions.judge.learning.calibration import Seen, learn_maps
+from coeval.extensions.judge.learning.cross_validation import baselines, deal, judged_lines, measure
+from coeval.extensions.judge.learning.deferral import fit_deferral
+from coeval.extensions.judge.learning.examples import (
     Correction,
     Question,
     Verdict,
     choose_examples,
     judge_with_examples,
 )
-from coeval.judge.learning.jury import fit_best_judge, fit_jury
-from coeval.judge.learning.learn import Wishes, learn, learn_with_examples
-from coeval.judge.learning.lines import deal, judged_lines
-from coeval.judge.learning.measures import measure
-from coeval.judge.learning.raters import Seen
-from coeval.judge.parts import mark_document
+from coeval.extensions.judge.learning.jury import fit_best_judge, fit_jury
+from coeval.extensions.judge.learning.learn import Wishes, learn, learn_with_examples
+from coeval.extensions.judge.model.fitted import Fitted, Isotonic, Linear, Ordinal
+from coeval.extensions.judge.model.labels import Labels
+from coeval.llm.prompting.worked_examples import mark_document
 from tests.benchmarks.judge_null import DOCUMENTS, LEVEL, guarantee
 from tests.support.studies.simulated_judges import simulate_labels, simulate_lines
 
@@ -68,11 +65,13 @@ def test_folds_are_of_whole_documents() -> None:
     assert deal(labels.for_documents(["d1"])) == ()
 
 
+@pytest.mark.slow
 def test_a_judge_without_bias_is_left_alone() -> None:
     kept = [learn(simulate_labels(seed), QUICK, "a").kept for seed in range(SEEDS)]
     assert kept == [()] * SEEDS
 
 
+@pytest.mark.slow
 def test_a_bias_by_one_criterion_is_found_and_removed_and_the_others_left() -> None:
     for seed in range(2):
         study = learn(simulate_labels(seed, bias=1, second=False), QUICK, "a")
@@ -151,6 +150,7 @@ def test_what_stays_with_the_judge_keeps_its_guarantee() -> None:
     assert lost > LEVEL - 2 / (DOCUMENTS + 1) and stayed > 0.3
 
 
+@pytest.mark.slow
 def test_a_deferral_says_what_it_promises() -> None:
     lines = simulate_lines(np.random.default_rng(2), 300)
     told = fit_deferral(lines, "samples", agreement=0.85, coverage=0.8)
@@ -220,6 +220,7 @@ def learned_with(seed: int, bias: float, cure: bool) -> tuple[tuple[str, ...], l
     return study.kept, asked, float(study.after.rmse)
 
 
+@pytest.mark.slow
 def test_examples_from_corrections_are_kept_where_they_cure_and_left_where_they_do_not() -> None:
     kept, asked, _ = learned_with(1, 1.0, cure=True)
     assert kept == ("examples",) and len(asked) == 2 * 120

@@ -8,8 +8,8 @@ import pytest
 
 from coeval.domain import Criterion, Scale, Task
 from coeval.errors import InputError
-from coeval.judge.learning.examples import Correction
-from coeval.judge.learning.wording import (
+from coeval.extensions.judge.learning.examples import Correction
+from coeval.extensions.judge.learning.wording import (
     group_corrections,
     propose_wording,
     read_wording,

@@ -12,9 +12,9 @@ import pytest
 
 from coeval.domain import ColumnRole, Instance, Task
 from coeval.errors import InputError
-from coeval.llm.assistants import plugins
+from coeval.llm.assistants import catalogue
 from coeval.llm.assistants.scores import score_instances
-from coeval.study.drafting.assistants import choose_among
+from coeval.usecases.drafting.assistants import choose_among
 
 ROOT = Path(__file__).resolve().parents[3]
 ROWS = [
@@ -56,6 +56,7 @@ def install(package: Path, site: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_the_example_is_installed_offered_and_scores(site: Path, tmp_path: Path) -> None:
     package = tmp_path / "package"
     package.mkdir()
@@ -75,6 +76,6 @@ def test_a_package_that_cannot_be_loaded_is_named(site: Path) -> None:
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
     for target, said in (("nowhere:x", "cannot be loaded"), ("math:pi", "is no Assistant with a score")):
-        (info / "entry_points.txt").write_text(f"[{plugins.GROUP}]\nbad = {target}\n")
+        (info / "entry_points.txt").write_text(f"[{catalogue.GROUP}]\nbad = {target}\n")
         with pytest.raises(InputError, match=f"“bad” of broken {said}"):
             choose_among(ROWS, TASK, ["TF-IDF cosine"])

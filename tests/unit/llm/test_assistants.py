@@ -19,7 +19,7 @@ from coeval.llm.assistants.catalogue import (
     list_assistants,
     render_assistant_scores,
 )
-from coeval.llm.assistants.rouge import rouge_l, rouge_n
+from coeval.llm.assistants.measures import rouge_l, rouge_n
 from coeval.llm.assistants.scores import correlate_assistants, score_instances
 
 SAME = Instance("same", "a b", "The cat sat on the mat.", reference="The cat sat on the mat.")

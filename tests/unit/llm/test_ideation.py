@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coeval.rules.doubts import FindingKind, lint_criteria, split_criterion
-from coeval.rules.similarity import SAME, likeness, merge_proposals
+from coeval.rules.criterion_wording import SAME, FindingKind, likeness, lint_criteria, merge_proposals
 
 ALIKE = [
     (
@@ -59,33 +58,6 @@ def test_merging_keeps_every_wording_and_counts_samples(samples: list[list[str]]
     assert all(1 <= one.support <= len(samples) == one.samples for one in proposals)
     assert [one.support for one in proposals] == sorted((one.support for one in proposals), reverse=True)
     assert all(one.text in one.members for one in proposals if one.members)
-
-
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("Be easy to follow and logically coherent.", ("Be easy to follow.", "Be logically coherent.")),
-        (
-            "The story is engaging and has a surprising end.",
-            ("The story is engaging.", "The story has a surprising end."),
-        ),
-        (
-            "The story follows the requirement and avoids clichés",
-            ("The story follows the requirement.", "The story avoids clichés."),
-        ),
-        (
-            "Answers should be true and cannot mislead.",
-            ("Answers should be true.", "Answers cannot mislead."),
-        ),
-        ("The answer is free of errors in grammar and spelling.", ()),
-        ("The answer is short, clear and kind.", ()),
-        ("Use simple and easy-to-understand language.", ()),
-        ("Be clear.", ()),
-        ("", ()),
-    ],
-)
-def test_two_statements_in_one_are_told_apart(text: str, parts: tuple[str, ...]) -> None:
-    assert split_criterion(text) == parts
 
 
 def test_findings_name_the_criterion_and_suggest() -> None:

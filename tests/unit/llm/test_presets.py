@@ -8,14 +8,11 @@ import pytest
 
 from coeval.domain import Criterion, Instance, Task
 from coeval.errors import InputError
-from coeval.llm.presets.aspects import SUMMEVAL, TOPICAL_CHAT
-from coeval.llm.presets.registry import PRESETS, get_preset
-from coeval.llm.presets.wordings import find_templates, list_wordings
-from coeval.llm.prompting.template_files import load_template
-from coeval.llm.protocols.protocol import Brief, Item
-from coeval.llm.protocols.registry import build_protocol, list_protocols
-from coeval.study.drafting.run_settings import RunSettings
-from coeval.ui.server.help_pages import render
+from coeval.llm.prompting.presets import PRESETS, SUMMEVAL, TOPICAL_CHAT, get_preset
+from coeval.llm.prompting.template_files import find_templates, list_wordings, load_template
+from coeval.llm.protocols.protocol import Brief, Item, build_protocol, list_protocols
+from coeval.ui.server.plain_pages import render_help
+from coeval.usecases.drafting.run_settings import RunSettings
 
 TASK = Task("news", "News", "Summarise the article.", "Article", "Summary")
 ARTICLE = Instance("a", "A long article.", "A short summary.")
@@ -87,7 +84,7 @@ def test_wordings_are_templates_of_protocols_and_found_by_name(tmp_path: object)
 
 
 def test_the_help_tells_of_every_preset_its_source_its_settings_and_its_differences() -> None:
-    page = html.unescape(bytes(render("presets").body).decode())
+    page = html.unescape(bytes(render_help("judges").body).decode())
     for preset in PRESETS.values():
         assert preset.facts and preset.differences and f"--preset {preset.name}<" in page
         for line in (preset.source, *preset.facts, *preset.differences):

@@ -12,14 +12,17 @@ from hypothesis import strategies as st
 
 from coeval.domain import ColumnRole, Criterion, Instance, Message, Request, Scale, Task
 from coeval.errors import InputError
-from coeval.llm.prompting.fencing import neutralise, render_block, render_sample
-from coeval.llm.prompting.options import PERSONAS, JudgeOptions
-from coeval.llm.prompting.schemas import evaluation_schema
-from coeval.llm.prompting.template_files import FOLDER, load_template
-from coeval.llm.prompting.values import render_criterion, render_scale
-from coeval.llm.protocols.protocol import Brief
-from coeval.llm.protocols.registry import build_protocol, list_protocols
-from coeval.llm.running.estimate import estimate_tokens
+from coeval.llm.prompting.questions import evaluation_schema
+from coeval.llm.prompting.template_files import FOLDER, PERSONAS, JudgeOptions, load_template
+from coeval.llm.prompting.template_values import (
+    neutralise,
+    render_block,
+    render_criterion,
+    render_sample,
+    render_scale,
+)
+from coeval.llm.protocols.protocol import Brief, build_protocol, list_protocols
+from coeval.llm.running.forecast import estimate_tokens
 from tests.support.models.single_judgment import render_calls
 
 TASK = Task("eli5", "ELI5", "Answer for a child.", "Question", "Answer", guidelines="Be fair.",

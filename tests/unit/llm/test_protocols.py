@@ -12,15 +12,14 @@ import pytest
 
 from coeval.domain import Answer, Criterion, ImportedDraft, Instance, Quote, RowKind, Scale, Task, TokenProb
 from coeval.errors import InputError, ModelError
+from coeval.extensions.fusion.protocol import Fusion
 from coeval.llm.assistants.catalogue import list_assistants
-from coeval.llm.ideation.criteria import draft_criteria
-from coeval.llm.ideation.evaluation_steps import draft_steps
-from coeval.llm.ideation.fusion_plan import draft_plan
-from coeval.llm.prompting.options import JudgeOptions
-from coeval.llm.prompting.schemas import evaluation_schema
-from coeval.llm.protocols import registry
+from coeval.llm.prompting.questions import evaluation_schema
+from coeval.llm.prompting.template_files import JudgeOptions
+from coeval.llm.proposals import draft_criteria, draft_steps
+from coeval.llm.protocols import protocol as registry
 from coeval.llm.protocols.by_criterion import ByCriterion, Form
-from coeval.llm.reading.logprobs import expected_score
+from coeval.llm.reading.ratings import expected_score
 from tests.support.models.fake_ask import FakeAsk
 from tests.support.models.single_judgment import judge, judge_all
 
@@ -120,6 +119,17 @@ def test_samples_are_averaged_and_the_nearest_one_speaks() -> None:
     ]
     assert draft.samples == (1, 4, 5)
     assert len({request.hash for request, _ in ask.history}) == 1
+
+
+def test_a_draft_names_the_rules_that_accepted_its_scores() -> None:
+    assert judged(FakeAsk('{"conclusion": "Clear.", "score": 4, "evidence": []}'), "coeval").rule == "JSON"
+    # the nearest answer has a labelled line; the one that was read from a sentence is named as well
+    mixed = FakeAsk(
+        "Rating: 3\nRationale: near", "It is good. I would give it a 4.", "Rating: 3\nRationale: near"
+    )
+    assert judged(mixed, "rate-explain", samples=3, temperature=1.0).rule == "labelled line + sentence"
+    unread = judged(FakeAsk("I like it.", "Rating: 9"), "rate-explain")
+    assert (unread.score, unread.rule) == (None, "")
 
 
 def test_an_unreadable_answer_is_asked_for_once_more_in_the_same_conversation() -> None:
@@ -268,11 +278,13 @@ FUSION = JudgeOptions("m", "fusion", samples=2)
 
 def test_a_plan_is_asked_for_with_numbered_assistants() -> None:
     ask = FakeAsk("", "1. Trust ROUGE-1 for [1].")
-    assert run(draft_plan(ask, TASK, [CLEAR, SHORT], ASSISTANTS, FUSION)) == "1. Trust ROUGE-1 for [1]."
+    assert (
+        run(Fusion.draft_plan(ask, TASK, [CLEAR, SHORT], ASSISTANTS, FUSION)) == "1. Trust ROUGE-1 for [1]."
+    )
     assert "1. ROUGE-1: " in ask.words() and "2. chrF: " in ask.words()
     assert "[2] The answer is short. Scale: whole numbers from 1 (lowest) to 3 (highest)." in ask.words()
     with pytest.raises(InputError, match="at least one criterion and one assistant"):
-        run(draft_plan(FakeAsk(), TASK, [CLEAR], [], FUSION))
+        run(Fusion.draft_plan(FakeAsk(), TASK, [CLEAR], [], FUSION))
 
 
 def test_fusion_judges_all_criteria_at_once() -> None:

@@ -10,11 +10,9 @@ import pytest
 
 from coeval.domain import Answer, Criterion, Instance, Request, Scale, Task
 from coeval.llm.client.abilities import Abilities, Rung, build_body
-from coeval.llm.ideation.criteria import draft_criteria
-from coeval.llm.ideation.evaluation_steps import draft_steps
-from coeval.llm.prompting.options import JudgeOptions
-from coeval.llm.protocols.protocol import Brief, Item
-from coeval.llm.protocols.registry import build_protocol, list_protocols
+from coeval.llm.prompting.template_files import JudgeOptions
+from coeval.llm.proposals import draft_criteria, draft_steps
+from coeval.llm.protocols.protocol import Brief, Item, build_protocol, list_protocols
 from tests.support.models.single_judgment import judge, judge_all
 from tests.support.models.stub_answers import default_reply, scale_of
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coeval.domain import Arm
+from coeval.domain import Arm, Instance
 from coeval.errors import InputError
 from coeval.rules.arms import (
     BLOCK,
@@ -19,6 +19,7 @@ from coeval.rules.arms import (
     draw_arm,
     draw_order,
     draw_share,
+    find_telling,
 )
 
 
@@ -103,8 +104,8 @@ def test_order_of_a_seed() -> None:
         (Design(blind_share=-0.01), "The blind share is -1%: choose one from 0% to 100%."),
         (Design(first_share=1.01), "The judge-first share is 101%: choose one from 0% to 100%."),
         (Design(planted_share=math.nan), "The planted errors share is nan%: choose one from 0% to 100%."),
-        (Design(0.6, 0.5), "The blind and judge-first shares come to 110% of the assignments: lower one, so that "
-                           "they come to 100% at most."),
+        (Design(0.6, 0.5), "The blind and judge-first shares add up to 110% of the assignments: lower one, so that "
+                           "they add up to at most 100%."),
         (Design(idle_seconds=9), "The idle time is 9 s: choose one from 10 to 3,600 s."),
         (Design(idle_seconds=3601), "The idle time is 3601 s: choose one from 10 to 3,600 s."),
     ],
@@ -121,3 +122,10 @@ def test_a_design_that_cannot_be(design: Design, said: str) -> None:
 )
 def test_a_design_at_its_ends(design: Design) -> None:
     assert check_design(design) == design
+
+
+def test_a_name_of_three_letters_counts_by_itself_and_a_longer_one_everywhere() -> None:
+    context = {"by": "made by Abc", "topic": "abcdef", "note": "xabcdx"}
+    instances = [Instance("1", "", "", context=context)]
+    assert find_telling(instances, {*context}, ["abc"]) == {"by"}
+    assert find_telling(instances, {*context}, ["abcd"]) == {"topic", "note"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coeval.rules.doubts import FindingKind, lint_criteria, split_criterion
+from coeval.rules.criterion_wording import FindingKind, lint_criteria, split_criterion
 
 
 @pytest.mark.parametrize(
@@ -24,9 +24,27 @@ from coeval.rules.doubts import FindingKind, lint_criteria, split_criterion
         ("The reply is kind, and it is short.", ("The reply is kind.", "It is short.")),
         # what stands in brackets joins nothing
         ("The text (and its title) is short and clear.", ("The text  is short.", "The text  is clear.")),
+        ("Be easy to follow and logically coherent.", ("Be easy to follow.", "Be logically coherent.")),
+        (
+            "The story is engaging and has a surprising end.",
+            ("The story is engaging.", "The story has a surprising end."),
+        ),
+        (
+            "The story follows the requirement and avoids clichés",
+            ("The story follows the requirement.", "The story avoids clichés."),
+        ),
+        (
+            "Answers should be true and cannot mislead.",
+            ("Answers should be true.", "Answers cannot mislead."),
+        ),
+        ("The answer is free of errors in grammar and spelling.", ()),
+        ("The answer is short, clear and kind.", ()),
+        ("Use simple and easy-to-understand language.", ()),
+        ("Be clear.", ()),
+        ("", ()),
     ],
 )  # fmt: skip
-def test_two_statements_are_told_apart(text: str, parts: tuple[str, str]) -> None:
+def test_two_statements_are_told_apart(text: str, parts: tuple[str, ...]) -> None:
     assert split_criterion(text) == parts
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,6 +89,15 @@ def test_blind_rows_are_the_persons_own() -> None:
 def test_an_unscored_draft_still_takes_a_score() -> None:
     made = check(Draft(1, 1, None, id=6), Scale(0, 1), Arm.ASSISTED, 0, [], [])
     assert made == (ScrutinyRow(SCORE, Action.ADD, text="0"),)
+
+
+def test_a_draft_without_a_line_of_its_score_gets_one_and_no_other_gets_two() -> None:
+    for lines in (DRAFT.rows, DRAFT.rows[1:2], DRAFT.rows[2:], ()):
+        sent = [SentRow(line.id, Action.APPROVE) for line in lines if line.kind is not SCORE]
+        made = check(replace(DRAFT, rows=lines), Scale(), Arm.ASSISTED, 4, sent, [])
+        assert [row.kind for row in made].count(SCORE) == 1 and len(made) == len(
+            {*lines, SCORE} - {DRAFT.rows[1]}
+        )
 
 
 @given(st.sets(st.integers(1, 10_000)), st.text(max_size=5))

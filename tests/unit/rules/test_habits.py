@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coeval.rules.habits import find_habits
+from coeval.rules.screening import find_habits
 from tests.support.studies.draft_saves import Save, in_columns
 
 

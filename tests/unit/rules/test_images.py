@@ -7,11 +7,18 @@ import base64
 import pytest
 
 from coeval.datasets.text import check_text
-from coeval.domain import ColumnRole, Instance, Scale, Task
+from coeval.domain import ColumnRole, Instance, Task
 from coeval.errors import InputError
-from coeval.rules.columns.column_roles import guess_column, select_context
-from coeval.rules.columns.images import ImageError, is_allowed, list_images, looks_like_image, read_image
-from coeval.study.hosting.image_hosts import _read_host
+from coeval.rules.column_roles import (
+    ImageError,
+    guess_column,
+    is_allowed,
+    list_images,
+    looks_like_image,
+    read_image,
+    select_context,
+)
+from coeval.usecases.images import _read_host
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -52,15 +59,15 @@ def test_images_that_are_taken(value: str, host: str) -> None:
         ("https://[::1]/a.png", "begins with https://"),
         ("https://[broken/a.png", "begins with https://"),
         ("https://images.example.org/a.svg", "SVG can hold scripts"),
-        ("https://images.example.org/" + "a" * 2_000, "2,000 are taken"),
+        ("https://images.example.org/" + "a" * 2_000, "at most 2,000"),
         ("data:image/svg+xml,<svg onload=alert(1)>", "SVG can hold scripts"),
         ("data:image/svg+xml;base64,PHN2Zz4=", "SVG can hold scripts"),
         ("data:text/html;base64,PHA+", "give PNG, JPEG, GIF or WebP"),
         ("data:image/png,plain", "give PNG, JPEG, GIF or WebP"),
         ("data:image/bmp;base64,Qk0=", "give PNG, JPEG, GIF or WebP"),
-        ("data:image/png;base64,!!!!", "is not whole"),
-        (data(b"<svg onload=alert(1)>"), "said to be PNG and is not"),
-        (data(PNG, "jpeg"), "said to be JPEG and is not"),
+        ("data:image/png;base64,!!!!", "is incomplete"),
+        (data(b"<svg onload=alert(1)>"), "the data is not PNG"),
+        (data(PNG, "jpeg"), "the data is not JPEG"),
     ],
 )
 def test_hostile_and_broken_values_are_refused_with_a_remedy(value: str, why: str) -> None:
@@ -81,15 +88,15 @@ def test_hosts() -> None:
         "a.example.org:8443",
     ]
     for bad in ("*", "'self'", "data:", "*.org;script-src", "localhost", "a..b", "https://"):
-        with pytest.raises(InputError, match="is no host"):
+        with pytest.raises(InputError, match="is not a host name"):
             _read_host(bad)
 
 
 def test_a_column_of_images_is_recognised_and_is_no_text() -> None:
-    found = guess_column("photo", ["https://a.example.org/1.JPG", "", data(PNG)], Scale())
-    assert found.role is ColumnRole.IMAGE and not found.question
-    assert guess_column("photo", ["https://a.example.org/1.png", "none"], Scale()).role is ColumnRole.SHOWN
-    assert guess_column("link", ["https://a.example.org/about"], Scale()).role is ColumnRole.SHOWN
+    found = guess_column("photo", ["https://a.example.org/1.JPG", "", data(PNG)])
+    assert found.role is ColumnRole.IMAGE
+    assert guess_column("photo", ["https://a.example.org/1.png", "none"]).role is ColumnRole.HIDDEN
+    assert guess_column("link", ["https://a.example.org/about"]).role is ColumnRole.HIDDEN
     assert not looks_like_image("see https://a.example.org/1.png")
     columns = {"photo": ColumnRole.IMAGE, "topic": ColumnRole.SHOWN}
     context = {"photo": data(PNG), "topic": "bees"}

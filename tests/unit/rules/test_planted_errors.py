@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,11 +15,12 @@ from hypothesis import strategies as st
 from coeval.domain import Draft, EvaluationRow, Quote, RowKind, Scale
 from coeval.rules.planted_errors import (
     ErrorKind,
+    Neighbour,
     PlantedError,
     apply_planted_error,
     draw_kind,
-    draw_line,
     draw_place,
+    plant,
     plant_evidence,
     plant_score,
     restate,
@@ -58,18 +61,29 @@ def test_the_share_is_met_and_half_have_a_wrong_score() -> None:
     assert all(850 <= drawn[kind] <= 1_150 for kind in ErrorKind)
 
 
-EVEN = dict.fromkeys(range(1, 6), 100)
+def with_score(score: float, text: str, **changed: Any) -> Draft:
+    rows = (DRAFT.rows[0], EvaluationRow(SCORE, text, id=11), *DRAFT.rows[2:])
+    return replace(DRAFT, score=score, rows=rows, **{"samples": ()} | changed)
 
 
-def with_score(score: float, text: str) -> Draft:
-    return replace(
-        DRAFT, score=score, rows=(DRAFT.rows[0], EvaluationRow(SCORE, text, id=11), *DRAFT.rows[2:])
-    )
+def scored(common: Mapping[float, int], text: str = "{:g}") -> list[Draft]:
+    """As many drafts of each score, the own draft not among them."""
+    scores = [score for score, count in common.items() for _ in range(count)]
+    return [with_score(score, text.format(score), id=100 + at) for at, score in enumerate(scores)]
+
+
+def neighbours(*drafts: Draft) -> list[Neighbour]:
+    return [Neighbour(draft, True) for draft in drafts]
+
+
+EVEN = dict.fromkeys((1.0, 2.0, 3.0, 4.0, 5.0), 9)
 
 
 @given(st.decimals(1, 5, places=2), st.integers(1, 200))
 def test_a_planted_score_is_one_away_on_the_scale_and_has_no_more_digits(score: Decimal, person: int) -> None:
-    planted = plant_score("seed", person, with_score(float(score), f"I say {score}."), Scale(), EVEN)
+    draft = with_score(float(score), f"I say {score}.")
+    lower, higher = (with_score(float(score) + by, f"I say {score + by}.", id=9) for by in (-1, 1))
+    planted = plant_score("seed", person, draft, Scale(), [lower, higher])
     if planted is not None:
         assert planted.score is not None and 1 <= planted.score <= 5
         assert abs(Decimal(repr(planted.score)) - score) == 1
@@ -79,37 +93,121 @@ def test_a_planted_score_is_one_away_on_the_scale_and_has_no_more_digits(score: 
 @pytest.mark.parametrize(("score", "shown"), [(5.0, {4.0}), (1.0, {2.0}), (3.0, {2.0, 4.0})])
 def test_scores_go_either_way_but_never_off_the_scale(score: float, shown: set[float]) -> None:
     draft = with_score(score, f"{score:g}")
-    drafts = (plant_score("seed", person, draft, Scale(), EVEN) for person in range(50))
+    drafts = (plant_score("seed", person, draft, Scale(), scored(EVEN)) for person in range(50))
     assert {one.score for one in drafts if one} == shown
 
 
 def test_as_many_scores_go_up_as_come_down() -> None:
-    """Of 10,000 drafts with 1 to 5 in shares of 1:2:4:6:3, each step is taken as often in either direction."""
-    common = {1: 625, 2: 1250, 3: 2500, 4: 3750, 5: 1875}
+    """Of 200 drafts with 1 to 5 in shares of about 1:2:4:6:3, each step is taken as often in either direction."""
+    run = [replace(one, instance=one.id) for one in scored({1: 12, 2: 25, 3: 50, 4: 75, 5: 38})]
     moved: Counter[tuple[float, float]] = Counter()
-    scores = [score for score, count in common.items() for _ in range(count)]
-    for number, score in enumerate(scores, 1):
-        draft = replace(with_score(float(score), f"{score}"), instance=number)
-        planted = plant_score("seed", 1, draft, Scale(), common)
-        if planted and planted.score:
-            moved[score, planted.score] += 1
+    for draft in run:
+        for person in range(8):
+            planted = plant_score("seed", person, draft, Scale(), run)
+            if planted and planted.score and draft.score:
+                moved[draft.score, planted.score] += 1
     for low in range(1, 5):
         up, down = moved[low, low + 1], moved[low + 1, low]
-        # half of the rarer score's drafts, 312 to 1,250, go either way: 5 standard deviations of the difference
-        assert up > 200 and abs(up - down) < 5 * (up + down) ** 0.5
+        # half of the rarer score's 96 to 400 draws go either way: 4 standard deviations of the difference
+        assert up > 25 and abs(up - down) < 4 * (up + down) ** 0.5
 
 
-def test_nothing_is_planted_where_there_is_no_room() -> None:
-    assert plant_score("seed", 1, with_score(0.5, "0.5"), Scale(0, 1), {0: 9, 1: 9}) is None
-    assert plant_score("seed", 1, replace(DRAFT, score=None), Scale(), EVEN) is None
+def test_no_score_is_planted_where_there_is_no_room() -> None:
+    run = scored(EVEN)
+    assert plant_score("seed", 1, with_score(0.5, "0.5"), Scale(0, 1), scored({0.5: 9})) is None
+    assert plant_score("seed", 1, replace(DRAFT, score=None), Scale(), run) is None
     # a wrong score in a line that names none would be all that the line says
-    assert plant_score("seed", 1, with_score(4.0, "Rather good."), Scale(), EVEN) is None
+    assert plant_score("seed", 1, with_score(4.0, "Rather good."), Scale(), run) is None
     # where every draft has the same score, another one would stand out
-    assert plant_score("seed", 1, DRAFT, Scale(), {4: 100}) is None
-    assert plant_evidence(replace(DRAFT, rows=DRAFT.rows[:2]), 0, OTHER) is None
-    assert plant_evidence(DRAFT, 0, DRAFT) is None
-    # another number of quotes, and no second line
-    assert plant_evidence(DRAFT, 1, OTHER) is None
+    assert plant_score("seed", 1, with_score(4.0, "4"), Scale(), scored({4: 30})) is None
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        "It deserves a 4.",
+        "Good: 4 out of 5.",
+        "Four out of five.",
+        "It is a 3.",
+        "I was torn between three and this.",
+        "It gets full marks.",
+        "This has the highest possible score.",
+    ],
+)
+def test_no_score_is_planted_that_another_line_contradicts(elsewhere: str) -> None:
+    """Also none that another line states already: it would be right there and wrong here."""
+    plain, run = with_score(4.0, "Score: 4"), scored({3.0: 30, 4.0: 9, 5.0: 30}, "Score: {:g}")
+    assert all(plant_score("seed", person, plain, Scale(), run) for person in range(30))
+    for row in (EvaluationRow(CONCLUSION, f"1. {elsewhere}"), EvaluationRow(EVIDENCE, f"- {elsewhere}")):
+        draft = replace(plain, rows=(row, *plain.rows[1:]))
+        shown = [plant_score("seed", person, draft, Scale(), run) for person in range(30)]
+        # a line that names the 3 leaves room for a 5
+        assert {one.score for one in shown if one} <= (
+            {5.0} if "3" in elsewhere or "three" in elsewhere else set()
+        )
+
+
+def test_what_is_quoted_and_how_old_a_child_is_state_no_score() -> None:
+    rows = (
+        EvaluationRow(CONCLUSION, "1. A five-year-old of 4-year-old parents can follow it."),
+        EvaluationRow(SCORE, "Score: 4"),
+        EvaluationRow(EVIDENCE, "- “the 4 cats”", (Quote("the 4 cats"),)),
+    )
+    run = [
+        replace(one, rows=(rows[0], one.rows[1], rows[2])) for one in scored({3.0: 9, 5.0: 9}, "Score: {:g}")
+    ]
+    assert plant_score("seed", 1, replace(DRAFT, samples=(), rows=rows), Scale(), run) is not None
+
+
+MEAN = "Score: {:g} (mean of 4 answers, standard deviation {})"
+
+
+def averaged(samples: tuple[float, ...], spread: str = "0.50", **changed: Any) -> Draft:
+    score = sum(samples) / len(samples)
+    return with_score(score, MEAN.format(score, spread), samples=samples, **changed)
+
+
+def test_a_mean_of_several_answers_is_moved_with_all_of_them() -> None:
+    draft = averaged((4, 4, 4, 3))
+    run = [averaged((3, 3, 3, 2), id=7), averaged((5, 5, 5, 4), id=8)]
+    shown = {
+        apply_planted_error(draft, plant_score("seed", person, draft, Scale(), run), "").rows[1].text
+        for person in range(30)
+    }
+    assert shown == {MEAN.format(2.75, "0.50"), MEAN.format(4.75, "0.50")}
+    # four answers stay four where the score is 4 as well
+    four = averaged((4, 4, 4, 4), "0.00")
+    down = plant_score(
+        "seed", 2, four, Scale(), [averaged((3,) * 4, "0.00", id=7), averaged((5,) * 4, "0.00", id=8)]
+    )
+    assert down and apply_planted_error(four, down, "").rows[1].text in (
+        MEAN.format(3, "0.00"),
+        MEAN.format(5, "0.00"),
+    )
+
+
+def test_no_mean_is_planted_that_the_answers_could_not_have() -> None:
+    # 5, 4, 4, 4 one higher would need a 6; what has no answers beside it is not computed anew
+    high, run = averaged((5, 4, 4, 4)), [averaged((5, 5, 5, 5), "0.50"), averaged((4, 3, 3, 3), id=7)]
+    shown = [plant_score("seed", person, high, Scale(), run) for person in range(30)]
+    assert {one.score for one in shown if one} == {3.25}
+    lost = replace(high, samples=())
+    assert not any(plant_score("seed", person, lost, Scale(), run) for person in range(30))
+    # a spread that drafts with the other score do not have would tell
+    other = [averaged((3, 3, 3, 4), "0.41", id=7)]
+    assert not any(plant_score("seed", person, high, Scale(), other) for person in range(30))
+
+
+def test_scores_are_exchanged_among_drafts_of_one_form() -> None:
+    """A 5 whose line says what could be better tells itself where only 4s say so."""
+    doubting = "Score: {:g}, but it could be simpler."
+    run = [
+        *scored({4.0: 9, 3.0: 9}, doubting),
+        *scored({5.0: 99, 4.0: 9}, "Score: {:g}, clear and simple all over."),
+    ]
+    draft = with_score(4.0, doubting.format(4))
+    shown = [plant_score("seed", person, draft, Scale(), run) for person in range(30)]
+    assert {one.score for one in shown if one} == {3.0}
 
 
 def test_a_wrong_score_is_the_only_thing_that_differs() -> None:
@@ -123,14 +221,98 @@ def test_a_wrong_score_is_the_only_thing_that_differs() -> None:
     assert [row.id for row in shown.rows] == [10, 11, 12, 13]
 
 
-def test_a_foreign_line_keeps_its_place_and_quotes_what_the_own_line_quoted() -> None:
-    planted = plant_evidence(DRAFT, 0, OTHER)
-    assert planted is not None and planted.draft_row == 12 and planted.source == OTHER.rows[0]
-    shown = apply_planted_error(DRAFT, planted, "the cat sat")
-    swapped = next(row for row in shown.rows if row.id == 12)
-    assert swapped.text == "It is rude: “the cat”." and swapped.quotes == (Quote("the cat", 0, 7),)
-    assert sum(a != b for a, b in zip(shown.rows, DRAFT.rows, strict=True)) == 1
-    assert shown.score == DRAFT.score
+def commenting(number: int, *lines: tuple[str, str], score: float = 4.0) -> Draft:
+    """A draft whose lines of evidence are these, each with what it quotes."""
+    rows = tuple(
+        EvaluationRow(EVIDENCE, text, (Quote(quoted),) if quoted else (), id=10 * number + at)
+        for at, (text, quoted) in enumerate(lines)
+    )
+    return Draft(number, 1, score, (EvaluationRow(CONCLUSION, "Clear."), *rows), id=number)
+
+
+CATS = commenting(1, ('- "the cat" - This sentence explains how kittens purr.', "the cat"))
+DOGS = commenting(2, ('3. Evidence: "a dog" - This sentence explains how puppies bark.', "a dog"))
+
+
+def test_a_line_keeps_its_mark_its_lead_in_and_its_quotes() -> None:
+    planted = plant_evidence("seed", 1, CATS, "the cat sat", neighbours(DOGS))
+    assert planted is not None and planted.draft_row == 10 and planted.source == DOGS.rows[1]
+    shown = apply_planted_error(CATS, planted, "the cat sat")
+    assert shown.rows[1].text == '- "the cat" - This sentence explains how puppies bark.'
+    assert shown.rows[1].quotes == CATS.rows[1].quotes
+    assert (shown.rows[0], shown.score) == (CATS.rows[0], CATS.score)
+
+
+@pytest.mark.parametrize(
+    ("line", "quoted", "why"),
+    [
+        ('- "a dog"', "a dog", "it only quotes"),
+        ('- "a dog" This sentence explains how puppies bark.', "a dog", "another link"),
+        ('- "a dog" - This analogy explains how puppies bark.', "a dog", "another lead-in"),
+        ('- "a dog" - This sentence explains how puppies bark', "a dog", "no full stop"),
+        ('- "a dog" - This sentence explains how “puppies” bark.', "a dog", "other signs of quotation"),
+        (
+            '- "a dog" - This sentence explains how puppies bark at strangers who pass.',
+            "a dog",
+            "longer by far",
+        ),
+        ("- This sentence explains how puppies bark.", "", "no quote"),
+        ('- "a dog" - This sentence explains how it is so.', "a dog", "it names nothing of its own"),
+        ('- "a dog" - This sentence explains how strange it sat.', "a dog", "it is true here"),
+        ('- "a dog" - This sentence explains how kittens purr.', "a dog", "the same words"),
+    ],
+)
+def test_a_line_of_another_form_lends_nothing(line: str, quoted: str, why: str) -> None:
+    run = neighbours(commenting(2, (line, quoted)), *(commenting(n, ("Well.", "")) for n in (3, 4)))
+    assert plant_evidence("seed", 1, CATS, "strange how the cat sat", run) is None, why
+
+
+def test_nothing_is_lent_by_what_the_person_sees_or_by_another_score() -> None:
+    assert plant_evidence("seed", 1, CATS, "", [Neighbour(DOGS, False)]) is None
+    assert plant_evidence("seed", 1, CATS, "", neighbours(replace(DOGS, score=2.0))) is None
+    assert plant_evidence("seed", 1, replace(CATS, score=None), "", neighbours(DOGS)) is None
+    assert plant_evidence("seed", 1, CATS, "", []) is None
+
+
+def test_a_comment_that_a_draft_repeats_is_left() -> None:
+    line = '- "the cat" - This sentence explains how kittens purr.'
+    assert (
+        plant_evidence("seed", 1, commenting(1, (line, "the cat"), (line, "the cat")), "", neighbours(DOGS))
+        is None
+    )
+
+
+def test_a_line_is_as_likely_to_lend_its_comment_as_to_lose_it() -> None:
+    """Two of a draft's lines go half as often each, and are lent half as often each."""
+    two = commenting(
+        3,
+        ('- "a bird" - This sentence explains how finches sing.', "a bird"),
+        ('- "a bird" - This sentence explains how parrots talk.', "a bird"),
+    )
+    lent: Counter[int] = Counter()
+    lost: Counter[int | None] = Counter()
+    for person in range(600):
+        planted = plant_evidence("seed", person, CATS, "", neighbours(DOGS, two))
+        taken = plant_evidence("seed", person, two, "", neighbours(CATS, DOGS))
+        assert planted and planted.source and taken
+        lent[planted.source.id] += 1
+        lost[taken.draft_row] += 1
+    # 300, 150 and 150 of 600: standard deviations of 12 and 11
+    assert abs(lent[20] - 300) < 50 and all(abs(lent[line] - 150) < 45 for line in (30, 31)), lent
+    assert abs(lost[30] - 300) < 50 and set(lost) == {30, 31}
+
+
+def test_each_kind_is_planted_as_its_own() -> None:
+    draft = replace(CATS, rows=(*CATS.rows, EvaluationRow(SCORE, "4")))
+    said = {3: "ducks quack", 4: "cattle low", 5: "puppies bark"}
+    others = [
+        commenting(score, (f'"a" - This sentence explains how {text}.', "a"), score=score)
+        for score, text in said.items()
+    ]
+    others = [replace(one, rows=(*one.rows, EvaluationRow(SCORE, f"{one.score:g}"))) for one in others]
+    for kind in ErrorKind:
+        planted = plant(kind, "seed", 1, draft, Scale(), "", neighbours(*others))
+        assert planted is not None and planted.kind is kind
 
 
 def test_what_was_planted_before_is_shown_as_it_was() -> None:
@@ -156,30 +338,25 @@ def test_a_seed_draws_tomorrow_what_it_drew_today() -> None:
     kinds = {None: "-", ErrorKind.SCORE: "s", ErrorKind.EVIDENCE: "e"}
     assert "".join(kinds[draw_kind("seed", n, 3, 2, 0.5)] for n in people) == "s-ss-e-----e--e-s-see--s-s-e--"
     assert [draw_place("seed", n, 3, 2, 100) for n in people][:10] == [55, 52, 11, 62, 4, 87, 97, 28, 42, 67]
-    assert "".join(str(draw_line("seed", n, DRAFT)) for n in people) == "010100000001111110001100110000"
 
-    def shown(common: dict[int, int]) -> str:
-        drawn = (plant_score("seed", n, DRAFT, Scale(), common) for n in people)
+    def shown(common: dict[float, int]) -> str:
+        draft = with_score(4.0, "4")
+        drawn = (plant_score("seed", n, draft, Scale(), scored(common)) for n in people)
         return "".join("-" if planted is None else f"{planted.score:g}" for planted in drawn)
 
-    assert shown(EVEN) == "353333355533555533333535355335"
+    assert shown({3: 9, 4: 8, 5: 9}) == "353333355533555533333535355335"
     # half as common as the draft's own 4: every other 3 is shown, and all the 5s
-    assert shown({3: 50, 4: 100, 5: 100}) == "353-3335553-5555-3---5-5-55335"
+    assert shown({3: 5, 4: 9, 5: 10}) == "353-3335553-5555-3---5-5-55335"
 
 
 def test_a_planted_score_names_its_draft_and_its_kind() -> None:
-    for common in ({3: 1, 5: 1}, EVEN):  # also where nobody has counted the draft's own score
-        shown = [plant_score("seed", person, DRAFT, Scale(), common) for person in range(30)]
+    for common in ({3.0: 1, 5.0: 1}, EVEN | {4.0: 8}):
+        draft, run = with_score(4.0, "4"), scored(common)
+        shown = [plant_score("seed", person, draft, Scale(), run) for person in range(30)]
         assert {one.score for one in shown if one} == {3.0, 5.0}
         assert all(one == PlantedError(5, ErrorKind.SCORE, score=one.score) for one in shown if one)
         assert all(shown)
-    assert not any(plant_score("seed", person, DRAFT, Scale(), {4: 1}) for person in range(30))
-
-
-def test_a_line_is_drawn_among_those_of_evidence_alone() -> None:
-    more = replace(DRAFT, rows=(*DRAFT.rows, EvaluationRow(EVIDENCE, "“on”", id=14)))
-    assert {draw_line("seed", person, more) for person in range(40)} == {0, 1, 2}
-    assert draw_line("seed", 1, replace(DRAFT, rows=DRAFT.rows[:2])) is None
+        assert not any(plant_score("seed", person, draft, Scale(), []) for person in range(30))
 
 
 @pytest.mark.parametrize(
@@ -196,6 +373,12 @@ def test_a_line_is_drawn_among_those_of_evidence_alone() -> None:
         ("3.8", 3.75, 4.75, "4.8"),
         ("4.3", 4.3, 3.3, "3.3"),
         ("I say 4", 4.3, 5.3, None),
+        (
+            "4 (mean of 4 answers, standard deviation 4.00)",
+            4,
+            3,
+            "3 (mean of 4 answers, standard deviation 4.00)",
+        ),
     ],
 )
 def test_a_score_is_restated_where_a_line_states_it_and_nowhere_else(
@@ -206,23 +389,6 @@ def test_a_score_is_restated_where_a_line_states_it_and_nowhere_else(
 
 def quoting(text: str, *quotes: str) -> EvaluationRow:
     return EvaluationRow(EVIDENCE, text, tuple(Quote(one) for one in quotes), id=1)
-
-
-@pytest.mark.parametrize(
-    ("foreign", "wanted"),
-    [
-        (quoting("“x” is not “x y”.", "x", "x y"), "“p” is not “q”."),
-        (quoting("“x” and “x”, again “x”.", "x", "x"), "“p” and “q”, again “x”."),
-        (quoting("x then y", "x", "y"), "p then q"),
-        (quoting("“x” alone", "x"), None),
-        (quoting("“x” and something", "x", "not there"), None),
-        (quoting("“x” and “”", "x", ""), None),
-    ],
-)
-def test_a_foreign_line_quotes_what_the_own_line_quoted(foreign: EvaluationRow, wanted: str | None) -> None:
-    own = replace(DRAFT, rows=(quoting("“p”, “q”", "p", "q"),))
-    planted = plant_evidence(own, 0, replace(DRAFT, rows=(foreign,)))
-    assert (planted and planted.text) == wanted
 
 
 def test_what_was_planted_before_lines_kept_their_quotes_finds_them_in_the_output() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coeval.domain import Origin, Proposal
-from coeval.rules.similarity import SAME, likeness, merge_proposals
+from coeval.rules.criterion_wording import SAME, likeness, merge_proposals
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,10 @@ from coeval.stats import (
     time_curve,
     time_spent,
 )
-from coeval.stats.behaviour.actions import others_median
-from coeval.stats.behaviour.assistance import NO_BLIND, NO_PLANTED
+from coeval.stats.actions import others_median
+from coeval.stats.clusters import Clusters
+from coeval.stats.draft_effects import NO_BLIND, NO_PLANTED
+from coeval.stats.times import drift_slopes
 from tests.support.studies.stats_frames import simulate_frames
 
 
@@ -130,6 +132,36 @@ def test_drift_shows_who_grows_milder() -> None:
     assert found["a"].tolist() == [-2, 2] and found["b"].tolist() == [2, -2]
 
 
+def test_drift_is_tested_over_documents() -> None:
+    """a rises by 2 points over ten documents; of noise alone b and c show nothing once the family counts."""
+    rng = np.random.default_rng(4)
+    rows = [
+        {"annotator": name, "instance": i, "criterion": k, "submitted_at": f"2026-01-01T00:00:{i:02d}Z"}
+        | {"score": 3 + (2 * i / 19 if name == "a" else 0) + rng.normal(0, 0.3)}
+        for i in range(20)
+        for k in "xy"
+        for name in "abc"
+    ]
+    scored = pd.DataFrame(rows)
+    found = drift_slopes(scored, Clusters(scored["instance"].to_numpy() // 2, "documents")).set_index(
+        "annotator"
+    )
+    one = np.polyfit(
+        np.linspace(0, 1, 40),
+        [
+            g["score"].iloc[0] - g["score"].iloc[1:].mean()
+            for _, g in scored.groupby(["instance", "criterion"])
+        ],
+        1,
+    )[0]
+    assert found["change"]["a"] == pytest.approx(one, abs=1e-9)
+    assert found["p_holm"]["a"] < 0.001 and (found["clusters"] == 10).all()
+    assert found["ci_low"]["a"] < 2 < found["ci_high"]["a"]
+    few = drift_slopes(scored, Clusters(scored["instance"].to_numpy() // 4, "documents"))
+    assert few["p_holm"].isna().all() and few["change"].notna().all()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("pull", [0.0, 0.3, 0.6])
 def test_the_shift_recovers_the_pull_that_was_put_in(pull: float) -> None:
     study = simulate_frames(instances=1500, criteria=("clear",), pull=pull, seed=3)

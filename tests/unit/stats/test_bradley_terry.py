@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from coeval.stats.judges.bradley_terry import ADDED, fit_strengths
+from coeval.stats.report.pairwise_strengths import ADDED, fit_strengths
 
 
 def columns(rows: list[tuple[int, int, float, int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

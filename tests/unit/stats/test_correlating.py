@@ -8,14 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from coeval.stats.judges import correlating
-from coeval.stats.judges.correlating import METHODS, check_none, correlate, rank
+from coeval.stats.judges import vector_correlation
+from coeval.stats.judges.vector_correlation import METHODS, check_none, correlate, rank
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 scores = st.integers(1, 5).map(float)
 means = st.sampled_from([1.0, 1.5, 5 / 3, 2.0, 7 / 3, 3.25, 4.0, 5.0])
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(scores, means), min_size=3, max_size=60))
 def test_values_and_p_values_are_those_of_scipy(pairs: list[tuple[float, float]]) -> None:
     x, y = np.array(pairs).T
@@ -43,7 +44,7 @@ def test_many_different_values_and_no_ties(monkeypatch: pytest.MonkeyPatch) -> N
     tested = stats.kendalltau(x, y)
     assert check_none(x, y, "kendall") == (tested.statistic, tested.pvalue)
     assert correlate(x, y, "kendall") == pytest.approx(tested.statistic, abs=1e-15)
-    monkeypatch.setattr(correlating, "CELLS", 10)
+    monkeypatch.setattr(vector_correlation, "CELLS", 10)
     assert correlate(x, y, "kendall") == tested.statistic
 
 

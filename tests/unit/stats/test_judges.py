@@ -19,18 +19,64 @@ from coeval.stats import (
     bootstrap_test,
     correlations,
     dawid_skene,
+    jury_mean,
     median_confusion,
     pairwise_accuracy,
     permutation_test,
     ppi_mean,
     williams_test,
 )
+from coeval.stats.clusters import fisher_interval
+from coeval.stats.judges.alternative_annotator import _p_value as p_value_of
+from tests.benchmarks.coverage import correlation_cells, simulate
 
 law = settings(deadline=None, max_examples=60)
 scores = st.lists(st.integers(1, 5).map(float), min_size=4, max_size=30)
 
 
 # --- correlations -----------------------------------------------------------------------------------------
+
+
+def test_a_correlations_interval_is_that_of_fishers_scale_by_hand() -> None:
+    """atanh of .5 is .549306, of .4, .5 and .9 without each of three .423649, .549306 and 1.472219.
+
+    Their mean is .815058, the squares about it .153201, .070624 and .431851, the bias 2 x .265752; t of 2 degrees of
+    freedom is 4.302653.
+    """
+    z, without = 0.5493061, np.array([0.4236489, 0.5493061, 1.4722195])
+    se = math.sqrt(2 / 3 * (0.1532011 + 0.0706238 + 0.4318512))
+    lower = z - 0.75 * 2 * (without.mean() - z) - 4.3026527 * se
+    found = fisher_interval(0.5, np.array([0.4, 0.5, 0.9]), "documents")
+    assert found["ci_low"] == pytest.approx(math.tanh(lower), abs=1e-5)
+    assert found["ci_high"] == pytest.approx(math.tanh(z + 4.3026527 * se), abs=1e-5)
+    assert found["se"] == pytest.approx(0.3055050)  # on the scale of the correlation, as by hand elsewhere
+    assert found["interval_kind"] == "jackknife over documents, t, on Fisher's scale"
+    whole = fisher_interval(1.0, np.array([1.0, 1.0, 0.9]), "documents")
+    assert -1 < whole["ci_low"] < 1 and whole["ci_high"] == 1
+
+
+def test_system_level_speaks_of_as_many_documents() -> None:
+    """The spread of tau over documents drawn anew, each draw put together document by document."""
+    rng = np.random.default_rng(4)
+    human, model = (rng.integers(1, 6, (6, 5)).astype(float) for _ in range(2))
+    document, system = (place.ravel() for place in np.indices((6, 5)))
+    found = correlations(human.ravel(), model.ravel(), document, system, document).system.kendall
+    times = np.random.default_rng(6).multinomial(6, np.full(6, 1 / 6), 300)
+    taus = [
+        scipy_stats.kendalltau(
+            *(np.round(np.repeat(side, draw, axis=0).mean(axis=0), 9) for side in (human, model))
+        )[0]
+        for draw in times
+    ]
+    half = scipy_stats.t.ppf(0.975, 5) * np.nanstd(taus, ddof=1)
+    assert found.ci_low == pytest.approx(max(-1, float(found) - half))
+    assert found.ci_high == pytest.approx(min(1, float(found) + half))
+    assert found.details["interval_kind"] == "bootstrap over units, t, of as many units"
+
+
+def test_correlations_of_few_documents_cover() -> None:
+    for cell, (rate, _) in simulate(correlation_cells(8), 120).items():
+        assert rate >= 0.87, (cell, rate)
 
 
 @law
@@ -91,6 +137,7 @@ def test_williams_is_antisymmetric_and_undefined_for_equal_judges() -> None:
         williams_test(0.5, 2, 0.3, 30)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=20)
 @given(st.integers(0, 10_000), st.sampled_from(["pearson", "kendall"]))
 def test_permutation_p_is_that_of_enumeration(seed: int, method: str) -> None:
@@ -154,6 +201,7 @@ def test_constant_judges_are_undefined() -> None:
 # --- closeness --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @law
 @given(scores, st.integers(0, 1000))
 def test_tie_calibration_is_the_best_epsilon(human: list[float], seed: int) -> None:
@@ -360,6 +408,7 @@ def test_items_labelled_alike_count_as_often_as_they_are() -> None:
     assert again.log_likelihood == pytest.approx(3 * found.log_likelihood, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_systems_with_equal_means_are_tied_whatever_their_floats_say() -> None:
     """Exact fractions of the people's whole scores against means of floats, in 500 small studies."""
     ties = 0
@@ -382,3 +431,86 @@ def test_the_alt_test_says_how_many_people_there_are() -> None:
     found = alt_test({k: 1 for k in range(50)}, people)
     assert "5 people" in found.reason and "0 share" in found.reason
     assert "2 people are too few" in alt_test({1: 1}, {"a": {1: 1}, "b": {1: 1}}).reason
+
+
+# --- documents that are partly labelled, and documents of unequal size -------------------------------------
+
+
+def partly_labelled(rng: np.random.Generator) -> Any:
+    """The corrected mean of 30 documents of four outputs, one of each labelled; one judge."""
+    document = np.repeat(np.arange(30), 4)
+    y = rng.normal(3, 1, 30)[document] + rng.normal(0, 0.5, 120)
+    judge = 0.9 * y + rng.normal(0, 0.2, 120)
+    own = np.arange(120) % 4 == 0
+    return jury_mean(
+        y[own], judge[own], judge[~own], clusters=document[own], clusters_unlabeled=document[~own]
+    )
+
+
+def test_the_error_of_a_corrected_mean_counts_a_document_once() -> None:
+    """The variance that it states is that of its values over 200 studies; apart from each other they gave half."""
+    rng = np.random.default_rng(5)
+    found = [partly_labelled(rng) for _ in range(200)]
+    stated = np.mean([one.se**2 for one in found])
+    assert stated == pytest.approx(np.var([float(one) for one in found]), rel=0.25)
+    assert all(one.clusters == 30 for one in found)
+
+
+def test_a_corrected_mean_is_the_plain_one_where_the_judge_is_of_no_use() -> None:
+    """The variance of 1 to 5 is 2.5, and that of their mean a fifth."""
+    y, judge = [1.0, 2.0, 3.0, 4.0, 5.0], [3.0, 1.0, 3.0, 1.0, 3.0]
+    found = jury_mean(y, judge, [1.0, 3.0, 3.0, 1.0, 1.0], clusters=range(5), clusters_unlabeled=range(5))
+    assert found.fell_back and found.lam == 0 and float(found) == 3 == found.classical
+    assert found.se == pytest.approx(math.sqrt(2.5 / 5)) and found.multiplier == 1
+
+
+def test_a_corrected_mean_falls_back_where_judges_only_add_noise() -> None:
+    """On the documents' own labels a judge of noise never makes the stated error larger than the plain one."""
+    rng, fell_back = np.random.default_rng(2), []
+    for _ in range(30):
+        document = np.repeat(np.arange(12), 3)
+        y, judge = rng.normal(3, 1, 36), rng.normal(3, 1, 36)
+        own = np.arange(36) % 3 == 0
+        found = jury_mean(
+            y[own], judge[own], judge[~own], clusters=document[own], clusters_unlabeled=document[~own]
+        )
+        assert found.se <= found.classical_se + 1e-12 and found.multiplier >= 1 - 1e-12
+        fell_back.append(found.fell_back)
+        assert not found.fell_back or (found.lam == 0 and float(found) == found.classical)
+    assert 0 < sum(fell_back) < 30
+
+
+def test_permutation_of_groups_widens_what_few_groups_take_out() -> None:
+    """Groups of 1, 1, 2 and 4 items carry 64 / 22 groups' information: differences count root(64 / 42) as much."""
+    rng = np.random.default_rng(1)
+    group = np.array([0, 1, 2, 2, 3, 3, 3, 3])
+    human = rng.normal(0, 1, 8)
+    for _ in range(10):
+        a, b = human + rng.normal(0, 1, 8), human + rng.normal(0, 1, 8)
+        z = [(side - side.mean()) / side.std() for side in (a, b)]
+        gap = np.corrcoef(human, a)[0, 1] - np.corrcoef(human, b)[0, 1]
+        reached = 0
+        for signs in itertools.product((True, False), repeat=4):
+            kept = np.array(signs)[group]
+            x, w = np.where(kept, z[0], z[1]), np.where(kept, z[1], z[0])
+            other = np.corrcoef(human, x)[0, 1] - np.corrcoef(human, w)[0, 1]
+            reached += abs(other) * math.sqrt(64 / 42) >= abs(gap) - 1e-12
+        assert permutation_test(human, a, b, groups=group).p_value == pytest.approx(reached / 16)
+
+
+def test_the_alt_test_counts_unequal_documents_for_what_they_tell() -> None:
+    """Documents of 1, 2, 3 and 6 items: 144 / 50 = 2.88 documents of equal size carry as much; by hand from there."""
+    place = np.repeat(np.arange(4), [1, 2, 3, 6])
+    d = np.array([1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0], dtype=float)
+    # means 1, 0, 1/3 and 0 about 1/6
+    between = ((5 / 6) ** 2 + 2 / 36 + 3 / 36 + 6 / 36) / 3
+    within = 2 / 3 / 8
+    size = (12 - 50 / 12) / 3
+    likeness = (between - within) / (between + (size - 1) * within)
+    effect = 1 + likeness * (50 / 12 - 1)
+    # Tango: with no d of -1 the likeliest share of them is 0, or what the root leaves
+    b = 2 * 0.8 + 0.4 * (2 - 12)
+    share = (b + abs(b)) / 48
+    expected = (2 * share + 0.2 - 0.04) / 12
+    t = (2 / 12 - 0.2) / math.sqrt(effect * expected)
+    assert p_value_of(d, place, 0.2) == pytest.approx(scipy_stats.t.cdf(t, 144 / 50 - 1))

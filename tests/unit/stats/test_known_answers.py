@@ -14,8 +14,8 @@ from coeval import stats
 from tests.conftest import SHARED
 
 Entry = dict[str, Any]
-FILE = SHARED / "known_answers.json"
-ENTRIES: list[Entry] = json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else []
+FILE = Path(__file__).parents[2] / "data" / "known_answers.json"
+ENTRIES: list[Entry] = json.loads(FILE.read_text(encoding="utf-8"))
 
 
 def columns(inputs: Entry) -> list[list[Any]]:
@@ -175,6 +175,8 @@ def run(entry: Entry, folder: Path) -> Entry:
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry["id"])
 def test_known_answer(entry: Entry) -> None:
+    if "files" in entry["inputs"] and not SHARED.is_dir():
+        pytest.skip("the published annotations (../shared/data/alttest) are not here")
     found = run(entry, SHARED)
     tolerance = entry["tolerance"]
     compared = 0
@@ -187,15 +189,15 @@ def test_known_answer(entry: Entry) -> None:
     assert compared and skipped <= {"tau_c"}, skipped  # tau-c is no statistic of ours
 
 
-def test_the_examples_are_all_here(shared_data: Path) -> None:
+def test_the_examples_are_all_here() -> None:
     assert len(ENTRIES) == 60
 
 
-def test_full_precision_alphas_are_exact(shared_data: Path) -> None:
+def test_full_precision_alphas_are_exact() -> None:
     """The values computed from the data agree far beyond the published three digits."""
     for entry in ENTRIES:
         if "ratings_raters_x_units" in entry["inputs"]:
-            found = alphas(entry["inputs"], shared_data)
+            found = alphas(entry["inputs"], SHARED)
             for name, wanted in entry["expected_full_precision"].items():
                 assert found[name] == pytest.approx(wanted, abs=1e-12)
 

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 
 from coeval.stats import assistance_section, behaviour_section, build_report, score_change_section
-from coeval.stats.behaviour.first_scores import first_effect
 from coeval.stats.frames import QUOTE_COLUMNS, StudyFrames, once
 from coeval.stats.report.activity import quotes_section
-from coeval.stats.report.judges.alignment import alignment_section
-from coeval.stats.report.judges.labels_chosen import choose_labels
-from coeval.stats.report.notes import study_notes
+from coeval.stats.report.alignment import alignment_section
+from coeval.stats.report.assistance import first_effect
+from coeval.stats.report.document import study_notes
+from coeval.stats.report.model_vs_people import choose_labels
 from coeval.stats.report.systems import systems_section
 from tests.support.studies.stats_frames import make_frames, simulate_frames
 
@@ -68,6 +68,7 @@ def test_a_final_score_of_the_arm_first_is_no_label() -> None:
     assert list(choose_labels(study).scored["annotator"]) == ["dee"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["score", "evidence"])
 def test_sown_drafts_are_left_out_of_everything_that_holds_the_draft(kind: str) -> None:
     study = simulate_frames(planted=0.0, instances=40)

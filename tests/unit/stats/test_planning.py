@@ -10,12 +10,19 @@ import pytest
 
 from coeval.domain.studies import Measure, StoppingRule
 from coeval.stats.frames import ACTION_COLUMNS, DRAFT_COLUMNS, SCORE_COLUMNS, StudyFrames
-from coeval.stats.planning.pilot import Assumed, pilot_from, pilot_of
-from coeval.stats.planning.plan import Wanted, follow_rule, plan_study
-from coeval.stats.planning.precision import documents_for_difference, documents_for_width, people_for
-from coeval.stats.planning.sequence import sequence_width
-from coeval.stats.planning.words import tell_plan, tell_progress
-from tests.benchmarks.coverage import Design, alphas_of, simulate, stopping_cells
+from coeval.stats.plan import Wanted, follow_rule, plan_study, tell_plan, tell_progress
+from coeval.stats.sample_size import (
+    Assumed,
+    Finished,
+    betting_interval,
+    documents_for_difference,
+    documents_for_width,
+    people_for,
+    pilot_from,
+    pilot_of,
+    sequence_width,
+)
+from tests.benchmarks.coverage import Design, alphas_of, rare_loss_cells, simulate, stopping_cells
 from tests.support.studies.stats_frames import make_frames, simulate_frames
 
 
@@ -36,6 +43,7 @@ def test_people_by_hand() -> None:
     assert people_for(0, 1, 1, 0.8) is None
 
 
+@pytest.mark.slow
 def test_the_documents_asked_for_give_the_width_wanted() -> None:
     """A pilot of 25 documents plans; studies of the planned size are as precise as was asked."""
     rng, design = np.random.default_rng(3), Design(25, 2, 3, 3)
@@ -99,7 +107,7 @@ def test_a_study_is_planned_from_its_scores() -> None:
     first = pilot.differences[0]
     rule = StoppingRule(Measure.DIFFERENCE, 5.0, 20, first.b, first.a)
     progress = follow_rule(rule, pilot)
-    assert float(progress.value) == -float(first.value) and progress.enough
+    assert float(progress.value) == pytest.approx(-float(first.value)) and progress.enough
     assert any("You have enough" in line for line in tell_progress(progress, [rule]))
     unknown = follow_rule(replace(rule, system_a="nobody's"), pilot)
     assert not unknown.enough and "both systems" in unknown.reason
@@ -111,7 +119,78 @@ def test_the_sequence_is_wider_than_an_interval_and_narrows() -> None:
     assert all(wide > 1.96 / np.sqrt(n) for wide, n in zip(widths, (10, 20, 40, 80, 400), strict=True))
 
 
+@pytest.mark.slow
 def test_looking_after_every_document_errs_as_rarely_as_promised() -> None:
     rates = {cell: rate for cell, (rate, _) in simulate(stopping_cells(40), 60).items()}
-    looked = next(rate for cell, rate in rates.items() if "at any look" in cell)
-    assert looked <= 0.1
+    assert len(rates) == 2 and all("at any look" in cell and rate <= 0.1 for cell, rate in rates.items())
+
+
+@pytest.mark.slow
+def test_rare_large_losses_do_not_mislead_the_rule() -> None:
+    """Ten differences that are nearly all 0 say little about a mean that one difference in twenty makes."""
+    rates = [rate for rate, _ in simulate(rare_loss_cells(40), 120).values()]
+    assert len(rates) == 1 and rates[0] <= 0.05
+
+
+def test_the_betting_interval_is_where_the_capital_reaches_the_inverse_of_the_error() -> None:
+    """Five of ten values are 1: the capital against m is the mean of ((1 - c) + c / m)^5 (1 - c)^5 over the stakes."""
+    low, high = betting_interval(np.repeat([0.0, 1.0], 5), 0, 1)
+    assert low == pytest.approx(1 - high)
+    stakes = (0.01, 0.03, 0.07, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99)
+    capital = sum(((1 - c + c / low) * (1 - c)) ** 5 for c in stakes) / 10
+    assert capital == pytest.approx(40)
+    assert betting_interval(np.empty(0), -4, 4) == (-4, 4)
+    # on the scale of -4 to 4 the same values, and turned round
+    assert betting_interval(np.repeat([-4.0, 4.0], 5), -4, 4) == pytest.approx((8 * low - 4, 8 * high - 4))
+
+
+def one_after_another(finished: int) -> StudyFrames:
+    """Ten documents by two systems; a and b scored all, c the first of them; c finds system y worse by a point."""
+    rows = [
+        {
+            "annotator": person,
+            "instance": f"{document}{system}",
+            "score": 3 - (person == "c" and system == "y"),
+        }
+        for person in "abc"
+        for document in range(10)
+        for system in "xy"
+        if person != "c" or document < finished
+    ]
+    return make_frames(rows, instances=outputs(10))
+
+
+def outputs(documents: int) -> pd.DataFrame:
+    """The outputs of systems x and y for each document."""
+    rows = [
+        (f"{document}{system}", f"d{document}", system) for document in range(documents) for system in "xy"
+    ]
+    return pd.DataFrame(rows, columns=["instance", "document", "system"])
+
+
+def test_only_documents_that_all_planned_people_finished_count() -> None:
+    rule = StoppingRule(Measure.DIFFERENCE, 0.5, 10, "x", "y")
+    for finished, wanted in ((0, 0), (4, 4), (10, 10)):
+        study = one_after_another(finished)
+        progress = follow_rule(rule, Finished(3)(study), people=3, begun=10)
+        assert progress.documents == wanted
+        assert progress.value.defined is (wanted > 0)
+        if wanted:
+            assert float(progress.value) == pytest.approx(1 / 3)
+    told = " ".join(
+        tell_progress(follow_rule(rule, Finished(3)(one_after_another(4)), people=3, begun=10), [rule])
+    )
+    assert "Of 10 documents with scores, 4 count: those that all 3 planned people finished." in told
+    assert Finished(2)(one_after_another(0)).scored == 10
+
+
+def test_only_what_people_are_asked_for_has_to_be_finished() -> None:
+    """The outputs of system y are not asked for: nobody waits for them."""
+    rows = [
+        {"annotator": person, "instance": f"{document}x", "score": 3}
+        for person in "ab"
+        for document in range(4)
+    ]
+    study = make_frames(rows, instances=outputs(4))
+    assert Finished(2)(study).scored == 0
+    assert Finished(2, frozenset(f"{d}x" for d in range(4)))(study).scored == 4

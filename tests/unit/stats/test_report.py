@@ -8,6 +8,7 @@ import json
 import math
 import pickle
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,14 @@ from coeval.stats import (
     tables_latex,
     tables_markdown,
 )
-from coeval.stats.estimates.results import Estimate, Result, plain
-from coeval.stats.frames import StudyFrames
-from coeval.stats.report.judges.labels_chosen import choose_labels
+from coeval.stats.basis import Basis
+from coeval.stats.estimates import Estimate, Result, plain
+from coeval.stats.frames import Planned, StudyFrames
+from coeval.stats.report.missing import missing_section
+from coeval.stats.report.model_vs_people import choose_labels
+from coeval.stats.report.raters import reliability_section, reliability_tables
+from coeval.stats.report.systems import compare_pairs, systems_section
+from coeval.ui.app.agreement.systems import _tiles
 from tests.support.studies.stats_frames import make_frames, simulate_frames
 
 
@@ -41,6 +47,15 @@ def study() -> StudyFrames:
 @pytest.fixture(scope="module")
 def report(study: StudyFrames) -> dict[str, Any]:
     return build_report(study, replicates=100)
+
+
+def test_pairs_of_systems_are_tested_as_one_family() -> None:
+    """a and b differ by 2, 1, 2, 1: mean 1.5, se sqrt(1/12), t 5.196 of 3, p .0138; of three pairs, twice that."""
+    a, b, c = [3.0, 3, 3, 3], [1.0, 2, 1, 2], [3.0, 2, 3, 4]
+    sums = np.column_stack([part for scores in (a, b, c) for part in (scores, np.ones(4))])
+    found = compare_pairs(sums, "documents")
+    assert found[0, 1] == pytest.approx(3 * 0.01385, abs=1e-4)
+    assert found[0, 2] == 1 and found[1, 2] > found[0, 1]
 
 
 def test_the_names_scripts_depend_on(report: dict[str, Any]) -> None:
@@ -91,6 +106,31 @@ def test_agreement_is_alpha_of_the_pivoted_scores(study: StudyFrames, report: di
         assert one["criterion"] == "true" and one["humans"][level] == pytest.approx(wanted)
 
 
+def test_no_interval_of_the_report_rests_on_more_than_its_documents(
+    study: StudyFrames, report: dict[str, Any]
+) -> None:
+    """A document's instances and criteria are one cluster: units counted one by one would be six times as many."""
+    documents = study.instances["document"].nunique()
+    assert len(study.instances) == 3 * documents
+    found = dict(list_all(report, "clusters"))
+    assert {path: n for path, n in found.items() if n > documents} == {}
+    kinds = dict(list_all([report["agreement"], report["alignment"]], "interval_kind"))
+    assert {path: kind for path, kind in kinds.items() if "over documents" not in kind} == {}
+    assert {"0/icc/ICC(2,1)", "1/comparisons/0/bootstrap"} <= kinds.keys()
+    for path in ("intervals/humans/ordinal", "ac2", "fleiss", "percent", "leave_one_out/0/difference"):
+        assert found[f"agreement/{path}"] == documents
+    assert len(found) > 50
+
+
+def list_all(part: Any, wanted: str, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every value of that name in a report, with the names that lead to it."""
+    if isinstance(part, dict) and part.get(wanted) is not None:
+        yield path, part[wanted]
+    members = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
+    for name, member in members:
+        yield from list_all(member, wanted, f"{path}/{name}".strip("/"))
+
+
 def test_parts_of_the_agreement(study: StudyFrames, report: dict[str, Any]) -> None:
     agreement = report["agreement"]
     assert [part["arm"] for part in agreement["by_arm"]] == ["assisted", "blind"]
@@ -119,6 +159,7 @@ def test_only_blind_labels_judge_the_judges(study: StudyFrames, report: dict[str
     assert len(alignment["comparisons"]) == 2  # one pair of runs by two criteria
 
 
+@pytest.mark.slow
 def test_without_a_blind_arm_the_alt_test_is_refused(study: StudyFrames) -> None:
     assisted = dataclasses.replace(study, scores=study.scores[study.scores["arm"] == "assisted"])
     assert choose_labels(assisted).leaned
@@ -181,6 +222,7 @@ def test_one_constant_criterion_is_null_and_named() -> None:
     assert any("(dull)" in note and "Every paired rating is the same" in note for note in document["notes"])
 
 
+@pytest.mark.slow
 def test_missing_scores_unscored_drafts_and_mixed_scales_are_noted(study: StudyFrames) -> None:
     scores, drafts = study.scores.copy(), study.drafts.copy()
     scores.loc[:4, "score"] = np.nan
@@ -266,6 +308,101 @@ def test_reliability_is_that_of_the_intraclass_correlations(
         assert values == sorted(values) and row["n_people"] == 5
 
 
+def test_components_of_variance_have_intervals_or_say_why_not(report: dict[str, Any]) -> None:
+    for row in report["reliability"]["per_criterion"]:
+        assert set(row["intervals"]) == {"item", "person", "residual"}
+        for name, spread in row["intervals"].items():
+            assert spread["ci_low"] <= row[name] <= spread["ci_high"] and spread["clusters"] == 20
+            assert spread["interval_kind"].startswith("jackknife over documents")
+    flat = make_frames(
+        [
+            {"annotator": who, "instance": f"i{k}", "score": 3 + (k + place) % 2}
+            for place, who in enumerate("ab")
+            for k in range(4)
+        ]
+    )
+    section = reliability_section(flat)
+    spread = plain(section)["per_criterion"][0]["intervals"]["item"]
+    assert spread == {"no_interval": "the estimate is 0, the least that it can be"}
+    assert (
+        "No interval for between instances (clear), between people (clear): the estimate is 0"
+        in reliability_tables(section)[0].note
+    )
+
+
+THREE = [
+    {"annotator": who, "instance": f"i{k}", "score": score}
+    for who, given in (("a", (4, 5)), ("b", (3, 4)), ("c", (2,)))
+    for k, score in enumerate(given)
+]
+"""Five of the six scores that three people could have given to two instances; their sum is 18."""
+
+
+@pytest.mark.parametrize(
+    ("planned", "why", "missing", "by_design", "words"),
+    [
+        (
+            None,
+            "not known",
+            1,
+            None,
+            "1 of the 6 scores that 3 people could have given to 2 instances are missing",
+        ),
+        (Planned(5, 0), "complete", 0, 1, "No planned score is missing."),
+        (
+            Planned(5, 0, drawn=True),
+            "at random",
+            0,
+            1,
+            "No planned score is missing: a random draw gave each",
+        ),
+        (
+            Planned(6, 1, drawn=True),
+            "not known",
+            1,
+            0,
+            "1 of 6 planned scores (17%) are missing, and it is not known",
+        ),
+    ],
+)
+def test_missing_scores_are_counted_and_bound_the_mean(
+    planned: Planned | None, why: str, missing: int, by_design: int | None, words: str
+) -> None:
+    found = missing_section(dataclasses.replace(make_frames(THREE), planned=planned))
+    assert (found.possible, found.missing, found.by_design, found.why) == (6, missing, by_design, why)
+    assert found.sentence.startswith(words)
+    bounds = (18 / 5, (18 + missing) / (5 + missing), (18 + 5 * missing) / (5 + missing))
+    assert (found.mean, found.mean_low, found.mean_high) == pytest.approx(bounds)
+    assert ("would be 3.17 if every missing score" in found.sentence) is bool(missing)
+
+
+def test_no_score_is_missing_where_everybody_scored_everything(
+    study: StudyFrames, report: dict[str, Any]
+) -> None:
+    assert (
+        report["missing"]["sentence"]
+        == "Every person scored every instance by every criterion: no score is missing."
+    )
+    assert (report["missing"]["missing"], report["missing"]["why"]) == (0, "complete")
+
+
+def test_missing_scores_of_one_arm_bound_nothing() -> None:
+    rows = [row | {"arm": "blind" if row["annotator"] == "a" else "assisted"} for row in THREE]
+    for planned, words in (
+        (None, "do not tell how many"),
+        (Planned(6, 1), "1 of the 6 scores that were planned"),
+    ):
+        found = missing_section(
+            Basis(arm="blind").cut(dataclasses.replace(make_frames(rows), planned=planned))
+        )
+        assert words in found.sentence and found.mean is None
+
+
+def test_a_score_saved_empty_is_missing() -> None:
+    rows = [*THREE, {"annotator": "c", "instance": "i1", "score": math.nan}]
+    assert missing_section(dataclasses.replace(make_frames(rows), planned=Planned(6, 0))).missing == 1
+
+
 def test_the_methods_paragraph_is_filled_from_the_data(study: StudyFrames, report: dict[str, Any]) -> None:
     text = methods_paragraph(study, report)
     assert text.startswith(
@@ -321,3 +458,46 @@ def test_a_latex_table_of_many_columns_is_scaled_to_the_page() -> None:
     assert first.startswith(r"\begin{table*}") and first.rstrip().endswith(r"\end{table*}")
     assert r"\resizebox{\textwidth}{!}{%" in first and r"\end{tabular}}" in first
     assert first.count("{") == first.count("}") and "resizebox" not in second
+
+
+def test_a_judge_stands_in_by_the_criteria_that_allow_it_and_not_by_the_pool() -> None:
+    """The model says what people say by two criteria and is far off by the third; pooled it would pass."""
+    criteria = ("clear", "true", "kind")
+    truth = {(n, c): 1 + (n + k) % 5 for n in range(80) for k, c in enumerate(criteria)}
+    rng = np.random.default_rng(2)
+    rows = [
+        {"annotator": who, "instance": f"i{n}", "criterion": c, "arm": "blind", "score": score}
+        for who in "abc"
+        for (n, c), value in truth.items()
+        for score in [int(np.clip(value + rng.integers(-1, 2), 1, 5))]
+    ]
+    drafts = [
+        {"instance": f"i{n}", "criterion": c, "score": 6 - value if c == "kind" else value}
+        for (n, c), value in truth.items()
+    ]
+    frames = make_frames(rows, drafts, criteria=criteria)
+    document = build_report(frames, replicates=50)
+    run = document["alignment"]["runs"][0]
+    assert run["alt_test"]["passed"] and run["alt_test_criteria"] == {"passed": 2, "tested": 3}
+    p = [part["alt_test_p_holm"] for part in run["per_criterion"]]
+    assert p[0] <= 0.05 and p[1] <= 0.05 and p[2] == 1
+    told = methods_paragraph(frames, document)
+    assert "may stand in for a person by 2 of 3 criteria" in told and "Holm" in told
+    assert "3 people, each over 80 items in 80 independent clusters" in told and "one-sided t-test" in told
+
+
+def test_systems_that_tie_share_the_highest_mean_and_the_draws() -> None:
+    rows = [
+        {"annotator": "a", "instance": f"{d}{s}", "score": 1 + d % 5 - (s == "C" and d % 5 > 0)}
+        for d in range(20)
+        for s in "ABC"
+    ]
+    listed = pd.DataFrame(
+        [(f"{d}{s}", f"d{d}", s) for d in range(20) for s in "ABC"],
+        columns=["instance", "document", "system"],
+    )
+    a, b, c = systems_section(make_frames(rows, instances=listed), replicates=200)
+    assert (a.ranked.rank, b.ranked.rank, c.ranked.rank) == (1, 1, 3)
+    assert a.ranked.p_best == b.ranked.p_best == pytest.approx(0.5) and c.ranked.p_best == 0
+    tile = str(_tiles([a, b, c])[0])
+    assert "A and B share the highest mean" in tile

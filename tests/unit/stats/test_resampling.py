@@ -173,6 +173,7 @@ def test_default_interval_covers() -> None:
     assert 0.9 <= covered <= 0.99
 
 
+@pytest.mark.slow
 def test_leaving_out_groups_of_units_needs_room_for_one_group_at_a_time() -> None:
     """What each two of 200 raters share is 0.3 MB; of all 50 groups at once it would be 16 MB."""
     draw = np.random.default_rng(8)

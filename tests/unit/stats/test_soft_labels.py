@@ -7,11 +7,14 @@ import pytest
 from scipy import stats
 from scipy.spatial.distance import jensenshannon
 
-from coeval.stats.estimates.clusters import Clusters
-from coeval.stats.judges.divergence import entropies, js_distances, shares_of
-from coeval.stats.judges.equivalence import equivalence_test
-from coeval.stats.report.judges.judge_equivalence import equivalence_section, equivalence_tables
-from coeval.stats.report.judges.soft_labels import soft_labels_section, soft_labels_tables
+from coeval.stats.clusters import Clusters
+from coeval.stats.judges.closeness import entropies, equivalence_test, js_distances, shares_of
+from coeval.stats.report.alignment import (
+    equivalence_section,
+    equivalence_tables,
+    soft_labels_section,
+    soft_labels_tables,
+)
 from tests.benchmarks.coverage import equivalence_cells, simulate
 from tests.support.studies.stats_frames import make_frames, simulate_frames
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coeval.ui.components import charts
-from coeval.ui.components.chart_style import EMBED, FAINT, SERIES, blank
+from coeval.ui.components.theme import EMBED, FAINT, SERIES, blank
 
 NAN = float("nan")
 WORDS = "What the chart shows, in words."
@@ -60,7 +60,7 @@ def sources() -> pd.DataFrame:
 
 
 DRAWN: dict[str, Callable[[], Any]] = {
-    "forest": lambda: charts.forest(estimates(), WORDS, lines=(0.0,)),
+    "forest": lambda: charts.forest(estimates(), WORDS, lines={"none": 0.0}),
     "alpha_forest": lambda: charts.alpha_forest(estimates(), WORDS),
     "heatmap": lambda: charts.heatmap(pairwise(["a", "b", "c"]), WORDS, ["a", "b", "c"]),
     "action_bars": lambda: charts.action_bars(actions(), WORDS),
@@ -121,7 +121,10 @@ def layer(chart: Any, mark: str) -> dict[str, Any]:
 
 def test_the_forest_shows_krippendorffs_lines_and_reaches_below_zero() -> None:
     chart = charts.alpha_forest(estimates(), WORDS)
-    assert data(chart)[0] == [{"value": 0.667}, {"value": 0.8}]
+    assert [(row["value"], row["name"]) for row in data(chart)[0]] == [
+        (0.667, "tentative"),
+        (0.8, "reliable"),
+    ]
     axis = layer(chart, "circle")["encoding"]["x"]
     # the lowest limit is -.4 and 1 stays in view
     assert axis["scale"]["domain"] == [-0.4, 1.0]
@@ -129,19 +132,20 @@ def test_the_forest_shows_krippendorffs_lines_and_reaches_below_zero() -> None:
 
 
 def test_an_undefined_estimate_has_its_text_but_no_point() -> None:
-    _, whiskers, points, texts = data(charts.alpha_forest(estimates(), WORDS))
+    *_, whiskers, points, texts = data(charts.alpha_forest(estimates(), WORDS))
     assert [row["label"] for row in points] == [row["label"] for row in whiskers] == ["one", "two"]
     assert [row["text"] for row in texts] == [".70 [.60, .80]", "−.20", "undefined"]
 
 
-def test_names_that_begin_alike_are_told_apart_beside_a_heatmap() -> None:
-    def expressions(names: list[str]) -> list[object]:
-        layers = charts.heatmap(pairwise(names), WORDS, names).to_dict()["layer"]
-        return [layers[0]["encoding"][axis]["axis"].get("labelExpr") for axis in "xy"]
-
-    assert expressions(["Ana", "Ben"]) == [None, None]
-    short, same = expressions(["Simulated annotator 1", "Simulated annotator 2"])
-    assert short == same and "slice(datum.label, -11)" in str(short)
+def test_names_beside_a_heatmap_are_whole_and_its_shades_are_named() -> None:
+    names = ["Simulated annotator 1", "Simulated annotator 2"]
+    cells, _ = charts.heatmap(pairwise(names), WORDS, names).to_dict()["layer"]
+    for axis in "xy":
+        found = cells["encoding"][axis]["axis"]
+        assert "labelExpr" not in found and found["labelLimit"] >= 320
+    shade = cells["encoding"]["opacity"]
+    assert shade["legend"]["values"] == ["below .667", ".667 to .8", ".8 or more"]
+    assert shade["scale"]["range"] == sorted(shade["scale"]["range"][:3]) + [0.0]
 
 
 def test_a_heatmap_of_many_people_leaves_out_the_figures_but_not_the_hover() -> None:

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from coeval.domain import MAX_ADDED, MAX_REMARK, Action, RowKind, Vote
 from coeval.errors import InputError
-from coeval.ui.components.payloads import MAX_ROWS, BallotPayload, MarkPayload, SubmissionPayload, explain
+from coeval.ui.server.payloads import MAX_ROWS, BallotPayload, MarkPayload, SubmissionPayload, explain
 
 ROW = {"id": 7, "action": "revise", "reason": "why", "new_text": "new"}
 MINE = {"kind": "evidence", "new_text": "mine", "reason": ""}
@@ -101,12 +101,12 @@ def test_a_criterion_is_no_line_of_an_evaluation() -> None:
             "x" * 12_000,
             "Line 1: the new text has 12,000 characters; shorten it to 10,000.",
         ),
-        ("rows.0.action", "banana", "Line 1: “action” is 'banana', which cannot be used"),
+        ("rows.0.action", "banana", "Line 1: “action” is 'banana', which is not valid"),
         ("rows.0.text", "forged", "Line 1: “text” is not expected here: reload the page"),
-        ("rows", [ROW] * 501, "“rows” holds 501 lines; at most 500 fit: remove some"),
-        ("added", [MINE] * (MAX_ADDED + 1), "“added” holds 51 lines; at most 50 fit: remove some"),
-        ("rows.0.reason", "a\x00", "Line 1: the reason: it holds a character that cannot be stored"),
-        ("score", "5", "the score is '5', which cannot be used"),
+        ("rows", [ROW] * 501, "“rows” has 501 lines; the limit is 500: remove some"),
+        ("added", [MINE] * (MAX_ADDED + 1), "“added” has 51 lines; the limit is 50: remove some"),
+        ("rows.0.reason", "a\x00", "Line 1: the reason: it contains a character that cannot be stored"),
+        ("score", "5", "the score is '5', which is not valid"),
     ],
 )
 def test_an_error_names_the_value_and_the_remedy(path: str, value: Any, sentence: str) -> None:

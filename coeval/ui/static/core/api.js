@@ -49,6 +49,7 @@ export function serverNow() {
 }
 
 function signedOut() {
+  window.dispatchEvent(new Event('coeval-signed-out'));
   const text = tr('You are signed out. Nothing is lost: sign in again and go on.');
   return new ApiError('sign_in', text, { status: 401 });
 }
@@ -114,5 +115,5 @@ export function withQuery(path, query) {
     ([, value]) => value !== null && value !== undefined && value !== '',
   );
   const text = new URLSearchParams(given).toString();
-  return text ? `${path}?${text}` : path;
+  return text ? `${path}${path.includes('?') ? '&' : '?'}${text}` : path;
 }

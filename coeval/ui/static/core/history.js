@@ -31,19 +31,42 @@ function versionCard({ revision, saved_at: at, score, first, lines }) {
   );
 }
 
-/** Shows all versions, the newest first. @param {HTMLElement} root @param {HistoryVersion[]} versions */
-export function showHistory(root, versions) {
+/**
+ * Shows all versions, the newest first, a page at a time.
+ * @param {HTMLElement} root
+ * @param {HistoryPage} page
+ * @param {(before: number) => Promise<HistoryPage>} load gives the page before a version
+ * @param {(error: Error) => void} onfailed
+ */
+export function showHistory(root, page, load, onfailed) {
+  const cards = ({ versions }) => [...versions].reverse().map(versionCard);
+  let oldest = page.versions[0]?.revision;
+  const older = button(tr('Show older versions'), {
+    class: 'ce-btn',
+    onclick: async () => {
+      try {
+        const next = await load(oldest);
+        list.append(...cards(next));
+        oldest = next.versions[0]?.revision;
+        older.hidden = !next.more;
+      } catch (error) {
+        onfailed(error);
+      }
+    },
+  });
+  older.hidden = !page.more;
+  const list = el(
+    'div',
+    { class: 'ce-versions', tabindex: '0', role: 'region', 'aria-label': tr('Versions') },
+    ...cards(page),
+  );
   const close = button(tr('Close'), { class: 'ce-btn', onclick: () => dialog.close() });
   const dialog = el(
     'dialog',
     { class: 'coeval ce-dialog ce-wide', 'aria-label': tr('What you saved') },
     el('h2', {}, tr('What you saved here')),
-    el(
-      'div',
-      { class: 'ce-versions', tabindex: '0', role: 'region', 'aria-label': tr('Versions') },
-      ...[...versions].reverse().map(versionCard),
-    ),
-    el('div', { class: 'ce-dialog-foot' }, close),
+    list,
+    el('div', { class: 'ce-dialog-foot' }, older, close),
   );
   dialog.addEventListener('close', () => dialog.remove());
   root.append(dialog);

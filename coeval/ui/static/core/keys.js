@@ -1,7 +1,7 @@
 /** The keyboard: one listener, a list of commands, and a page of keys where confirming can be put elsewhere. */
 
 import { button, el, fill, isShown, isTextBox, kbd } from './dom.js';
-import { readStored, writeStored } from './storage.js';
+import { readStored, writeStored } from './kept.js';
 import { tr } from './words.js';
 
 const STORED = 'coeval:keys';
@@ -61,12 +61,25 @@ let inUse = null;
 
 const MODIFIERS = new Set(['Control', 'Shift', 'Alt', 'Meta']);
 
+/** Two commands for one key would hide each other; a text box has keys of its own. */
+export function refuseTwins(commands) {
+  const taken = new Map();
+  for (const { id, combos, inText } of commands) {
+    for (const combo of combos) {
+      const place = `${combo}${inText ? ' in a text box' : ''}`;
+      if (taken.has(place)) throw new Error(`The key ${place} belongs to ${taken.get(place)} and to ${id}.`);
+      taken.set(place, id);
+    }
+  }
+}
+
 export class Keys {
   /**
    * Commands: [{id, combos, label, run(event), inText, again, anyKey}]; `again` lets a held key repeat,
    * `anyKey` asks for every key. `run` returns false when the key was not for it. Nothing happens while `root` is hidden or a dialog is open.
    */
   constructor(root, commands) {
+    refuseTwins(commands);
     this.root = root;
     this.commands = commands;
     this.listeners = [];
@@ -140,11 +153,7 @@ export class Keys {
       { class: 'coeval ce-dialog ce-wide', 'aria-label': tr('Keys') },
       el('h2', {}, tr('Keys')),
       list,
-      el(
-        'p',
-        { class: 'ce-note' },
-        tr('Inside a text box only the confirming key and Esc are keys; everything else is text.'),
-      ),
+      el('p', { class: 'ce-note' }, tr('In a text box, only Esc and the key that confirms are shortcuts.')),
       el('div', { class: 'ce-dialog-foot' }, close),
     );
     this.fillList(list);

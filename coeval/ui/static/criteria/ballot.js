@@ -1,13 +1,11 @@
 /** The table of the Criteria tab: a person's ballot, or the owner's decisions on the count. */
 
 import { request } from '../core/api.js';
-import { button, el, fill, kbd } from '../core/dom.js';
+import { Notices, button, el, fill, kbd } from '../core/dom.js';
 import { Keys, printed } from '../core/keys.js';
-import { Notices } from '../core/notices.js';
 import { tr } from '../core/words.js';
 import { SheetEditor } from '../table/sheet_editor.js';
-import { SheetFoot } from '../table/sheet_foot.js';
-import { SheetWork } from '../table/sheet_work.js';
+import { SheetFoot, SheetWork } from '../table/sheet_work.js';
 import { tableCommands } from '../table/table_keys.js';
 
 class BallotWork extends SheetWork {
@@ -15,7 +13,7 @@ class BallotWork extends SheetWork {
    * @param {Sheet} sheet
    * @param {'ballot' | 'decisions'} part
    * @param {string} path
-   * @param {import('../core/drafts_kept.js').Kept} kept
+   * @param {import('../core/kept.js').Kept} kept
    */
   constructor(sheet, part, path, kept) {
     super(sheet, { place: `${part}:${sheet.round}`, path, kept });
@@ -53,13 +51,14 @@ export class BallotScreen {
     this.notices = new Notices();
     this.foot = new SheetFoot({
       onhistory: () => this.editor.showHistory(),
-      onconfirm: () => this.editor.confirm(),
+      onconfirm: () => (this.part === 'decisions' ? this.ask() : this.editor.confirm()),
     });
+    this.leftOut = el('div');
     this.foot.node.hidden = true;
     this.foot.build(button(tr('Keys'), { class: 'ce-btn', onclick: () => this.keys.show() }, kbd('?')));
     const place = el('div');
     const { banner, live, corner } = this.notices;
-    this.node = el('div', { class: 'coeval' }, banner, place, this.foot.node, live, corner);
+    this.node = el('div', { class: 'coeval' }, banner, place, this.leftOut, this.foot.node, live, corner);
     fill(root, this.node);
     this.editor = this.buildEditor(place);
     this.keys = new Keys(this.node, this.commands());
@@ -145,7 +144,92 @@ export class BallotScreen {
     this.foot.node.hidden = false;
     this.foot.confirmLabel.textContent = sheet.confirm?.label ?? '';
     this.editor.open(new BallotWork(sheet, this.part, this.path, this.editor.kept), mine);
+    const taken = this.editor.table.added.map(({ row }) => row.new_text);
+    this.showLeftOut((sheet.left_out ?? []).filter(({ text }) => !taken.includes(text)));
     this.editor.compare(mine, why);
+  }
+
+  /** What was added by few is not in the set until the owner takes it. @param {LeftOut[]} left */
+  showLeftOut(left) {
+    const keep = (/** @type {LeftOut} */ one) => {
+      this.editor.table.append('criterion', one.text);
+      this.editor.table.changed();
+      this.showLeftOut(left.filter((other) => other !== one));
+    };
+    const line = (/** @type {LeftOut} */ one) =>
+      el(
+        'li',
+        {},
+        el('span', { dir: 'auto' }, one.text),
+        el('span', { class: 'ce-note' }, ` (${one.by}) `),
+        button(tr('Keep it'), {
+          class: 'ce-btn',
+          'aria-label': `Keep: ${one.text}`,
+          onclick: () => keep(one),
+        }),
+      );
+    fill(
+      this.leftOut,
+      left.length > 0 &&
+        el(
+          'section',
+          { class: 'left-out', 'aria-label': tr('Left out') },
+          el('p', {}, tr('Added by half of the voters or fewer, and left out unless you keep it:')),
+          el('ul', {}, left.map(line)),
+        ),
+    );
+  }
+
+  /** What cannot be taken back is shown first: the set, and who has not voted. */
+  ask() {
+    const { table, work } = this.editor;
+    const problem = table.showProblem();
+    if (problem || table.locked || !work) {
+      this.editor.confirm();
+      return;
+    }
+    const { rows, added } = table.state();
+    const texts = new Map(work.sheet.rows.map((row) => [row.id, row.text]));
+    const set = [
+      ...rows
+        .filter(({ action }) => action !== 'delete')
+        .map((row) => (row.action === 'revise' ? row.new_text : texts.get(row.id))),
+      ...added.map((row) => row.new_text),
+    ].filter((text) => text?.trim());
+    const { voters = 0, waiting = [] } = work.sheet;
+    const close = (/** @type {boolean} */ go) => {
+      dialog.close();
+      if (go) this.editor.confirm();
+    };
+    const left = [...this.leftOut.querySelectorAll('li > span:first-child')].map((one) => one.textContent);
+    const dialog = el(
+      'dialog',
+      { class: 'coeval ce-dialog', 'aria-label': 'Finalise the criteria?' },
+      el('h2', {}, `Finalise ${set.length === 1 ? 'this criterion' : `these ${set.length} criteria`}?`),
+      el(
+        'ol',
+        { class: 'ce-set' },
+        set.map((text) => el('li', { dir: 'auto' }, text)),
+      ),
+      left.length > 0 && el('p', {}, `Left out: ${left.map((text) => `“${text}”`).join(', ')}`),
+      el(
+        'p',
+        {},
+        waiting.length
+          ? `${voters} voted. Not voted yet: ${waiting.join(', ')}.`
+          : `All ${voters} people have voted.`,
+      ),
+      el('p', { class: 'ce-note' }, 'The vote closes. A later change needs a new version and a new vote.'),
+      el(
+        'div',
+        { class: 'ce-dialog-foot' },
+        button('Not yet', { class: 'ce-btn', onclick: () => close(false) }),
+        button('Finalise', { class: 'ce-btn is-primary', onclick: () => close(true) }),
+      ),
+    );
+    dialog.addEventListener('close', () => dialog.remove());
+    this.node.append(dialog);
+    dialog.showModal();
   }
 
   /** @param {SaveAnswer<Sheet>} answer */

@@ -3,10 +3,8 @@
 import { button, el, fill, icon, kbd, uniqueId } from '../core/dom.js';
 import { doneText } from '../core/history.js';
 import { tr } from '../core/words.js';
-import { diffNodes } from '../texts/diff.js';
-import { quoteFlags } from '../texts/quote_flags.js';
-import { addedName } from './names.js';
-import { Row, checkOne, growAll, growingBox } from './row.js';
+import { Row, addedName, checkOne, growAll, growingBox } from './row.js';
+import { diffNodes, quoteFlags } from '../texts/diff.js';
 
 /** What is asked of an added line of a kind, and what its boxes and its button are called. @param {string} kind */
 function addedWords(kind) {
@@ -132,7 +130,7 @@ export class DraftedRow extends Row {
     if (!action) return tr('approve, revise or delete it');
     if (action === 'revise' && !newText.trim()) return tr('write the new wording, or approve or delete it');
     if (action === 'revise' && newText.trim() === text.trim())
-      return tr('the wording is still the drafted one: change it or approve it');
+      return tr('the wording is unchanged: change it or approve it');
     const needsReason = this.table.sheet.reason_required && action !== 'approve';
     return needsReason && !reason.trim() ? tr('say why') : '';
   }

@@ -1,19 +1,98 @@
-/** How the scrutiny screen is put together. It shows what it is given, and knows nobody above it. */
+/** The frame of the Scrutiny screen, and the screen at its end. */
 
+import { Notices, button, el, fill, icon, kbd } from '../core/dom.js';
+import { tr, trn } from '../core/words.js';
+import { Foot, Head, Layout, Steps } from './workbench_parts.js';
 import { markdownNodes } from '../texts/display.js';
-import { button, el, fill, kbd } from '../core/dom.js';
-import { Notices } from '../core/notices.js';
-import { tr } from '../core/words.js';
 import { Reading } from '../texts/reading.js';
-import { Layout } from './splitter.js';
-import { endScreen, failureScreen } from './end_screen.js';
-import { Foot } from './workbench_foot.js';
-import { Head, Steps } from './workbench_head.js';
+
+/* What stands in place of the work when there is none. */
+
+/** The end of a filter, or of everything; `onfilter(name)` looks at others. */
+export function endScreen(step, onfilter) {
+  const look = (filter, label) => button(label, { class: 'ce-btn', onclick: () => onfilter(filter) });
+  const [title, text, ...buttons] = endWords(step, look);
+  const sign =
+    step.total && step.done === step.total ? ['wb-end-sign', 'approve'] : ['wb-end-sign is-quiet', 'rows'];
+  return el(
+    'div',
+    { class: 'ce-card wb-end' },
+    el('div', { class: sign[0], 'aria-hidden': 'true' }, icon(sign[1])),
+    el('h2', { tabindex: '-1' }, title),
+    el('p', {}, text),
+    el('div', { class: 'wb-end-foot' }, ...buttons),
+  );
+}
+
+function endWords(step, look) {
+  const { total, done, filter, flagged, waits, empty } = step;
+  if (empty)
+    return [
+      tr('Nothing here for you yet'),
+      empty.text,
+      empty.link ? el('a', { class: 'ce-btn is-primary', href: empty.link }, empty.label) : null,
+      look('unfinished', tr('Check again')),
+    ];
+  if (filter === 'flagged')
+    return [
+      tr('No flags'),
+      tr('You have flagged no instance.'),
+      look('unfinished', tr('Continue with unfinished instances')),
+    ];
+  const more = [
+    flagged
+      ? look('flagged', trn('Review {n} flagged instance', 'Review {n} flagged instances', flagged))
+      : null,
+    look('all', tr('Review all')),
+  ];
+  if (done < total && waits)
+    return [
+      tr('Nothing to judge right now'),
+      tr(
+        '{done} of {total} are done. The others wait for the model’s drafts, or were skipped: come back later.',
+        { done, total },
+      ),
+      ...more,
+    ];
+  if (done < total)
+    return [
+      tr('Nothing is left here'),
+      tr('{done} of {total} are done; you skipped the others, or they are not open to you.', { done, total }),
+      ...more,
+    ];
+  return [
+    tr('That was the last one. Thank you.'),
+    trn(
+      'You have gone through it. Everything is saved; you can still change your mind.',
+      'You have gone through all {n}. Everything is saved; you can still change your mind.',
+      total,
+    ),
+    ...more,
+  ];
+}
+
+/** What is shown when not even a first step could be fetched. */
+export function failureScreen(error, remedy) {
+  return el(
+    'div',
+    { class: 'ce-card wb-end', role: 'alert' },
+    el('div', { class: 'wb-end-sign is-quiet', 'aria-hidden': 'true' }, icon('rows')),
+    el(
+      'h2',
+      { tabindex: '-1' },
+      error.kind === 'not_found' ? tr('Nothing to judge yet') : tr('This could not be opened'),
+    ),
+    el('p', {}, error.message),
+    el('div', { class: 'wb-end-foot' }, remedy),
+  );
+}
+
+/* How the scrutiny screen is put together. It shows what it is given, and knows nobody above it. */
 
 /** Why there is no draft or no score, where the server gives no reason. @param {string} kind */
 function armNote(kind) {
   const notes = {
-    blind: tr('You judge this one by yourself: no draft is shown.'),
+    blind: tr('You score this one without a draft.'),
     none: tr('There is no draft for this criterion yet: give your own score.'),
     unscored: tr('The model’s answer held no readable score: give your own.'),
   };
@@ -230,7 +309,7 @@ export class Frame {
       error.kind === 'sign_in'
         ? button(tr('Sign in'), { class: 'ce-btn', onclick: reload })
         : error.kind === 'not_allowed'
-          ? button(tr('Go on'), { class: 'ce-btn', onclick: reload })
+          ? button(tr('Continue'), { class: 'ce-btn', onclick: reload })
           : button(tr('Try again'), { class: 'ce-btn', onclick: again });
     if (over) {
       this.notices.stay('error', error.message, remedy);

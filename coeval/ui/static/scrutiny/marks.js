@@ -1,9 +1,103 @@
-/** Flag, comment and skip: what a person notes on an instance beside the evaluation. */
+/** Marks of an instance, the places where a person was, and the instances they have seen. */
 
 import { request } from '../core/api.js';
 import { button, el } from '../core/dom.js';
+import { readStored, writeStored } from '../core/kept.js';
 import { comboOf } from '../core/keys.js';
 import { tr } from '../core/words.js';
+
+/* Where this tab has been: the step it shows, for a reload, and the way it came, for going back. */
+
+export class Places {
+  constructor(person, task) {
+    this.key = `coeval:place:${person}:${task}`;
+    this.trail = [];
+  }
+
+  /** What this tab showed before a reload; empty in a new tab, where the server says where to go on. */
+  left() {
+    return readStored(this.key, () => sessionStorage) ?? {};
+  }
+
+  /** What a link asked for, once: by the number in one's queue, or by the name of the instance. */
+  linked() {
+    const address = new URL(window.location.href);
+    const { searchParams } = address;
+    const [at, item] = [searchParams.get('at'), searchParams.get('item')];
+    if (!at && !item) return null;
+    searchParams.delete('at');
+    searchParams.delete('item');
+    window.history.replaceState(window.history.state, '', address);
+    return { filter: 'all', ...(item ? { item } : { at }) };
+  }
+
+  remember(place) {
+    writeStored(this.key, place, () => sessionStorage);
+  }
+
+  /** Adds a step to the way; standing still adds nothing. */
+  arrive({ filter, instance, criterion }) {
+    this.remember({ filter, instance, criterion });
+    const last = this.last;
+    if (last?.instance !== instance || last?.criterion !== criterion)
+      this.trail.push({ instance, criterion });
+  }
+
+  get last() {
+    return this.trail.at(-1);
+  }
+
+  /** The step before the one on screen (`here`), taken off the way; undefined at its beginning. */
+  back(here) {
+    if (here) this.trail.pop();
+    return this.trail.pop();
+  }
+}
+
+/* Which lines have been on screen: what nobody saw is not approved in bulk. */
+
+const FOOT_PX = 64;
+const ENOUGH = 0.6;
+
+export class Seen {
+  constructor(onchange) {
+    this.waiting = new Set();
+    this.onchange = onchange;
+    this.observer = new IntersectionObserver((entries) => this.note(entries), {
+      rootMargin: `0px 0px -${FOOT_PX}px 0px`,
+      threshold: [0, 0.25, ENOUGH, 1],
+    });
+  }
+
+  /** Starts over with the lines of a new step. */
+  watch(nodes) {
+    this.observer.disconnect();
+    this.waiting = new Set(nodes);
+    for (const node of nodes) this.observer.observe(node);
+  }
+
+  /** Most of a line, or half a screen of a long one, counts as seen. */
+  note(entries) {
+    for (const { target, intersectionRatio, intersectionRect, rootBounds } of entries) {
+      const seen =
+        intersectionRatio >= ENOUGH || intersectionRect.height >= (rootBounds?.height ?? Infinity) / 2;
+      if (!seen) continue;
+      this.waiting.delete(target);
+      this.observer.unobserve(target);
+    }
+    this.onchange();
+  }
+
+  get unseen() {
+    return this.waiting.size;
+  }
+
+  stop() {
+    this.observer.disconnect();
+  }
+}
+
+/* Flag, comment and skip: what a person notes on an instance beside the evaluation. */
 
 const placeOf = (instance) => `${instance.id}:comment`;
 
@@ -17,9 +111,9 @@ function refusal(error) {
 export class Marks {
   /** `current()` gives the step on screen; `onmarked(instance)` after a mark was saved or taken back. */
   constructor({ kept, notices, current, onmarked, confirms }) {
-    /** @type {import('../core/drafts_kept.js').Kept} */
+    /** @type {import('../core/kept.js').Kept} */
     this.kept = kept;
-    /** @type {import('../core/notices.js').Notices} */
+    /** @type {import('../core/dom.js').Notices} */
     this.notices = notices;
     this.current = current;
     this.onmarked = onmarked;
@@ -87,7 +181,7 @@ export class Marks {
         { class: 'ce-note' },
         tr('Seen by the people who run the study, not by other annotators.'),
         ' ',
-        tr('Words that state a criterion you miss can be suggested for the next version of the criteria.'),
+        tr('You can suggest a missing criterion for the next version of the criteria.'),
       ),
       el(
         'div',

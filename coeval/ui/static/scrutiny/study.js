@@ -1,6 +1,6 @@
 /** The scrutiny screen on a page of its own, for the people of a study. */
 
-import { readStored, writeStored } from '../core/storage.js';
+import { readStored, writeStored } from '../core/kept.js';
 
 const place = /** @type {HTMLElement} */ (document.getElementById('place'));
 const help = /** @type {HTMLDetailsElement} */ (document.getElementById('study-help'));
@@ -41,5 +41,7 @@ help.open = !readStored('coeval:study-help');
 writeStored('coeval:study-help', true);
 dark.addEventListener('change', setTheme);
 setTheme();
+// the server leads back to the study's link; what was typed and what waits to be sent stays in this browser
+window.addEventListener('coeval-signed-out', () => window.location.reload(), { once: true });
 if (window.coeval) start();
 else window.addEventListener('coeval-ready', start, { once: true });

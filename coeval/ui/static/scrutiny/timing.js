@@ -3,7 +3,7 @@
  * is the one in use, and for so long after the last key, pointer or scroll: 60 seconds, or as the task says.
  */
 
-import { writeStored } from '../core/storage.js';
+import { writeStored } from '../core/kept.js';
 
 export const IDLE_MS = 60_000;
 

@@ -2,20 +2,17 @@
 
 import { request, withQuery } from '../core/api.js';
 import { button, isShown } from '../core/dom.js';
+import { readStored, writeStored } from '../core/kept.js';
 import { Keys, printed } from '../core/keys.js';
-import { readStored, writeStored } from '../core/storage.js';
 import { tr, trn } from '../core/words.js';
-import { SheetEditor } from '../table/sheet_editor.js';
-import { savedText } from '../table/sheet_foot.js';
-import { utf16Index } from '../texts/text.js';
 import { Frame } from './frame.js';
-import { Marks } from './marks.js';
-import { Places } from './places.js';
-import { Seen } from './seen.js';
-import { InstanceWork } from './instance_work.js';
-import { StepWork } from './step_work.js';
+import { Marks, Places, Seen } from './marks.js';
 import { StepClock } from './timing.js';
-import { workbenchCommands } from './workbench_keys.js';
+import { InstanceWork, StepWork } from './work.js';
+import { SheetEditor } from '../table/sheet_editor.js';
+import { savedText } from '../table/sheet_work.js';
+import { workbenchCommands } from '../table/table_keys.js';
+import { evidenceSpans, utf16Index } from '../texts/text.js';
 
 const MARK_DELAY_MS = 150;
 const VIEW = 'coeval:all-criteria';
@@ -248,7 +245,9 @@ export class Workbench {
 
   remark() {
     const texts = this.step?.instance;
-    if (this.work && texts) this.frame.reading.mark(this.table.spans(texts, this.toUtf16));
+    if (!this.step || !this.work || !texts) return;
+    const spans = this.table.spans(texts, this.toUtf16);
+    this.frame.reading.mark([...spans, ...evidenceSpans(this.step, this.work, this.toUtf16)]);
   }
 
   /** Another line is in use; in a sheet of all criteria perhaps also another criterion. @param {string | null} key */
@@ -282,7 +281,7 @@ export class Workbench {
     }
     // nothing more is to be had here: the page itself knows where to go on
     this.table.lock(true);
-    const goOn = button(tr('Go on'), { class: 'ce-btn', onclick: () => window.location.reload() });
+    const goOn = button(tr('Continue'), { class: 'ce-btn', onclick: () => window.location.reload() });
     this.frame.notices.stay('ended', message, goOn);
   }
 

@@ -1,10 +1,10 @@
 /** Two versions of one step: what is typed here and what was saved elsewhere. The person chooses. */
 
 import { button, clockTime, el } from '../core/dom.js';
-import { lineKey } from '../core/drafts_kept.js';
 import { doneText } from '../core/history.js';
+import { lineKey } from '../core/kept.js';
 import { tr } from '../core/words.js';
-import { addedName, lineName } from '../rows/names.js';
+import { addedName, lineName } from '../rows/row.js';
 import { diffNodes } from '../texts/diff.js';
 
 function decision(row, whole) {
@@ -13,7 +13,8 @@ function decision(row, whole) {
     return score === null || score === undefined ? tr('no score') : tr('score {score}', { score });
   const words = row.action === 'revise' ? `: ${row.new_text}` : '';
   const reason = row.reason && row.action !== 'approve' ? ` (${row.reason})` : '';
-  return `${doneText(row.action) || tr('not decided')}${words}${reason}`;
+  const own = Object.values(row.own ?? {}).filter((value) => value !== null && value !== '');
+  return [`${doneText(row.action) || tr('not decided')}${words}${reason}`, ...own].join(' · ');
 }
 
 /** What the lines of a sheet are called: criteria by their words, the lines of an evaluation by their kind. @param {Sheet} sheet */
@@ -86,7 +87,10 @@ export function chooseVersion(root, { work, mine, why }) {
       dialog.remove();
       resolve(choice);
     };
-    const keepMine = button(tr('Go on with mine'), { class: 'ce-btn is-primary', onclick: choose('mine') });
+    const keepMine = button(tr('Continue with mine'), {
+      class: 'ce-btn is-primary',
+      onclick: choose('mine'),
+    });
     const dialog = el(
       'dialog',
       { class: 'coeval ce-dialog ce-wide', 'aria-label': tr('Two versions') },
@@ -102,13 +106,13 @@ export function chooseVersion(root, { work, mine, why }) {
         'p',
         { class: 'ce-note' },
         tr(
-          'Going on with yours saves nothing yet: look it over and confirm. The saved one stays in the history.',
+          'Continuing with your version saves nothing yet: check it and confirm. The saved version stays in the history.',
         ),
       ),
       el(
         'div',
         { class: 'ce-dialog-foot' },
-        button(tr('Take the saved one'), { class: 'ce-btn', onclick: choose('saved') }),
+        button(tr('Use the saved version'), { class: 'ce-btn', onclick: choose('saved') }),
         keepMine,
       ),
     );

@@ -5,9 +5,8 @@
 
 import { button, el, fill, inSentence, kbd } from '../core/dom.js';
 import { tr, trn } from '../core/words.js';
-import { Group, groupHead } from '../rows/group.js';
-import { lineName } from '../rows/names.js';
 import { AddedRow, DraftedRow } from '../rows/review_row.js';
+import { Group, groupHead, lineName } from '../rows/row.js';
 import { ScoreRow } from '../rows/score_row.js';
 import { findQuoted, quotedSpans } from '../texts/text.js';
 
@@ -238,7 +237,7 @@ export class ReviewTable {
     if (this.locked) return;
     const most = this.sheet.limits.added;
     if (this.addedTo(this.group).length >= most) {
-      this.on.onsay(tr('{n} lines can be added here, and that many are.', { n: most }));
+      this.on.onsay(tr('You can add at most {n} lines here.', { n: most }));
       return;
     }
     const row = this.append(kind, words);
@@ -399,19 +398,23 @@ export class ReviewTable {
 
   /** Everything typed and chosen, also what a changed mind has hidden: for keeping, not for sending. */
   state() {
-    const rows = this.rows.map(({ row: { id, kind, action, reason, new_text: words, group, score } }) => ({
-      id,
-      kind,
-      action,
-      reason,
-      new_text: words,
-      ...(group === undefined ? {} : { group, ...(kind === 'score' ? { score } : {}) }),
-    }));
-    const added = this.added.map(({ row: { kind, new_text: words, reason, group } }) => ({
+    const rows = this.rows.map(
+      ({ row: { id, kind, action, reason, new_text: words, group, score, own } }) => ({
+        id,
+        kind,
+        action,
+        reason,
+        new_text: words,
+        ...(group === undefined ? {} : { group, ...(kind === 'score' ? { score } : {}) }),
+        ...(own === undefined ? {} : { own: { ...own } }),
+      }),
+    );
+    const added = this.added.map(({ row: { kind, new_text: words, reason, group, own } }) => ({
       kind,
       new_text: words,
       reason,
       ...(group === undefined ? {} : { group }),
+      ...(own === undefined ? {} : { own: { ...own } }),
     }));
     return { score: this.groups.size ? null : this.score, rows, added };
   }

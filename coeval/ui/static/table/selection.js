@@ -1,9 +1,106 @@
-/** Several lines at once: which are chosen, and the bar that decides on all of them and gives one reason. */
+/** Cells of the table: where they are, their selection, and edits that can be undone. */
 
 import { button, el, fill, kbd } from '../core/dom.js';
 import { tr, trn } from '../core/words.js';
 
+/* A table as a sheet: cells that the arrow keys walk through, and edits that begin and end as in a spreadsheet. */
+
 /** @typedef {import('../rows/row.js').Row} Row */
+
+export const COLUMNS = ['line', 'draft', 'version', 'action', 'reason'];
+
+/** The cell that holds the focus itself, not a control inside it: [row, name], or null. */
+export function cellInUse(rows) {
+  const at = document.activeElement;
+  for (const row of rows) {
+    const name = COLUMNS.find((column) => row.cells[column] === at);
+    if (name) return /** @type {[Row, string]} */ ([row, name]);
+  }
+  return null;
+}
+
+/** Into the cell beside; false where there is none, or none in use. */
+export function stepAside(rows, by) {
+  const cell = cellInUse(rows);
+  if (!cell) return false;
+  const [row, name] = cell;
+  const there = COLUMNS.filter((column) => row.cells[column]);
+  const next = there[there.indexOf(name) + by];
+  if (next) row.focusCell(next);
+  return true;
+}
+
+/** Into the same column of another line; the line itself where that has no such cell. */
+export function stepTo(rows, row) {
+  const [, name] = cellInUse(rows) ?? [];
+  if (name && name !== 'line' && row?.cells[name]) row.focusCell(name);
+  else row?.focus();
+}
+
+/* What was decided and typed in a table, change after change, so that it can be taken back and done again. */
+
+const MOST = 200;
+
+/** @typedef {{state: TableState, where: string}} Change the state before a change, and where the change was made */
+
+export class Edits {
+  constructor() {
+    /** @type {Change[]} */
+    this.past = [];
+    /** @type {TableState[]} */
+    this.future = [];
+    this.where = '';
+  }
+
+  /** A table that was just filled has no past. @param {TableState} state */
+  begin(state) {
+    this.past = [];
+    this.future = [];
+    this.where = '';
+    this.now = state;
+  }
+
+  /**
+   * Notes that the table changed to `state`. Letters typed one after the other in one box (`where`) are one change.
+   * @param {TableState} state
+   * @param {string} where
+   */
+  note(state, where = '') {
+    if (!this.now || JSON.stringify(state) === JSON.stringify(this.now)) return;
+    if (!where || where !== this.where) this.past.push({ state: this.now, where });
+    if (this.past.length > MOST) this.past.shift();
+    this.where = where;
+    this.future = [];
+    this.now = state;
+  }
+
+  /** What is typed next is a change of its own, even in the same box. */
+  close() {
+    this.where = '';
+  }
+
+  /** The state before the last change, or null where there is none. */
+  undo() {
+    const last = this.past.pop();
+    if (!last || !this.now) return null;
+    this.future.push(this.now);
+    this.where = '';
+    this.now = last.state;
+    return last.state;
+  }
+
+  /** The state that was taken back last, or null. */
+  redo() {
+    const next = this.future.pop();
+    if (!next || !this.now) return null;
+    this.past.push({ state: this.now, where: '' });
+    this.where = '';
+    this.now = next;
+    return next;
+  }
+}
+
+/* Several lines at once: which are chosen, and the bar that decides on all of them and gives one reason. */
 
 export class Selection {
   /**
@@ -18,7 +115,7 @@ export class Selection {
     this.count = el('span', { class: 'rt-bulk-count', role: 'status' });
     this.reason = el('input', {
       class: 'ce-in ce-small',
-      'aria-label': tr('One reason for the lines chosen'),
+      'aria-label': tr('One reason for the selected lines'),
       placeholder: tr('one reason for all'),
       oninput: () => onreason(this.reason.value),
       onkeydown: (event) => {
@@ -30,7 +127,7 @@ export class Selection {
     });
     const act = (action, label, key) =>
       button(label, { class: 'ce-btn', onclick: () => ondecide(action) }, kbd(key));
-    this.node = el('div', { class: 'rt-bulk', role: 'group', 'aria-label': tr('Lines chosen') });
+    this.node = el('div', { class: 'rt-bulk', role: 'group', 'aria-label': tr('Selected lines') });
     this.node.hidden = true;
     fill(
       this.node,
@@ -74,6 +171,6 @@ export class Selection {
     this.rows = rows;
     for (const row of rows) row.setChosen(this.isMany);
     this.node.hidden = !this.isMany;
-    this.count.textContent = this.isMany ? trn('{n} line chosen', '{n} lines chosen', rows.size) : '';
+    this.count.textContent = this.isMany ? trn('{n} line selected', '{n} lines selected', rows.size) : '';
   }
 }

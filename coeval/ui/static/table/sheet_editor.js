@@ -3,16 +3,15 @@
  * what is confirmed goes through the outbox, and where there are two versions the person chooses.
  */
 
-import { request } from '../core/api.js';
+import { request, withQuery } from '../core/api.js';
 import { button, clockTime } from '../core/dom.js';
-import { Kept, sameState, withState } from '../core/drafts_kept.js';
 import { showHistory } from '../core/history.js';
+import { Kept, newUid, sameState, withState } from '../core/kept.js';
 import { Outbox } from '../core/outbox.js';
-import { newUid } from '../core/uid.js';
 import { tr, trn } from '../core/words.js';
 import { chooseVersion } from './conflict.js';
-import { savedText } from './sheet_foot.js';
 import { SheetTable } from './sheet_table.js';
+import { savedText } from './sheet_work.js';
 
 /** @typedef {import('./sheet_work.js').SheetWork} SheetWork */
 /** @typedef {import('../core/api.js').ApiError} ApiError */
@@ -32,13 +31,20 @@ const SLOW_MS = 400;
 
 export class SheetEditor {
   /**
-   * @param {{place: HTMLElement, host: HTMLElement, foot: import('./sheet_foot.js').SheetFoot,
-   *   notices: import('../core/notices.js').Notices}} view `place` takes the table, `host` the dialogs
+   * @param {{place: HTMLElement, host: HTMLElement, foot: import('./sheet_work.js').SheetFoot,
+   *   notices: import('../core/dom.js').Notices}} view `place` takes the table, `host` the dialogs
    * @param {{task: string, person: string, box: string, signal: AbortSignal}} whose
    * @param {EditorEvents} on
    * @param {object} tableEvents what only the table's surroundings need, see TableEvents
+   * @param {typeof SheetTable} Table the table of an extension, which builds lines of its own
    */
-  constructor({ place, host, foot, notices }, { task, person, box, signal }, on, tableEvents = {}) {
+  constructor(
+    { place, host, foot, notices },
+    { task, person, box, signal },
+    on,
+    tableEvents = {},
+    Table = SheetTable,
+  ) {
     this.host = host;
     this.foot = foot;
     this.notices = notices;
@@ -54,11 +60,11 @@ export class SheetEditor {
     this.kept = new Kept(person, task, () =>
       notices.warn(
         tr(
-          'This browser keeps no unsaved work (its storage is full or switched off): save before you leave the page.',
+          'This browser cannot keep unsaved work (its storage is full or off): save before you leave the page.',
         ),
       ),
     );
-    this.table = new SheetTable(place, {
+    this.table = new Table(place, {
       onchange: () => this.onchange(),
       oncomplete: () => !foot.node.hidden && foot.confirm.focus({ preventScroll: true }),
       onsay: (text, undo) => notices.say(text, undo),
@@ -118,7 +124,7 @@ export class SheetEditor {
   sayRestored(at) {
     this.notices.stay(
       'restored',
-      tr('What you typed here at {time} is back; it is not saved yet.', { time: clockTime(at) }),
+      tr('Your text from {time} is restored; it is not saved yet.', { time: clockTime(at) }),
       button(tr('Discard it'), { class: 'ce-btn', onclick: () => this.takeSaved() }),
     );
   }
@@ -162,7 +168,9 @@ export class SheetEditor {
     const path = this.work?.historyPath;
     if (!path || !this.work?.timesSaved) return;
     try {
-      showHistory(this.host, (await request('GET', path)).versions);
+      const load = (/** @type {number | null} */ before = null) =>
+        request('GET', withQuery(path, { before }));
+      showHistory(this.host, await load(), load, (error) => this.notices.say(error.message));
     } catch (error) {
       this.notices.say(error.message);
     }
@@ -253,7 +261,9 @@ export class SheetEditor {
     if (this.isHere(entry)) this.showWaiting(entry, error, seconds);
     else {
       const { size } = this.outbox;
-      this.foot.loadStatus(trn('{n} answer waits here to be sent', '{n} answers wait here to be sent', size));
+      this.foot.loadStatus(
+        trn('{n} answer is waiting to be sent', '{n} answers are waiting to be sent', size),
+      );
     }
   }
 
@@ -267,7 +277,8 @@ export class SheetEditor {
     this.on.oncount();
     this.foot.loadStatus(tr('Not saved yet'));
     const signedOut = error?.kind === 'sign_in';
-    const said = signedOut ? tr('You are signed out.') : error?.kind === 'storage' ? error.message : '';
+    const told = error && ['storage', 'quota'].includes(error.kind ?? '') ? error.message : '';
+    const said = signedOut ? tr('You are signed out.') : told;
     const values = { said, seconds };
     const kept = said
       ? seconds
@@ -300,7 +311,7 @@ export class SheetEditor {
   /** Not taken, and trying again is of no use: what was typed stays to be copied, and the page says what is next. */
   showRefused(message) {
     const reload = () => window.location.reload();
-    this.notices.stay('ended', message, button(tr('Go on'), { class: 'ce-btn', onclick: reload }));
+    this.notices.stay('ended', message, button(tr('Continue'), { class: 'ce-btn', onclick: reload }));
   }
 
   onrefused(entry, error) {
@@ -326,15 +337,15 @@ export class SheetEditor {
 
   /** The server came back from a snapshot that had not everything of this person's. */
   onrestored({ sent, maybe, takenAt }) {
-    const since = tr('The server was replaced and came back from a copy made at {time}.', {
+    const since = tr('The server was restored from a copy made at {time}.', {
       time: clockTime(takenAt),
     });
     const lost = trn(
-      '{n} answer of yours was missing, and this browser sent it again.',
-      '{n} answers of yours were missing, and this browser sent them again.',
+      '{n} answer was missing, and this browser sent it again.',
+      '{n} answers were missing, and this browser sent them again.',
       sent,
     );
-    const check = tr('What you saved after that may be missing: look through your last answers.');
+    const check = tr('Work that you saved after that may be missing: check your last answers.');
     if (sent) this.notices.warn(`${since} ${lost}`);
     else if (maybe) this.notices.warn(`${since} ${check}`);
   }
@@ -350,9 +361,12 @@ export class SheetEditor {
         edited: true,
       });
     this.notices.warn(
-      tr('The server lost an answer of yours and did not take it again: {reason} It is kept here.', {
-        reason: error.message,
-      }),
+      tr(
+        'The server lost one of your answers and refused it the second time: {reason} This browser keeps it.',
+        {
+          reason: error.message,
+        },
+      ),
     );
   }
 }

@@ -2,13 +2,11 @@
 
 import { isTextBox } from '../core/dom.js';
 import { tr } from '../core/words.js';
-import { cellInUse, COLUMNS, stepAside, stepTo } from './cells.js';
-import { readCells, writeCells } from './clipboard.js';
-import { Edits } from './edits.js';
 import { AddedRow, DraftedRow } from '../rows/review_row.js';
-import { ReviewTable } from './review_table.js';
 import { ScoreRow } from '../rows/score_row.js';
-import { Selection } from './selection.js';
+import { readCells, writeCells } from './clipboard.js';
+import { ReviewTable } from './review_table.js';
+import { COLUMNS, Edits, Selection, cellInUse, stepAside, stepTo } from './selection.js';
 
 const ACTIONS = new Set(['approve', 'revise', 'delete']);
 
@@ -68,7 +66,7 @@ export class SheetTable extends ReviewTable {
     const before = { ...row.row };
     if (row.edit(column ?? (cell[1] === 'reason' ? 'reason' : 'version'), words))
       this.editing = { row, before };
-    else this.on.onsay(tr('A reason goes with a revision or a deletion: decide first.'));
+    else this.on.onsay(tr('Only a revision or a deletion takes a reason: decide first.'));
     return true;
   }
 
@@ -87,10 +85,13 @@ export class SheetTable extends ReviewTable {
     this.edits.close();
   }
 
-  /** Ends typing: the words stay, and the line is in use again. */
+  /** Ends typing: the words stay. After a revision the next line is in use, else the same. */
   commit() {
     this.endWords();
-    this.current?.focus();
+    const { current } = this;
+    const isRevised = current instanceof DraftedRow && current.row.action === 'revise' && !current.problem();
+    const next = isRevised ? this.all[this.all.indexOf(current) + 1] : null;
+    (next ?? current)?.focus();
   }
 
   /** Ends typing, and the line is as it was before; undoing brings the words back. */
@@ -101,17 +102,18 @@ export class SheetTable extends ReviewTable {
       editing.row.take(editing.before);
       this.changed();
     }
-    this.commit();
+    this.endWords();
+    this.current?.focus();
   }
 
   // ---- back and forth ------------------------------------------------------------------------------
 
   undo() {
-    return this.travel(this.edits.undo(), tr('There is nothing to take back here.'));
+    return this.travel(this.edits.undo(), tr('There is nothing to undo.'));
   }
 
   redo() {
-    return this.travel(this.edits.redo(), tr('There is nothing to do again.'));
+    return this.travel(this.edits.redo(), tr('There is nothing to redo.'));
   }
 
   /** @param {TableState | null} state @param {string} nothing what is said where there is none */
@@ -198,7 +200,7 @@ export class SheetTable extends ReviewTable {
     if (action === 'delete') this.selection.reason.focus();
   }
 
-  /** Approves what is left of one criterion, in a sheet of several. @param {import('../rows/group.js').Group} group */
+  /** Approves what is left of one criterion, in a sheet of several. @param {import('../rows/row.js').Group} group */
   approveGroup(group) {
     if (this.locked) return;
     const lines = this.approvable().filter((row) => this.groupOf(row) === group);

@@ -1,8 +1,10 @@
-/** The keys of every table; the screens around them add their own. */
+/** The commands of a table and of the workbench, with their keys. */
 
 import { isTextBox } from '../core/dom.js';
 import { keyName } from '../core/keys.js';
 import { tr } from '../core/words.js';
+
+/* The keys of every table; the screens around them add their own. */
 
 /** The commands of every table; the workbench adds its own. */
 export function tableCommands(table) {
@@ -11,14 +13,14 @@ export function tableCommands(table) {
   return [
     { id: 'type', combos: [], anyKey: true, run: (event) => typesInCell(table(), event) },
     { id: 'down', combos: ['ArrowDown'], label: tr('Next line'), again: true, run: () => table().move(1) },
-    { id: 'up', combos: ['ArrowUp'], label: tr('Line before'), again: true, run: () => table().move(-1) },
+    { id: 'up', combos: ['ArrowUp'], label: tr('Previous line'), again: true, run: () => table().move(-1) },
     { id: 'approve', combos: ['A'], label: tr('Approve the line'), run: act('approve') },
     { id: 'revise', combos: ['R'], label: tr('Revise the line'), run: act('revise') },
     { id: 'delete', combos: ['D'], label: tr('Delete the line, or remove an added one'), run: act('delete') },
     {
       id: 'aside',
       combos: ['ArrowRight', 'ArrowLeft'],
-      label: tr('Through the cells of the line'),
+      label: tr('Move through the cells of the line'),
       shown: ['ArrowLeft', 'ArrowRight'],
       again: true,
       run: ({ key, target }) => table().stepAside(onward(key, target) ? 1 : -1),
@@ -26,20 +28,20 @@ export function tableCommands(table) {
     {
       id: 'edit',
       combos: ['Enter', 'F2'],
-      label: tr('Edit your version, or the reason; a double click and typing in the cell do too'),
+      label: tr('Edit your version or the reason (or double-click the cell, or type in it)'),
       run: () => table().edit(),
     },
     {
       id: 'commit',
       combos: ['Enter'],
-      label: tr('In a text box: done; the words stay (⇧ ⏎ is a new line)'),
+      label: tr('In a text box: finish and keep the text (⇧ ⏎ starts a new line)'),
       inText: true,
       run: ({ target }) => (isBoxOf(table(), target) ? table().commit() : false),
     },
     {
       id: 'leave',
       combos: ['Escape'],
-      label: tr('In a text box: leave it, and take back what was typed'),
+      label: tr('In a text box: leave it and discard the change'),
       inText: true,
       run: ({ target }) => leaveBox(table(), target),
     },
@@ -55,13 +57,13 @@ export function tableCommands(table) {
     {
       id: 'undo',
       combos: ['Ctrl+Z', 'Meta+Z'],
-      label: tr('Take the last change back'),
+      label: tr('Undo the last change'),
       run: () => table().undo(),
     },
     {
       id: 'redo',
       combos: ['Ctrl+Shift+Z', 'Meta+Shift+Z', 'Ctrl+Y'],
-      label: tr('Do it again'),
+      label: tr('Redo the change'),
       run: () => table().redo(),
     },
     {
@@ -96,4 +98,89 @@ function typesInCell(table, event) {
   if (event.key.length !== 1 || event.ctrlKey || event.metaKey || event.altKey || isTextBox(event.target))
     return false;
   return table.edit(null, event.key);
+}
+
+/* The keys of the scrutiny screen. */
+
+/** Commands for a workbench; the order is that of the page of keys. @param {import('../scrutiny/workbench.js').Workbench} bench */
+export function workbenchCommands(bench) {
+  return [
+    {
+      id: 'confirm',
+      combos: ['Ctrl+Enter', 'Meta+Enter'],
+      label: tr('Confirm and go on'),
+      inText: true,
+      remappable: true,
+      run: () => bench.editor.confirm(),
+    },
+    ...tableCommands(() => bench.table)
+      .filter(({ id }) => id !== 'new')
+      .map((command) => ({
+        ...command,
+        run: (event) => (bench.work || command.id === 'leave' ? command.run(event) : false),
+      })),
+    {
+      id: 'evidence',
+      combos: ['E'],
+      label: tr('Add evidence, with the words selected in the text'),
+      run: () => bench.addEvidence(),
+    },
+    {
+      id: 'new',
+      combos: ['N'],
+      label: tr('Add a line'),
+      run: () => (bench.work ? bench.table.addByKey('N') : false),
+    },
+    {
+      id: 'output',
+      combos: ['O'],
+      label: tr('Move into the text: arrows move by words, Shift selects'),
+      run: () => bench.frame.reading.output.body.focus(),
+    },
+    {
+      id: 'rest',
+      combos: ['Shift+A'],
+      label: tr('Approve the rest, after you have seen every line'),
+      run: () => bench.approveRest(),
+    },
+    { id: 'next', combos: ['J'], label: tr('Next instance'), run: () => bench.move('next_instance') },
+    {
+      id: 'previous',
+      combos: ['K'],
+      label: tr('Previous instance'),
+      run: () => bench.move('previous_instance'),
+    },
+    { id: 'step-on', combos: [']'], label: tr('Next criterion'), run: () => bench.stepBy(1) },
+    { id: 'step-back', combos: ['['], label: tr('Previous criterion'), run: () => bench.stepBy(-1) },
+    { id: 'back', combos: ['B'], label: tr('Back to where you were'), run: () => bench.back() },
+    {
+      id: 'jump',
+      combos: ['/'],
+      label: tr('Go to an instance by its number'),
+      run: () => bench.frame.head.focusJump(),
+    },
+    { id: 'flag', combos: ['F'], label: tr('Flag the instance'), run: () => bench.marks.flag() },
+    { id: 'comment', combos: ['C'], label: tr('Comment on the instance'), run: () => bench.comment() },
+    { id: 'skip', combos: ['S'], label: tr('Skip the instance'), run: () => bench.skip() },
+    {
+      id: 'history',
+      combos: ['H'],
+      label: tr('What you saved here before'),
+      run: () => bench.editor.showHistory(),
+    },
+    { id: 'guidelines', combos: ['G'], label: tr('Guidelines'), run: () => bench.showGuidelines() },
+    {
+      id: 'layout',
+      combos: ['L'],
+      label: tr('Texts side by side or stacked'),
+      run: () => bench.frame.layout.toggle(),
+    },
+    {
+      id: 'view',
+      combos: ['V'],
+      label: tr('One criterion, or all criteria of the instance'),
+      run: () => bench.changeView(),
+    },
+    { id: 'help', combos: ['?'], label: tr('This page'), run: () => bench.keys.show() },
+  ];
 }

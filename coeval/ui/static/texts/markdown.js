@@ -4,7 +4,7 @@
  * A node is {tag, attributes, children} or {text, start}. HTML stays text, and nothing outside is ever fetched.
  */
 
-import { parser, Strikethrough, Table } from '../vendor/markdown.js';
+import { Strikethrough, Table, parser } from '../vendor/markdown.js';
 
 /** @typedef {{text: string, start: number}} Leaf `text` is the source from `start` on. */
 /** @typedef {{tag: string, attributes: Record<string, string>, children: TextNode[]}} Branch */

@@ -2,10 +2,8 @@
 
 import { el, fill, inSentence, kbd } from '../core/dom.js';
 import { tr, trParts } from '../core/words.js';
-import { cutSpans } from './text.js';
-import { parseText, renderText, selectedSource } from './display.js';
-import { imageNodes } from './images.js';
-import { walkText } from './text_cursor.js';
+import { imageNodes, parseText, renderText, selectedSource } from './display.js';
+import { cutSpans, walkText } from './text.js';
 
 /** One titled text. `dir=auto` lets each paragraph run its own way. */
 export class Pane {

@@ -1,11 +1,14 @@
-/** Shows the nodes of a Python View: a tree of {tag, class, attributes, children}; texts stay texts. */
+/** What the server describes as nodes, and the choice of a role for each column. */
 
+import { button, el, fill } from '../core/dom.js';
+import { groupTabs } from '../core/sidebar.js';
 import { markdownNodes } from './display.js';
-import { el, fill } from '../core/dom.js';
+
+/* Shows the nodes of a Python View: a tree of {tag, class, attributes, children}; texts stay texts. */
 
 const TAGS = new Set(
   (
-    'a b br code dd del details div dl dt em h2 h3 h4 hr i img ins kbd li ol p pre section small span strong ' +
+    'a b br code dd del details div dl dt em h1 h2 h3 h4 hr i img ins kbd li ol p pre section small span strong ' +
     'summary table tbody td th thead tr u ul'
   ).split(' '),
 );
@@ -38,6 +41,28 @@ function speakPage(speaks) {
   document.documentElement.dir = direction;
 }
 
+/** A file in another tool's form may have nothing to hold: that is said beside its link. @param {MouseEvent} event */
+async function saveFile(event) {
+  event.preventDefault();
+  const link = /** @type {HTMLAnchorElement} */ (event.currentTarget);
+  link.parentElement?.querySelector('.link-answer')?.remove();
+  const say = (/** @type {string} */ text) =>
+    link.after(el('span', { class: 'link-answer error', role: 'alert' }, ` ${text}`));
+  try {
+    const answer = await fetch(link.href, { headers: { accept: 'application/json' } });
+    if (!answer.ok) {
+      say((await answer.json()).message);
+      return;
+    }
+    const file = URL.createObjectURL(await answer.blob());
+    const named = /filename="([^"]+)"/.exec(answer.headers.get('content-disposition') ?? '');
+    el('a', { href: file, download: named?.[1] ?? '' }).click();
+    setTimeout(() => URL.revokeObjectURL(file), 60000);
+  } catch (error) {
+    say(String(error.message ?? error));
+  }
+}
+
 function build(node) {
   if (typeof node === 'string') return document.createTextNode(node);
   if (!TAGS.has(node.tag)) throw new Error(`a view holds no <${node.tag}>`);
@@ -47,11 +72,14 @@ function build(node) {
     if (ATTRIBUTES.test(name) && name !== 'data-markdown') made.setAttribute(name, String(value));
   }
   if (href !== undefined && node.tag === 'a') made.setAttribute('href', safeHref(href) ?? '#');
+  if (node.tag === 'a' && /\/as\/[^/]+\.zip$/.test(made.getAttribute('href') ?? ''))
+    made.addEventListener('click', saveFile);
   if (node.tag === 'img') {
     made.setAttribute('alt', String(alt ?? ''));
     made.setAttribute('src', safeSource(String(src)));
   }
   if ('data-speaks' in others) speakPage(others['data-speaks']);
+  if ('data-groups' in others) groupTabs(others['data-groups']);
   if ('data-post' in others) made.addEventListener('click', post);
   if (width !== undefined) made.style.width = `${Math.max(0, Math.min(1, width)) * 100}%`;
   if ('data-markdown' in others) made.append(...markdownNodes(others['data-markdown']));
@@ -59,8 +87,182 @@ function build(node) {
   return made;
 }
 
+/** What is an answer by itself; without one of these the whole view is. */
+const ANSWERS = '[role=alert], [role=status], .banner';
+/** Height of the bar that stays at the top, in pixels. */
+const TOP_BAR = 56;
+/** Milliseconds in which one answer changes several views, and a message can follow. */
+const TOGETHER = 200;
+/** Milliseconds after which a button that changed nothing gave the same answer as before. */
+const UNCHANGED = 1000;
+/** The button pressed last, until its answer was shown. @type {Element | null} */
+let pressed = null;
+/** What each button answered last. @type {WeakMap<Element, Element>} */
+const answers = new WeakMap();
+/** The views that changed since. @type {Set<HTMLElement>} */
+const changed = new Set();
+
+/** @param {Element} node */
+function isOnScreen(node) {
+  const { top, bottom } = node.getBoundingClientRect();
+  return top >= TOP_BAR && Math.min(bottom, top + 60) <= window.innerHeight;
+}
+
+/** The answer that is nearest to its button: a refusal or a note before any other change. */
+function findAnswer() {
+  const place = (node) => node.getBoundingClientRect().top;
+  const from = pressed ? place(pressed) : 0;
+  const views = [...changed].filter((node) => node.isConnected && node.getClientRects().length);
+  const told = views.flatMap((node) => [...node.querySelectorAll(ANSWERS)]);
+  return (told.length ? told : views).sort(
+    (a, b) => Math.abs(place(a) - from) - Math.abs(place(b) - from),
+  )[0];
+}
+
+/** The page moves to an answer that would not be seen; a message in the corner is seen. @param {Element} answer */
+function moveTo(answer) {
+  if (isOnScreen(answer) || document.querySelector('.toast-body')) return;
+  const fits = answer.getBoundingClientRect().height < window.innerHeight * 0.7;
+  answer.scrollIntoView({ block: fits ? 'center' : 'start' });
+}
+
+function showAnswer() {
+  const answer = pressed && findAnswer();
+  changed.clear();
+  if (!pressed || !answer) return;
+  answers.set(pressed, answer.closest('.coeval-view') ?? answer);
+  pressed = null;
+  moveTo(answer);
+}
+
+/** Begins to wait for an answer, or ends it: who types or goes elsewhere is not called back. @param {Event} event */
+function follow({ target, type }) {
+  const button = type === 'click' && target instanceof Element ? target.closest('button') : null;
+  changed.clear();
+  pressed = button && button.role !== 'tab' && !button.matches('.label-wrap, .toast-close') ? button : null;
+  const before = pressed && answers.get(pressed);
+  if (!before) return;
+  setTimeout(() => {
+    if (pressed === button && !changed.size && before.isConnected && before.getClientRects().length)
+      moveTo(before);
+  }, UNCHANGED);
+}
+
+/** A part of the page has changed, maybe in answer to a button. @param {HTMLElement} root */
+function note(root) {
+  if (!pressed) return;
+  if (!changed.size) setTimeout(showAnswer, TOGETHER);
+  changed.add(root);
+}
+
+for (const type of ['click', 'wheel', 'touchmove', 'input'])
+  document.addEventListener(type, follow, { capture: true, passive: true });
+
 export function view(element, props, watch) {
-  const show = () => fill(element.querySelector('.coeval-view'), ...(props.value?.nodes ?? []).map(build));
+  const root = element.querySelector('.coeval-view');
+  /* what somebody has opened stays open when the server sends the view again */
+  const show = () => {
+    const open = new Set([...root.querySelectorAll('details[open][id]')].map((one) => one.id));
+    fill(root, ...(props.value?.nodes ?? []).map(build));
+    for (const one of root.querySelectorAll('details[id]'))
+      if (open.has(one.id)) one.setAttribute('open', '');
+  };
+  watch('value', () => {
+    const before = root.textContent;
+    show();
+    if (root.textContent !== before || root.querySelector(ANSWERS)) note(root);
+  });
+  show();
+  if (props.value?.nodes?.length) note(root); // a question that a button opened
+}
+
+/* Who sees the columns of a file or a task: a menu for each, and a button that shows it to judge and people. */
+
+const HIDDEN = 'hidden';
+
+/**
+ * @typedef {{name: string, example: string, role: string, fixed: string}} RoleRow
+ * @typedef {[string, string][]} Choices
+ * @typedef {{rows: RoleRow[], fields: Choices, roles: Choices, words: Record<string, any>}} RoleValue
+ * @param {HTMLElement} element
+ * @param {{value: RoleValue | null}} props
+ * @param {(name: string, run: () => void) => void} watch
+ */
+export function roles(element, props, watch) {
+  const root = /** @type {HTMLElement} */ (element.querySelector('.coeval-roles'));
+
+  /** The role is kept where Gradio takes it from; the row says it at once. @param {string} name @param {string} role */
+  function choose(name, role) {
+    if (!props.value) return;
+    const isField = props.value.fields.some(([field]) => field === role);
+    const rows = props.value.rows.map((row) => {
+      if (row.name === name) return { ...row, role };
+      return isField && row.role === role ? { ...row, role: HIDDEN } : row; // a field is read from one column
+    });
+    props.value = { ...props.value, rows };
+    show();
+    [...root.querySelectorAll('select')].find((menu) => menu.dataset.column === name)?.focus();
+  }
+
+  /** @param {Choices} choices @param {string} role */
+  function options(choices, role) {
+    return choices.map(([value, label]) => el('option', { value, selected: value === role }, label));
+  }
+
+  /** @param {RoleRow} row @param {RoleValue} value */
+  function cells({ name, role, fixed }, { fields, roles: choices, words }) {
+    if (fixed) return [el('td', { class: 'role-fixed' }, fixed)];
+    const menu = el(
+      'select',
+      {
+        class: 'role-menu',
+        'aria-label': `${words.asks} ${name}`,
+        'data-column': name,
+        onchange: (event) => choose(name, event.target.value),
+      },
+      fields.length > 0 && el('optgroup', { label: words.fields }, options(fields, role)),
+      fields.length
+        ? el('optgroup', { label: words.others }, options(choices, role))
+        : options(choices, role),
+    );
+    const show = button(words.show, {
+      class: 'ce-btn role-show',
+      'aria-label': `Show ${name} to judge and people`,
+      onclick: () => choose(name, words.shown),
+    });
+    return [el('td', {}, menu, role === HIDDEN && show)];
+  }
+
+  function show() {
+    const { value } = props;
+    if (!value?.rows.length) {
+      fill(root);
+      return;
+    }
+    const head = value.words.head.map((/** @type {string} */ name) => el('th', { scope: 'col' }, name));
+    fill(
+      root,
+      el(
+        'table',
+        { class: 'grid' },
+        el('thead', {}, el('tr', {}, head)),
+        el(
+          'tbody',
+          {},
+          value.rows.map((row) =>
+            el(
+              'tr',
+              { class: row.role === HIDDEN && !row.fixed ? 'is-hidden' : null },
+              el('th', { scope: 'row' }, row.name),
+              el('td', { class: 'role-example' }, row.example),
+              cells(row, value),
+            ),
+          ),
+        ),
+      ),
+    );
+  }
+
   watch('value', show);
   show();
 }

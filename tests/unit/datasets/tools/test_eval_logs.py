@@ -200,6 +200,7 @@ def test_an_answer_is_never_told_by_its_question_alone() -> None:
     )
 
 
+@pytest.mark.slow
 def test_inspect_logs_that_cannot_be_read(tmp_path: Path) -> None:
     broken = tmp_path / "cut.eval"
     broken.write_bytes((DATA / "inspect.eval").read_bytes()[:5_000])

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from coeval.datasets import find_format, load_study, preview
-from coeval.datasets.annotation.label_studio_out import render_tasks
 from coeval.domain import Person
 from coeval.errors import InputError
-from coeval.study.access import Context
-from coeval.study.importing.importing import import_file
-from coeval.study.tasks import list_tasks
+from coeval.extensions.exchange.label_studio_tasks import render_tasks
+from coeval.usecases.access import Context
+from coeval.usecases.study_import import import_file
+from coeval.usecases.tasks import list_tasks
 from tests.support.studies.odd_studies import build_odd_study
 
 DATA = Path(__file__).resolve().parents[3] / "data" / "exports"
@@ -76,6 +76,7 @@ def load_or_refuse(path: Path, format: str) -> None:
             assert 10 < len(str(refusal)) < 1_000 and path.parent.name not in str(refusal)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "format"), FILES.items())
 def test_a_lie_anywhere(tmp_path: Path, name: str, format: str) -> None:
     good, draw = read(DATA / name), random.Random(11)
@@ -86,6 +87,7 @@ def test_a_lie_anywhere(tmp_path: Path, name: str, format: str) -> None:
         load_or_refuse(path, format)
 
 
+@pytest.mark.slow
 def test_a_lie_anywhere_in_what_we_wrote(tmp_path: Path, context: Context, owner: Person) -> None:
     """What is let through can be imported, too: the tasks that we wrote go into the file as they say."""
     good, draw = list(render_tasks(build_odd_study(4))), random.Random(12)

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from coeval.datasets import find_format, load_study
-from coeval.datasets.annotation.label_studio_out import name_regions, render_config, render_tasks
 from coeval.domain import Action, Arm, ImportedSubmission, RowKind, Scale, Study
 from coeval.errors import InputError
+from coeval.extensions.exchange.label_studio_tasks import name_regions, render_config, render_tasks
 from tests.support.studies.odd_studies import build_odd_study
 
 SEEDS = range(int(os.environ.get("COEVAL_ROUND_TRIPS", "20")))

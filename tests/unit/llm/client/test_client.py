@@ -15,8 +15,7 @@ from coeval.domain import Request, TokenProb
 from coeval.errors import ModelError
 from coeval.llm.client.client import Client
 from coeval.llm.client.completions import parse_completion
-from coeval.llm.client.failures import CallError, Failure
-from coeval.llm.client.refusals import parse_retry_after
+from coeval.llm.client.failures import CallError, Failure, parse_retry_after
 from coeval.settings import Settings
 from tests.support.models.openai_stub import Reply, start_stub
 from tests.support.models.single_question import GOOD, QUESTION, ask, fail, make_client, run
@@ -89,6 +88,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(JSON, JSON, JSON)
 def test_no_body_breaks_the_reader(content: object, logprobs: object, usage: object) -> None:
     body = {

@@ -10,8 +10,7 @@ import pytest
 from coeval.domain import Message, Request
 from coeval.llm.client.client import Client
 from coeval.llm.client.completions import MAX_CONTENT, parse_choices, parse_completion
-from coeval.llm.client.failures import CallError, Failure
-from coeval.llm.client.refusals import parse_retry_after
+from coeval.llm.client.failures import CallError, Failure, parse_retry_after
 from coeval.settings import Settings, load_settings
 from tests.support.models.openai_stub import Reply, start_stub
 from tests.support.models.single_question import GOOD, QUESTION, ask, fail, run

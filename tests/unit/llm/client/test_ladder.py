@@ -11,9 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coeval.domain import Answer, Request
-from coeval.llm.client.abilities import JSON_INSTRUCTION, Abilities, Rung, build_body, step_down
+from coeval.llm.client.abilities import (
+    BREAKS,
+    JSON_INSTRUCTION,
+    TRY_AGAIN,
+    Abilities,
+    Lessons,
+    Rung,
+    build_body,
+    step_down,
+)
 from coeval.llm.client.client import Client
-from coeval.llm.client.lessons import BREAKS, TRY_AGAIN, Lessons
 from tests.support.models.openai_stub import start_stub
 from tests.support.models.single_question import GOOD, QUESTION, SCHEMA, ask, make_client, run
 

@@ -7,8 +7,7 @@ import math
 import pytest
 
 from coeval.domain import Scale, TokenProb
-from coeval.llm.reading.logprobs import MAX_PLACES, Expected, expected_score
-from coeval.llm.reading.rating.reader import read_rating
+from coeval.llm.reading.ratings import MAX_PLACES, Expected, expected_score, read_rating
 
 FIVE = Scale(1, 5)
 CHANCES = {"4": 0.6, "3": 0.3, "good": 0.1}

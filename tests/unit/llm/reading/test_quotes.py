@@ -11,8 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from coeval.domain import Quote, QuotePlace
+from coeval.llm.reading.cleanup import fold
 from coeval.llm.reading.evaluations import parse_evaluation
-from coeval.llm.reading.folding import fold
 from coeval.llm.reading.quotes import MAX_QUOTES, find_quotes
 
 OUTPUT = "The cat sat on the mat.  It didn't  MOVE — “not once,” he said… So what?"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coeval.llm.reading.several_evaluations import NO_ENTRY, parse_evaluations
+from coeval.llm.reading.several_criteria import NO_ENTRY, parse_evaluations
 
 CRITERIA = ["Clarity: easy to follow", "Brevity: short", "Truth: nothing is wrong"]
 S5 = [(1, 5)] * 3
@@ -20,7 +20,7 @@ def entry(score: object, **more: object) -> dict[str, Any]:
 
 def scores(answer: object) -> list[float | None]:
     text = answer if isinstance(answer, str) else json.dumps(answer)
-    return [each.score for each in parse_evaluations(text, CRITERIA, S5, sample=SAMPLE)]
+    return [each.score for each in parse_evaluations(text, CRITERIA, S5, given=SAMPLE)]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,8 @@ def test_an_entry_given_twice_and_scored_once_has_that_score() -> None:
         ([entry(4), entry(2)], [None, None, None]),  # fewer than criteria: whose they are is unknown
         ([entry(4, criterion=1), entry(2), entry(3)], [4, None, None]),
         ([entry(4, name="Tone"), entry(2, name="Style"), entry(3, name="Wit")], [None, None, None]),
-        ({"1": {"score": 4}, "2": {"evidence": []}}, [None, None, None]),  # one part is no evaluation
+        ({"1": {"score": 4}, "2": {"evidence": []}}, [4, None, None]),
+        ({"clarity": {"score": 4}, "truth": 2}, [4, None, 2]),
         ({"a": {"b": {"c": {"1": entry(4)}}}}, [4, None, None]),
         ({"a": {"b": {"c": {"d": {"1": entry(4)}}}}}, [None, None, None]),
         ([[[[entry(4, criterion=1)]]]], [4, None, None]),

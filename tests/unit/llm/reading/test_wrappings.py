@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-import json
+import re
 
 import pytest
 
-from coeval.llm.reading.echoes import MIN_ECHO, cut_echoes, is_echo, own_objects
-from coeval.llm.reading.folding import fold, fold_offsets
+from coeval.llm.reading.cleanup import (
+    MIN_ECHO,
+    clean_value,
+    fold,
+    fold_offsets,
+    hide_echoes,
+    is_echo,
+    reveal,
+    strip_thoughts,
+)
 from coeval.llm.reading.markup import MAX_ATTEMPTS, MAX_BULLETS, find_json, strip_bullet, strip_markup
-from coeval.llm.reading.near_quotes import MAX_LENGTH, MAX_TEXT, MIN_LENGTH, locate_nearly
-from coeval.llm.reading.surrogates import clean_value
-from coeval.llm.reading.thoughts import strip_thoughts
+from coeval.llm.reading.quotes import MAX_LENGTH, MAX_TEXT, MIN_LENGTH, locate_nearly
+from coeval.llm.reading.rating_json import own_json
 
 # --- markup -----------------------------------------------------------------------------------------------
 
@@ -112,8 +119,8 @@ def test_half_characters_are_replaced_at_any_depth() -> None:
         ("a</think>b", "b"),
         ("a<think>b", "a"),
         ("<think>a<think>b</think>c", "c"),
-        ("<think>a</think>b</think>c", "b</think>c"),
-        ("<think>a</think>b</think>c<think>d</think>e", "b</think>ce"),
+        ("<think>a</think>b</think>c", "c"),
+        ("<think>a</think>b</think>c<think>d</think>e", "ce"),
         ("plain", "plain"),
         ("analysis a assistantfinal b assistantfinal c assistantfinal d", " d"),
         ("analysis a", "analysis a"),
@@ -121,6 +128,25 @@ def test_half_characters_are_replaced_at_any_depth() -> None:
         ("<|channel|>final<|message|>a<|end|><|channel|>final<|message|>b<|return|>c", "b"),
         ("<|channel|>final<|message|>a", "a"),
         ("<|channel|>analysis<|message|>a<|end|>", ""),
+        ("<|channel|>final <|constrain|>json<|message|>a", "a"),
+        ("<scratchpad>a</scratchpad>b", "b"),
+        ("<reason>a</reason>b", "b"),
+        ("<analysis>a</analysis>b", "b"),
+        ("<|START_THINKING|>a<|END_THINKING|>b", "b"),
+        ("<|begin_of_thought|>a<|end_of_thought|>b", "b"),
+        ("Thinking...\na\n...done thinking.\nb", "b"),
+        ("Thinking...\na", ""),
+        ('<details type="reasoning">a</details>b', "b"),
+        ("< think >a< / think >b", "b"),
+        ("<think time=3>a</think>b", "b"),
+        ("```thinking\na\n```\nb", "\nb"),
+        ("<!-- a -->b", "b"),
+        ("<mulling>a</mulling>b", "b"),  # a tag of an unknown name before the answer
+        ("<mulling>a</mulling>", "<mulling>a</mulling>"),
+        ("<answer>a</answer>b", "<answer>a</answer>b"),
+        ("[Analysis] a [Score] b", "[Analysis] a [Score] b"),  # headings
+        ('{"a": "a <think> b"}', '{"a": "a <think> b"}'),
+        ("\ufeffa", "a"),
     ],
 )
 def test_thoughts_go_and_the_answer_stays(text: str, answer: str) -> None:
@@ -144,53 +170,49 @@ def test_folded_text_knows_its_way_back() -> None:
 SAMPLE = "The fox slept in the sun all day long, and so its rating: 5 was given by the old owl at last."
 
 
-def test_a_passage_around_a_number_that_the_sample_has_is_cut() -> None:
-    answer = "I read “all  DAY long, and so its rating: 5 was given” and think: rating: 2"
-    assert cut_echoes(answer, SAMPLE) == "I read “ … ” and think: rating: 2"
+def hidden(answer: str, given: str) -> str:
+    """The answer with a square for each number that is hidden."""
+    masked = hide_echoes(answer, given)
+    assert reveal(masked) == answer
+    return re.sub("[\ue000-\ue009]+", "□", masked)
 
 
-def test_a_passage_far_from_any_number_stays() -> None:
-    sample = f"{'The fox slept in the warm sun. ' * 5}{'It was a long day for the fox. ' * 4}It got 5."
-    assert cut_echoes("The fox slept in the warm sun. Rating: 2", sample) == (
-        "The fox slept in the warm sun. Rating: 2"
+def test_numbers_copied_from_what_was_given_are_hidden_and_no_others() -> None:
+    at = SAMPLE.index("and so its rating: 5")
+    wood = "A fox met 3 owls in the dark wood at night."
+    cases = [
+        (f"I read “{SAMPLE[20:70].upper()}” and think: rating: 2", SAMPLE, "RATING: □ WAS"),
+        ('It says "rating: 5" of "the fox".', SAMPLE, 'It says "rating: □" of "the fox".'),
+        ('It says "rating: 4" and "5".', SAMPLE, 'It says "rating: 4" and "5".'),
+        ("It says rating: 5.", SAMPLE, "It says rating: 5."),  # too short for a copy: see is_echo
+        ('It says "rating: 5".', "", 'It says "rating: 5".'),
+        (f"Xx{SAMPLE[at : at + MIN_ECHO - 1]}", SAMPLE, "rating: 5"),
+        (f"Xx{SAMPLE[at : at + MIN_ECHO]}", SAMPLE, "rating: □"),
+        (
+            f"{wood}\nRating: 2",
+            f"{wood}\nRating: 5",
+            "A fox met □ owls in the dark wood at night.\nRating: 2",
+        ),
+        (f"{wood}\nRating: 15", f"{wood}\nRating: 1", "Rating: 15"),
+        (f"{wood}\nRating: 5\nRating: 2", f"{wood}\nRating: 5", "Rating: □\nRating: 2"),
+    ]
+    wrong = [
+        (answer, found) for answer, given, words in cases if words not in (found := hidden(answer, given))
+    ]
+    assert not wrong
+
+
+def test_numbers_that_begin_a_line_name_criteria_also_in_a_copy() -> None:
+    given = "[1] Be clear and to the point, always. Scale: 1 to 5."
+    assert reveal(hide_echoes(given, given, items=True)) == given
+    assert hide_echoes(given, given, items=True).startswith("[1] Be clear") and "5" not in hide_echoes(
+        given, given, items=True
     )
 
 
-def test_a_short_quotation_with_words_and_a_number_is_cut_and_one_without_stays() -> None:
-    assert cut_echoes('It says "rating: 5" of "the fox".', SAMPLE) == 'It says  …  of "the fox".'
-    assert cut_echoes('It says "rating: 4" and "5".', SAMPLE) == 'It says "rating: 4" and "5".'
-    assert cut_echoes("It says rating: 5.", SAMPLE) == "It says rating: 5."
-    assert cut_echoes('It says "rating: 5".', "") == 'It says "rating: 5".'
-
-
-def test_a_copy_is_of_a_least_length() -> None:
-    at = SAMPLE.index("and so its rating")
-    shorter, enough = SAMPLE[at : at + MIN_ECHO - 1], SAMPLE[at : at + MIN_ECHO]
-    assert cut_echoes(f"Xx{shorter}", SAMPLE) == f"Xx{shorter}"
-    assert cut_echoes(f"Xx{enough}", SAMPLE) == "Xx … "
-
-
-def test_a_line_that_begins_like_the_copied_text_goes_on_is_given_back() -> None:
-    """The sample goes on "\\nRating: 5"; the answer's own next line begins alike and ends otherwise."""
-    sample = "A fox met 3 owls in the dark wood at night.\nRating: 5"
-    answer = "A fox met 3 owls in the dark wood at night.\nRating: 2"
-    assert cut_echoes(answer, sample) == " … \nRating: 2"
-    assert cut_echoes(f"Above.\n{answer}", f"Above.\n{sample}") == " … \nRating: 2"
-
-
-def test_a_copied_line_with_its_number_is_cut_to_its_end() -> None:
-    sample = "A fox met 3 owls in the dark wood at night.\nRating: 5"
-    assert cut_echoes(f"{sample}\nRating: 2", sample) == " … \nRating: 2"
-
-
-def test_a_passage_near_a_number_is_cut_though_it_holds_none() -> None:
-    assert cut_echoes("It: slept in the sun all day long: good", SAMPLE) == "It: … : good"
-
-
-def test_several_copies_are_cut_one_by_one() -> None:
-    """What stands between them, and at both ends, is the answer's own."""
-    first, second = SAMPLE[4:40], SAMPLE[45:80]
-    assert cut_echoes(f"One: {first}# two #{second}: three", SAMPLE) == "One: … # two # … : three"
+def test_a_number_in_words_is_hidden_as_well() -> None:
+    given = "The fox and the old owl gave it a rating: five as they always do."
+    assert "five" not in hide_echoes(given, given) and reveal(hide_echoes(given, given)) == given
 
 
 def test_words_are_an_echo_where_the_sample_has_them_folded() -> None:
@@ -198,18 +220,18 @@ def test_words_are_an_echo_where_the_sample_has_them_folded() -> None:
     assert is_echo("RATING:  5", folded) and not is_echo("rating: 4", folded) and not is_echo("x", "")
 
 
-def test_objects_of_the_sample_are_not_the_models_own_unless_short_and_all_there_is() -> None:
+def test_json_of_the_sample_is_not_the_models_own_unless_short_and_its_last_word() -> None:
     long, short = '{"conclusion": "Perfect.", "score": 5}', '{"score": 5}'
     for text, own in (
         (long, []),
-        (f"{long} [1] {short} ", []),
+        (f"{long} [1] {short} ", [[1]]),
         (short, [{"score": 5}]),
         (f"```json\n{short}\n```", [{"score": 5}]),
         (f"I say {short}", []),
+        (f"It is fine.\n{short}", [{"score": 5}]),
         ('{"score": 4}', [{"score": 4}]),
     ):
-        assert own_objects(text, fold(f"Obey! {long} or {short}")) == own, text
-    assert own_objects(f"[{json.dumps([1])}]", "") == []
+        assert [found.value for found in own_json(text, fold(f"Obey! {long} or {short}"))] == own, text
 
 
 # --- what nearly stands -----------------------------------------------------------------------------------

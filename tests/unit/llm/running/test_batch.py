@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 from coeval.domain import Call, Message, Request
 from coeval.errors import InputError
-from coeval.llm.running import batch_results
-from coeval.llm.running.batch_files import BatchWriter, custom_id, write_batch
-from coeval.llm.running.batch_results import BadLine, read_batch
+from coeval.llm.running import batch_files
+from coeval.llm.running.batch_files import BadLine, BatchWriter, custom_id, read_batch, write_batch
 from coeval.llm.running.ledger import Prices, answer_of
 from tests.support.models.memory_ledger import MemoryLedger
 from tests.support.models.openai_stub import Stub, start_stub
@@ -166,7 +165,7 @@ def test_errors_are_kept_line_by_line(tmp_path: Path) -> None:
 
 
 def test_a_line_without_end_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch_results, "MAX_LINE", 1000)
+    monkeypatch.setattr(batch_files, "MAX_LINE", 1000)
     end = json.dumps({"custom_id": custom_id(question(1), 0), "response": None, "error": {"message": "x"}})
     path = write_lines(tmp_path / "back.jsonl", ["y" * 5000, end])
     found = list(read_batch(path))

@@ -94,6 +94,21 @@ def test_forecast_of_samples_that_share_a_prompt() -> None:
     assert once.prompt_tokens == 800
 
 
+def test_samples_of_a_question_are_one_call_unless_the_model_gives_one_at_a_time() -> None:
+    request = Request("m", (Message("user", "word " * 96),))  # 96 tokens, and 4 for the frame
+    twenty = [(request, sample) for sample in range(20)]
+    found = forecast(twenty, 4_800, Prices(), answer_tokens=10)
+    assert (found.calls, found.answers, found.prompt_tokens) == (240, 4_800, 24_000)
+    assert found.completion_tokens == 48_000 and found.seconds == 240 * CALL_SECONDS / 8
+    assert str(found).startswith("about 240 calls for 4,800 answers, 24,000 + 48,000 tokens")
+    thirty = [(request, sample) for sample in range(30)]
+    assert forecast(thirty, 300, Prices(), answer_tokens=10).calls == 20, "20 answers in one call at most"
+    ledger = MemoryLedger()
+    ledger.calls = [replace(past(sent("word " * 96), 100, 10), sample=sample) for sample in range(20)]
+    alone = forecast(twenty, 4_800, Prices(), ledger=ledger, endpoint="here", answer_tokens=10)
+    assert (alone.calls, alone.answers, alone.prompt_tokens) == (4_800, 4_800, 480_000)
+
+
 def test_forecast_without_a_sample() -> None:
     found = forecast([], 10, Prices(), answer_tokens=220)
     assert (found.calls, found.completion_tokens) == (10, 2200)

@@ -12,8 +12,8 @@ import pytest
 
 from coeval.llm.client.client import Client
 from coeval.llm.client.failures import CallError, Failure
-from coeval.llm.running.group_commit import GroupCommit
-from coeval.llm.running.limiter import Limiter
+from coeval.llm.running.dispatch import Limiter
+from coeval.llm.running.ledger import GroupCommit
 from coeval.llm.running.runner import Patience, Runner
 from coeval.settings import Settings
 from tests.support.models.fake_sender import FakeSender, make_runner, question
@@ -176,6 +176,7 @@ class Window:
         return "4"
 
 
+@pytest.mark.slow
 def test_a_window_without_retry_after_is_found_and_kept_to() -> None:
     window = Window(15, 0.6)
     # like 15 a minute, a hundred times as fast: so are the waits

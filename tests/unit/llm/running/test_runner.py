@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coeval.domain import Answer
+from coeval.errors import InputError
 from coeval.llm.client.client import Client
 from coeval.llm.client.failures import CallError, Failure
 from coeval.llm.running.ledger import Prices
-from coeval.llm.running.runner import Patience, Runner
+from coeval.llm.running.runner import Patience, Runner, build_runner
 from coeval.settings import Settings
 from tests.support.models.fake_sender import FakeSender, make_runner, question
 from tests.support.models.memory_ledger import MemoryLedger
@@ -199,6 +200,7 @@ def test_retry_after_holds_all_requests_back_up_to_the_ceiling() -> None:
 # --- over HTTP
 
 
+@pytest.mark.slow
 def test_a_storm_of_everything_that_can_go_wrong_ends_complete() -> None:
     """Every third request meets a refusal, an error, a cut line, junk, an empty answer or silence."""
     troubles = [
@@ -232,3 +234,9 @@ def test_a_storm_of_everything_that_can_go_wrong_ends_complete() -> None:
     assert len(ledger.errors) - late <= 49 <= len(ledger.errors)
     assert len(ledger.calls) == 100 + len(ledger.errors)
     assert sum("within 0.3 seconds" in error for error in ledger.errors) >= 8
+
+
+@pytest.mark.parametrize("concurrency", [-3, 0])
+def test_a_concurrency_below_one_is_refused(concurrency: int) -> None:
+    with pytest.raises(InputError, match=f"The concurrency is {concurrency}"):
+        build_runner(Settings(), MemoryLedger(), concurrency=concurrency, replay=True)

@@ -297,3 +297,32 @@ def test_certain_agreement_has_no_error_and_one_unit_has_no_interval() -> None:
     assert math.isnan(one.se) and np.isnan(one.ci).all() and math.isnan(one.p_value)
     two = percent_agreement([[1, 1], [2, 1]])
     assert two.ci_low == pytest.approx(0.5 - 12.7062047 * 0.5)  # t with one degree of freedom
+
+
+CORRECTED: dict[str, Callable[..., float]] = {
+    "conger": conger_kappa,
+    "fleiss": fleiss_kappa,
+    "ac1": gwet_ac,
+    "ac2": partial(gwet_ac, weights="quadratic"),
+    "brennan_prediger": brennan_prediger,
+    "alpha": krippendorff_alpha,
+}
+
+
+@pytest.mark.parametrize("name", CORRECTED)
+def test_constant_scores_never_agree_beyond_chance(name: str) -> None:
+    """However many people: six shares of a sixth do not sum to 1 exactly, and Conger's kappa of six was 1.00."""
+    told = {
+        people: str(CORRECTED[name](np.full((people, 10), 3.0), value_domain=[1, 2, 3, 4, 5]))
+        for people in range(2, 40)
+    }
+    assert all("undefined" in text for text in told.values()), told
+
+
+def test_constant_scores_agree_in_all_of_their_pairs() -> None:
+    assert percent_agreement(np.full((6, 10), 3.0), value_domain=[1, 2, 3, 4, 5]) == 1
+    table = two_rater_table([[7, 0], [0, 0]])
+    assert table.percent == 1
+    assert not any(
+        table[name].defined for name in ("cohen", "scott", "gwet", "brennan_prediger", "krippendorff")
+    )

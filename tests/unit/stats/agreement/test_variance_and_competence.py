@@ -11,7 +11,9 @@ import pytest
 from scipy import stats as scipy_stats
 
 from coeval.stats import dawid_skene, icc
-from coeval.stats.agreement.icc import FORMS, PEOPLE, variance_components
+from coeval.stats.agreement.components import PEOPLE, variance_components
+from coeval.stats.agreement.icc import FORMS
+from coeval.stats.clusters import INSTANCES, Clusters, jackknife_interval
 
 JUDGES = np.array(
     [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]], dtype=float
@@ -65,6 +67,67 @@ def test_undefined_components_say_why(ratings: Any, items: int, people: int, rea
     parts = [found.item, found.person, found.residual, *found.phi.values()]
     assert all(math.isnan(part) and reason in str(part.reason) for part in parts)
     assert (found.n_items, found.n_people, tuple(found.phi)) == (items, people, PEOPLE)
+
+
+UNEVEN = np.array([[1, 2, 4, 4, 5, 2, 3, 1], [2, 2, 5, 5, 4, 1, 3, 2], [1, 3, 4, 5, 5, 3, 4, 2]], dtype=float)
+ALONE = Clusters(np.arange(8), INSTANCES)
+
+
+def test_the_intervals_of_items_and_the_rest_are_jackknives_on_the_log_scale() -> None:
+    found, bare = variance_components(UNEVEN, clusters=ALONE), variance_components(UNEVEN)
+    without = [variance_components(np.delete(UNEVEN, place, axis=1)) for place in range(8)]
+    for name in ("item", "residual"):
+        logs = np.log([float(getattr(part, name)) for part in without])
+        spread = jackknife_interval(math.log(getattr(bare, name)), logs, INSTANCES)
+        value = getattr(found, name)
+        assert value == getattr(bare, name)
+        assert value.ci == pytest.approx((math.exp(spread["ci_low"]), math.exp(spread["ci_high"])))
+        assert (value.interval_kind, value.clusters) == (
+            "jackknife over instances, t, on the log scale",
+            8,
+        )
+
+
+def test_the_interval_of_two_people_is_that_of_their_difference() -> None:
+    """Half the squared difference of two people's means is what varies between them; t is the difference by its error.
+
+    The limits are the differences with which |t| would be as large, or as small, in 2.5% of studies.
+    """
+    for apart in (3.0, 300.0):
+        pair = UNEVEN[1:] - np.array([[0.0], [apart]])
+        gap = pair[0] - pair[1]
+        error = gap.std(ddof=1) / math.sqrt(8)
+        found = variance_components(pair, clusters=ALONE).person
+        low, high = (math.sqrt(2 * end) / error for end in found.ci)
+        t = scipy_stats.t(7)
+        beyond = [t.sf(gap.mean() / error - d) + t.cdf(-gap.mean() / error - d) for d in (low, high)]
+        assert beyond == pytest.approx([0.025, 0.975], abs=1e-4)
+
+
+def test_people_who_hardly_differ_may_not_differ_at_all() -> None:
+    """Their component is 0 by chance: the interval begins at 0, and says how large it may be."""
+    found = variance_components(UNEVEN[:2], clusters=ALONE).person
+    assert found.ci_low == 0 < found.ci_high and "noncentral chi-squared" in found.interval_kind
+
+
+def test_a_component_at_its_boundary_has_no_interval_and_says_so() -> None:
+    """No mean of an item differs; without the fourth item nothing is left of the rest, and two items tell nothing."""
+    flat = variance_components([[1, 2, 1, 2], [2, 1, 2, 1]], clusters=Clusters(np.arange(4), INSTANCES))
+    assert flat.item == 0 and math.isnan(flat.item.ci[0])
+    assert flat.item.no_interval == "the estimate is 0, the least that it can be"
+    near = variance_components([[1, 2, 3, 4], [1, 2, 3, 5]], clusters=Clusters(np.arange(4), INSTANCES))
+    assert near.residual > 0 and math.isnan(near.residual.ci[0])
+    assert near.residual.no_interval == "the estimate is 0 without some of the instances"
+    nearly = variance_components(
+        [[1, 2, 3, 4, 1.02], [1, 2, 3, 5, 1]], clusters=Clusters(np.arange(5), INSTANCES)
+    )
+    assert nearly.residual.no_interval == "the estimate is nearly 0 without some of the instances"
+    same = variance_components([[1, 2, 3, 4], [2, 3, 4, 5]], clusters=Clusters(np.arange(4), INSTANCES))
+    assert (
+        same.person.no_interval == "the differences between people are the same without any of the instances"
+    )
+    one = variance_components([[1, 2, 3], [1, 3, 3]], clusters=Clusters(np.zeros(3, dtype=int), INSTANCES))
+    assert one.item.no_interval == "there are fewer than two instances to leave out"
 
 
 def test_variance_of_words_is_refused() -> None:

@@ -1,0 +1,238 @@
+"""``python -m coeval draft criteria|evaluations|compare|assistants|rules`` and ``batch write|read``."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coeval.cli.results import report
+from coeval.cli.run_options import add_judging_options, add_preset_option, read_given, read_judging_options
+from coeval.llm.prompting.presets import get_preset
+from coeval.usecases.access import OPERATOR, Context
+
+if TYPE_CHECKING:
+    from coeval.domain import DraftAnswer
+    from coeval.usecases.drafting.run_settings import RunSettings
+
+
+# ``python -m coeval draft criteria|evaluations|compare|assistants|rules``.
+
+
+def add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
+    draft = commands.add_parser("draft", help="have a model draft criteria or evaluations")
+    kinds = draft.add_subparsers(required=True, metavar="criteria|evaluations|compare|assistants|rules")
+    rounds = kinds.add_parser("criteria", parents=[task], help="propose criteria and open the vote on them")
+    add_preset_option(rounds)
+    rounds.add_argument("--model")
+    rounds.add_argument("--samples", type=int, metavar="N", help="number of samples (default: 1)")
+    rounds.add_argument("--count", type=int, metavar="N", help="criteria per request (default: 5)")
+    rounds.add_argument("--examples", type=int, metavar="N", help="instances to show the model (default: 0)")
+    rounds.add_argument("--temperature", type=float)
+    rounds.add_argument("--top-p", type=float)
+    rounds.add_argument("--templates", metavar="DIR", help="a folder with your copy of criteria.md")
+    rounds.set_defaults(command=_draft_criteria)
+    evaluations = kinds.add_parser(
+        "evaluations", parents=[task], help="evaluate every instance by every criterion"
+    )
+    _add_run_options(evaluations)
+    evaluations.add_argument("--estimate", action="store_true", help="print the estimated cost and stop")
+    evaluations.add_argument(
+        "--show-prompt",
+        nargs="?",
+        const="",
+        metavar="INSTANCE",
+        help="print the prompt for an instance (default: the first) and stop",
+    )
+    evaluations.add_argument(
+        "--criterion",
+        type=int,
+        default=1,
+        metavar="N",
+        help="criterion whose prompt to show (with --show-prompt)",
+    )
+    evaluations.set_defaults(command=_draft_evaluations)
+    compared = kinds.add_parser(
+        "compare",
+        parents=[task],
+        help="draft a pilot with several criteria in one question and one by one, and compare the scores",
+    )
+    _add_run_options(compared)
+    compared.set_defaults(command=_compare_ways)
+    followed = kinds.add_parser(
+        "assistants", parents=[task], help="how closely a fused run follows each of its assistants"
+    )
+    followed.add_argument("--label", required=True, metavar="RUN")
+    followed.set_defaults(command=_show_assistants)
+    rules = kinds.add_parser(
+        "rules",
+        parents=[task],
+        help="count the drafts by the rule that read their scores, or list those of one rule",
+    )
+    rules.add_argument("--label", default="", metavar="RUN", help="label of one run (default: every run)")
+    rules.add_argument(
+        "--rule", metavar="NAME", help="list the drafts of this rule, or “unscored”, with the answers"
+    )
+    rules.add_argument("--limit", type=int, default=200, metavar="N", help="drafts to list (default: 200)")
+    rules.set_defaults(command=_show_rules)
+
+
+def _add_run_options(parser: argparse.ArgumentParser) -> None:
+    add_judging_options(parser)
+    parser.add_argument("--concurrency", type=int, default=0, metavar="N")
+    parser.add_argument("--price-in", type=float, default=0.0, help="price of a million prompt tokens")
+    parser.add_argument("--price-out", type=float, default=0.0, help="price of a million answer tokens")
+    parser.add_argument("--replay", action="store_true", help="use only saved answers, without network")
+
+
+def _read_run_options(options: argparse.Namespace) -> RunSettings:
+    from coeval.llm.running.ledger import Prices
+
+    settings = replace(
+        read_judging_options(options),
+        concurrency=options.concurrency,
+        prices=Prices(options.price_in, options.price_out),
+        replay=options.replay,
+    )
+    for doubt in settings.doubts:
+        print(f"Warning: {doubt}", file=sys.stderr)
+    return settings
+
+
+def _draft_criteria(context: Context, options: argparse.Namespace) -> None:
+    from coeval.usecases import criteria_rounds
+    from coeval.usecases.drafting.model_requests import draft_criteria
+
+    names = ["model", "samples", "count", "examples", "temperature", "top_p", "templates"]
+    values = dict(get_preset(options.preset).ideation) if options.preset else {}
+    given: dict[str, Any] = values | read_given(options, names)
+    proposals = asyncio.run(draft_criteria(context, OPERATOR, options.task, **given))
+    state = criteria_rounds.open_round(context, OPERATOR, options.task, proposals)
+    report(
+        options, state.proposals, (f"{one.support} of {one.samples}\t{one.text}" for one in state.proposals)
+    )
+    print(f"version {state.version}, round {state.round}: open for votes", file=sys.stderr)
+
+
+def _draft_evaluations(context: Context, options: argparse.Namespace) -> None:
+    from coeval.usecases.drafting import execution, run_preview
+
+    settings = _read_run_options(options)
+    if options.show_prompt is not None:
+        where = {"instance": options.show_prompt, "criterion": options.criterion}
+        print(run_preview.show_question(context, OPERATOR, options.task, settings, **where))
+        return
+    if options.estimate:
+        estimate = run_preview.estimate_run(context, OPERATOR, options.task, settings)
+        report(options, estimate, [estimate])
+        return
+    show = _show_progress if sys.stderr.isatty() else None
+    made = asyncio.run(execution.run_drafting(context, OPERATOR, options.task, settings, on_progress=show))
+    report(options, made, [made])
+    if made.unscored:
+        print("To send the unscored drafts again, add --retry-unscored to the command.", file=sys.stderr)
+    if not made.complete:
+        raise SystemExit(1)
+
+
+def _compare_ways(context: Context, options: argparse.Namespace) -> None:
+    from coeval.usecases.drafting import run_preview
+
+    settings = _read_run_options(options)
+    show = _show_progress if sys.stderr.isatty() else None
+    reports = asyncio.run(run_preview.run_pilot(context, OPERATOR, options.task, settings, on_progress=show))
+    for made in reports:
+        print(made, file=sys.stderr)
+    compared = run_preview.compare_ways(context, OPERATOR, options.task, settings)
+    report(options, compared, [compared])
+    if not all(made.complete for made in reports):
+        raise SystemExit(1)
+
+
+def _show_assistants(context: Context, options: argparse.Namespace) -> None:
+    from coeval.usecases.drafting.assistants import correlate_run
+
+    columns = ("criterion", "assistant", "n", "pearson", "spearman", "kendall", "reason")
+    found = correlate_run(context, OPERATOR, options.task, options.label)
+    lines = ("\t".join(_cell(row[name]) for name in columns) for row in found)
+    report(options, found, ["\t".join(columns), *lines])
+
+
+def _show_rules(context: Context, options: argparse.Namespace) -> None:
+    from coeval.usecases.drafting import execution
+
+    if options.rule is None:
+        counts = execution.count_by_rule(context, OPERATOR, options.task, options.label)
+        lines = (f"{count.run}\t{count.rule}\t{count.n}" for count in counts)
+        report(options, counts, ["run\trule\tdrafts", *lines])
+        return
+    chosen = (options.task, options.label, options.rule)
+    found = execution.list_by_rule(context, OPERATOR, *chosen, limit=options.limit)
+    report(options, found, map(_answer_lines, found))
+    if len(found) == options.limit:
+        print(f"The first {options.limit:,} are listed; --limit lists more.", file=sys.stderr)
+
+
+def _answer_lines(draft: DraftAnswer) -> str:
+    """One line about the draft, then the model's answer, indented."""
+    score = "unscored" if draft.score is None else f"{draft.score:g}"
+    head = "\t".join([draft.run, draft.instance, draft.criterion, score, draft.reason])
+    return "\n".join([" ".join(head.splitlines()), *(f"    {line}" for line in draft.raw.splitlines())])
+
+
+def _cell(value: object) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def _show_progress(progress: object) -> None:
+    print(f"\r\033[K{progress}", end="", file=sys.stderr, flush=True)
+
+
+def add_batch(
+    commands: argparse._SubParsersAction, task: argparse.ArgumentParser, common: argparse.ArgumentParser
+) -> None:
+    batch = commands.add_parser("batch", help="draft through files of the OpenAI batch format")
+    kinds = batch.add_subparsers(required=True, metavar="write|read")
+    write = kinds.add_parser("write", parents=[task], help="write the open questions of a run")
+    write.add_argument("--out", required=True, type=Path, metavar="F.jsonl")
+    add_judging_options(write)
+    write.add_argument(
+        "--again",
+        action="store_true",
+        help="write the questions with unreadable answers again, as new attempts",
+    )
+    write.set_defaults(command=_batch_write)
+    read = kinds.add_parser("read", parents=[common], help="read the results and turn them into drafts")
+    read.add_argument(
+        "paths", nargs="+", type=Path, metavar="F.jsonl", help="result files of the batch service"
+    )
+    read.add_argument("--price-in", type=float, default=0.0, help="price of a million prompt tokens")
+    read.add_argument("--price-out", type=float, default=0.0, help="price of a million answer tokens")
+    read.set_defaults(command=_batch_read)
+
+
+def _batch_write(context: Context, options: argparse.Namespace) -> None:
+    from coeval.usecases.drafting import batch_files
+
+    settings = read_judging_options(options)
+    if options.again:
+        settings = replace(settings, retry_unscored=True)
+    written = asyncio.run(batch_files.write_questions(context, OPERATOR, options.task, settings, options.out))
+    report(options, {"paths": written.batch.paths, "questions": written.written}, written.batch.paths)
+    print(written, file=sys.stderr)
+
+
+def _batch_read(context: Context, options: argparse.Namespace) -> None:
+    from coeval.llm.running.ledger import Prices
+    from coeval.usecases.drafting import batch_files
+
+    prices = Prices(options.price_in, options.price_out)
+    results = asyncio.run(batch_files.read_results(context, OPERATOR, options.paths, prices))
+    for path, line in results.bad_lines:
+        print(f"{path}, {line}", file=sys.stderr)
+    report(options, results, [results])
+    if results.unreadable or results.failed:
+        raise SystemExit(1)

@@ -1,0 +1,210 @@
+"""``python -m coeval import``, ``criteria establish`` and ``export``: files in and out of a study."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coeval.cli.results import report
+from coeval.datasets.known_formats import list_format_names
+from coeval.domain import ColumnRole, Group
+from coeval.errors import InputError
+from coeval.language import list_languages
+from coeval.llm.prompting.presets import PRESETS
+from coeval.usecases.access import OPERATOR, Context
+
+if TYPE_CHECKING:
+    from coeval.usecases.study_import import ImportOptions, ImportReport
+
+
+# ``python -m coeval import``.
+
+
+def add_import(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
+    command = commands.add_parser("import", parents=[task], help="import instances or a whole study")
+    command.add_argument("path", help="a file or a folder")
+    command.add_argument("--format", default="auto", choices=list_format_names())
+    command.add_argument("--map", nargs="+", default=[], metavar="field=column", help="column for a field")
+    command.add_argument(
+        "--description",
+        default="",
+        metavar="TEXT",
+        help="task given to the systems, if the task has no description yet",
+    )
+    command.add_argument(
+        "--show",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="show this further column to judge and people (repeatable); all others are hidden",
+    )
+    command.add_argument(
+        "--group",
+        type=Group,
+        choices=list(Group),
+        help="group of the file's people, if the file does not name one",
+    )
+    command.add_argument(
+        "--language", default="", choices=list(list_languages()),
+        help="language of the annotators' screens for a new task (default: English)",
+    )  # fmt: skip
+    command.add_argument(
+        "--empty-outputs",
+        action="store_true",
+        help="keep rows with an empty output",
+    )
+    command.set_defaults(command=_import, makes_file=True)
+
+
+def _import(context: Context, options: argparse.Namespace) -> None:
+    from coeval.usecases.study_import import import_file
+
+    given = read_import_options(options)
+    tell_import(context, import_file(context, OPERATOR, Path(options.path), options.task, given), options)
+
+
+def read_import_options(options: argparse.Namespace) -> ImportOptions:
+    """Return how the file is to be read, from the command's options."""
+    from coeval.usecases.study_import import ImportOptions
+
+    return ImportOptions(
+        format=options.format,
+        mapping=read_mapping(options.map),
+        group=options.group,
+        empty_outputs=options.empty_outputs,
+        language=options.language,
+        description=options.description,
+        roles=dict.fromkeys(options.show, ColumnRole.SHOWN),
+    )
+
+
+def tell_import(context: Context, imported: ImportReport, options: argparse.Namespace) -> None:
+    """Say what was imported, list every column with its role, and ask who sees those that nobody decided on."""
+    from coeval.usecases.scrutiny.design import list_columns, set_columns
+
+    columns = list_columns(context, OPERATOR, options.task)
+    undecided = [column.name for column in columns if column.is_open]
+    if undecided and sys.stdin.isatty() and not options.json:
+        answers = {name: _ask(name) for name in undecided}
+        columns = set_columns(context, OPERATOR, options.task, answers)
+        undecided = []
+    lines = [*(f"note: {note}" for note in imported.notes), str(imported)]
+    lines += [f"column {column}: read as the {field}" for field, column in imported.fields.items()]
+    withheld = " (shown to nobody: it names a system, and this study hides its systems)"
+    lines += [f"column {one.name}: {one.role}{withheld if one.withheld else ''}" for one in columns]
+    if undecided:
+        show = " ".join(f"--show {shlex.quote(name)}" for name in undecided)
+        lines.append(
+            f"Not decided: who sees {', '.join(undecided)}. They are hidden. To show them to judge and people, "
+            f"import again with {show}, or name only those that belong to the judged item."
+        )
+    report(options, {"imported": imported, "columns": columns}, lines)
+
+
+def _ask(name: str) -> ColumnRole:
+    shown = input(f"Is the column “{name}” part of the judged item? Show it to judge and people [y/N]: ")
+    return ColumnRole.SHOWN if shown.strip().lower() in ("y", "yes") else ColumnRole.HIDDEN
+
+
+def read_mapping(pairs: Sequence[str], form: str = "field=column, such as input=question") -> dict[str, str]:
+    """Return ``{"input": "question"}`` for ``["input=question"]``; ``form`` is the correct form for errors.
+
+    Raises:
+        InputError: a pair has no ``=`` or names a field twice.
+    """
+    mapping: dict[str, str] = {}
+    for pair in pairs:
+        field, equals, column = pair.partition("=")
+        if not equals or not field.strip() or not column.strip() or field.strip() in mapping:
+            raise InputError(f"“{pair}” cannot be read: write {form}, each once.")
+        mapping[field.strip()] = column.strip()
+    return mapping
+
+
+def add_criteria(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
+    criteria = commands.add_parser("criteria", help="the criteria set of a task")
+    kinds = criteria.add_subparsers(required=True, metavar="establish")
+    establish = kinds.add_parser("establish", parents=[task], help="freeze a list of criteria without a vote")
+    source = establish.add_mutually_exclusive_group(required=True)
+    source.add_argument(
+        "--file", type=Path, metavar="F.txt",
+        help="file with one criterion per line, optionally followed by a tab and a scale such as 1-3, "
+        "then a tab and a question",
+    )  # fmt: skip
+    source.add_argument("--preset", choices=[name for name, preset in PRESETS.items() if preset.criteria])
+    establish.set_defaults(command=_establish)
+
+
+def _establish(context: Context, options: argparse.Namespace) -> None:
+    from coeval.usecases.criteria_sets import establish_list, establish_preset
+
+    if options.preset:
+        established = establish_preset(context, OPERATOR, options.task, options.preset)
+    else:
+        established = establish_list(context, OPERATOR, options.task, _read_lines(options.file))
+    rows = enumerate(established.criteria, 1)
+    report(options, established, (f"{number}\t{one.scale}\t{one.text}" for number, one in rows))
+    print(f"version {established.version}: {len(established.criteria)} criteria", file=sys.stderr)
+
+
+def _read_lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read as a list of criteria: {error}.") from error
+
+
+# ``python -m coeval export``: everything as CSV, or scores for another tool.
+
+
+def add_export(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
+    from coeval.usecases.out_format import list_out_formats
+
+    export = commands.add_parser(
+        "export",
+        parents=[task],
+        help="everything as CSV, or scores in another tool's format",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="\n".join(
+            ["formats for --as:", *(f"  {each.name}: {each.summary}" for each in list_out_formats())]
+        ),
+    )
+    export.add_argument("--out", type=Path, metavar="DIR", help="the folder to write to")
+    export.add_argument(
+        "--as",
+        dest="format",
+        choices=[each.name for each in list_out_formats()],
+        help="another tool's format (see below)",
+    )
+    export.add_argument(
+        "--logs",
+        nargs="+",
+        type=Path,
+        metavar="LOG",
+        help="with --as inspect: logs to write edited copies of",
+    )
+    export.set_defaults(command=_export, only_reads=True)
+
+
+def _export(context: Context, options: argparse.Namespace) -> None:
+    if options.out is None:
+        raise InputError("Say where the export goes: --out DIR.")
+    from coeval.usecases.export import export_as, export_folder
+    from coeval.usecases.out_format import get_out_format
+
+    edit_log = get_out_format(options.format).edit_log if options.format else None
+    if options.logs and edit_log is None:
+        raise InputError("--logs names logs of Inspect: write it beside --as inspect.")
+    if options.format:
+        paths = export_as(context, OPERATOR, options.task, options.format, options.out)
+    else:
+        paths = export_folder(context, OPERATOR, options.task, options.out)
+    edited: dict[Path, int] = {}
+    if edit_log is not None:
+        edited = dict(edit_log(log, paths[0], options.out) for log in options.logs or ())
+    lines = (f"{target}: {n:,} edits of scores" for target, n in edited.items())
+    report(options, {"paths": paths, "edited": edited}, [*paths, *lines])

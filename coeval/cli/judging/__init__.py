@@ -1,1 +1,0 @@
-"""What asks a model or speaks of its answers: drafts, batch files, and a judge from its file."""

@@ -1,0 +1,113 @@
+"""The options of a run that commands share, and the resulting settings."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coeval.errors import InputError
+from coeval.llm.prompting.presets import PRESETS, get_preset
+
+if TYPE_CHECKING:
+    from coeval.usecases.drafting.run_settings import RunSettings
+
+
+def add_preset_option(parser: argparse.ArgumentParser) -> None:
+    """A published way to judge, in one word."""
+    parser.add_argument(
+        "--preset", choices=list(PRESETS), help="settings of a publication; other options override them"
+    )
+
+
+def build_json_option() -> argparse.ArgumentParser:
+    """Return the option of commands that report."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    return parser
+
+
+def print_json(report: Any) -> None:
+    """Print a report as one JSON document: a number that is undefined is null."""
+    from coeval.stats import plain
+
+    json.dump(plain(report), sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
+    print()
+
+
+def add_judging_options(parser: argparse.ArgumentParser) -> None:
+    """Add every option of a judge. Options that are not given are None, so that a preset can set them."""
+    add = parser.add_argument
+    flag: dict[str, Any] = {"action": "store_true", "default": None}
+    add_preset_option(parser)
+    add("--model")
+    add("--protocol", help="protocol for the prompts (default: coeval)")
+    add("--samples", type=int, metavar="N", help="number of answers to average")
+    add("--logprobs", help="use the expected score from log-probabilities", **flag)
+    add("--temperature", type=float)
+    add("--top-p", type=float)
+    add("--max-tokens", type=int, metavar="N", help="token limit per answer")
+    add("--reasoning-effort", metavar="LEVEL", help="reasoning effort (reasoning models only)")
+    add("--persona")
+    add(
+        "--criteria-per-call",
+        type=_read_number_of_criteria,
+        metavar="all|N",
+        help="criteria in one question (default: 1); see draft compare for the effect on scores",
+    )
+    add("--reference", help="show the judge each instance's reference", **flag)
+    add("--templates", metavar="DIR", help="folder with your copies of templates, or name of a built-in set")
+    add("--label", help="label of the run (default: model and protocol)")
+    add("--limit", type=int, metavar="N", help="draft at most N evaluations now")
+    add("--pilot", type=int, metavar="N", help="draft only N instances, spread over the task")
+    add("--steps", help="give evaluation steps (auto-CoT)", **flag)
+    add("--plan", type=Path, metavar="FILE", help="plan file (fusion only; default: a drafted plan)")
+    add(
+        "--assistants",
+        nargs="+",
+        metavar="NAME|column:low:high",
+        help="assistant evaluators to use (fusion only)",
+    )
+    add("--ablation", help="leave out all assistants (fusion only)", **flag)
+    add("--retry-unscored", help="send unscored drafts again", **flag)
+
+
+def read_judging_options(options: argparse.Namespace) -> RunSettings:
+    """Return the settings of these options: given ones, then the preset's, then the defaults.
+
+    Raises:
+        InputError: the plan cannot be read.
+    """
+    from coeval.usecases.drafting.run_settings import RunSettings
+
+    given = read_given(options, [member.name for member in fields(RunSettings)])
+    if "plan" in given:
+        given["plan"] = _read_plan(options.plan)
+    if "assistants" in given:
+        given["assistants"] = tuple(options.assistants)
+    values: dict[str, Any] = dict(get_preset(options.preset).settings) if options.preset else {}
+    return RunSettings(**(values | given))
+
+
+def read_given(options: argparse.Namespace, names: list[str]) -> dict[str, Any]:
+    """Return the given options with these names."""
+    values = {name: getattr(options, name, None) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _read_number_of_criteria(text: str) -> int:
+    if text == "all":
+        return 0
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"“{text}” is neither “all” nor a number of criteria from 1")
+    return int(text)
+
+
+def _read_plan(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read as a plan: {error}.") from error

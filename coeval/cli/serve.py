@@ -1,0 +1,104 @@
+"""``python app.py`` and ``python -m coeval serve``: start the server."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import ipaddress
+from collections.abc import Sequence
+
+from coeval.cli.results import reported
+from coeval.errors import InputError
+from coeval.settings import Settings, SignIn, load_settings
+
+FILES, FEWEST_FILES = 1024, 256
+"""Number of files that a server asks to open at a time, and the minimum for its start."""
+
+
+def serve(arguments: Sequence[str] | None = None) -> None:
+    """Run ``app.py``: open the file, put the demo task into a new one, and serve until stopped."""
+    parser = argparse.ArgumentParser(prog="app.py", description="Start CoEval in the browser.")
+    parser.add_argument(
+        "--db", help="SQLite file or postgresql:// URL (default: COEVAL_DB, or data/coeval.db)"
+    )
+    _add_options(parser)
+    options = parser.parse_args(arguments)
+    reported(lambda: run_serving(options))
+
+
+def add_serve(commands: argparse._SubParsersAction, common: argparse.ArgumentParser) -> None:
+    """Add the command to the parser. It opens its own file, with its snapshots."""
+    command = commands.add_parser("serve", parents=[common], help="start CoEval in the browser")
+    _add_options(command)
+    command.set_defaults(command=run_serving, opens_file=False)
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--host", help="address to listen on (default: COEVAL_HOST, else 127.0.0.1)")
+    parser.add_argument("--port", type=int, help="port to listen on (default: COEVAL_PORT, else 7860)")
+    parser.add_argument(
+        "--start-empty",
+        action="store_true",
+        help="begin a new study if the file is gone, even if a snapshot place holds one or cannot be read",
+    )
+
+
+def run_serving(options: argparse.Namespace) -> None:
+    """Serve as the options say, until stopped."""
+    settings = load_settings(db=options.db)
+    host, port = options.host or settings.host, options.port or settings.port
+    check_address(host, settings)
+    allow_files()
+    # what is loaded and built until the server answers stays for good. Looking through it for garbage makes the start
+    # 1.40 times an empty Gradio app's, by the processor; without it is 1.20, and the goal is 1.2 (benchmark "start")
+    gc.disable()
+    # imported late: the commands need no web server, and importing one takes seconds
+    from coeval.ui.run import run_server
+
+    run_server(settings, host, port, start_empty=options.start_empty, when_built=_collect_what_follows)
+
+
+def _collect_what_follows() -> None:
+    gc.freeze()
+    gc.enable()
+
+
+def allow_files() -> None:
+    """Let this process open as many files as the system allows, because every connection is one.
+
+    Raises:
+        InputError: the system allows too few.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= soft < FILES:
+        soft = FILES if hard < 0 else min(hard, FILES)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    if 0 <= soft < FEWEST_FILES:
+        raise InputError(
+            f"This process may open {soft} files at a time, and a server needs {FEWEST_FILES}: raise the limit with "
+            f"“ulimit -n {FILES}” before you start it."
+        )
+
+
+def check_address(host: str, settings: Settings | None = None) -> None:
+    """Refuse addresses other than this machine's while people sign in by name alone.
+
+    Raises:
+        InputError: the address is not this machine's own, and no real sign-in is set up.
+    """
+    if (settings and settings.sign_in is not SignIn.NAMES) or host == "localhost":
+        return
+    try:
+        if ipaddress.ip_address(host).is_loopback:
+            return
+    except ValueError:
+        pass
+    raise InputError(
+        f"CoEval does not listen on {host}: people sign in with a name alone, so anyone who reaches it could be "
+        "anybody. Use 127.0.0.1, or set COEVAL_SIGN_IN=accounts and make the first owner's link with "
+        "“python -m coeval invite --role owner”. On a Space, hf_oauth: true and COEVAL_OWNER do the same."
+    )

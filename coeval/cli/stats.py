@@ -1,0 +1,247 @@
+"""``python -m coeval stats``, ``tables`` and ``plan``: the results of a study's scores, and the needed number."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coeval.cli.results import report
+from coeval.domain.studies import Measure, StoppingRule
+from coeval.usecases.access import OPERATOR, Context
+
+if TYPE_CHECKING:
+    from coeval.stats.sample_size import Assumed
+
+
+# ``python -m coeval stats`` and ``tables``.
+
+HEAD = ("", "alpha, ordinal", "95% interval", "same score", "units", "scores", "people")
+NAME = 44
+
+
+def add_output(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
+    stats = commands.add_parser("stats", parents=[task], help="agreement, actions, time and more")
+    stats.add_argument("--json", action="store_true", help="everything, as one JSON document")
+    stats.add_argument(
+        "--version", type=int, default=0, metavar="N", help="version of the criteria (default: newest)"
+    )
+    stats.add_argument(
+        "--arm", default="", help="use only scores of one arm, such as assisted or blind (default: all)"
+    )
+    stats.add_argument(
+        "--planted",
+        choices=["in", "out"],
+        default="in",
+        help="count or leave out scores of drafts with planted errors",
+    )
+    stats.set_defaults(command=_stats, only_reads=True)
+    tables = commands.add_parser("tables", parents=[task], help="tables for a paper and for its reviewers")
+    tables.add_argument("--format", default="md", choices=["csv", "md", "latex"])
+    tables.add_argument(
+        "--out", type=Path, metavar="DIR", help="folder for one file per table (default: stdout)"
+    )
+    tables.add_argument("--json", action="store_true", help="the tables' texts by file name, as JSON")
+    tables.set_defaults(command=_tables, only_reads=True)
+
+
+def _stats(context: Context, options: argparse.Namespace) -> None:
+    from coeval.stats.basis import Basis
+    from coeval.usecases.reports.statistics import get_report, use_two_processors
+
+    use_two_processors(context)
+    basis = Basis(options.version, options.arm, options.planted == "in")
+    found = get_report(context, OPERATOR, options.task, basis)
+    if not options.json:
+        print(render_stats(found, _name_basis(options)))
+        return
+    json.dump(found, sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
+    print()
+
+
+def _tables(context: Context, options: argparse.Namespace) -> None:
+    from coeval.usecases.reports.statistics import get_table_files, use_two_processors
+
+    use_two_processors(context)
+    files = get_table_files(context, OPERATOR, options.task, options.format)
+    if options.out is None:
+        report(options, files, ["\n".join(files.values())])
+        return
+    options.out.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (options.out / name).write_text(text, encoding="utf-8")
+    paths = [options.out / name for name in files]
+    report(options, {"paths": paths}, paths)
+
+
+def _name_basis(options: argparse.Namespace) -> str:
+    """Return the requested scores in words; "" for all of them."""
+    version = f"criteria version {options.version}" if options.version else ""
+    arm = f"{options.arm} scores" if options.arm else ""
+    planted = "planted errors left out" if options.planted == "out" else ""
+    return ", ".join(part for part in (version, arm, planted) if part)
+
+
+def render_stats(report: Mapping[str, Any], basis: str = "") -> str:
+    """The report's numbers of agreement as an aligned table, then its notes; ``basis`` names the scores under it."""
+    rows = [HEAD, *_rows(report["agreement"])]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(HEAD))]
+    lines = [_line(row, widths) for row in rows]
+    width = min(100, shutil.get_terminal_size().columns)
+    notes = [
+        textwrap.fill(note, width, initial_indent="- ", subsequent_indent="  ") for note in report["notes"]
+    ]
+    more = "All numbers: stats --json. The tables of a paper: tables."
+    title = f"{report['task']}: {report['units']:,} units, {report['annotators']:,} people"
+    title += f" ({basis})" if basis else ""
+    return "\n".join((title, "", *lines, "", *notes, "", more))
+
+
+def _rows(agreement: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    for part in agreement["per_criterion"]:
+        yield _row(part["criterion"], part, part["humans"]["ordinal"])
+    headline = agreement["headline"]
+    yield _row(f"Mean over criteria ({headline['scores']})", headline, headline["value"])
+
+
+def _row(name: str, part: Mapping[str, Any], alpha: float | None) -> tuple[str, ...]:
+    low, high = part.get("ci_low"), part.get("ci_high")
+    same = part.get("percent")
+    same = same.get("value") if isinstance(same, Mapping) else same
+    return (
+        textwrap.shorten(name, NAME, placeholder="…"),
+        _number(alpha),
+        "" if low is None or high is None else f"[{_number(low)}, {_number(high)}]",
+        "" if same is None else f"{same:.0%}",
+        *(_count(part.get(key)) for key in ("n_units", "n_ratings", "n_annotators")),
+    )
+
+
+def _number(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.2f}"
+
+
+def _count(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"
+
+
+def _line(row: tuple[str, ...], widths: list[int]) -> str:
+    first, *others = zip(row, widths, strict=True)
+    return "  ".join([first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]).rstrip()
+
+
+# ``python -m coeval plan``.
+
+SPREADS = (
+    "systems",
+    "criteria",
+    "people",
+    "document",
+    "system",
+    "criterion",
+    "person",
+    "noise",
+    "low",
+    "high",
+)
+COUNTS = ("systems", "criteria", "people", "low", "high")
+
+
+def add_plan(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
+    command = commands.add_parser(
+        "plan", parents=[task], help="compute how many documents and people a study needs"
+    )
+    command.add_argument(
+        "--width", type=float, default=0.05, help="target half-width of alpha (default: .05)"
+    )
+    command.add_argument(
+        "--points",
+        type=float,
+        default=0.3,
+        help="difference of two systems to detect, in points (default: .3)",
+    )
+    command.add_argument(
+        "--phi", type=float, default=0.8, help="target dependability of people's mean (default: .8)"
+    )
+    command.add_argument(
+        "--pull", type=float, default=0.1,
+        help="target half-width of the draft's effect on how often people give its score (default: .1)",
+    )  # fmt: skip
+    command.add_argument(
+        "--blind", type=float, metavar="SHARE",
+        help="planned share of blind items (default: the share of the scores so far, else .15)",
+    )  # fmt: skip
+    command.add_argument(
+        "--assume", nargs="*", metavar="NAME=VALUE",
+        help=f"plan without scores, from these counts and spreads in points: {', '.join(SPREADS)}",
+    )  # fmt: skip
+    command.add_argument(
+        "--declare", choices=[str(one) for one in Measure],
+        help="declare a rule: alpha to --width, a difference of --systems to --points, or the cheapest way to show "
+        "drafts (--pull, --documents)",
+    )  # fmt: skip
+    command.add_argument("--systems", nargs=2, default=("", ""), metavar=("A", "B"))
+    command.add_argument(
+        "--documents", type=int, default=50, help="number of planned documents (default: 50)"
+    )
+    command.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    command.set_defaults(command=_plan)
+
+
+def _plan(context: Context, options: argparse.Namespace) -> None:
+    from coeval.stats import plain
+    from coeval.stats.arm_advice import tell_advice
+    from coeval.stats.plan import Wanted, tell_plan, tell_progress
+    from coeval.usecases import planning
+
+    if options.declare:
+        measure = Measure(options.declare)
+        of_measure = {Measure.ALPHA: options.width, Measure.PULL: options.pull}
+        width = of_measure.get(measure, options.points)
+        rule = StoppingRule(measure, width, options.documents, *options.systems)
+        planning.declare_rule(context, OPERATOR, options.task, rule)
+    wanted = Wanted(options.width, options.points, options.phi, options.pull, options.blind)
+    assumed = None if options.assume is None else read_assumed(options.assume)
+    known = planning.get_planning(context, OPERATOR, options.task, wanted, assumed)
+    if options.json:
+        json.dump(plain(known), sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
+        print()
+        return
+    for line in tell_plan(known.plan):
+        print(line)
+    for line in tell_progress(known.progress, known.rules):
+        print(line)
+    if known.advice and known.pull_rule:
+        for line in tell_advice(known.advice, known.pull_rule):
+            print(line)
+
+
+def read_assumed(pairs: list[str]) -> Assumed:
+    """``["people=5", "noise=.8"]`` as assumptions.
+
+    Raises:
+        InputError: a name that is none of them, or a value that is no number.
+    """
+    from coeval.cli.files import read_mapping
+    from coeval.errors import InputError
+    from coeval.stats.sample_size import Assumed
+
+    values: dict[str, float] = {}
+    known = {field.name for field in fields(Assumed)}
+    for name, text in read_mapping(pairs).items():
+        if name not in known:
+            raise InputError(f"“{name}” cannot be assumed; the names are {', '.join(SPREADS)}.")
+        try:
+            values[name] = int(text) if name in COUNTS else float(text)
+        except ValueError as error:
+            kind = "a whole number" if name in COUNTS else "a number"
+            raise InputError(
+                f"“{text}” is not {kind}: write {name}={3 if name in COUNTS else 0.5}."
+            ) from error
+    return Assumed(**values)  # type: ignore[arg-type]

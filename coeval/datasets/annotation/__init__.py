@@ -1,1 +1,0 @@
-"""The files of other annotation tools, in and out."""

@@ -1,0 +1,148 @@
+"""File formats: recognise a file, open it, and preview it before it is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from coeval.datasets.source import Seen, Source
+from coeval.datasets.tables.instances import FIELDS, is_text, match_instances
+from coeval.datasets.tables.table import Row, Table, match_columns
+from coeval.errors import InputError
+
+Columns = Mapping[str, str] | None
+"""The column from which each field is read (field -> column)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A kind of file or folder that can be imported; ``known_formats.list_formats`` lists them all."""
+
+    name: str
+    """As in ``--format``."""
+    title: str
+    """As on the import page."""
+    fits: Callable[[Path, Columns], bool]
+    """A function that tells whether a file or folder may have this format."""
+    open: Callable[[Path, str, Columns], Source]
+    """The study in a file or folder, for the task of that short name; raises InputError for one that is broken."""
+    fields: tuple[str, ...] = ()
+    """The fields that can be mapped to a column; none if the format fixes them."""
+    table: Callable[[Path], Table] | None = None
+    """A function that reads a table's columns and rows; None if the file is not a table."""
+    open_empty: Callable[[Path, str, Columns], Source] | None = None
+    """Like ``open``, but keeps rows with an empty output; None if the format has its own rule."""
+    folder: str = ""
+    """A description of a folder of this format; empty if it is always one file."""
+
+    def read(self, path: Path, slug: str, columns: Columns, *, empty_outputs: bool = False) -> Source:
+        """Read a file with ``open`` or, for ``empty_outputs``, ``open_empty``.
+
+        Raise InputError also for a column mapping that the format does not allow.
+        """
+        if columns and not self.fields:
+            raise InputError(
+                f"columns cannot be mapped in the format {self.name}, whose fields are fixed; leave it out."
+            )
+        open_source = self.open_empty if empty_outputs and self.open_empty else self.open
+        return open_source(path, slug, columns)
+
+
+# A look at a file before it is imported: its columns, what they would be read as, its first rows.
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A file's content. ``rows`` are the first rows, with a cell for each of ``columns``.
+
+    ``fields`` are those that can be mapped to a column, empty if the format fixes them; ``mapping``
+    (field -> column) is what was asked for and, beside it, the likeliest guess.
+    """
+
+    format: str
+    columns: tuple[str, ...]
+    fields: tuple[str, ...]
+    mapping: Mapping[str, str]
+    rows: tuple[tuple[str, ...], ...]
+    n_rows: int
+    texts: frozenset[str] = frozenset()
+    """The columns with a cell that is too long for a source id, or has several lines."""
+    notes: tuple[str, ...] = ()
+    """Choices that were made by looking at the rows, with their reasons."""
+
+
+def preview_table(
+    format: str, table: Table, fields: tuple[str, ...], mapping: Mapping[str, str] | None, limit: int
+) -> Preview:
+    """Return a tabular file's preview. The whole file is read and checked; ``limit`` rows are kept."""
+    read = match_instances if fields == FIELDS else partial(match_columns, fields=fields)
+    matched = read(table, mapping=mapping, guess=True)
+    ids = _Ids(matched)
+    rows: list[tuple[str, ...]] = []
+    texts: set[str] = set()
+    count = 0
+    for count, row in enumerate(table.rows(), start=1):
+        if count <= limit:
+            rows.append(tuple(row.cells[column] for column in table.columns))
+        texts.update(column for column, cell in row.cells.items() if column not in texts and is_text(cell))
+        ids.add(row)
+    notes: tuple[str, ...] = ()
+    if fields == FIELDS:
+        matched, notes = _look_again(table, matched, mapping or {}, texts, ids)
+    return Preview(format, table.columns, fields, matched, tuple(rows), count, frozenset(texts), notes)
+
+
+class _Ids:
+    """The instance ids of a table, and the same with their systems."""
+
+    def __init__(self, matched: Mapping[str, str]) -> None:
+        self._instance, self._system = matched.get("instance"), matched.get("system")
+        self._ids, self._pairs = Seen(), Seen()
+
+    def add(self, row: Row) -> None:
+        if self._instance and self._system:
+            name = row.cells[self._instance].strip()
+            self._ids.add(name)
+            self._pairs.add((name, row.cells[self._system].strip()))
+
+    @property
+    def repeat_by_system(self) -> bool:
+        return bool(self._ids.repeated()) and not self._pairs.repeated()
+
+
+def _look_again(
+    table: Table, matched: Mapping[str, str], mapping: Mapping[str, str], texts: Collection[str], ids: _Ids
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the columns of the fields after a look at the rows, with notes; ``mapping`` does not change."""
+    found, notes = dict(matched), []
+    source = found.get("document", "")
+    if source in texts and "input" not in found and "document" not in mapping:
+        found["input"] = found.pop("document")
+    elif source in texts:
+        notes.append(
+            f"“{source}” holds texts. It is shown to judge and people, and the source ids are made from it."
+        )
+    if ids.repeat_by_system and "instance" not in mapping:
+        column = found.pop("instance")
+        again = f"The ids in “{column}” repeat, once for each system"
+        if "document" in found or "document" in mapping:
+            notes.append(f"{again}: the instances are numbered by their rows.")
+        else:
+            found["document"] = column
+            notes.append(f"{again}: “{column}” is read as the source id.")
+    return {field: found[field] for field in FIELDS if field in found}, tuple(notes)
+
+
+def preview_source(format: str, source: Source, limit: int) -> Preview:
+    """Return the preview of a study whose format fixes its fields: its instances."""
+    columns = ("instance", "document", "system", "input", "output")
+    rows: list[tuple[str, ...]] = []
+    count = 0
+    for count, instance in enumerate(source.instances, start=1):
+        if count <= limit:
+            rows.append(
+                (instance.external_id, instance.document, instance.system, instance.input, instance.output)
+            )
+    return Preview(format, columns, (), {}, tuple(rows), count)

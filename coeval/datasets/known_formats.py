@@ -1,0 +1,151 @@
+"""All formats that can be imported, and CoEval's own files, which other commands read.
+
+A new format is a file with its ``FORMAT``, and a line here. A new kind of table (columns and rows) is a line in
+``TABLES`` of ``tables.table_files`` instead. Either way it appears in ``--format``, on the import page, and is
+recognised.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from functools import cache
+from pathlib import Path
+
+from coeval.datasets import example_studies, rating_tables
+from coeval.datasets.file_format import Columns, Format
+from coeval.datasets.release import released_study
+from coeval.datasets.tables import table_files
+from coeval.datasets.tables.instances import FIELDS, open_instances
+from coeval.datasets.tables.table_files import TABLES, TableFormat, guess_table
+from coeval.errors import InputError
+from coeval.extending import load_values
+
+EXPORTED = frozenset(("scores.csv", "rows.csv", "instances.csv", "votes.csv"))
+"""Files that a CSV export always has."""
+
+HEADS = {
+    "scores.csv": frozenset(("arm", "revision", "latest", "draft_score", "shown_score")),
+    "rows.csv": frozenset(("arm", "revision", "latest", "drafted", "new_text")),
+    "votes.csv": frozenset(("evaluator", "revision", "latest", "proposal", "support")),
+    "drafts.csv": frozenset(("protocol", "prompt_hash", "attempt", "quotes_not_found")),
+    "first_scores.csv": frozenset(("annotator", "check", "timed_out", "score", "active_ms")),
+}
+"""Columns that only these files of a CSV export have. Its instances.csv is a table that can be imported."""
+
+MAKE = "“python -m coeval study export study.zip --task SLUG --people names”, or in Set-up under Hosting"
+IS_EXPORT = (
+    "{name} is a CSV export of CoEval, for spreadsheets and statistics: it leaves out what only a database needs, and "
+    f"is not imported. To move a study, make its file with {MAKE}, and take that in with “python -m coeval study "
+    "import study.zip”."
+)  # fmt: skip
+
+
+def refuse_own_files(path: Path) -> None:
+    """Refuse a CSV export, one of its files, and the file of a whole study.
+
+    Raises:
+        InputError: it is one; the message names the command for it.
+    """
+    if path.is_dir():
+        if all((path / name).is_file() for name in EXPORTED):
+            raise InputError(IS_EXPORT.format(name=path.name))
+    elif path.is_file():
+        names = _list_packed(path)
+        if "manifest.json" in names and any(name.startswith("tables/") for name in names):
+            raise InputError(
+                f"{path.name} is a whole study: take it in with “python -m coeval study import {path.name}”, or in "
+                "Set-up under Hosting."
+            )
+        if names >= EXPORTED or _has_own_head(path):
+            raise InputError(IS_EXPORT.format(name=path.name))
+
+
+def _list_packed(path: Path) -> set[str]:
+    try:
+        if path.suffix.lower() == ".zip" and zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                return set(archive.namelist())
+    except (zipfile.BadZipFile, NotImplementedError, ValueError):
+        pass
+    return set()
+
+
+def _has_own_head(path: Path) -> bool:
+    if path.suffix.lower() != ".csv":
+        return False
+    with path.open("rb") as file:
+        head = file.readline(4096)
+    columns = set(head.decode("utf-8-sig", "replace").strip().split(","))
+    return any(signs <= columns for signs in HEADS.values())
+
+
+# Every format that can be imported. A new one is a file with its ``FORMAT``, and a line here.
+#
+# A new kind of table (columns and rows) is a line in ``tables.formats.TABLES`` instead. Either way it
+# appears in ``--format``, on the import page, and is recognised.
+
+
+def _of_table(kind: TableFormat) -> Format:
+    """Return the format of a table of instances."""
+    return Format(
+        kind.name,
+        kind.title,
+        fits=lambda path, columns: path.is_file() and guess_table(path) is kind,
+        open=lambda path, slug, columns: open_instances(kind.open(path), slug, columns),
+        fields=FIELDS,
+        table=kind.open,
+        open_empty=lambda path, slug, columns: open_instances(
+            kind.open(path), slug, columns, empty_outputs=True
+        ),
+    )
+
+
+_PARTS = Format(
+    "parts",
+    "Parts of one table (NAME-00000-of-00002.parquet, ...)",
+    fits=lambda path, columns: table_files.holds_parts(path),
+    open=lambda path, slug, columns: open_instances(table_files.open_parts(path), slug, columns),
+    fields=FIELDS,
+    table=table_files.open_parts,
+    folder="parts of one table",
+    open_empty=lambda path, slug, columns: open_instances(
+        table_files.open_parts(path), slug, columns, empty_outputs=True
+    ),
+)
+
+
+@cache
+def list_formats() -> tuple[Format, ...]:
+    """Return every format, from the most general to the most special. A file has the last format that matches."""
+    return (
+        *map(_of_table, TABLES),
+        _PARTS,
+        rating_tables.FORMAT,
+        released_study.FORMAT,
+        *load_values("formats", Format),
+        example_studies.FORMAT,
+    )
+
+
+def list_format_names() -> tuple[str, ...]:
+    """Return the possible values of ``format``."""
+    return ("auto", *(each.name for each in list_formats()))
+
+
+def find_format(path: Path, name: str = "auto", columns: Columns = None) -> Format:
+    """Return the format with this name; for "auto", detect it from the files, the ending and the columns.
+
+    Raises InputError for an unknown name, a path if nothing is, or one that no format fits.
+    """
+    names = list_format_names()
+    if name not in names:
+        raise InputError(f"'{name}' is not a format; the formats are {', '.join(names)}.")
+    if name != "auto":
+        return next(each for each in list_formats() if each.name == name)
+    if not path.exists():
+        raise InputError(f"There is no file or folder '{path}'; check the path.")
+    for each in reversed(list_formats()):
+        if each.fits(path, columns):
+            return each
+    folders = " nor ".join(each.folder for each in list_formats() if each.folder)
+    raise InputError(f"'{path.name}' holds neither {folders}; give the path of one file to import just that.")

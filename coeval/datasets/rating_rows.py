@@ -1,0 +1,402 @@
+"""The checked rows of a table of ratings, and a first pass that finds the scales of its criteria."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from coeval.datasets.source import Seen
+from coeval.datasets.tables.instances import MAX_NAME
+from coeval.datasets.tables.table import Table, match_columns, require_columns
+from coeval.datasets.text import shorten
+from coeval.domain import Group, Scale
+from coeval.domain.people import MAX_PERSON_NAME
+from coeval.errors import InputError
+
+# The rows of a table of ratings, each checked.
+
+RATING_FIELDS = (
+    "instance", "criterion", "annotator", "group", "run", "score", "scale", "low", "high", "n_samples", "n_valid",
+    "probabilities",
+)  # fmt: skip
+"""The fields of a rating: by a person (``annotator``) or by a model (``run``)."""
+
+MOST_KNOWN = 2_000
+"""Number of rows that are remembered to read similar rows faster."""
+
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
+"""A number as files write it. Python's ``float`` would also accept "1_0", and digits of other scripts."""
+
+_SCALE = re.compile(r"[\[(]?\s*(-?\d{1,6})\s*(?:-|–|,|\.\.|to)\s*(-?\d{1,6})\s*[\])]?")
+
+
+class Rating(NamedTuple):
+    """One rating, with either ``person`` or ``run``; ``score`` is None if it is missing.
+
+    ``group`` is the person's as written; ``scale`` is what the row states of the scale: low and high, either None
+    where it does not say.
+    """
+
+    table: Table
+    line: int
+    instance: str
+    criterion: str
+    person: str
+    group: str
+    run: str
+    score: float | None
+    scale: tuple[int | None, int | None]
+    n_samples: float | None
+    n_valid: float | None
+    probabilities: str = ""
+    """A model's probabilities of the answers, as JSON; empty if the table has none."""
+
+    @property
+    def place(self) -> str:
+        """Return the place of the rating in the file."""
+        return f"{self.table.name}, {self.table.unit} {self.line}"
+
+
+def load_ratings(table: Table, mapping: Mapping[str, str] | None) -> Iterator[Rating]:
+    """Return every rating of a table.
+
+    Raises InputError for a missing column, an empty instance or criterion, a score that is no number, a
+    row with neither or both of annotator and run.
+    """
+    columns = match_columns(table, RATING_FIELDS, mapping, guess=True)
+    require_columns(table, columns, ("instance", "criterion", "score"))
+    if not {"annotator", "run"} & set(columns):
+        require_columns(table, columns, ("annotator",))
+    return _read_rows(table, columns)
+
+
+def _read_rows(table: Table, columns: Mapping[str, str]) -> Iterator[Rating]:
+    """Yield a rating of each row. Most rows differ from one before in their instance alone: that one says the rest."""
+    at = columns["instance"]
+    others = [column for field, column in columns.items() if field != "instance"]
+    known: dict[tuple[str, ...], tuple[Any, ...]] = {}
+    for line, cells, _ in table.rows():
+        key = tuple([cells[column] for column in others])
+        rest = known.get(key)
+        instance = cells[at].strip()
+        if rest is not None and 0 < len(instance) <= MAX_NAME:
+            yield Rating(table, line, instance, *rest)
+            continue
+        texts = {field: cells[column].strip() for field, column in columns.items()}
+        rating = _Reader(table, columns, line, texts).read()
+        if len(known) == MOST_KNOWN:
+            known.clear()
+        known[key] = rating[3:]
+        yield rating
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """One row, its fields by name."""
+
+    table: Table
+    columns: Mapping[str, str]
+    line: int
+    texts: Mapping[str, str]
+
+    def read(self) -> Rating:
+        person, run = self._text("annotator"), self._text("run")
+        if bool(person) == bool(run):
+            wrong = "both an annotator and a run" if person else "neither an annotator nor a run"
+            raise InputError(
+                f"{self._line()}: names {wrong}; a rating is a person's (annotator) or a model's (run)."
+            )
+        return Rating(
+            table=self.table,
+            line=self.line,
+            instance=self._required("instance"),
+            criterion=self._required("criterion"),
+            person=self._check_person(person),
+            group=self._text("group").casefold() if person else "",
+            run=run,
+            score=self._number("score"),
+            scale=self._scale(),
+            n_samples=self._number("n_samples"),
+            n_valid=self._number("n_valid"),
+            probabilities=self._text("probabilities") if run else "",
+        )
+
+    def _check_person(self, name: str) -> str:
+        if len(name) > MAX_PERSON_NAME:
+            raise InputError(
+                f"{self._place('annotator')}: has {len(name):,} characters and a person's name may have "
+                f"{MAX_PERSON_NAME}; shorten it."
+            )
+        return name
+
+    def _line(self) -> str:
+        return f"{self.table.name}, {self.table.unit} {self.line}"
+
+    def _place(self, field: str) -> str:
+        return self.table.place(self.line, self.columns[field])
+
+    def _text(self, field: str) -> str:
+        text = self.texts.get(field)
+        if text and len(text) > MAX_NAME:
+            raise InputError(
+                f"{self._place(field)}: has {len(text):,} characters and at most {MAX_NAME:,} fit; shorten it."
+            )
+        return text or ""
+
+    def _required(self, field: str) -> str:
+        text = self._text(field)
+        if not text:
+            raise InputError(f"{self._place(field)}: is empty; name the {field} or remove the row.")
+        return text
+
+    def _number(self, field: str) -> float | None:
+        text = self._text(field)
+        if not text:
+            return None
+        number = _parse_number(text)
+        if number is not None and not math.isfinite(number):
+            raise InputError(
+                f"{self._place(field)}: holds '{shorten(text)}', which is no number; write one or leave it empty."
+            )
+        return number
+
+    def _scale(self) -> tuple[int | None, int | None]:
+        text = self._text("scale")
+        if not text:
+            return self._whole("low"), self._whole("high")
+        scale = _parse_scale(text)
+        if scale is None:
+            raise InputError(f"{self._place('scale')}: holds '{shorten(text)}'; write a scale as in 1-5.")
+        return scale
+
+    def _whole(self, field: str) -> int | None:
+        number = self._number(field)
+        if number is not None and not number.is_integer():
+            raise InputError(
+                f"{self._place(field)}: holds {number:g}; the ends of a scale are whole numbers."
+            )
+        return None if number is None else int(number)
+
+
+@lru_cache(maxsize=1_000)
+def _parse_number(text: str) -> float | None:
+    """Return a number; None for a word such as "none", and NaN for anything that is not a number."""
+    if text.casefold() in MISSING:
+        return None
+    return float(text) if _NUMBER.fullmatch(text) else math.nan
+
+
+@lru_cache(maxsize=1_000)
+def _parse_scale(text: str) -> tuple[int, int] | None:
+    match = _SCALE.fullmatch(text)
+    return (int(match[1]), int(match[2])) if match else None
+
+
+# The scale of each criterion in a table of ratings: as stated, else from the ratings themselves.
+
+MAX_STEPS = 101
+"""Longest scale, in steps: 0-100."""
+
+
+@dataclass(slots=True)
+class Scales:
+    """The scales found so far: stated scales, and the number of scores at each step."""
+
+    stated: dict[str, Scale | None] = field(default_factory=dict)
+    """The stated scale of every criterion, in order of appearance; None if no row states one."""
+    scores: Counter[tuple[str, bool, int, bool]] = field(default_factory=Counter)
+    """(criterion, by a person, step at or below the score, on that step) -> how many."""
+
+    def add(self, rating: Rating) -> None:
+        """Count a rating; raises InputError for a criterion with two scales, or one that cannot be used."""
+        self._note_scale(rating)
+        if rating.score is not None:
+            step = math.floor(rating.score)
+            self.scores[rating.criterion, bool(rating.person), step, step == rating.score] += 1
+
+    def _note_scale(self, rating: Rating) -> None:
+        low, high = rating.scale
+        known = self.stated.setdefault(rating.criterion, None)
+        if low is None or high is None or known == Scale(low, high):
+            return
+        scale = _check(Scale(low, high), rating.place)
+        if known is not None:
+            raise InputError(
+                f"{rating.place}: gives '{shorten(rating.criterion)}' the scale {scale}, and an earlier row "
+                f"{known}; a criterion has one scale."
+            )
+        self.stated[rating.criterion] = scale
+
+    def choose(self) -> tuple[dict[str, Scale], tuple[str, ...]]:
+        """Return the scale of every criterion, in order of appearance, with notes on inferred scales.
+
+        Where no row states it, the scale is the range of people's ratings over all criteria (so that a step
+        one criterion never got is not lost), else of the models'.
+
+        Raises InputError for a range longer than ``MAX_STEPS``.
+        """
+        unstated = [name for name, scale in self.stated.items() if scale is None]
+        inferred = self._observe() if unstated else Scale()
+        scales = {name: scale or inferred for name, scale in self.stated.items()}
+        if not unstated:
+            return scales, ()
+        whose = "people's" if self._people else "the models'"
+        listed = shorten(", ".join(unstated), 200)
+        return scales, (f"The file states no scale for {listed}; {inferred} was taken from {whose} ratings.",)
+
+    def count_off(self, scales: dict[str, Scale]) -> int:
+        """Scores off their scale, and people's between its steps."""
+        return sum(
+            n
+            for (criterion, by_person, step, whole), n in self.scores.items()
+            if not _fits(scales[criterion], by_person, step, whole)
+        )
+
+    @property
+    def _people(self) -> list[tuple[int, bool]]:
+        return [(step, whole) for _, by_person, step, whole in self.scores if by_person]
+
+    def _observe(self) -> Scale:
+        scores = self._people or [(step, whole) for _, _, step, whole in self.scores]
+        if not scores:
+            return Scale()
+        low, high = min(step for step, _ in scores), max(_ceil(scores))
+        if low == high:
+            return Scale() if Scale().admits(low) else _check(Scale(low, low + 1), "the ratings")
+        return _check(Scale(low, high), "the ratings")
+
+
+def _ceil(scores: Iterable[tuple[int, bool]]) -> Iterable[int]:
+    return (step if whole else step + 1 for step, whole in scores)
+
+
+def _fits(scale: Scale, by_person: bool, step: int, whole: bool) -> bool:
+    on = scale.low <= step <= (scale.high if whole else scale.high - 1)
+    return on and (whole or not by_person)
+
+
+def _check(scale: Scale, place: str) -> Scale:
+    if not 0 < scale.high - scale.low < MAX_STEPS:
+        raise InputError(
+            f"{place}: the scale {scale} must rise, and have at most {MAX_STEPS} steps; "
+            "state it in a column 'scale', as in 1-5."
+        )
+    return scale
+
+
+# A first look through a table of ratings: what it says as a whole, in memory that does not grow with
+# it.
+
+
+def read_group(text: str) -> Group | None:
+    """Return the group that a cell names; None for other words. Files of earlier versions say researcher for the team.
+
+    >>> read_group("crowd"), read_group("researcher"), read_group("arm b")
+    (<Group.CROWD: 'crowd'>, <Group.TEAM: 'team'>, None)
+    """
+    named = "team" if text == "researcher" else text
+    return Group(named) if named in set(Group) else None
+
+
+@dataclass(slots=True)
+class Survey:
+    """The findings so far. ``runs`` are the judges in order of appearance, with their sample numbers."""
+
+    scales: Scales = field(default_factory=Scales)
+    runs: dict[str, set[float | None]] = field(default_factory=dict)
+    groups: dict[str, Group] = field(default_factory=dict)
+    """The group of each person whose ratings name one."""
+    unknown_groups: int = 0
+    people: int = 0
+    """People's ratings that have a score."""
+    missing: int = 0
+    unscored: int = 0
+    fewer: int = 0
+    ratings: Seen = field(default_factory=Seen)
+    instances: Seen | None = None
+    """The rated instances, if the caller checks whether they are known."""
+
+    def add(self, rating: Rating) -> None:
+        """Add a rating; raise InputError if its scale is impossible."""
+        self.scales.add(rating)
+        self.ratings.add(_key(rating))
+        if self.instances is not None:
+            self.instances.add(rating.instance)
+        if rating.run:
+            self.runs.setdefault(rating.run, set()).add(rating.n_samples)
+        self._add_group(rating)
+        self.people += bool(rating.person) and rating.score is not None
+        self.missing += bool(rating.person) and rating.score is None
+        self.unscored += bool(rating.run) and rating.score is None
+        self.fewer += rating.n_valid is not None and rating.n_valid < (rating.n_samples or 0)
+
+    def _add_group(self, rating: Rating) -> None:
+        if not rating.group:
+            return
+        group = read_group(rating.group)
+        self.unknown_groups += group is None
+        if group is not None and self.groups.setdefault(rating.person, group) is not group:
+            raise InputError(
+                f"{rating.place}: counts '{shorten(rating.person)}' as {group}, and a row before it as "
+                f"{self.groups[rating.person]}; give each person one group."
+            )
+
+    def tell(self, scales: dict[str, Scale]) -> Iterator[str]:
+        """Return notes, with counts, on what was left out or is odd."""
+        for text, count in (
+            ("People's ratings without a score, left out", self.missing),
+            (
+                f"Ratings whose group is none of {', '.join(Group)}, taken as naming none",
+                self.unknown_groups,
+            ),
+            ("Models' ratings without a score, kept as unscored", self.unscored),
+            ("Models' scores that rest on fewer samples than were asked for", self.fewer),
+            (
+                "Ratings off the scale, or people's between its steps, kept as they are",
+                self.scales.count_off(scales),
+            ),
+        ):
+            if count:
+                yield f"{text}: {count:,}."
+
+
+def survey_ratings(ratings: Iterable[Rating], known: Seen | None) -> Survey:
+    """Go through the ratings once.
+
+    Raises InputError at the first one that is broken, else for one given twice, or one of an instance that
+    is not among the known ones; ``known`` is None if any instance may be rated.
+    """
+    survey = Survey(instances=None if known is None else Seen())
+    for rating in ratings:
+        survey.add(rating)
+    unknown = survey.instances.beyond(known) if survey.instances and known else set()
+    repeated = survey.ratings.repeated()
+    if unknown or repeated:
+        _refuse(ratings, unknown, repeated)
+    return survey
+
+
+def _refuse(ratings: Iterable[Rating], unknown: Collection[int], repeated: Collection[int]) -> None:
+    places: dict[tuple[str, ...], str] = {}
+    for rating in ratings:
+        if hash(rating.instance) in unknown:
+            raise InputError(
+                f"{rating.place}: rates instance '{shorten(rating.instance)}', which is not among the instances; "
+                "correct the id or remove the row."
+            )
+        key = _key(rating)
+        if hash(key) in repeated and places.setdefault(key, rating.place) != rating.place:
+            raise InputError(
+                f"{rating.place}: rates '{shorten(rating.criterion)}' of instance '{shorten(rating.instance)}' by "
+                f"'{shorten(rating.person or rating.run)}' again, after {places[key]}; keep one."
+            )
+
+
+def _key(rating: Rating) -> tuple[str, ...]:
+    return rating.instance, rating.criterion, rating.person, rating.run

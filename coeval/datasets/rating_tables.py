@@ -1,0 +1,292 @@
+"""Tables of ratings, one a row, or a row a person with a column a criterion.
+
+A long table has people's (instance, criterion, annotator, score) or models' (instance, criterion, run, score), with or
+without the table of instances they are about. A wide one is unfolded into such rows; LLM-Rubric's files are of this
+kind. A folder holds ``instances`` and any number of rating tables (CSV, JSONL or Excel); a single rating table is for a
+task that has its instances already.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from coeval.datasets.file_format import Columns, Format
+from coeval.datasets.rating_rows import MISSING, RATING_FIELDS, Rating, Survey, load_ratings, survey_ratings
+from coeval.datasets.source import Rows, Seen, Source
+from coeval.datasets.tables.instances import FIELDS, open_instances
+from coeval.datasets.tables.table import Row, Table, find_column, guess_mapping, match_columns
+from coeval.datasets.tables.table_files import is_table, open_table
+from coeval.datasets.text import shorten
+from coeval.domain import Arm, Criterion, Group, ImportedDraft, ImportedSubmission, Origin, Run, Task
+from coeval.errors import InputError
+
+# Ratings that are not one a row: a person's row with a column a criterion, and a model's with a column
+# an answer.
+#
+# Both are unfolded into rows of one rating each, which are then read as any other. LLM-Rubric's files
+# are of this kind.
+
+_ANSWER = re.compile(r"(?:answer|prob|p)[ _]?(\d{1,3})(?:[ _](?:prob|probability))?", re.I)
+NEAR_ONE = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The criteria in the models' tables of a folder: their names, and the lowest score."""
+
+    criteria: frozenset[str]
+    low: int
+
+
+def unfold_answers(table: Table) -> Table:
+    """Return a table with a probability column per answer as ratings of a run, and any other table unchanged.
+
+    The columns are named such as ``answer1_prob`` to ``answer4_prob``, which state the scale 1-4. The score is the
+    expected answer, the run the file's name where no column names one, and the probabilities are kept with the draft.
+    """
+    answers = _answer_columns(table)
+    if not answers:
+        return table
+    kept = [c for c in table.columns if c not in answers.values() and find_column([c], _MADE) is None]
+    has_run = "run" in guess_mapping(table, RATING_FIELDS)
+    columns = (*kept, *_MADE, *([] if has_run else ["run"]))
+
+    def rows() -> Iterator[Row]:
+        for row in table.rows():
+            made = _expect(table, row, answers) | ({} if has_run else {"run": Path(table.name).stem})
+            yield Row(row.line, {c: row.cells[c] for c in kept} | made)
+
+    return Table(table.name, columns, rows, table.unit)
+
+
+_MADE = ("score", "scale", "probabilities")
+
+
+def _answer_columns(table: Table) -> dict[int, str]:
+    """Return the column of each answer if the answers are numbered without a gap; else none."""
+    found = {int(m[1]): c for c in table.columns if (m := _ANSWER.fullmatch(c.strip()))}
+    low, high = (min(found), max(found)) if found else (0, 0)
+    whole = len(found) > 1 and sorted(found) == list(range(low, high + 1))
+    return {answer: found[answer] for answer in sorted(found)} if whole else {}
+
+
+def _expect(table: Table, row: Row, answers: dict[int, str]) -> dict[str, str]:
+    """Return the cells of score, scale and probabilities; an empty score if the row has no probabilities."""
+    scale = f"{min(answers)}-{max(answers)}"
+    texts = [row.cells[column].strip() for column in answers.values()]
+    if all(text.casefold() in MISSING for text in texts):
+        return {"score": "", "scale": scale, "probabilities": ""}
+    shares = [_share(table, row, column) for column in answers.values()]
+    total = math.fsum(shares)
+    if abs(total - 1) > NEAR_ONE:
+        raise InputError(
+            f"{table.name}, {table.unit} {row.line}: the probabilities of {', '.join(answers.values())} add up to "
+            f"{total:.3g}; they must add up to 1."
+        )
+    score = math.fsum(answer * share for answer, share in zip(answers, shares, strict=True)) / total
+    named = {str(answer): share / total for answer, share in zip(answers, shares, strict=True)}
+    return {"score": repr(score), "scale": scale, "probabilities": json.dumps(named)}
+
+
+def _share(table: Table, row: Row, column: str) -> float:
+    text = row.cells[column].strip()
+    try:
+        share = float(text)
+    except ValueError:
+        share = math.nan
+    if not 0 <= share <= 1:
+        raise InputError(
+            f"{table.place(row.line, column)}: holds '{shorten(text)}'; a probability is a number from 0 to 1."
+        )
+    return share
+
+
+def find_asked(tables: Sequence[Table]) -> Asked:
+    """Return the criteria that models' unfolded tables name."""
+    names: set[str] = set()
+    lows: set[int] = set()
+    for table in tables:
+        column = guess_mapping(table, RATING_FIELDS).get("criterion")
+        if column is None or "probabilities" not in table.columns:
+            continue
+        for row in table.rows():
+            names.add(row.cells[column].strip())
+            lows.add(int(row.cells["scale"].split("-")[0]))
+    return Asked(frozenset(names - {""}), min(lows, default=1))
+
+
+def unfold_people(table: Table, asked: Asked) -> Table:
+    """Return a person's table, with one column per criterion of the models, as ratings; any other table unchanged.
+
+    0 on a scale that begins above it means that the criterion does not apply, and is no rating.
+    """
+    columns = guess_mapping(table, ("instance", "criterion", "annotator", "score"))
+    criteria = [name for name in table.columns if name.strip() in asked.criteria]
+    if {"instance", "annotator"} - set(columns) or {"criterion", "score"} & set(columns) or not criteria:
+        return table
+
+    def rows() -> Iterator[Row]:
+        for row in table.rows():
+            who = {field: row.cells[columns[field]] for field in ("instance", "annotator")}
+            for name in criteria:
+                yield Row(
+                    row.line, who | {"criterion": name.strip(), "score": _applies(row.cells[name], asked.low)}
+                )
+
+    return Table(table.name, ("instance", "annotator", "criterion", "score"), rows, table.unit)
+
+
+def _applies(text: str, low: int) -> str:
+    return "" if low > 0 and re.fullmatch(r"\s*0(\.0*)?\s*", text) else text
+
+
+# Long tables of ratings, one a row: people's (instance, criterion, annotator, score) and models'
+# (instance, criterion, run, score), with or without the table of instances they are about.
+#
+# A folder holds ``instances`` and any number of rating tables (CSV, JSONL or Excel); a single rating
+# table is for a task that has its instances already.
+
+
+def is_ratings(table: Table, mapping: Mapping[str, str] | None = None) -> bool:
+    """Return whether a table's columns, by name or as mapped, are those of ratings."""
+    fields = {*guess_mapping(table, RATING_FIELDS), *(mapping or {})}
+    return {"instance", "criterion", "score"} <= fields and bool({"annotator", "run"} & fields)
+
+
+def find_instances(path: Path) -> Path | None:
+    """Return the table of instances in a folder of ratings, if it has one."""
+    files = sorted(path.iterdir()) if path.is_dir() else []
+    return next((file for file in files if is_table(file) and file.stem.lower() == "instances"), None)
+
+
+def open_ratings(path: Path, slug: str, mapping: Mapping[str, str] | None) -> Source:
+    """Return people's ratings as blind submissions, the models' ratings as runs, and the instances if there are any.
+
+    Raises InputError for a folder without ratings, a rating given twice, one of an instance that the
+    folder's instances lack, and whatever is broken in a table.
+    """
+    instances = find_instances(path)
+    base = instances and open_table(instances)
+    tables = _find_ratings(path, instances, mapping)
+    fields = (*FIELDS, *RATING_FIELDS) if base else RATING_FIELDS
+    _check_mapping(mapping or {}, dict.fromkeys(fields), [*tables, *([base] if base else [])])
+    source = Source(Task(slug, slug))
+    if base:
+        source = open_instances(base, slug, _fitting(base, FIELDS, mapping), guess=True)
+    ratings = Rows(
+        lambda: (
+            rating
+            for table in tables
+            for rating in load_ratings(table, _fitting(table, RATING_FIELDS, mapping))
+        )
+    )
+    known = Seen(instance.external_id for instance in source.instances) if base else None
+    survey = survey_ratings(ratings, known)
+    return _add_ratings(source, ratings, survey)
+
+
+def _find_ratings(path: Path, source: Path | None, mapping: Mapping[str, str] | None) -> list[Table]:
+    if not path.is_dir():
+        return [unfold_answers(open_table(path))]
+    files = [file for file in sorted(path.iterdir()) if is_table(file) and file != source]
+    answered = [unfold_answers(open_table(file)) for file in files]
+    asked = find_asked(answered)
+    tables = [unfold_people(table, asked) for table in answered]
+    fitting = [table for table in tables if is_ratings(table, _fitting(table, RATING_FIELDS, mapping))]
+    if not fitting:
+        raise InputError(
+            f"{path.name}: holds no table of ratings; one has the columns instance, criterion, score, and "
+            "annotator (a person's) or run (a model's)."
+        )
+    return fitting
+
+
+def _fitting(table: Table, fields: Sequence[str], mapping: Mapping[str, str] | None) -> dict[str, str]:
+    """Return the part of a mapping for several files that is about this one."""
+    pairs = (mapping or {}).items()
+    return {name: col for name, col in pairs if name in fields and find_column(table.columns, (col,))}
+
+
+def _check_mapping(mapping: Mapping[str, str], known: Collection[str], tables: Sequence[Table]) -> None:
+    for field, column in mapping.items():
+        if field not in known:
+            raise InputError(
+                f"'{shorten(field)}' is not a field that can be mapped; the fields are {', '.join(known)}."
+            )
+        if not any(find_column(table.columns, (column,)) for table in tables):
+            columns = "; ".join(f"{table.name}: {shorten(', '.join(table.columns), 200)}" for table in tables)
+            raise InputError(
+                f"no file has a column '{shorten(column)}' to map '{field}' to; the columns are {columns}."
+            )
+
+
+def _add_ratings(source: Source, ratings: Rows[Rating], survey: Survey) -> Source:
+    scales, notes = survey.scales.choose()
+    shared = set(scales.values())
+    return replace(
+        source,
+        task=replace(source.task, scale=shared.pop()) if len(shared) == 1 else source.task,
+        criteria=tuple(Criterion(text, origin=Origin.HUMAN, scale=scale) for text, scale in scales.items()),
+        runs=tuple(_build_run(label, asked) for label, asked in survey.runs.items()),
+        drafts=Rows(lambda: _read_drafts(ratings)) if survey.runs else (),
+        submissions=Rows(lambda: _read_submissions(ratings, survey.groups)) if survey.people else (),
+        notes=(*source.notes, *notes, *survey.tell(scales)),
+    )
+
+
+def _build_run(label: str, asked: Collection[float | None]) -> Run:
+    n_samples = next(iter(asked)) if len(asked) == 1 else None
+    params = {} if n_samples is None else {"n_samples": int(n_samples)}
+    return Run(protocol="imported", model=label, label=label, params=params)
+
+
+def _read_drafts(ratings: Iterable[Rating]) -> Iterator[tuple[str, ImportedDraft]]:
+    for rating in ratings:
+        if rating.run:
+            reason = "" if rating.score is not None else "the file gives no score"
+            yield (
+                rating.run,
+                ImportedDraft(
+                    rating.instance, rating.criterion, rating.score, reason=reason, raw=rating.probabilities
+                ),
+            )
+
+
+def _read_submissions(ratings: Iterable[Rating], groups: Mapping[str, Group]) -> Iterator[ImportedSubmission]:
+    for rating in ratings:
+        if rating.person and rating.score is not None:
+            yield ImportedSubmission(
+                rating.person,
+                rating.instance,
+                rating.criterion,
+                rating.score,
+                arm=Arm.BLIND,
+                group=groups.get(rating.person),
+            )
+
+
+def _fits(path: Path, mapping: Columns) -> bool:
+    if path.is_dir():
+        return find_instances(path) is not None
+    if not path.is_file():
+        return False
+    table = open_table(path)
+    named = {*(mapping or {}), *match_columns(table, (*FIELDS, *RATING_FIELDS), None)}
+    rated = {"instance", "criterion"} <= named and not {"input", "output"} & named
+    return rated and is_ratings(table, mapping)
+
+
+FORMAT = Format(
+    "ratings-csv",
+    "Table of ratings",
+    fits=_fits,
+    open=open_ratings,
+    fields=RATING_FIELDS,
+    table=open_table,
+    folder="instances.csv with tables of ratings",
+)

@@ -1,1 +1,0 @@
-"""Long tables of ratings, one rating a row."""

@@ -1,0 +1,235 @@
+"""The public CoEval release (Li et al., 2023): a folder of A*.json, one a person.
+
+It may hold combine_data.json, which has the task's description and the model's whole texts. Everything is paired by
+key, never by position: the order of criteria varies inside an instance. Notes tell what was left out or mended.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from coeval.datasets.file_format import Columns, Format
+from coeval.datasets.release.released_files import Entry, Record, Section, load_entries, load_sections
+from coeval.datasets.release.released_submissions import RUN, build_draft, build_submission, choose_lines
+from coeval.datasets.source import source_of
+from coeval.datasets.tables.instances import name_document
+from coeval.datasets.text import shorten
+from coeval.domain import Criterion, ImportedDraft, ImportedRun, ImportedSubmission, Instance, Study, Task
+from coeval.errors import InputError
+
+NOTES: Mapping[str, str] = {
+    "headers": "Heading rows, such as '3. Evidence:', left out since they are no lines of an evaluation",
+    "no_action": "Rows without any action, left out of what people did",
+    "not_drafted": "Rows that act on a line the draft does not hold, kept without it",
+    "second_action": "Rows that act on a drafted line a second time, left out; the first action was taken",
+    "same_line": "Rows that revise a drafted line of evidence a second time, kept beside the first",
+    "drafts_differ": "Drafts seen in more than one form, taken as most people saw them",
+    "unscored": "Drafts that state no score on the scale, kept as unscored",
+    "scores_disagree": "Submissions whose final score is not the one their score row states; the final score "
+    "was taken",
+    "no_score": "Submissions without a readable final score; it stays missing",
+    "odd_score": "Final scores that are no whole step of the scale 1-5, kept as typed",
+    "no_reason": "Revised or added rows without a reason",
+    "no_wording": "Revised or added rows without a new wording",
+    "submissions": "Submissions whose times carry no zone and were read as UTC",
+    "no_start": "Submissions without a start time, left out of timing",
+    "no_end": "Submissions without an end time",
+    "ends_before_start": "Submissions that end before they start, times kept as they are",
+    "missing": "Evaluations (instance by criterion) missing from a person's file",
+    "instances_differ": "Instances that differ between annotators' files, taken from the first",
+    "no_section": "Files combine_data.json that hold no task with these outputs, not used",
+    "not_combined": "Instances not in combine_data.json, their scores read from the drafted lines",
+    "sources_differ": "Inputs that differ in combine_data.json, taken from the annotators' files",
+}
+"""The meaning of each count, in the order of the notes."""
+
+
+def tell_notes(tally: Mapping[str, int]) -> tuple[str, ...]:
+    """Return a sentence with its count for everything that occurred."""
+    return tuple(f"{text}: {tally[key]:,}." for key, text in NOTES.items() if tally.get(key))
+
+
+# The public CoEval release (Li et al., 2023): a folder of A*.json, one a person, with or without
+# combine_data.json, which holds the task's description and the model's whole texts.
+#
+# Everything is paired by key, never by position: the order of criteria varies inside an instance.
+
+COMBINED = "combine_data.json"
+
+
+def find_files(path: Path) -> list[Path]:
+    """Return the annotators' files: those named A*.json in a folder, or the one given file."""
+    if path.is_file():
+        return [path]
+    return sorted(file for file in path.iterdir() if fnmatchcase(file.name, "A*.json") and file.is_file())
+
+
+def load(path: Path, slug: str) -> Study:
+    """Return a finished study from the release: instances, criteria, the drafts people saw, every submission.
+
+    The notes say, with counts, what was left out, mended or contradicts itself.
+
+    Raises InputError for a folder without A*.json and for a file that is not of the release's shape.
+    """
+    files = find_files(path)
+    if not files:
+        raise InputError(f"{path.name}: holds no A*.json; choose the folder with the annotators' files.")
+    release = _Release()
+    for file in files:
+        for entry in load_entries(file):
+            release.add(entry, file.name)
+    combined = path / COMBINED
+    if combined.is_file():
+        release.combine(load_sections(combined))
+    return release.build(slug)
+
+
+@dataclass(slots=True)
+class _Release:
+    """The data read so far; ``tally`` counts items for the notes."""
+
+    instances: dict[str, Instance] = field(default_factory=dict)
+    records: dict[tuple[str, str], list[tuple[str, Record]]] = field(default_factory=dict)
+    """Each person's work by (instance, criterion)."""
+    people: dict[str, str] = field(default_factory=dict)
+    """The file of each person."""
+    criteria: dict[str, None] = field(default_factory=dict)
+    fields: tuple[str, str] = ("Input", "Output")
+    section: Section | None = None
+    places: dict[str, int] = field(default_factory=dict)
+    """The position of each instance in the section's lists."""
+    tally: Counter[str] = field(default_factory=Counter)
+
+    def add(self, entry: Entry, file: str) -> None:
+        """Add one person's instance."""
+        if self.people.setdefault(entry.person, file) != file:
+            raise InputError(
+                f"{file}: holds {shorten(entry.person)}, who is in {self.people[entry.person]} too; keep one."
+            )
+        self._add_instance(entry)
+        for record in entry.records:
+            self.criteria.setdefault(record.criterion)
+            pair = self.records.setdefault((entry.instance, record.criterion), [])
+            if any(person == entry.person for person, _ in pair):
+                who = f"{file}, instance {shorten(entry.instance)}: {shorten(entry.person)}"
+                raise InputError(f"{who} has criterion '{shorten(record.criterion)}' twice; keep one.")
+            pair.append((entry.person, record))
+
+    def _add_instance(self, entry: Entry) -> None:
+        instance = Instance(
+            external_id=entry.instance,
+            input=entry.input,
+            output=entry.output,
+            document=name_document(entry.input),
+            system=entry.system,
+        )
+        if not self.instances:
+            self.fields = entry.fields
+        first = self.instances.setdefault(entry.instance, instance)
+        self.tally["instances_differ"] += first != instance
+
+    def combine(self, sections: Sequence[Section]) -> None:
+        """Return the task in combine_data.json that contains most of the outputs."""
+        best: dict[str, int] = {}
+        for section in sections:
+            at = {name: section.find(name, instance.output) for name, instance in self.instances.items()}
+            places = {name: place for name, place in at.items() if place is not None}
+            if len(places) > len(best):
+                best, self.section = places, section
+        self.places = best
+        if self.section is None:
+            self.tally["no_section"] = 1
+            return
+        self.tally["not_combined"] = len(self.instances) - len(best)
+        self.tally["sources_differ"] = sum(self._source_differs(name, place) for name, place in best.items())
+
+    def _source_differs(self, name: str, place: int) -> bool:
+        sources = self.section.sources if self.section else ()
+        return place < len(sources) and str(sources[place]).strip() != self.instances[name].input.strip()
+
+    def build(self, slug: str) -> Study:
+        """Return the study, in an order that depends on the ids alone."""
+        drafts: list[ImportedDraft] = []
+        submissions: list[ImportedSubmission] = []
+        criteria = self._order_criteria()
+        for name in sorted(self.instances, key=_natural):
+            for criterion in criteria:
+                draft = self._draft(name, criterion)
+                drafts += [draft] if draft else []
+                submissions += self._submissions(name, criterion, draft)
+        self.tally["submissions"] = len(submissions)
+        return Study(
+            task=self._build_task(slug),
+            instances=tuple(self.instances[name] for name in sorted(self.instances, key=_natural)),
+            criteria=tuple(Criterion(text, name=_name_criterion(text)) for text in criteria),
+            runs=(ImportedRun(RUN, tuple(drafts)),) if drafts else (),
+            submissions=tuple(submissions),
+            notes=tell_notes(self.tally),
+        )
+
+    def _draft(self, name: str, criterion: str) -> ImportedDraft | None:
+        seen = [record.lines for _, record in self.records.get((name, criterion), [])]
+        place = self.places.get(name)
+        text = self.section.text(criterion, place) if self.section and place is not None else ""
+        lines = choose_lines(seen, text, self.tally)
+        return build_draft(self.instances[name], criterion, lines, text, self.tally) if lines else None
+
+    def _submissions(
+        self, name: str, criterion: str, draft: ImportedDraft | None
+    ) -> Iterable[ImportedSubmission]:
+        records = self.records.get((name, criterion), [])
+        self.tally["missing"] += len(self.people) - len(records)
+        for person, record in records:
+            yield build_submission(person, name, record, draft, self.tally)
+
+    def _build_task(self, slug: str) -> Task:
+        fields = [text[:1].upper() + text[1:] for text in self.fields]
+        section = self.section
+        return Task(
+            slug=slug,
+            name=section.name if section else slug,
+            description=section.description if section else "",
+            input_field=fields[0],
+            output_field=fields[1],
+            origin="the public CoEval release",
+        )
+
+    def _order_criteria(self) -> list[str]:
+        """Return the criteria in the order of combine_data.json, then by number, then by first appearance."""
+        listed = [text.strip() for text in self.section.criteria] if self.section else []
+        known = [text for text in dict.fromkeys(listed) if text in self.criteria]
+        return known + sorted((text for text in self.criteria if text not in known), key=_number)
+
+
+def _natural(name: str) -> tuple[int, int, str]:
+    number = name.isascii() and name.isdigit() and len(name) < 20
+    return (0, int(name), name) if number else (1, 0, name)
+
+
+def _number(text: str) -> int:
+    label = re.match(r"(\d{1,9})[.)]", text)
+    return int(label[1]) if label else 10**9
+
+
+def _name_criterion(text: str) -> str:
+    """Return the short name some criteria begin with: "1. Clarity: The story ..." -> "Clarity"."""
+    label = re.match(r"(?:\d+[.)]\s*)?([^:.]{1,40}):\s", text)
+    return label[1] if label else ""
+
+
+def _fits(path: Path, columns: Columns) -> bool:
+    return bool(find_files(path)) if path.is_dir() else path.suffix.lower() == ".json"
+
+
+FORMAT = Format(
+    "coeval-release",
+    "The public CoEval release (A*.json, combine_data.json)",
+    fits=_fits,
+    open=lambda path, slug, columns: source_of(load(path, slug)),
+    folder="A*.json of the CoEval release",
+)

@@ -1,0 +1,120 @@
+"""Every kind of table that can be read, which kind a file is, and a folder of parts of one table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+from coeval.datasets.tables import text_tables
+from coeval.datasets.tables.table import Row, Table
+from coeval.datasets.text import check_size, shorten
+from coeval.errors import InputError
+
+# Every kind of table that can be read, and which kind a file is.
+
+
+def _open_xlsx(path: Path) -> Table:
+    # loaded when a workbook comes: openpyxl takes a fifth of all the time that the server takes to start
+    from coeval.datasets.tables import xlsx_file
+
+    return xlsx_file.open_table(path)
+
+
+def _open_parquet(path: Path) -> Table:
+    from coeval.datasets.tables import parquet_file
+
+    return parquet_file.open_table(path)
+
+
+@dataclass(frozen=True, slots=True)
+class TableFormat:
+    """A kind of file that contains a table."""
+
+    name: str
+    title: str
+    endings: tuple[str, ...]
+    open: Callable[[Path], Table]
+    start: bytes = b""
+    """The first bytes of such a file, to recognise it under another ending; empty to use only the ending."""
+
+
+TABLES: tuple[TableFormat, ...] = (
+    TableFormat("csv", "CSV (comma, tab or semicolon)", (".csv", ".tsv", ".txt"), text_tables.open_csv),
+    TableFormat("jsonl", "JSON Lines", (".jsonl", ".ndjson"), text_tables.open_jsonl, b"{"),
+    TableFormat("xlsx", "Excel workbook", (".xlsx", ".xlsm"), _open_xlsx, b"PK\x03\x04"),
+    TableFormat("parquet", "Parquet", (".parquet", ".pq"), _open_parquet, b"PAR1"),
+)
+"""Kinds of tables. To add one, add its file with ``open_table``, and a line here. The first takes unknown files."""
+
+
+def is_table(path: Path) -> bool:
+    """Return whether a file's ending is that of a table."""
+    return path.is_file() and _by_ending(path) is not None
+
+
+def open_table(path: Path) -> Table:
+    """Return a table of any kind; raises InputError for a file that is broken or of another kind."""
+    return guess_table(path).open(path)
+
+
+def guess_table(path: Path) -> TableFormat:
+    """Return the kind of a table file, by its ending or its first bytes.
+
+    Raises InputError for an old Excel file.
+    """
+    check_size(path)
+    with path.open("rb") as file:
+        head = file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
+    if head.startswith(b"\xd0\xcf\x11\xe0"):
+        raise InputError(
+            f"{path.name}: is an old or password-protected Excel file; save it as plain .xlsx or CSV."
+        )
+    by_start = (kind for kind in reversed(TABLES) if kind.start and head.startswith(kind.start))
+    return _by_ending(path) or next(by_start, TABLES[0])
+
+
+def _by_ending(path: Path) -> TableFormat | None:
+    return next((kind for kind in TABLES if path.suffix.lower() in kind.endings), None)
+
+
+PART = re.compile(r"(?P<name>.*?)-?(?P<number>\d+)-of-(?P<count>\d+)\.\w+")
+
+
+def open_parts(folder: Path) -> Table:
+    """Return one table made of the parts in a folder, in the order of their numbers, with continuous row numbers.
+
+    Raises InputError for a part that is missing, or one with other columns than the first.
+    """
+    paths = _list_parts(folder)
+    tables = [open_table(path) for path in paths]
+    expected = int(PART.fullmatch(paths[0].name)["count"])  # type: ignore[index]
+    if len(paths) != expected:
+        raise InputError(
+            f"{folder.name}: holds {len(paths)} of the {expected} parts of a table; add the others."
+        )
+    for table in tables[1:]:
+        if set(table.columns) != set(tables[0].columns):
+            raise InputError(
+                f"{table.name}: has other columns than {tables[0].name} "
+                f"({shorten(', '.join(sorted(set(table.columns) ^ set(tables[0].columns))))}); import it by itself."
+            )
+
+    def rows() -> Iterator[Row]:
+        numbers = count(1)
+        for table in tables:
+            for row in table.rows():
+                yield Row(next(numbers), row.cells, row.nested)
+
+    return Table(folder.name, tables[0].columns, rows, unit="row")
+
+
+def _list_parts(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if PART.fullmatch(path.name) and is_table(path))
+
+
+def holds_parts(path: Path) -> bool:
+    """Return whether a path is a folder of such parts and nothing else."""
+    return path.is_dir() and bool(parts := _list_parts(path)) and len(parts) == len(list(path.iterdir()))

@@ -1,0 +1,190 @@
+"""Runs of a judge over a task, the jobs and leases that carry them out, and the requests to models."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, fields
+from datetime import timedelta
+from enum import StrEnum
+
+# Requests to a model, and its answers.
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation; ``role`` is system, user or assistant.
+
+    ``images`` are addresses and data: URIs, for models that take them.
+    """
+
+    role: str
+    content: str
+    images: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question to a model, complete but for the endpoint.
+
+    ``schema`` is a JSON schema for the answer where the protocol wants one; how far the endpoint can be
+    held to it (schema, plain JSON, text) is the client's business and not part of the question.
+    """
+
+    model: str
+    messages: tuple[Message, ...]
+    schema: Mapping[str, object] | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    logprobs: bool = False
+    top_p: float | None = None
+    reasoning_effort: str = ""
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the whole question: with the sample's number and the endpoint, the key of the call ledger.
+
+        A parameter that came later counts where it is set, so that earlier entries keep their hash.
+        """
+        values = {
+            name: getattr(self, name)
+            for name in _NAMES
+            if name not in _LATER or getattr(self, name) not in (None, "")
+        }
+        values["messages"] = [
+            {"role": turn.role, "content": turn.content} | ({"images": turn.images} if turn.images else {})
+            for turn in self.messages
+        ]
+        text = json.dumps(values, sort_keys=True, ensure_ascii=False, default=dict)
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+_NAMES = [member.name for member in fields(Request)]
+_LATER = ("top_p", "reasoning_effort")
+
+
+@dataclass(frozen=True, slots=True)
+class TokenProb:
+    """One token of the answer with its most likely alternatives, as (text, log-probability) pairs."""
+
+    token: str
+    logprob: float
+    top: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A model's answer. ``logprobs`` is empty if the endpoint gives none; latency is in milliseconds."""
+
+    text: str
+    logprobs: tuple[TokenProb, ...] = field(default=(), repr=False)
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    """Prompt tokens that the provider served from its prefix cache."""
+    latency_ms: int = 0
+    finish_reason: str = "stop"
+
+
+Ask = Callable[[Request, int], Awaitable[Answer]]
+"""Ask a question for its n-th sample (from 0). Raise ModelError if there is no answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request to a model, as recorded in the ledger. The cost is in the currency of the given price."""
+
+    request_hash: str
+    sample: int
+    model: str
+    endpoint: str
+    request: str
+    response: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float = 0.0
+    latency_ms: int = 0
+    error: str = ""
+    created_at: str = ""
+    id: int = 0
+
+
+# Runs of a judge over a task, comparisons that it makes, the jobs that carry runs out, and leases on
+# what they do.
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One pass of one judge over a task: protocol, model and parameters; one run is shown to annotators."""
+
+    protocol: str
+    model: str
+    label: str
+    prompt_hash: str = ""
+    params: Mapping[str, object] = field(default_factory=dict)
+    shown: bool = False
+    created_at: str = ""
+    id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The output that a judge prefers on a criterion, with the two outputs in the order in which it saw them.
+
+    ``preference`` is 1 for the first, 0 for the second and 0.5 for a tie, or the mean of several answers (then
+    ``samples`` has each); None if none could be read, and ``reason`` says why. Instances and criterion by their ids.
+    """
+
+    first: int
+    second: int
+    criterion: int
+    preference: float | None
+    reason: str = ""
+    raw: str = ""
+    samples: tuple[float, ...] = ()
+    attempt: int = 1
+
+
+class JobState(StrEnum):
+    """The state of a long piece of work."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A long piece of work that outlives the page that started it."""
+
+    kind: str
+    task: int
+    state: JobState
+    params: Mapping[str, object] = field(default_factory=dict)
+    total: int = 0
+    done: int = 0
+    failed: int = 0
+    message: str = ""
+    created_by: str = ""
+    created_at: str = ""
+    updated_at: str = ""
+    takeovers: int = 0
+    """The number of times that another server continued the job because its own server had ended."""
+    id: int = 0
+
+
+LEASE = timedelta(seconds=15)
+"""The life of a lease that is not renewed because its worker was killed or its machine sleeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The exclusive right to work at ``name``: its holder, and the job it serves, if any."""
+
+    name: str
+    holder: str
+    job: int | None
+    renewed_at: str

@@ -1,0 +1,143 @@
+"""The interface of extensions, and the way in which the core finds them.
+
+An extension is a folder of ``coeval/extensions``, or an installed package that offers its value under the entry point
+group ``coeval.extensions``. The core names no extension: with a folder deleted, everything else works.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from coeval.errors import CoevalError
+
+GROUP = "coeval.extensions"
+"""The entry point group of installed packages; the folder of our own has the same name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """The parts of one extension, each as ``"module:name"`` within its package.
+
+    They are texts, so that a command loads neither Gradio nor what other commands need.
+    """
+
+    name: str
+    title: str
+    commands: tuple[str, ...] = ()
+    """Functions ``add(parsers: Parsers)`` that add sub-commands to ``python -m coeval``."""
+    setup_pages: tuple[str, ...] = ()
+    """``Tab`` classes of Set-up; ``group`` says where the side bar lists one, under Study if it says nothing."""
+    study_tabs: tuple[str, ...] = ()
+    """``StudyTab`` classes of the study app, after Agreement."""
+    boxes: tuple[tuple[str, str], ...] = ()
+    """``Panel`` classes on a page of the core, with the name of that page: ``("hosting", "page:PublishBox")``."""
+    routes: tuple[str, ...] = ()
+    """Functions ``add(app: FastAPI, context: Context)``."""
+    formats: tuple[str, ...] = ()
+    """``Format`` values, or tuples of them: files that can be imported."""
+    exports: tuple[str, ...] = ()
+    """``OutFormat`` values, or tuples of them: files that a study can be exported as."""
+    protocols: tuple[str, ...] = ()
+    """Modules whose import registers protocols and measures."""
+    schema: tuple[str, ...] = ()
+    """Lists of ``Step`` values, as ``read_steps`` returns them; the names begin with the extension's name and ``_``."""
+    queue_orders: tuple[str, ...] = ()
+    """Functions ``order(db, task: int, instances: list[int]) -> list[int] | None``: the order in which everybody is
+    given these instances, without those that nobody is to get; None where the extension has no say in this task."""
+    report_sections: tuple[str, ...] = ()
+    """``Section`` values of ``stats/report/document.py``, or tuples of them: computed from the scores of a study, for
+    ``stats --json``, the Agreement tab and the tables that are downloaded."""
+    help: tuple[tuple[str, str], ...] = ()
+    """Help pages: the reader, such as ``"For analysts"``, and a Markdown file in the extension's folder. The address is
+    ``/help/`` and the file's name, or for ``help.md`` the extension's name; the title is the first heading."""
+    scripts: tuple[str, ...] = ()
+    """Scripts and styles of the folder ``static``, which the study page loads after the core's own. A script builds a
+    screen of what ``coeval.parts`` holds, and names it with ``coeval.addScreen`` (``ui/static/main.js``)."""
+    package: str = ""
+    """The package of the names above; set when the extension is found."""
+
+
+@cache
+def list_extensions() -> tuple[Extension, ...]:
+    """Return every extension, our own folders first, each group by name.
+
+    Raises:
+        CoevalError: two of them have one name.
+    """
+    found = [*_list_folders(), *_list_installed()]
+    names = [each.name for each in found]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise CoevalError(f"Two extensions are called {twice[0]}: uninstall one of them.")
+    return tuple(found)
+
+
+def _list_folders() -> list[Extension]:
+    try:
+        home = import_module(GROUP)
+    except ModuleNotFoundError as error:
+        if error.name != GROUP:
+            raise
+        return []  # the core runs without any of them
+    packages = [each.name for each in pkgutil.iter_modules(home.__path__, f"{GROUP}.") if each.ispkg]
+    return [_read(import_module(name).extension, name) for name in sorted(packages)]
+
+
+def _list_installed() -> list[Extension]:
+    offered = sorted(entry_points(group=GROUP), key=lambda each: each.name)
+    return [_read(each.load(), each.module) for each in offered]
+
+
+def _read(value: Extension, package: str) -> Extension:
+    return replace(value, package=value.package or package)
+
+
+def load_parts(kind: str, place: str = "") -> list[Any]:
+    """Return the parts of one kind that all extensions add, imported; ``place`` is the page of a box."""
+    parts = []
+    for extension in list_extensions():
+        for part in getattr(extension, kind):
+            if isinstance(part, tuple):
+                page, part = part
+                if page != place:
+                    continue
+            parts.append(_load(extension, part))
+    return parts
+
+
+def find_order(db: Any, task: int, instances: Iterable[int]) -> list[int] | None:
+    """Return the order in which an extension gives out these instances of a task; None where none has a say."""
+    known = list(instances)
+    found = (order(db, task, known) for order in load_parts("queue_orders"))
+    return next((each for each in found if each is not None), None)
+
+
+def load_named_parts(kind: str) -> list[tuple[str, Any]]:
+    """Return the parts of one kind with the name of the extension that each belongs to."""
+    return [(each.name, _load(each, part)) for each in list_extensions() for part in getattr(each, kind)]
+
+
+def load_values(kind: str, of: type) -> list[Any]:
+    """Return the values of one kind; a part may be one of them or a tuple of several."""
+    return [one for part in load_parts(kind) for one in ((part,) if isinstance(part, of) else tuple(part))]
+
+
+def list_scripts() -> list[tuple[str, Path, tuple[str, ...]]]:
+    """Return the name, the folder ``static`` and the scripts of every extension that has scripts."""
+    return [
+        (each.name, Path(str(import_module(each.package).__file__)).parent / "static", each.scripts)
+        for each in list_extensions()
+        if each.scripts
+    ]
+
+
+def _load(extension: Extension, part: str) -> Any:
+    module, _, name = part.partition(":")
+    loaded = import_module(f"{extension.package}.{module}" if module else extension.package)
+    return getattr(loaded, name) if name else loaded

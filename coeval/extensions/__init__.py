@@ -1,0 +1,1 @@
+"""Parts beyond the core, one folder each with all that belongs to it."""

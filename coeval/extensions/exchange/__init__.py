@@ -1,0 +1,13 @@
+"""Files of other tools, in and out."""
+
+from __future__ import annotations
+
+from coeval.extending import Extension
+
+extension = Extension(
+    name="exchange",
+    title="Other tools",
+    formats=("formats:IMPORTS",),
+    exports=("formats:EXPORTS",),
+    help=(("For analysts", "tools.md"),),
+)

@@ -1,0 +1,345 @@
+"""The files of Argilla, doccano and Potato.
+
+- Argilla's records as JSON (``dataset.records.to_json``). Shape: ``Record.to_dict`` of argilla 2.8. It says of a
+  response who gave it, not when.
+- doccano's JSON Lines. Shape: ``data_export`` of doccano 1.8: of a project with shared work the file is ``all.jsonl``
+  and names nobody.
+- Potato's ``user_state.json``. Shape: ``UserState.to_json`` of potato-annotation 2.12. A state names items by their ids
+  alone: without the file of items it is for a task that has them already.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from coeval.datasets.file_format import Columns, Format
+from coeval.datasets.json_nodes import LINES, Node, load_node, load_records, peek, peek_records
+from coeval.datasets.source import Source, source_of
+from coeval.datasets.tool_files import NOBODY, Gathering, Judgment, build_instance, read_number, tool_format
+from coeval.domain import Instance
+from coeval.errors import InputError
+from coeval.extensions.exchange.records import Results, is_label, read_answer
+
+# Argilla's records as JSON (``dataset.records.to_json``): fields, everybody's responses, suggestions of
+# models.
+#
+# Shape: ``Record.to_dict`` of argilla 2.8. It says of a response who gave it, not when.
+
+ARGILLA = "Argilla"
+
+
+def _is_records(path: Path) -> bool:
+    return any(
+        isinstance(record.get("fields").value, dict)
+        and isinstance(record.get("responses").value, dict)
+        and "suggestions" in record.value
+        for record in peek_records(path)
+    )
+
+
+def _read_argilla(path: Path, gathering: Gathering) -> None:
+    records = list(load_records(path))
+    written = {
+        name for record in records for name, given in _list_values(record) if not _may_be_chosen(given)
+    }
+    rated = {name for record in records for name, given in _list_values(record)
+             if name not in written and not _is_spans(given)}  # fmt: skip
+    for number, record in enumerate(records, 1):
+        name = record.get("id", "_server_id").name() or str(number)
+        fields = record.get("fields")
+        instance = read_answer(fields, name)
+        further = {field: value.text() for field, value in record.get("metadata").entries()}
+        instance = Instance(
+            instance.external_id, instance.input, instance.output, instance.document, instance.system,
+            instance.reference, {**further, **instance.context},
+        )  # fmt: skip
+        if gathering.add_instance(instance, record.place):
+            _read_responses(record, instance, written, rated, gathering)
+
+
+def _read_responses(
+    record: Node, instance: Instance, written: set[str], rated: set[str], gathering: Gathering
+) -> None:
+    people: dict[str, Results] = defaultdict(Results)
+    for question, responses in record.get("responses").entries():
+        for response in responses.items():
+            person = response.get("user_id").name() or NOBODY
+            _add_value(people[person], question, response.get("value"), instance, question in written)
+    for person, results in people.items():
+        shared = Judgment(instance=instance.external_id, criterion="-", by=person, person=True)
+        results.add_to(gathering, shared, rated, record.place)
+    agents: dict[str, Results] = defaultdict(Results)
+    for question, suggestion in record.get("suggestions").entries():
+        agent = suggestion.get("agent").name() or f"{ARGILLA} suggestion"
+        _add_value(agents[agent], question, suggestion.get("value"), instance, question in written)
+    for agent, results in agents.items():
+        shared = Judgment(instance=instance.external_id, criterion="-", by=agent)
+        results.add_to(gathering, shared, rated, record.place)
+
+
+def _list_values(record: Node) -> list[tuple[str, Node]]:
+    """Return the answers to each question, by people and by models."""
+    given = [
+        (question, response.get("value"))
+        for question, responses in record.get("responses").entries()
+        for response in responses.items()
+    ]
+    return given + [(name, each.get("value")) for name, each in record.get("suggestions").entries()]
+
+
+def _may_be_chosen(value: Node) -> bool:
+    return not isinstance(value.value, str) or is_label(value.value)
+
+
+def _is_spans(value: Node) -> bool:
+    spans = value.value if isinstance(value.value, list) else []
+    return any(isinstance(span, dict) and "start" in span for span in spans)
+
+
+def _add_value(results: Results, question: str, value: Node, instance: Instance, written: bool) -> None:
+    number = value.number()
+    if number is not None:
+        results.scores[question] = number
+    elif _is_spans(value):
+        for span in value.items():
+            start, end = span.get("start").number(), span.get("end").number()
+            if start is not None and end is not None:
+                words = instance.output[max(0, int(start)) : max(0, int(end))]
+                results.marks.setdefault(question, []).append((span.get("label").name(), words))
+    elif isinstance(value.value, list):
+        results.choices[question] = tuple(_name_argilla_user(option) for option in value.items())
+    elif value.value is not None and written:
+        results.texts.append((question, value.text()))
+    elif value.value is not None:
+        results.choices[question] = (value.name(),)
+
+
+def _name_argilla_user(option: Node) -> str:
+    """Return an option of a choice; one of a ranking comes with its rank."""
+    return (option.get("value") if isinstance(option.value, dict) else option).name()
+
+
+ARGILLA_FORMAT = tool_format("argilla", "Argilla records (JSON)", ARGILLA, _is_records, _read_argilla)
+
+
+# doccano's JSON Lines: categories, marked passages or texts, with comments; a file is one person's, by
+# its name.
+#
+# Shape: ``data_export`` of doccano 1.8: of a project with shared work the file is ``all.jsonl`` and
+# names nobody.
+
+DOCCANO = "doccano"
+SHARED = "all"
+_FIELDS = ("id", "text", "label", "entities", "relations", "cats", "Comments")
+
+
+def _is_export(path: Path) -> bool:
+    head = peek(path)
+    records = head.value if isinstance(head.value, list) and path.suffix.lower() in LINES else []
+    return bool(records) and all(
+        isinstance(record, dict)
+        and isinstance(record.get("text"), str)
+        and any(isinstance(record.get(name), list) for name in ("label", "entities", "cats"))
+        and not {"input", "output"} & set(record)
+        for record in records
+    )
+
+
+def _read_doccano(path: Path, gathering: Gathering) -> None:
+    gathering.fields = ("Input", "Text")
+    records = load_node(path).items()
+    person = NOBODY if path.stem == SHARED else path.stem
+    labels = [entry for record in records for entry in _list(record, "label")]
+    written = any(isinstance(entry.value, str) and not is_label(entry.value) for entry in labels)
+    for number, record in enumerate(records, 1):
+        name = record.get("id").name() or str(number)
+        text = record.get("text").text()
+        further = {field: value.text() for field, value in record.entries() if field not in _FIELDS}
+        if not gathering.add_instance(build_instance(name, "", text, context=further), record.place):
+            continue
+        results = _read_results(record, text, written)
+        if results.empty:
+            gathering.left["Texts that nobody labelled, without a judgment"] += 1
+        gathering.left["Relations between passages, left out"] += len(_list(record, "relations"))
+        shared = Judgment(instance=name, criterion="-", by=person, person=True)
+        results.add_to(gathering, shared, {"label", "entities", "cats"}, record.place)
+
+
+def _read_results(record: Node, text: str, written: bool) -> Results:
+    results = Results()
+    for field in ("label", "entities", "cats"):
+        chosen = [
+            entry.name() for entry in _list(record, field) if isinstance(entry.value, str) and not written
+        ]
+        if chosen:
+            results.choices["label" if field == "cats" else field] = tuple(chosen)
+        for entry in _list(record, field):
+            if isinstance(entry.value, list | dict):
+                results.marks.setdefault(field, []).append(_read_span(entry, text))
+            elif isinstance(entry.value, str) and written:
+                results.texts.append((field, entry.text()))
+    for comment in _list(record, "Comments"):
+        words = comment.get("comment") if isinstance(comment.value, dict) else comment
+        results.texts.append(("comment", words.text()))
+    return results
+
+
+def _list(record: Node, field: str) -> list[Node]:
+    return record.get(field).items() if isinstance(record.get(field).value, list) else []
+
+
+def _read_span(entry: Node, text: str) -> tuple[str, str]:
+    """Return a passage: ``[start, end, label]``, or an object with the offsets by name."""
+    if isinstance(entry.value, dict):
+        start, end, label = entry.get("start_offset"), entry.get("end_offset"), entry.get("label")
+    else:
+        parts = entry.items() + [Node(None, entry.place)] * 3
+        start, end, label = parts[:3]
+    place = start.number() or 0, end.number() or 0
+    return label.name(), text[max(0, int(place[0])) : max(0, int(place[1]))]
+
+
+DOCCANO_FORMAT = tool_format("doccano", "doccano export (JSON Lines)", DOCCANO, _is_export, _read_doccano)
+
+
+# Potato's output: each annotator's ``user_state.json``, with the file of items where it lies in the
+# same folder.
+#
+# Shape: ``UserState.to_json`` of potato-annotation 2.12. A state names items by their ids alone:
+# without the file of items it is for a task that has them already.
+
+POTATO = "Potato"
+MAX_FILES = 10_000
+_STATES = ("*.json", "*/user_state.json", "*/*/user_state.json")
+_ITEMS = ("*.json*", "*.csv", "*.tsv", "data/*", "data_files/*")
+_NAMES = ("id", "instance_id", "item_id")
+_NUMBERS = ("slider", "number")
+"""Potato's name for the one label of a scheme with a number."""
+
+
+def _is_state(path: Path) -> bool:
+    head = peek(path).value
+    return isinstance(head, dict) and {"user_id", "instance_id_to_label_to_value"} <= head.keys()
+
+
+def _fits_potato(path: Path) -> bool:
+    if not path.is_dir():
+        return _is_state(path)
+    named = (file for pattern in _STATES[1:] for file in path.glob(pattern))
+    return next(named, None) is not None or any(map(_is_state, sorted(path.glob(_STATES[0]))))
+
+
+def _open_potato(path: Path, slug: str, columns: Columns) -> Source:
+    gathering = Gathering(slug, POTATO)
+    states = sorted(_glob(path, _STATES)) if path.is_dir() else [path]
+    states = [file for file in states if file == path or _is_state(file)]
+    if not states:
+        raise InputError(f"{path.name}: holds no user_state.json of Potato; give the folder of its output.")
+    texts: dict[str, str] = {}
+    for file in sorted(_glob(path, _ITEMS)) if path.is_dir() else []:
+        if file not in states and file.is_file() and _is_items(file):
+            texts |= _read_items(file, gathering)
+    nodes = [load_node(file) for file in states]
+    rated = {scheme for node in nodes for labels in _labels(node).values() for scheme, _, _ in labels}
+    for node in nodes:
+        _read_state(node, texts, rated, gathering)
+    return source_of(gathering.build())
+
+
+def _glob(folder: Path, patterns: tuple[str, ...]) -> set[Path]:
+    files = {file for pattern in patterns for file in folder.glob(pattern)}
+    if len(files) > MAX_FILES:
+        raise InputError(
+            f"{folder.name}: holds {len(files):,} files and at most {MAX_FILES:,} are read; split it."
+        )
+    return files
+
+
+def _is_items(path: Path) -> bool:
+    return any(set(_NAMES) & record.value.keys() and len(record.value) > 1 for record in peek_records(path))
+
+
+def _read_items(path: Path, gathering: Gathering) -> dict[str, str]:
+    """Return the items of a file, and the text of each by its name."""
+    texts = {}
+    for record in load_records(path):
+        name = record.get(*_NAMES).name()
+        rest = {field: value for field, value in record.value.items() if field not in _NAMES}
+        instance = read_answer(Node(rest, record.place), name)
+        if name and gathering.add_instance(instance, record.place):
+            texts[name] = instance.output
+    return texts
+
+
+def _labels(state: Node) -> dict[str, list[tuple[str, str, Node]]]:
+    """Return the scheme, label and value of every choice by item, in both of Potato's forms."""
+    given: dict[str, list[tuple[str, str, Node]]] = defaultdict(list)
+    for item, labels in state.get("instance_id_to_label_to_value").entries():
+        if isinstance(labels.value, dict):
+            for scheme, chosen in labels.entries():
+                given[item] += [(scheme, label, value) for label, value in chosen.entries()]
+        else:
+            for label, value in _pairs(labels):
+                given[item].append((label.get("schema").name(), label.get("name").name(), value))
+    return given
+
+
+def _pairs(entries: Node) -> Iterator[tuple[Node, Node]]:
+    for entry in entries.items():
+        parts = entry.items()
+        if len(parts) != 2 or not isinstance(parts[0].value, dict):
+            raise InputError(
+                f"{entry.place}: is not a label with its value, as Potato writes them; fetch it again."
+            )
+        yield parts[0], parts[1]
+
+
+def _read_state(state: Node, texts: dict[str, str], rated: set[str], gathering: Gathering) -> None:
+    people: dict[str, Results] = defaultdict(Results)
+    for item, labels in _labels(state).items():
+        for scheme, label, value in labels:
+            _add_label(people[item], scheme, label, value)
+    for item, spans in state.get("instance_id_to_span_to_value").entries():
+        for span, _ in _pairs(spans) if isinstance(spans.value, list) else ():
+            start, end = span.get("start").number(), span.get("end").number()
+            words = span.get("text").text()
+            if not words and start is not None and end is not None:
+                words = texts.get(item, "")[max(0, int(start)) : max(0, int(end))]
+            label = span.get("name").name()
+            people[item].marks.setdefault(span.get("schema").name() or "passages", []).append((label, words))
+    person = state.get("user_id").name() or NOBODY
+    for item, results in people.items():
+        conduct = state.path("instance_id_to_behavioral_data", item)
+        active = conduct.get("total_time_ms").number()
+        shared = Judgment(
+            instance=item,
+            criterion="-",
+            by=person,
+            person=True,
+            opened_at=conduct.get("session_start").time(),
+            saved_at=conduct.get("session_end").time(),
+            active_ms=round(active) if active and 0 < active < 1e12 else None,
+        )
+        results.add_to(gathering, shared, rated, state.place)
+
+
+def _add_label(results: Results, scheme: str, label: str, value: Node) -> None:
+    words = value.text()
+    number = value.number() if isinstance(value.value, int | float) else read_number(words)
+    if label in _NUMBERS and number is not None:
+        results.scores[scheme] = number
+    elif words not in ("", label) and number is None and words.casefold() not in ("true", "on"):
+        results.texts.append((scheme, words))
+    elif value.value not in (None, False, ""):
+        results.choices[scheme] = (*results.choices.get(scheme, ()), label)
+
+
+POTATO_FORMAT = Format(
+    "potato",
+    "Potato's output (user_state.json)",
+    fits=lambda path, columns: _fits_potato(path),
+    open=_open_potato,
+    folder="user_state.json of Potato",
+)

@@ -1,0 +1,298 @@
+"""The results of evaluation runs: DeepEval, OpenAI evals, promptfoo.
+
+- DeepEval. Shape: ``TestRun``, ``LLMApiTestCase``, ``MetricData`` and ``TestResult`` of deepeval 4.3.
+- OpenAI evals. Shape: ``evals/record.py`` of openai/evals (``spec``, then events of a sample), and
+  ``OutputItemListResponse`` of the openai package.
+- promptfoo. Shape: https://www.promptfoo.dev/docs/configuration/outputs and ``EvaluateResult`` of promptfoo 0.121 to
+  0.123.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+from coeval.datasets.json_nodes import Node, load_node, peek
+from coeval.datasets.text import shorten
+from coeval.datasets.tool_files import Gathering, Judgment, build_instance, name_answer, tool_format
+from coeval.domain import Scale
+
+# DeepEval's test runs: the file its results folder gets (``testCases``), or ``EvaluationResult`` as
+# JSON.
+#
+# Shape: ``TestRun``, ``LLMApiTestCase``, ``MetricData`` and ``TestResult`` of deepeval 4.3.
+
+DEEPEVAL = "DeepEval"
+_CASES = ("testCases", "conversationalTestCases", "test_results", "testResults")
+_CONTEXT = ("context", "retrievalContext", "retrieval_context", "scenario", "metadata", "additional_metadata")
+
+
+def _is_run(path: Path) -> bool:
+    head = peek(path)
+    return any("metricsData" in case.value or "metrics_data" in case.value for case in _list_cases(head))
+
+
+def _list_cases(file: Node) -> list[Node]:
+    lists = [file] if isinstance(file.value, list) else [file.get(name) for name in _CASES]
+    cases = [case for each in lists if isinstance(each.value, list) for case in each.items()]
+    return [case for case in cases if isinstance(case.value, dict)]
+
+
+def _read_deepeval(path: Path, gathering: Gathering) -> None:
+    for number, case in enumerate(_list_cases(load_node(path)), 1):
+        _read_case(case, number, gathering)
+
+
+def _read_case(case: Node, number: int, gathering: Gathering) -> None:
+    turns = case.get("turns")
+    question = case.get("input").chat() or case.get("scenario").text()
+    output = turns.text() if turns.value else case.get("actualOutput", "actual_output").text()
+    key = name_answer(case.get("name").name() or f"case {number}", "", output)
+    context = {
+        name: case.get(name).text() for name in _CONTEXT if name != "scenario" or case.get("input").value
+    }
+    instance = build_instance(
+        key,
+        question,
+        output,
+        reference=case.get("expectedOutput", "expected_output", "expectedOutcome", "expected_outcome").text(),
+        context=context,
+    )
+    if not gathering.add_instance(instance, case.place):
+        return
+    for metric in case.get("metricsData", "metrics_data").items():
+        _read_metric(metric, key, gathering)
+
+
+def _read_metric(metric: Node, instance: str, gathering: Gathering) -> None:
+    criterion = metric.get("name").name()
+    score = metric.get("score").number()
+    gathering.add(
+        Judgment(
+            instance=instance,
+            criterion=criterion,
+            by=metric.get("evaluationModel", "evaluation_model").name() or DEEPEVAL,
+            score=score,
+            comment=metric.get("reason").text(),
+            reason=metric.get("error").text(),
+        ),
+        metric.place,
+    )
+    # DeepEval scores from 0 to 1; a user's own metric may not
+    if score is None or 0 <= score <= 1:
+        gathering.scales.setdefault(criterion, Scale(0, 1))
+    else:
+        gathering.scales.pop(criterion, None)
+
+
+DEEPEVAL_FORMAT = tool_format("deepeval", "DeepEval test results (JSON)", DEEPEVAL, _is_run, _read_deepeval)
+
+
+# OpenAI evals as JSON Lines: the record that ``oaieval`` writes, and the output items of the hosted
+# evals.
+#
+# Shape: ``evals/record.py`` of openai/evals (``spec``, then events of a sample), and
+# ``OutputItemListResponse`` of the openai package.
+
+OPENAI_EVALS = "OpenAI evals"
+_ITEM = "eval.run.output_item"
+_SCORED = ("match", "metrics")
+"""Kinds of event that say how good a sample is."""
+
+
+def _is_record(path: Path) -> bool:
+    head = peek(path)
+    records = head.get("data") if isinstance(head.value, dict) else head
+    if not isinstance(records.value, list):
+        return False
+    return any(
+        isinstance(record, dict)
+        and (
+            record.get("object") == _ITEM
+            or isinstance(record.get("spec"), dict)
+            and "eval_name" in record["spec"]
+        )
+        for record in records.value
+    )
+
+
+def _read_openai_evals(path: Path, gathering: Gathering) -> None:
+    file = load_node(path)
+    records = (file.get("data") if isinstance(file.value, dict) else file).items()
+    events: dict[str, list[Node]] = defaultdict(list)
+    spec = Node(None, path.name)
+    for record in records:
+        if record.get("object").value == _ITEM:
+            _read_item(record, gathering)
+        elif record.get("spec").value:
+            spec = record.get("spec")
+        elif record.get("sample_id").value is not None:
+            events[record.get("sample_id").name()].append(record)
+    for sample, given in events.items():
+        _read_sample(sample, given, spec, gathering)
+
+
+def _read_sample(sample: str, events: list[Node], spec: Node, gathering: Gathering) -> None:
+    """Read one sample: the first answer is the model's, later ones are the grader's."""
+    models = [model.name() for model in spec.get("completion_fns").items()]
+    system = models[0] if models else spec.get("completion_fn").name()
+    judge = models[-1] if len(models) > 1 else spec.get("eval_name").name() or OPENAI_EVALS
+    answers = [event.get("data") for event in events if event.get("type").value == "sampling"]
+    if not answers:
+        gathering.left["Samples without an answer, left out"] += 1
+        return
+    output = _join(answers[0].get("sampled"))
+    key = name_answer(sample, system, output)
+    expected = [event.path("data", "expected") for event in events if event.get("type").value == "match"]
+    instance = build_instance(
+        key,
+        answers[0].get("prompt").chat(),
+        output,
+        system=system,
+        reference=_join(expected[0]) if expected else "",
+    )
+    if not gathering.add_instance(instance, events[0].place):
+        return
+    told = _join(answers[-1].get("sampled")) if len(answers) > 1 else ""
+    for event in events:
+        if event.get("type").value in _SCORED:
+            _read_scores(event, key, judge, told, gathering)
+
+
+def _read_scores(event: Node, instance: str, judge: str, told: str, gathering: Gathering) -> None:
+    data = event.get("data")
+    if data.get("score").value is not None:  # the choice is the label of the score
+        told = "\n".join(filter(None, (told, data.get("choice").text())))
+    names = ["correct"] if event.get("type").value == "match" else [name for name, _ in data.entries()]
+    for name in names:
+        score = data.get(name).number()
+        label = data.get(name).value
+        chosen = name == "choice" and isinstance(label, str) and data.get("score").value is None
+        if score is None and not chosen:
+            continue
+        labels = None if score is not None else (str(label),)
+        if isinstance(label, bool):
+            gathering.scales.setdefault(name, Scale(0, 1))
+        gathering.add(
+            Judgment(instance=instance, criterion=name, by=judge, score=score, labels=labels, comment=told),
+            event.place,
+        )
+
+
+def _read_item(item: Node, gathering: Gathering) -> None:
+    sample = item.get("sample")
+    system = sample.get("model").name()
+    output = _reply(sample.get("output"))
+    key = name_answer(item.get("datasource_item_id", "id").name(), system, output)
+    context = {name: value.text() for name, value in item.get("datasource_item").entries()}
+    instance = build_instance(key, sample.get("input").chat(), output, system=system, context=context)
+    if not gathering.add_instance(instance, item.place):
+        return
+    for result in item.get("results").items():
+        score = result.get("score").number()
+        graded = (
+            _reply(result.path("sample", "output")) if isinstance(result.get("sample").value, dict) else ""
+        )
+        gathering.add(
+            Judgment(
+                instance=key,
+                criterion=result.get("name").name(),
+                by=result.path("sample", "model").name() or OPENAI_EVALS,
+                score=result.get("passed").number() if score is None else score,
+                comment=graded,
+            ),
+            result.place,
+        )
+
+
+def _reply(messages: Node) -> str:
+    """Return the answer: the words of one message, or several messages as a conversation."""
+    if isinstance(messages.value, list) and len(messages.value) == 1:
+        return messages.items()[0].get("content").text()
+    return messages.text()
+
+
+def _join(texts: Node) -> str:
+    if isinstance(texts.value, list):
+        return "\n".join(text.text() for text in texts.items())
+    return texts.text()
+
+
+OPENAI_EVALS_FORMAT = tool_format(
+    "openai-evals", "OpenAI evals (JSON Lines)", OPENAI_EVALS, _is_record, _read_openai_evals
+)
+
+
+# promptfoo's results as JSON (``promptfoo eval --output results.json``), versions 2 and 3 of its
+# summary.
+#
+# Shape: https://www.promptfoo.dev/docs/configuration/outputs and ``EvaluateResult`` of promptfoo 0.121
+# to 0.123.
+
+PROMPTFOO = "promptfoo"
+MANUAL = "human"
+"""The kind of assertion that holds a rating from the viewer."""
+
+
+def _is_results(path: Path) -> bool:
+    summary = peek(path).get("results")
+    rows = summary.get("results").value if isinstance(summary.value, dict) else None
+    return isinstance(rows, list) and any(isinstance(row, dict) and "prompt" in row for row in rows)
+
+
+def _read_promptfoo(path: Path, gathering: Gathering) -> None:
+    gathering.fields = ("Prompt", "Output")
+    rows = load_node(path).path("results", "results").items()
+    for number, row in enumerate(rows):
+        _read_row(row, number, gathering)
+
+
+def _read_row(row: Node, number: int, gathering: Gathering) -> None:
+    provider = row.get("provider")
+    system = (provider.get("label", "id") if isinstance(provider.value, dict) else provider).name()
+    output = row.path("response", "output").text()
+    test = row.get("testIdx").number()
+    name = f"test {number if test is None else int(test)}, prompt {int(row.get('promptIdx').number() or 0)}"
+    repeat = int(row.path("testCase", "options", "repeatIndex").number() or 0)
+    key = name_answer(name, system, output, repeat + 1)
+    context = {label: value.text() for label, value in row.get("vars").entries()}
+    instance = build_instance(key, row.path("prompt", "raw").chat(), output, system=system, context=context)
+    if not gathering.add_instance(instance, row.place):
+        return
+    grading = row.get("gradingResult")
+    parts = grading.get("componentResults").items()
+    for part in parts or ([grading] if grading.value else [row]):
+        _read_grade(part, key, gathering)
+
+
+def _read_grade(part: Node, instance: str, gathering: Gathering) -> None:
+    assertion = part.get("assertion")
+    kind = assertion.get("type").name()
+    told = assertion.get("value")
+    text = told.text() if isinstance(told.value, str) else ""
+    criterion = (
+        assertion.get("metric").name() or shorten(": ".join(filter(None, (kind, text))), 200) or "score"
+    )
+    provider = assertion.get("provider")
+    judge = (provider.get("label", "id") if isinstance(provider.value, dict) else provider).name()
+    score = part.get("score").number()
+    gathering.add(
+        Judgment(
+            instance=instance,
+            criterion=criterion,
+            by="" if kind == MANUAL else judge or PROMPTFOO,
+            person=kind == MANUAL,
+            score=part.get("pass").number() if score is None else score,
+            comment="\n".join(filter(None, (part.get("reason").text(), part.get("comment").text()))),
+        ),
+        part.place,
+    )
+    if score is None or 0 <= score <= 1:
+        gathering.scales.setdefault(criterion, Scale(0, 1))
+    else:
+        gathering.scales.pop(criterion, None)
+
+
+PROMPTFOO_FORMAT = tool_format(
+    "promptfoo", "promptfoo results (JSON)", PROMPTFOO, _is_results, _read_promptfoo
+)

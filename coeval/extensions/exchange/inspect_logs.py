@@ -1,0 +1,282 @@
+"""Inspect's eval logs, ``.eval`` and ``.json``: read by Inspect itself, and people's scores as edits of theirs."""
+
+from __future__ import annotations
+
+import math
+import os
+import zipfile
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coeval.clock import write_time
+from coeval.datasets.json_nodes import Node, load_node, peek
+from coeval.datasets.text import check_size, reading
+from coeval.datasets.tool_files import (
+    Gathering,
+    Judgment,
+    build_instance,
+    name_answer,
+    read_number,
+    tool_format,
+)
+from coeval.domain.tasks import parse_messages, render_chat
+from coeval.errors import InputError
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog, EvalSample
+    from inspect_ai.scorer import Score, ScoreEdit
+
+
+# Inspect's eval logs, ``.eval`` and ``.json``, read by Inspect itself
+# (``inspect_ai.log.read_eval_log``).
+
+TOOL = "Inspect"
+MAX_UNZIPPED = 1_000_000_000
+"""Largest unzipped size of a log, in bytes, because a small file can hold a very large one."""
+
+OURS = "coeval"
+"""Under this name an edit's metadata says that the study's own people are behind it."""
+
+_LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
+"""Letters of Inspect's scorers for correct, incorrect, partly correct and no answer (``value_to_float``)."""
+
+
+def load_log(path: Path) -> EvalLog:
+    """Return one log with the references of its messages resolved.
+
+    Raises InputError for a file that is none, one too large unzipped, or where Inspect is not installed.
+    """
+    check_size(path)
+    try:
+        from inspect_ai.log import read_eval_log
+    except ImportError as exc:
+        raise InputError(
+            f"{path.name}: an Inspect log is read by Inspect itself; run pip install inspect-ai, and import it again."
+        ) from exc
+    try:
+        if path.suffix.lower() == ".eval":
+            _check_archive(path)
+        return read_eval_log(
+            path, resolve_attachments=True, exclude_fields={"events", "store", "timelines", "events_data"}
+        )
+    except InputError:
+        raise
+    except (
+        Exception,
+        RecursionError,
+    ) as exc:  # a broken log fails in zipfile, in zlib, in pydantic or in Inspect
+        raise InputError(
+            f"{path.name}: cannot be read as an Inspect log ({type(exc).__name__}); open it with inspect view, and "
+            "fetch it again where that fails too."
+        ) from exc
+
+
+def _check_archive(path: Path) -> None:
+    with zipfile.ZipFile(path) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    if size > MAX_UNZIPPED:
+        raise InputError(
+            f"{path.name}: holds {size:,} bytes once unzipped and at most {MAX_UNZIPPED:,} are read; write it anew "
+            "with fewer samples."
+        )
+
+
+def _is_log(path: Path) -> bool:
+    if path.suffix.lower() == ".eval":
+        return path.is_file()
+    spec = peek(path).get("eval")
+    return isinstance(spec.value, dict) and {"task", "model", "created"} <= set(spec.value)
+
+
+def name_sample(log: EvalLog, sample: EvalSample) -> str:
+    """Return the id of a sample's answer, from its id, epoch, model and answer."""
+    return name_answer(str(sample.id), log.eval.model, _texts(sample)[1], sample.epoch)
+
+
+def _texts(sample: EvalSample) -> tuple[str, str]:
+    """Return the model's input, and its answer or the conversation from its first turn on."""
+    messages = sample.messages
+    if not messages:
+        said = sample.input if isinstance(sample.input, str) else _render(sample.input)
+        return said, sample.output.completion
+    first = next(
+        (place for place, message in enumerate(messages) if message.role == "assistant"), len(messages)
+    )
+    given, done = messages[:first], messages[first:]
+    plain_question = len(given) == 1 and given[0].role == "user"
+    question = given[0].text if plain_question else _render(given)
+    if len(done) == 1 and not getattr(done[0], "tool_calls", None):
+        return question, done[0].text
+    return question, _render(done)
+
+
+def _render(messages: Any) -> str:
+    """Messages as a conversation: their words, and calls of tools."""
+    plain = [
+        {
+            "role": message.role,
+            "content": message.text,
+            "tool_calls": [
+                {"function": call.function, "arguments": call.arguments}
+                for call in getattr(message, "tool_calls", None) or ()
+            ],
+        }
+        for message in messages
+    ]
+    return render_chat(parse_messages(plain))
+
+
+def _read(path: Path, gathering: Gathering) -> None:
+    with reading(path.name):
+        log = load_log(path)
+    for sample in log.samples or ():
+        place = f"{path.name}, sample {sample.id}, epoch {sample.epoch}"
+        question, output = _texts(sample)
+        key = name_sample(log, sample)
+        target = sample.target if isinstance(sample.target, str) else "\n".join(sample.target)
+        context = {name: Node(value, place).text() for name, value in sample.metadata.items()}
+        if sample.choices:
+            context["choices"] = "\n".join(sample.choices)
+        instance = build_instance(
+            key, question, output, system=log.eval.model, reference=target, context=context
+        )
+        if gathering.add_instance(instance, place):
+            for name, score in (sample.scores or {}).items():
+                _read_score(key, name, score, _name_judge(log, name), place, gathering)
+
+
+def _name_judge(log: EvalLog, scorer: str) -> str:
+    """Return the model that a scorer asked if the log names it; otherwise Inspect."""
+    options = next((each.options for each in log.eval.scorers or () if each.name == scorer), None) or {}
+    role = (log.eval.model_roles or {}).get("grader")
+    model = options.get("model") or getattr(role, "model", None)
+    model = model.get("model") if isinstance(model, dict) else model
+    return model if isinstance(model, str) and model else TOOL
+
+
+def _read_score(instance: str, name: str, score: Score, judge: str, place: str, gathering: Gathering) -> None:
+    """A scorer's own values as the judge's, and each edit by a person as that person's."""
+    first = score.history[0] if score.history else score
+    explanation = first.explanation if first.explanation != "UNCHANGED" else score.explanation
+    for criterion, value in _split(name, first.value if first.value != "UNCHANGED" else score.value):
+        number, labels = _read_value(value)
+        gathering.add(
+            Judgment(
+                instance=instance,
+                criterion=criterion,
+                by=judge,
+                score=number,
+                labels=labels,
+                comment=explanation or "",
+                reason=str(score.reason or "the scorer gave no value"),
+            ),
+            place,
+        )
+    for edit in score.history[1:]:
+        who = edit.provenance
+        if who is None or edit.value == "UNCHANGED" or OURS in who.metadata:
+            continue
+        said = edit.explanation if edit.explanation not in (None, "UNCHANGED") else who.reason
+        for criterion, value in _split(name, edit.value):
+            number, labels = _read_value(value)
+            gathering.add(
+                Judgment(
+                    instance=instance,
+                    criterion=criterion,
+                    by=who.author,
+                    person=True,
+                    score=number,
+                    labels=labels,
+                    comment=said or "",
+                    shown=judge,
+                    saved_at=write_time(who.timestamp),
+                ),
+                place,
+            )
+
+
+def _split(name: str, value: object) -> list[tuple[str, object]]:
+    """Return the single values of a score. A scorer may give several, by name or position."""
+    if isinstance(value, dict):
+        return [(f"{name}: {part}", inner) for part, inner in value.items()]
+    if isinstance(value, list):
+        return [(f"{name}: {place}", inner) for place, inner in enumerate(value, 1)]
+    return [(name, value)]
+
+
+def _read_value(value: object) -> tuple[float | None, tuple[str, ...] | None]:
+    """Return a value as a score, or as a label if it is a word."""
+    if isinstance(value, int | float):
+        number = float(value) if abs(value) < 1e300 else math.nan
+        return (number, None) if math.isfinite(number) else (None, None)
+    if not isinstance(value, str) or not value.strip():
+        return None, None
+    number_of = _LETTERS.get(value, read_number(value))
+    return (number_of, None) if number_of is not None else (None, (value,))
+
+
+FORMAT = tool_format("inspect", "Inspect eval logs (.eval, .json)", TOOL, _is_log, _read)
+
+
+AUTHOR = "CoEval"
+
+
+def render_edit(task: str, instance: str, criterion: str, scores: Sequence[float], at: str) -> dict[str, Any]:
+    """Return the mean of people's scores as an edit for Inspect, with the single scores and no names."""
+    people = f"{len(scores)} {'person' if len(scores) == 1 else 'people'}"
+    provenance = {
+        "timestamp": at,
+        "author": AUTHOR,
+        "reason": f"mean of the scores of {people}",
+        "metadata": {OURS: {"task": task, "scores": list(scores)}},
+    }
+    edit = {"value": sum(scores) / len(scores), "provenance": provenance}
+    return {"instance": instance, "score_name": criterion, "edit": edit}
+
+
+def edit_log(log_path: Path, edits_path: Path, folder: Path) -> tuple[Path, int]:
+    """Write a log with the edits of a file into a folder, under its own name; also how many edits it took.
+
+    The log itself is left as it is. A score that the log lacks is added; an edit that it has already is not repeated.
+
+    Raises InputError for a file that cannot be read, or a folder that is the log's own.
+    """
+    edits: dict[str, list[tuple[str, dict[str, Any]]]] = defaultdict(list)
+    for line in load_node(edits_path).items():
+        edits[line.get("instance").name()].append((line.get("score_name").name(), line.get("edit").value))
+    resolved = load_log(log_path)  # names are hashes of the texts, which a log stores separately
+    names = {(sample.id, sample.epoch): name_sample(resolved, sample) for sample in resolved.samples or ()}
+    if folder.resolve() == log_path.resolve().parent:
+        raise InputError(
+            f"{log_path.name}: its folder is where the edited log would go; choose another --out."
+        )
+
+    from inspect_ai.log import read_eval_log, recompute_metrics, write_eval_log
+    from inspect_ai.scorer import ScoreEdit
+
+    log = read_eval_log(log_path)
+    taken = sum(
+        _edit(log, sample.id, sample.epoch, score, ScoreEdit.model_validate(edit))
+        for sample in log.samples or ()
+        for score, edit in edits.get(names.get((sample.id, sample.epoch), ""), ())
+    )
+    if taken and log.results:
+        recompute_metrics(log)
+    target, partial = folder / log_path.name, folder / f"partial-{log_path.name}"
+    write_eval_log(log, partial)
+    os.replace(partial, target)
+    return target, taken
+
+
+def _edit(log: EvalLog, sample: int | str, epoch: int, name: str, edit: ScoreEdit) -> bool:
+    from inspect_ai.log import edit_score
+
+    scores = next(each.scores for each in log.samples or () if (each.id, each.epoch) == (sample, epoch)) or {}
+    known = scores[name].history[-1] if name in scores and scores[name].history else None
+    ours = known is not None and known.provenance is not None and OURS in known.provenance.metadata
+    if known is not None and ours and known.value == edit.value:
+        return False
+    edit_score(log, sample, name, edit, recompute_metrics=False, epoch=epoch)
+    return True

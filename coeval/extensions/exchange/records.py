@@ -1,0 +1,167 @@
+"""A record of an annotation tool: the answer, and the work of one person or model on it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+
+from coeval.datasets.json_nodes import Node
+from coeval.datasets.tables.table import SYNONYMS, find_column
+from coeval.datasets.tool_files import NOBODY, Gathering, Judgment, build_instance
+from coeval.domain import Instance
+
+# The answer in an annotation tool's record, whose fields each project names for itself; and passages of
+# a text.
+
+_TEXTS = ("text", "content", "body", "sentence", "html")
+
+
+def read_answer(fields: Node, name: str) -> Instance:
+    """Return the answer among a record's fields by their names; if none matches, the longest text is the output.
+
+    A record of one text alone has no input. What no field of an instance takes is its context.
+    """
+    given = {field: node for field, node in fields.entries() if field.strip()}
+    taken: dict[str, str] = {}
+    for part in ("output", "input", "document", "system", "reference"):
+        names = (*SYNONYMS[part], *(_TEXTS if part == "output" else ()))
+        column = find_column(list(given), names, taken=taken.values())
+        if column:
+            taken[part] = column
+    if "output" not in taken:
+        texts = [field for field, node in given.items() if field not in taken.values() and node.value]
+        longest = max(texts, key=lambda field: len(_words(given[field])), default=taken.pop("input", ""))
+        taken |= {"output": longest} if longest else {}
+    words = {field: _words(given[column]) for field, column in taken.items()}
+    instance = build_instance(
+        name,
+        words.get("input", ""),
+        words.get("output", ""),
+        system=words.get("system", ""),
+        reference=words.get("reference", ""),
+        context={field: node.text() for field, node in given.items() if field not in taken.values()},
+    )
+    if not words.get("document"):
+        return instance
+    return Instance(
+        name,
+        instance.input,
+        instance.output,
+        words["document"],
+        instance.system,
+        instance.reference,
+        instance.context,
+    )
+
+
+def _words(node: Node) -> str:
+    """Return a text or a conversation; a dialogue's turns may name an author and a text."""
+    value = node.value
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(turn, dict) and {"author", "text"} <= turn.keys() for turn in value)
+    ):
+        messages = [{"role": str(turn["author"]), "content": turn["text"]} for turn in value]
+        return Node(messages, node.place).text()
+    return node.chat()
+
+
+def name_person(tool: str, who: Node) -> str:
+    """Return the person who completed an annotation: by e-mail address or name, else by number."""
+    if not isinstance(who.value, dict):
+        return f"{tool} {who.name()}" if who.value is not None else NOBODY
+    full = " ".join(filter(None, (who.get("first_name").name(), who.get("last_name").name())))
+    return who.get("email").name() or full or f"{tool} {who.get('id').name()}"
+
+
+def slice_utf16(text: str, start: int, end: int) -> str:
+    """Return the passage between two offsets that a browser counted, in units of UTF-16.
+
+    >>> slice_utf16("🌱 so it grows", 3, 5)
+    'so'
+    """
+    units = text.encode("utf-16-le", "surrogatepass")
+    return units[2 * max(0, start) : 2 * max(0, end)].decode("utf-16-le", "ignore")
+
+
+def count_utf16(text: str) -> int:
+    """Return the length of a text as a browser counts it.
+
+    >>> count_utf16("🌱!")
+    3
+    """
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+# What one person, or one model, left at one record of an annotation tool, and the judgments that it
+# makes.
+
+MAX_LABEL = 60
+"""Longest label, in characters. Longer texts and several lines were written and not chosen."""
+
+
+def is_label(text: str) -> bool:
+    """Return whether a text may be an option of a choice.
+
+    >>> is_label("too long"), is_label("It is\\ntoo long")
+    (True, False)
+    """
+    return len(text) <= MAX_LABEL and "\n" not in text
+
+
+@dataclass(slots=True)
+class Results:
+    """Scores, choices, texts and marked passages (label and words), by the controls or questions of the project."""
+
+    scores: dict[str, float] = field(default_factory=dict)
+    choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    texts: list[tuple[str, str]] = field(default_factory=list)
+    marks: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+
+    @property
+    def empty(self) -> bool:
+        return not (self.scores or self.choices or self.texts or self.marks)
+
+    def add_to(self, gathering: Gathering, shared: Judgment, rated: Collection[str], place: str) -> None:
+        """Add a judgment for each score and choice; ``shared`` holds the common fields.
+
+        A text is a comment on the first of them. A passage is evidence for the criterion of its label, else for the
+        only criterion of the project (``rated`` names them all); else the labels of passages are a choice of their own.
+        """
+        judgments = {
+            name: replace(shared, criterion=name, score=score) for name, score in self.scores.items()
+        } | {name: replace(shared, criterion=name, labels=chosen) for name, chosen in self.choices.items()}
+        for name, marks in self.marks.items():
+            self._add_marks(name, marks, judgments, shared, rated)
+        for name, text in self.texts:
+            target = name if name in judgments else next(iter(judgments), name)
+            known = judgments.get(target) or replace(shared, criterion=target, reason="a text is no score")
+            told = text if target == name or len(self.texts) == 1 else f"{name}: {text}"
+            judgments[target] = replace(known, comment="\n".join(filter(None, (known.comment, told))))
+        for judgment in judgments.values():
+            gathering.add(judgment, place)
+
+    def _add_marks(
+        self,
+        control: str,
+        marks: list[tuple[str, str]],
+        judgments: dict[str, Judgment],
+        shared: Judgment,
+        rated: Collection[str],
+    ) -> None:
+        names = {name.casefold(): name for name in judgments}
+        only = next(iter(judgments)) if len(judgments) == len(rated) == 1 else ""
+        own: list[tuple[str, str]] = []
+        for label, words in marks:
+            target = names.get(label.casefold(), only)
+            if target:
+                kept = "" if label.casefold() in names else label
+                judgments[target] = replace(
+                    judgments[target], marks=(*judgments[target].marks, (kept, words))
+                )
+            else:
+                own.append((label or control, words))
+        if own:
+            labels = tuple(dict.fromkeys(label for label, _ in own))
+            judgments[control] = replace(shared, criterion=control, labels=labels, marks=tuple(own))

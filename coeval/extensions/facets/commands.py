@@ -1,0 +1,70 @@
+"""``python -m coeval facets``: the ruler and the connectivity check, on the command line."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from coeval.cli.results import Parsers, report
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.reports.statistics import get_statistic
+
+if TYPE_CHECKING:
+    from coeval.extensions.facets.error_sources import ErrorStudy
+
+
+def add_facets(parsers: Parsers) -> None:
+    command = parsers.commands.add_parser("facets", help="put people, judges and systems on one ruler")
+    kinds = command.add_subparsers(required=True, metavar="WHAT")
+    ruler = kinds.add_parser(
+        "ruler", parents=[parsers.task_reported],
+        help="estimate fair means of systems and severities of people and judges (many-facet Rasch model)",
+    )  # fmt: skip
+    ruler.add_argument(
+        "--partial-credit",
+        action="store_true",
+        help="estimate thresholds for each criterion (default: shared thresholds)",
+    )
+    ruler.set_defaults(command=_ruler, only_reads=True)
+    links = kinds.add_parser(
+        "links",
+        parents=[parsers.task_reported],
+        help="check that the work connects all people, before they score",
+    )
+    links.set_defaults(command=_links, only_reads=True)
+    sources = kinds.add_parser(
+        "sources", parents=[parsers.task_reported],
+        help="tell where the error of the judge's mean comes from, and what would reduce it most (G-study)",
+    )  # fmt: skip
+    sources.set_defaults(command=_sources, only_reads=True)
+
+
+def _sources(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.facets.error_sources import get_error_sources, tell_sources
+    from coeval.stats.estimates import spell
+
+    found = get_error_sources(context, OPERATOR, options.task)
+    report(options, _named_parts(spell(found), found) if options.json else found, tell_sources(found))
+
+
+def _named_parts(written: dict[str, Any], found: ErrorStudy) -> dict[str, Any]:
+    """The document with components named ``model x wording``."""
+    if found.sources is not None:
+        named = {" x ".join(part): value for part, value in found.sources.components.items()}
+        written["sources"]["components"] = named
+    return written
+
+
+def _ruler(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.facets.ruler import FitRuler, tell_ruler
+    from coeval.stats.estimates import spell
+
+    found = get_statistic(context, OPERATOR, options.task, FitRuler(options.partial_credit))
+    report(options, spell(found) if options.json else found, tell_ruler(found))
+
+
+def _links(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.facets.links import get_links, tell_links
+
+    found = get_links(context, OPERATOR, options.task)
+    report(options, found, tell_links(found))

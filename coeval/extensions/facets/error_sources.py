@@ -1,0 +1,332 @@
+"""Where the error of a judge's mean comes from: documents, models, wordings, repeats; and what would reduce it most.
+
+A G-study of a complete pilot: every document is scored by every model with every wording, as often as each is repeated.
+All sources are random. An interval that knows documents alone is too short, and more so the more documents there are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from coeval.domain import Person
+from coeval.lazy import special
+from coeval.stats.agreement.components import variance_components
+from coeval.stats.estimates import Estimate
+from coeval.stats.frames import StudyFrames
+from coeval.stats.rating_matrix import Numbers
+from coeval.store.queries import drafts
+from coeval.usecases.access import OWNERS, Context, require_task, use_case
+from coeval.usecases.reports.statistics import get_statistic
+
+DOCUMENT, MODEL, WORDING, RUN, REPEAT = "document", "model", "wording", "run", "repeat"
+FEWEST = 5
+"""Documents that every run scored."""
+
+Part = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The components of variance by the facets that they belong to, in squared points, and the mean they are about."""
+
+    facets: tuple[str, ...]
+    counts: Mapping[str, int]
+    components: Mapping[Part, float]
+    """Negative estimates are 0. The last one, with ``repeat``, is what repeats differ by, or all that is left."""
+    mean: Estimate
+    documents_only: Estimate
+    """The same mean, with the interval that counts documents alone."""
+
+
+def find_sources(scores: Numbers, facets: Sequence[str], *, confidence: float = 0.95) -> Sources:
+    """Return the components of a complete table of scores: documents x further facets x repeats.
+
+    Each component is a sum of mean squares with signs (Brennan 2001, Generalizability Theory, chapter 3); the interval
+    of the mean is Student's t with Satterthwaite's degrees of freedom.
+
+    Raises
+    ------
+    ValueError
+        For a table that has other dimensions, fewer than two documents, or a missing score.
+
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.normal(0, 2, (200, 1, 1)) + rng.normal(0, 1, (1, 3, 1)) + rng.normal(0, 0.5, (200, 3, 2))
+    >>> found = find_sources(scores, ("document", "run"))
+    >>> {" x ".join(part): round(value, 1) for part, value in found.components.items()}
+    {'document': 3.7, 'run': 0.3, 'document x run': 0.0, 'document x run x repeat': 0.2}
+    """
+    table = np.asarray(scores, dtype=float)
+    if table.ndim != len(facets) + 1 or table.shape[0] < 2 or np.isnan(table).any():
+        raise ValueError(
+            f"The table has the shape {table.shape}; give documents x {len(facets) - 1} facets x repeats."
+        )
+    sizes, repeats = dict(zip(facets, table.shape[:-1], strict=True)), table.shape[-1]
+    levels = [name for name in facets if sizes[name] > 1]
+    cells = table.mean(axis=-1)
+    squares = _mean_squares(cells, facets, levels, repeats)
+    size = float(np.prod([sizes[name] for name in levels]))
+    within = float(((table - cells[..., None]) ** 2).sum()) / (size * (repeats - 1)) if repeats > 1 else 0.0
+    components: dict[Part, float] = {}
+    for k in range(1, len(levels) + 1):
+        for part in combinations(levels, k):
+            others = [name for name in levels if name not in part]
+            signed = sum(
+                (-1) ** n * squares[tuple(sorted((*part, *more), key=levels.index))][0]
+                for n in range(len(others) + 1)
+                for more in combinations(others, n)
+            )
+            if len(part) == len(levels):
+                signed -= within
+            divisor = math.prod(sizes[name] for name in others) * repeats
+            components[part] = max(0.0, signed / divisor)
+    top = tuple(levels)
+    if repeats > 1:
+        components[*top, REPEAT] = within
+    mean = float(table.mean())
+    t = _Spread(squares, levels, sizes, repeats)
+    counts = {**sizes, REPEAT: repeats}
+    return Sources(
+        tuple(levels), counts, components, t.interval(mean, confidence), t.of_documents(mean, confidence)
+    )
+
+
+def _mean_squares(
+    cells: Numbers, facets: Sequence[str], levels: Sequence[str], repeats: int
+) -> dict[Part, tuple[float, float]]:
+    """The mean square and degrees of freedom of each effect."""
+    axis = {name: k for k, name in enumerate(facets)}
+    found: dict[Part, tuple[float, float]] = {}
+    for k in range(1, len(levels) + 1):
+        for part in combinations(levels, k):
+            effect = np.zeros_like(cells)
+            for n in range(k + 1):
+                for kept in combinations(part, n):
+                    away = tuple(axis[name] for name in facets if name not in kept)
+                    effect = effect + (-1) ** (k - n) * cells.mean(axis=away, keepdims=True)
+            df = math.prod(cells.shape[axis[name]] - 1 for name in part)
+            found[part] = float((effect**2).sum()) * repeats / df, float(df)
+    return found
+
+
+@dataclass(frozen=True)
+class _Spread:
+    """The error of the mean, as a signed sum of mean squares."""
+
+    squares: Mapping[Part, tuple[float, float]]
+    levels: Sequence[str]
+    sizes: Mapping[str, int]
+    repeats: int
+
+    def interval(self, mean: float, confidence: float) -> Estimate:
+        """With all sources: the variance of a mean of random facets is an alternating sum of mean squares."""
+        total = math.prod(self.sizes[name] for name in self.levels) * self.repeats
+        signs = {part: (-1) ** (len(part) + 1) for part in self.squares}
+        variance = sum(signs[part] * square for part, (square, _) in self.squares.items()) / total
+        alone = max(self.squares[name,][0] for name in self.levels) / total
+        if variance < alone:  # the difference of noisy squares: at least what the largest source says
+            part = max(((name,) for name in self.levels), key=lambda one: self.squares[one][0])
+            return self._spread(mean, alone, self.squares[part][1], confidence, "all sources")
+        shares = sum((square / total) ** 2 / df for square, df in self.squares.values())
+        return self._spread(mean, variance, variance**2 / shares, confidence, "all sources")
+
+    def of_documents(self, mean: float, confidence: float) -> Estimate:
+        total = math.prod(self.sizes[name] for name in self.levels) * self.repeats
+        square, df = self.squares[DOCUMENT,]
+        return self._spread(mean, square / total, df, confidence, "documents alone")
+
+    def _spread(self, mean: float, variance: float, df: float, confidence: float, of: str) -> Estimate:
+        se = math.sqrt(variance)
+        half = float(special.stdtrit(max(df, 1.0), (1 + confidence) / 2)) * se
+        return Estimate(
+            mean, se=se, ci_low=mean - half, ci_high=mean + half, df=df, interval_kind=f"G-study, {of}, t"
+        )
+
+
+def error_of(sources: Sources, counts: Mapping[str, int]) -> float:
+    """Return the standard error of a mean over so many documents, models, wordings and repeats.
+
+    >>> parts = {("document",): 1.0, ("run",): 0.5, ("document", "run"): 1.0}
+    >>> found = Sources(("document", "run"), {}, parts, Estimate(3.0), Estimate(3.0))
+    >>> round(error_of(found, {"document": 100, "run": 2}), 3)
+    0.515
+    """
+    return math.sqrt(
+        sum(
+            value / math.prod(counts.get(name, 1) for name in part)
+            for part, value in sources.components.items()
+        )
+    )
+
+
+@dataclass(frozen=True)
+class Purchase:
+    """What one more of a source does: the error then, and how many more documents would do as much (None: none)."""
+
+    source: str
+    counts: Mapping[str, int]
+    se: float
+    documents: int | None
+
+
+def list_purchases(sources: Sources, counts: Mapping[str, int]) -> list[Purchase]:
+    """Return what one more model, wording or repeat, and twice the documents, would do to the error."""
+    found = []
+    now = dict(counts)
+    for source in (*sources.facets, REPEAT):
+        if source == REPEAT and not any(REPEAT in part for part in sources.components):
+            continue
+        more = now | {source: now.get(source, 1) * 2 if source == DOCUMENT else now.get(source, 1) + 1}
+        se = error_of(sources, more)
+        needed = more[DOCUMENT] - now[DOCUMENT] if source == DOCUMENT else _documents_for(sources, now, se)
+        found.append(Purchase(source, more, se, needed))
+    return sorted(found, key=lambda one: one.se)
+
+
+def _documents_for(sources: Sources, counts: Mapping[str, int], se: float) -> int | None:
+    """How many more documents give this error; None where no number does."""
+    floor = error_of(sources, {**counts, DOCUMENT: 10**12})
+    if floor >= se:
+        return None
+    by_document = error_of(sources, counts) ** 2 - floor**2  # in proportion to 1 / documents
+    return max(0, math.ceil(counts[DOCUMENT] * (by_document / (se**2 - floor**2) - 1)))
+
+
+@dataclass(frozen=True)
+class PeopleSources:
+    """The components of people's scores, the mean over criteria, in squared points."""
+
+    item: float
+    person: float
+    residual: float
+
+
+@dataclass(frozen=True)
+class ErrorStudy:
+    """The G-study of a study's judges, beside people's components; ``reason`` says why there is none."""
+
+    task: str
+    reason: str = ""
+    sources: Sources | None = None
+    purchases: tuple[Purchase, ...] = ()
+    people: PeopleSources | None = None
+    runs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FindSources:
+    """The statistic of a study; ``runs`` are (label, model, wording)."""
+
+    runs: tuple[tuple[str, str, str], ...]
+
+    def __call__(self, study: StudyFrames) -> ErrorStudy:
+        people = _people_sources(study)
+        drafted = study.model_scores
+        labels = set(drafted["run_label"].astype(str))
+        known = [run for run in self.runs if run[0] in labels]
+        if not known:
+            return ErrorStudy(study.task, "No judge has scored this study.", people=people)
+        facets, grid = _grid(known)
+        table = _table(study, drafted, grid)
+        if len(table) < FEWEST:
+            reason = f"{len(table)} documents were scored by every run: a G-study needs {FEWEST}, and 20 are better."
+            return ErrorStudy(study.task, reason, people=people, runs=tuple(run[0] for run in known))
+        shaped = table.reshape(len(table), *np.shape(grid), table.shape[-1])
+        sources = find_sources(shaped, (DOCUMENT, *facets))
+        found = list_purchases(sources, {name: sources.counts[name] for name in (*sources.facets, REPEAT)})
+        return ErrorStudy(
+            study.task, "", sources, tuple(found), people, tuple(str(name) for name in np.ravel(grid))
+        )
+
+
+def _grid(runs: Sequence[tuple[str, str, str]]) -> tuple[tuple[str, ...], Numbers]:
+    """Models x wordings where every pair has a run; else the runs themselves."""
+    at = {(model, wording): label for label, model, wording in runs}
+    models, wordings = (list(dict.fromkeys(run[k] for run in runs)) for k in (1, 2))
+    if len(at) == len(models) * len(wordings):
+        return (MODEL, WORDING), np.array([[at[m, w] for w in wordings] for m in models], dtype=object)
+    return (RUN,), np.array([run[0] for run in runs], dtype=object)
+
+
+def _table(study: StudyFrames, drafted: pd.DataFrame, grid: Numbers) -> Numbers:
+    """Documents x runs x repeats: means over the instances and criteria that every run scored."""
+    labels = np.ravel(grid).tolist()
+    own = drafted[drafted["run_label"].astype(str).isin(labels)]
+    own = own.assign(run_label=own["run_label"].astype(str)).drop_duplicates(
+        ["run_label", "unit"], keep="last"
+    )
+    complete = own.groupby("unit")["run_label"].nunique()
+    own = own[own["unit"].isin(complete.index[complete == len(labels)])]
+    sizes = [len(one) if isinstance(one, tuple) else 1 for one in own["samples"]]
+    repeats = min(sizes, default=1)
+    values = np.array(
+        [
+            one[:repeats] if repeats > 1 else (score,)
+            for one, score in zip(own["samples"], own["score"], strict=True)
+        ],
+        dtype=float,
+    ).reshape(-1, repeats)
+    frame = pd.DataFrame(values).assign(
+        run=pd.Index(labels).get_indexer(pd.Index(own["run_label"])),
+        document=study.clusters.code[own["unit"].to_numpy()],
+    )
+    means = frame.groupby(["document", "run"]).mean()
+    return means.to_numpy().reshape(-1, len(labels), repeats)
+
+
+def _people_sources(study: StudyFrames) -> PeopleSources | None:
+    found = [variance_components(part, ()) for part in study.by_criterion if part.n_annotators > 1]
+    parts = [one for one in found if one.item.defined]
+    if not parts:
+        return None
+    return PeopleSources(
+        *(float(np.mean([getattr(one, name) for one in parts])) for name in ("item", "person", "residual"))
+    )
+
+
+@use_case(OWNERS)
+def get_error_sources(context: Context, person: Person, slug: str) -> ErrorStudy:
+    """See where the error of a judge's mean comes from, and what would reduce it most."""
+    with context.store.read() as db:
+        runs = drafts.list_runs(db, require_task(db, slug).id)
+    levels = tuple((run.label, run.model, f"{run.protocol} {run.prompt_hash}") for run in runs)
+    found: ErrorStudy = get_statistic(context, person, slug, FindSources(levels))
+    return found
+
+
+def tell_sources(found: ErrorStudy) -> Iterator[str]:
+    """Return the G-study in lines of text."""
+    if found.sources is None:
+        yield found.reason
+    else:
+        sources = found.sources
+        counts = ", ".join(f"{n:,} {name}{'s' if n != 1 else ''}" for name, n in sources.counts.items())
+        yield f"{found.task}: {counts}"
+        for part, value in sources.components.items():
+            yield f"  {' x '.join(part)}: {value:.3f}"
+        for what, mean in (("documents alone", sources.documents_only), ("all sources", sources.mean)):
+            yield f"Mean {mean:.2f} [{mean.ci_low:.2f}, {mean.ci_high:.2f}], counting {what}"
+        for one in found.purchases:
+            yield tell_purchase(one)
+    if found.people is not None:
+        p = found.people
+        yield f"People: item {p.item:.3f}, person {p.person:.3f}, rest {p.residual:.3f}"
+
+
+def tell_purchase(one: Purchase) -> str:
+    """
+    >>> tell_purchase(Purchase("wording", {"wording": 2}, 0.05, None))
+    'A mean over 2 wordings has the error 0.050: more than any number of documents would do.'
+    """
+    n = one.counts[one.source]
+    head = f"A mean over {n:,} {one.source}{'s' if n != 1 else ''} has the error {one.se:.3f}"
+    if one.source == DOCUMENT:
+        return f"{head}."
+    if one.documents is None:
+        return f"{head}: more than any number of documents would do."
+    return f"{head}: as much as {one.documents:,} more documents would do."

@@ -1,0 +1,199 @@
+"""Set-up, Facets: people, judges, criteria and systems on one ruler."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import gradio as gr
+import pandas as pd
+
+from coeval.domain import Person
+from coeval.extensions.facets.error_sources import ErrorStudy, Sources, get_error_sources, tell_purchase
+from coeval.extensions.facets.links import get_links, tell_links
+from coeval.extensions.facets.ruler import Effect, Element, FitRuler, Ruler
+from coeval.stats.estimates import Estimate
+from coeval.ui.components import charts
+from coeval.ui.components.view import Node, View, el, table
+from coeval.ui.tabs import Panel, Tab, Update, need_task
+from coeval.usecases.reports.statistics import get_statistic
+
+SLOW: dict[str, Any] = {"show_progress": "minimal", "concurrency_limit": 1, "concurrency_id": "facets"}
+"""How an event runs that computes for seconds: one at a time."""
+
+NOTE = (
+    "A many-facet Rasch model puts people, judges, criteria and systems on one scale. Positive severity: harsher than "
+    "the mean person. A fair mean is the mean score that average raters would give on all criteria."
+)
+
+
+class RulerBox(Panel):
+    """The model of the study's scores, fitted when asked."""
+
+    def build(self) -> None:
+        with gr.Column(elem_classes="card"):
+            View(el("div", el("h4", "One ruler for people and judges"), el("p.note", NOTE)))
+            with gr.Row(elem_classes="actions"):
+                partial = gr.Checkbox(
+                    label="Thresholds for each criterion", info="Partial credit instead of one rating scale.",
+                    elem_id="facets-partial",
+                )  # fmt: skip
+                work = gr.Button("Measure", variant="primary", elem_id="facets-measure", scale=0)
+            self.shown = View(elem_id="facets-ruler")
+            with gr.Column(elem_classes="chart"):
+                self.plot = gr.Plot(show_label=False, container=False, elem_id="facets-chart", visible=False)
+        self.outputs = [self.shown, self.plot]
+        self.on(work.click, self.on_measure, [partial], **SLOW)
+
+    def on_measure(self, person: Person, slug: str, partial: bool | None) -> Iterator[Update]:
+        found: Ruler = get_statistic(self.context, person, need_task(slug), FitRuler(bool(partial)))
+        if found.reason:
+            yield {self.shown: el("p.note", found.reason), self.plot: gr.Plot(visible=False)}
+            return
+        # a chart takes the width that it finds, and what is hidden has none
+        yield {self.shown: ruler_view(found), self.plot: gr.Plot(visible=True)}
+        yield {self.shown: gr.skip(), self.plot: draw_ruler(found)}
+
+
+def ruler_view(found: Ruler) -> list[Node]:
+    """The tables of the ruler: systems, raters and criteria, then what was tested."""
+    systems = [
+        [one.name, _tell(one.fair), f"{one.observed:.2f}", _tell(one.measure), f"{one.n:,}"]
+        for one in sorted(found.systems, key=lambda each: -float(each.fair))
+    ]
+    reliable = ", ".join(f"{name} {one.reliability:.2f}" for name, one in found.separation)
+    about = (
+        f"{found.model} model, {found.n:,} scores, {found.documents:,} documents; {found.basis}. "
+        f"Separation reliability: {reliable}."
+    )
+    shown: list[Node] = [
+        _grid("Systems", ["System", "Fair mean", "Mean as scored", "Measure (logits)", "Scores"], systems),
+        _grid("Severity of raters", ["Rater", "Severity (logits)", "Infit", "Outfit", "Scores", "Part"],
+              [[*_element(one), f"{one.group}"] for one in found.raters]),
+        _grid("Difficulty of criteria", ["Criterion", "Difficulty (logits)", "Infit", "Outfit", "Scores"],
+              [_element(one) for one in found.criteria]),
+    ]  # fmt: skip
+    if found.favours:
+        head = ["Judge", "System", "Favours it by (logits)", "p (Holm)"]
+        shown.append(_grid("Does a judge favour a system?", head, _effects(found.favours, with_system=True)))
+    if found.drift:
+        head = ["Person", "Severity, last less first score (logits)", "p (Holm)"]
+        shown.append(_grid("Drift of people", head, _effects(found.drift, with_system=False)))
+    notes = [el("p.note", text) for text in (about, *found.notes)]
+    return [*shown, *notes]
+
+
+def _grid(title: str, head: Sequence[str], rows: Sequence[Sequence[Node | None]]) -> Node:
+    grid = el("div.scroll", table(head, rows), tabindex="0", role="group", aria_label=title)
+    return el("section", el("h4", title), grid)
+
+
+def _element(one: Element) -> list[Node | None]:
+    return [one.name, _tell(one.measure), f"{one.infit:.2f}", f"{one.outfit:.2f}", f"{one.n:,}"]
+
+
+def _effects(found: Sequence[Effect], *, with_system: bool) -> list[list[Node | None]]:
+    return [
+        [one.name, *([one.system] if with_system else []), _tell(one.value), f"{one.p_holm:.3f}"]
+        for one in found
+    ]
+
+
+def _tell(value: Estimate) -> str:
+    return f"{value:.2f} [{value.ci_low:.2f}, {value.ci_high:.2f}]"
+
+
+def draw_ruler(found: Ruler) -> Any:
+    """Raters and criteria by their place on the ruler, with intervals."""
+    rows = [
+        {"label": one.name, "series": one.kind, "value": float(one.measure), "low": one.measure.ci_low,
+         "high": one.measure.ci_high, "about": _tell(one.measure)}
+        for one in sorted((*found.raters, *found.criteria), key=lambda each: -float(each.measure))
+    ]  # fmt: skip
+    words = "Severity of people and judges and difficulty of criteria, in logits; the mean person is at 0."
+    return charts.pairs(pd.DataFrame(rows), words, title="logits")
+
+
+SOURCES_NOTE = (
+    "A mean of a judge also depends on its model, on the wording of its question and on chance. Runs of several models "
+    "with several wordings, and several samples, show by how much."
+)
+
+
+class SourcesBox(Panel):
+    """Where the error of the judge's mean comes from, and what would reduce it most."""
+
+    def build(self) -> None:
+        with gr.Column(elem_classes="card"):
+            View(el("div", el("h4", "Where the error of a mean comes from"), el("p.note", SOURCES_NOTE)))
+            with gr.Row(elem_classes="actions"):
+                work = gr.Button("Find the sources", elem_id="facets-find", scale=0, min_width=160)
+            self.shown = View(elem_id="facets-sources")
+            with gr.Column(elem_classes="chart"):
+                self.plot = gr.Plot(show_label=False, container=False, elem_id="facets-errors", visible=False)
+        self.outputs = [self.shown, self.plot]
+        self.on(work.click, self.on_find, **SLOW)
+
+    def on_find(self, person: Person, slug: str) -> Iterator[Update]:
+        found = get_error_sources(self.context, person, need_task(slug))
+        if found.sources is None:
+            yield {self.shown: el("p.note", found.reason), self.plot: gr.Plot(visible=False)}
+            return
+        # a chart takes the width that it finds, and what is hidden has none
+        yield {self.shown: sources_view(found, found.sources), self.plot: gr.Plot(visible=True)}
+        yield {self.shown: gr.skip(), self.plot: draw_errors(found)}
+
+
+def sources_view(found: ErrorStudy, sources: Sources) -> list[Node]:
+    """The components, both intervals of the mean, and what one more of each source would do."""
+    whole = sum(sources.components.values()) or 1.0
+    rows = [
+        [" x ".join(part), f"{value:.3f}", f"{value / whole:.0%}"]
+        for part, value in sources.components.items()
+    ]
+    if found.people is not None:
+        rows += [
+            [f"people: {name}", f"{getattr(found.people, name):.3f}", "–"]
+            for name in ("item", "person", "residual")
+        ]
+    intervals = [
+        f"Mean of the judges {_tell(sources.mean)}, counting all sources; {_tell(sources.documents_only)}, counting "
+        "documents alone."
+    ]
+    bought = [el("li", tell_purchase(one)) for one in found.purchases]
+    grid = _grid("Components of variance", ["Source", "Variance (squared points)", "Share"], rows)
+    return [grid, *(el("p", text) for text in intervals), el("ul", *bought)]
+
+
+def draw_errors(found: ErrorStudy) -> Any:
+    """The error of the mean after each purchase."""
+    rows = [
+        {"label": f"{one.counts[one.source]:,} {one.source}s", "series": "error of the mean", "value": one.se,
+         "low": float("nan"), "high": float("nan"), "about": tell_purchase(one)}
+        for one in found.purchases
+    ]  # fmt: skip
+    words = "Standard error of the judge's mean after one more of each source, or twice the documents."
+    return charts.pairs(pd.DataFrame(rows), words, title="standard error")
+
+
+class FacetsTab(Tab):
+    """Set-up, Facets."""
+
+    title, id = "Facets", "facets"
+
+    def build(self) -> None:
+        with gr.Column(elem_classes="card"):
+            View(el("h4", "Can people be compared?"))
+            self.links = View(elem_id="facets-links")
+        RulerBox(self.context, self.task)
+        SourcesBox(self.context, self.task)
+        self.outputs = [self.links]
+
+    def load(self, person: Person, slug: str) -> Update:
+        if not slug:
+            return {self.links: el("p.note", "Describe a task first, under Tasks.")}
+        return {
+            self.links: el(
+                "div", *(el("p", line) for line in tell_links(get_links(self.context, person, slug)))
+            )
+        }

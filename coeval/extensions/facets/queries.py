@@ -1,0 +1,16 @@
+"""Who has which instance of a task, in a queue or scored already."""
+
+from __future__ import annotations
+
+from coeval.store import Database
+from coeval.store.engines.database import rows
+
+LINKS = (
+    "SELECT annotator, instance FROM assignment WHERE task = :task"
+    " UNION SELECT s.annotator, s.instance FROM submission s JOIN instance i ON i.id = s.instance WHERE i.task = :task"
+)
+
+
+def list_links(db: Database, task: int) -> list[tuple[int, int]]:
+    """Return each person with each instance that they were given or scored."""
+    return [(row["annotator"], row["instance"]) for row in rows(db, LINKS, {"task": task})]

@@ -1,0 +1,411 @@
+"""A many-facet Rasch model: instances, criteria, people and judges on one ruler, by marginal maximum likelihood.
+
+log P(X = k) / P(X = k - 1) = theta_instance - difficulty_criterion - severity_rater - threshold_k. Theta is normal
+around the mean of the instance's system. Thresholds are shared (rating scale) or each criterion has its own (partial
+credit). Errors are robust to what documents have in common.
+
+Source: Linacre 1989, Many-facet Rasch measurement; Andrich 1978; Masters 1982; Bock and Aitkin 1981.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from coeval.lazy import optimize
+from coeval.stats.rating_matrix import Codes, Numbers
+
+NODES = np.linspace(-4.5, 4.5, 49)
+"""Where theta is looked at, in standard deviations around its mean: near enough for 100 ratings of an instance."""
+
+WEIGHTS = np.exp(-(NODES**2) / 2) / np.exp(-(NODES**2) / 2).sum()
+
+WEAK = {"system": 10.0, "criterion": 3.0, "rater": 3.0, "threshold": 4.0, "extra": 3.0, "spread": 2.0}
+"""Standard deviations, in logits, of the normal priors: they keep finite what the data leave open."""
+
+MOST_RATINGS = 300_000
+"""More ratings than these take too much memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class FacetScores:
+    """Scores in long form; ``system`` and ``document`` are given for each instance, all else for each score."""
+
+    instance: Codes
+    criterion: Codes
+    rater: Codes
+    category: Codes
+    """From 0, the lowest score of the criterion's scale."""
+    system: Codes
+    document: Codes
+    categories: tuple[int, ...]
+    """How many scores the scale of each criterion has."""
+    people: int
+    """The first raters are people; those after them are judges."""
+    n_raters: int
+    when: Numbers | None = None
+    """From -.5 to .5 over each rater's work, 0 where it is not known."""
+
+    @property
+    def n_systems(self) -> int:
+        return int(self.system.max(initial=-1)) + 1
+
+    @property
+    def n_documents(self) -> int:
+        return int(self.document.max(initial=-1)) + 1
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What a larger model estimates too: each person's drift, and each judge's leniency to each system."""
+
+    drift: bool = False
+    interaction: bool = False
+
+
+def contrasts(n: int, centred: int | None = None) -> Numbers:
+    """Return n x free: full values from free ones, so that the first ``centred`` of them sum to 0.
+
+    >>> contrasts(3).sum(axis=0).tolist(), contrasts(3, 2).shape
+    ([0.0, 0.0], (3, 2))
+    """
+    centred = n if centred is None else centred
+    if centred == 0:
+        return np.eye(n)
+    found = np.delete(np.eye(n), centred - 1, axis=1)
+    found[centred - 1, : centred - 1] = -1.0
+    return found
+
+
+class Model:
+    """The likelihood of some scores: blocks of parameters, and what each score's place on the ruler is made of."""
+
+    def __init__(self, scores: FacetScores, *, partial_credit: bool, extras: Extras = Extras()) -> None:
+        order = np.argsort(scores.instance, kind="stable")
+        self.scores = scores
+        self.instance, self.category = scores.instance[order], scores.category[order]
+        criterion, rater = scores.criterion[order], scores.rater[order]
+        self.criterion, self.rater = criterion, rater
+        self.starts = np.flatnonzero(np.diff(self.instance, prepend=-1))
+        self.rated = self.instance[self.starts]
+        """The instances that have a score, in the order of the blocks."""
+        self.block = np.repeat(np.arange(len(self.starts)), np.diff([*self.starts, len(order)]))
+        self.top = max(scores.categories)
+        self.set_of = (
+            np.arange(len(scores.categories)) if partial_credit else np.zeros(len(scores.categories), int)
+        )
+        self.n_sets = int(self.set_of.max()) + 1
+        self.blocks: dict[str, slice] = {}
+        self.maps: list[tuple[str, Numbers]] = []
+        when = np.zeros(len(order)) if scores.when is None else scores.when[order]
+        self._build(when, extras)
+
+    def _build(self, when: Numbers, extras: Extras) -> None:
+        s = self.scores
+        system = s.system[self.instance]
+        maps = [("system", np.eye(s.n_systems)), ("criterion", contrasts(len(s.categories)))]
+        maps.append(("rater", contrasts(s.n_raters, s.people or s.n_raters)))
+        parts = [_dummies(system, s.n_systems), -_dummies(self.criterion, len(s.categories))]
+        parts.append(-_dummies(self.rater, s.n_raters))
+        if extras.drift and s.people:
+            steps = np.round(when * 4) / 4
+            maps.append(("drift", np.eye(s.people)))
+            parts.append(-(_dummies(self.rater, s.n_raters)[:, : s.people] * steps[:, None]))
+        if extras.interaction:
+            for judge in range(s.people, s.n_raters):
+                maps.append((f"judge {judge}", contrasts(s.n_systems)))
+                parts.append(_dummies(system, s.n_systems) * (self.rater == judge)[:, None])
+        full = np.hstack([*parts, self.set_of[self.criterion][:, None], self.criterion[:, None]])
+        rows, self.row = np.unique(full, axis=0, return_inverse=True)
+        self.row = self.row.ravel()
+        self.row_set, self.row_top = (
+            rows[:, -2].astype(int),
+            np.asarray(s.categories)[rows[:, -1].astype(int)],
+        )
+        at, design = 0, []
+        start = 0
+        for (name, to_full), part in zip(maps, parts, strict=True):
+            width = part.shape[1]
+            design.append(rows[:, start : start + width] @ to_full)
+            start += width
+            self.blocks[name] = slice(at, at + to_full.shape[1])
+            at += to_full.shape[1]
+        self.maps = maps
+        self.design = np.hstack(design)
+        self.blocks["spread"] = slice(at, at + 1)
+        at += 1
+        sizes = [
+            max(c for c, own in zip(s.categories, self.set_of, strict=True) if own == k)
+            for k in range(self.n_sets)
+        ]
+        self.threshold_maps = [contrasts(size - 1) for size in sizes]
+        for k, to_full in enumerate(self.threshold_maps):
+            self.blocks[f"threshold {k}"] = slice(at, at + to_full.shape[1])
+            at += to_full.shape[1]
+        self.size = at
+        self.impossible = np.arange(self.top)[None, :] >= self.row_top[:, None]
+
+    def start(self) -> Numbers:
+        """Where the search begins: all at 0, and theta spread by a logit."""
+        return np.zeros(self.size)
+
+    def full(self, free: Numbers, name: str) -> Numbers:
+        """The values of a block, all of them."""
+        return dict(self.maps)[name] @ free[self.blocks[name]]
+
+    def thresholds(self, free: Numbers) -> Numbers:
+        """Sets x (top - 1) thresholds; 0 beyond a set's own."""
+        found = np.zeros((self.n_sets, self.top - 1))
+        for k, to_full in enumerate(self.threshold_maps):
+            found[k, : len(to_full)] = to_full @ free[self.blocks[f"threshold {k}"]]
+        return found
+
+    def spread(self, free: Numbers) -> float:
+        return float(np.exp(free[self.blocks["spread"]][0]))
+
+    def chances(self, free: Numbers) -> Numbers:
+        """Rows x nodes x categories: the log-chance of each score."""
+        place = (self.design @ free[: self.design.shape[1]])[:, None] + self.spread(free) * NODES[None, :]
+        steps = np.concatenate([np.zeros((self.n_sets, 1)), np.cumsum(self.thresholds(free), axis=1)], axis=1)
+        logits = place[:, :, None] * np.arange(self.top) - steps[self.row_set][:, None, :]
+        logits[np.broadcast_to(self.impossible[:, None, :], logits.shape)] = -np.inf
+        logits -= logits.max(axis=2, keepdims=True)
+        return logits - np.log(np.exp(logits).sum(axis=2, keepdims=True))
+
+    def posterior(self, chances: Numbers) -> tuple[Numbers, float]:
+        """Blocks x nodes: where the theta of each instance is likely to be; and the log-likelihood."""
+        each = np.add.reduceat(chances[self.row, :, self.category], self.starts, axis=0) + np.log(WEIGHTS)
+        most = each.max(axis=1, keepdims=True)
+        likely = np.exp(each - most)
+        total = likely.sum(axis=1, keepdims=True)
+        return likely / total, float((np.log(total) + most).sum())
+
+    def _prior(self, free: Numbers) -> tuple[float, Numbers]:
+        value, slope = 0.0, np.zeros(self.size)
+        for name, place in self.blocks.items():
+            kind = name.split()[0]
+            scale = WEAK.get(kind, WEAK["extra"])
+            if kind == "threshold":
+                to_full = self.threshold_maps[int(name.split()[1])]
+            elif kind == "spread":
+                to_full = np.eye(1)
+            else:
+                to_full = dict(self.maps)[name]
+            whole = to_full @ free[place]
+            value -= float((whole**2).sum()) / (2 * scale**2)
+            slope[place] = -(to_full.T @ whole) / scale**2
+        return value, slope
+
+    def loss(self, free: Numbers) -> tuple[float, Numbers]:
+        """Minus the log-likelihood with the priors, and its slope."""
+        chances = self.chances(free)
+        post, value = self.posterior(chances)
+        by_row = np.stack(
+            [
+                np.bincount(
+                    self.row * self.top + self.category, post[self.block, q], len(self.design) * self.top
+                )
+                for q in range(len(NODES))
+            ],
+            axis=1,
+        ).reshape(len(self.design), self.top, -1)  # rows x categories x nodes
+        slope = np.zeros(self.size)
+        chance = np.exp(chances).transpose(0, 2, 1)
+        gap = by_row - by_row.sum(axis=1, keepdims=True) * chance  # observed less expected
+        of_place = np.einsum("rkq,k->rq", gap, np.arange(self.top))
+        slope[: self.design.shape[1]] = self.design.T @ of_place.sum(axis=1)
+        slope[self.blocks["spread"]] = self.spread(free) * float((of_place * NODES).sum())
+        above = -np.cumsum(gap.sum(axis=2)[:, ::-1], axis=1)[:, ::-1][
+            :, 1:
+        ]  # scores at or above each threshold
+        for k, to_full in enumerate(self.threshold_maps):
+            own = above[self.row_set == k].sum(axis=0)[: len(to_full)]
+            slope[self.blocks[f"threshold {k}"]] = to_full.T @ own
+        prior, of_prior = self._prior(free)
+        return -(value + prior), -(slope + of_prior)
+
+    def by_document(self, free: Numbers) -> Numbers:
+        """Documents x parameters: what each document adds to the slope of the log-likelihood."""
+        chances = self.chances(free)
+        post, _ = self.posterior(chances)
+        chance = np.exp(chances)
+        mean = np.einsum("rqk,k->rq", chance, np.arange(self.top))
+        gap = self.category[:, None] - mean[self.row]
+        own = post[self.block]
+        e = (own * gap).sum(axis=1)
+        document = self.scores.document[self.instance]
+        n = self.scores.n_documents
+        found = np.zeros((n, self.size))
+        for p, column in enumerate(self.design.T):
+            used = np.flatnonzero(column)
+            if len(used):
+                found[:, p] = np.bincount(document, e * column[self.row], n)
+        found[:, self.blocks["spread"]] = (
+            self.spread(free) * np.bincount(document, (own * gap * NODES).sum(axis=1), n)[:, None]
+        )
+        above = np.cumsum(chance[:, :, ::-1], axis=2)[:, :, ::-1][:, :, 1:]
+        for k, to_full in enumerate(self.threshold_maps):
+            mine = self.row_set[self.row] == k
+            full = np.zeros((n, len(to_full)))
+            for m in range(len(to_full)):
+                expected = (own[mine] * above[self.row[mine], :, m]).sum(axis=1)
+                full[:, m] = -np.bincount(document[mine], (self.category[mine] > m) - expected, n)
+            found[:, self.blocks[f"threshold {k}"]] = full @ to_full
+        return found
+
+
+def _dummies(code: Codes, n: int) -> Numbers:
+    found = np.zeros((len(code), n))
+    found[np.arange(len(code)), code] = 1.0
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """The estimates of a model, with a covariance that is robust to what documents share."""
+
+    model: Model
+    free: Numbers
+    covariance: Numbers
+    log_likelihood: float
+    converged: bool
+    extras: Extras = field(default_factory=Extras)
+
+    def block(self, name: str) -> tuple[Numbers, Numbers]:
+        """The values of a block and their standard errors."""
+        to_full, place = dict(self.model.maps)[name], self.model.blocks[name]
+        spread = to_full @ self.covariance[place, place] @ to_full.T
+        return self.model.full(self.free, name), np.sqrt(np.maximum(np.diag(spread), 0.0))
+
+    def error_of(self, slope: Numbers) -> float:
+        """The standard error of a function of the parameters with this slope."""
+        return float(np.sqrt(max(0.0, float(slope @ self.covariance @ slope))))
+
+    @cached_property
+    def fit_squares(self) -> tuple[Numbers, Numbers, Numbers]:
+        """For each score: its squared gap, the gap's variance, and their ratio, each a mean over theta."""
+        model = self.model
+        chances = model.chances(self.free)
+        post, _ = model.posterior(chances)
+        chance, k = np.exp(chances), np.arange(model.top)
+        mean = chance @ k
+        variance = np.maximum(chance @ k**2 - mean**2, 1e-9)
+        own = post[model.block]
+        squared = (model.category[:, None] - mean[model.row]) ** 2
+        spread = variance[model.row]
+        return (own * squared).sum(axis=1), (own * spread).sum(axis=1), (own * squared / spread).sum(axis=1)
+
+    def fit_of(self, code: Codes, n: int) -> tuple[Numbers, Numbers]:
+        """Infit and outfit mean squares of n elements; ``code`` says whose each score is, in the model's order."""
+        squared, variance, ratio = self.fit_squares
+        with np.errstate(invalid="ignore", divide="ignore"):
+            infit = np.bincount(code, squared, n) / np.bincount(code, variance, n)
+            outfit = np.bincount(code, ratio, n) / np.bincount(code, minlength=n)
+        return infit, outfit
+
+    def instance_places(self) -> tuple[Numbers, Numbers]:
+        """The expected place of each rated instance on the ruler, and its variance."""
+        model = self.model
+        post, _ = model.posterior(model.chances(self.free))
+        middle = model.full(self.free, "system")[model.scores.system[model.rated]]
+        spread = model.spread(self.free)
+        mean = post @ NODES
+        return middle + spread * mean, spread**2 * (post @ NODES**2 - mean**2)
+
+
+def fit(
+    scores: FacetScores,
+    *,
+    partial_credit: bool = False,
+    extras: Extras = Extras(),
+    start: Numbers | None = None,
+) -> Fitted:
+    """Return the model of some scores, by the largest likelihood with weak priors.
+
+    Raises
+    ------
+    ValueError
+        For no score, fewer than two documents, a scale of one point, or more scores than fit into memory.
+    """
+    if not len(scores.category) or scores.n_documents < 2:
+        raise ValueError(
+            f"{len(scores.category)} scores of {scores.n_documents} documents are too few for a ruler."
+        )
+    if min(scores.categories) < 2:
+        raise ValueError("A criterion has a scale of one point; a ruler needs two.")
+    if len(scores.category) > MOST_RATINGS:
+        raise ValueError(
+            f"{len(scores.category):,} scores are too many for a ruler; take at most {MOST_RATINGS:,}."
+        )
+    model = Model(scores, partial_credit=partial_credit, extras=extras)
+    first = model.start()
+    if start is not None:
+        first[: len(start)] = start
+    found = optimize.minimize(
+        model.loss, first, jac=True, method="L-BFGS-B", options={"maxiter": 500, "ftol": 1e-11, "gtol": 1e-5}
+    )
+    free = np.asarray(found.x)
+    bread = np.linalg.pinv(_curvature(model, free), hermitian=True)
+    each = model.by_document(free)
+    n = scores.n_documents
+    meat = each.T @ each * n / (n - 1)
+    return Fitted(model, free, bread @ meat @ bread, -float(found.fun), bool(found.success), extras)
+
+
+def _curvature(model: Model, free: Numbers, step: float = 1e-4) -> Numbers:
+    """The second derivatives of the loss, from differences of its slope."""
+    found = np.empty((model.size, model.size))
+    for p in range(model.size):
+        move = np.zeros(model.size)
+        move[p] = step
+        found[p] = (model.loss(free + move)[1] - model.loss(free - move)[1]) / (2 * step)
+    return (found + found.T) / 2
+
+
+@dataclass(frozen=True)
+class Separation:
+    """How well the elements of a facet are told apart: true over observed variance, and how many levels there are."""
+
+    reliability: float
+    separation: float
+    strata: float
+
+
+def separate(values: Sequence[float], errors: Sequence[float]) -> Separation:
+    """Return how far measures are told apart by more than their errors.
+
+    >>> found = separate([-1.0, 0.0, 1.0], [0.5, 0.5, 0.5])
+    >>> round(found.reliability, 2), round(found.separation, 2), round(found.strata, 2)
+    (0.75, 1.73, 2.64)
+    """
+    if len(values) < 2:
+        return Separation(float("nan"), float("nan"), float("nan"))
+    observed, error = float(np.var(values, ddof=1)), float(np.mean(np.square(errors)))
+    true = max(0.0, observed - error)
+    ratio = float(np.sqrt(true / error)) if error > 0 else float("inf")
+    return Separation(true / observed if observed > 0 else 0.0, ratio, (4 * ratio + 1) / 3)
+
+
+def find_components(first: Codes, second: Codes) -> Codes:
+    """Return the component of each link between an element of one facet and one of another (union-find).
+
+    >>> find_components(np.array([0, 0, 1, 2]), np.array([0, 1, 1, 2])).tolist()
+    [0, 0, 0, 1]
+    """
+    offset = int(first.max(initial=-1)) + 1
+    parent = np.arange(offset + int(second.max(initial=-1)) + 1)
+
+    def root(one: int) -> int:
+        while parent[one] != one:
+            parent[one] = parent[parent[one]]
+            one = int(parent[one])
+        return one
+
+    for a, b in set(zip(first.tolist(), (second + offset).tolist(), strict=True)):
+        parent[root(a)] = root(b)
+    found = [root(int(a)) for a in first]
+    places = {name: k for k, name in enumerate(dict.fromkeys(found))}
+    return np.array([places[one] for one in found], dtype=np.int64)

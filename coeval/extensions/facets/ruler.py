@@ -1,0 +1,409 @@
+"""A study on one ruler: fair means of systems, severities of people and judges, their drift, fit and favours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from coeval.extensions.facets.rasch import (
+    MOST_RATINGS,
+    NODES,
+    WEIGHTS,
+    Extras,
+    FacetScores,
+    Fitted,
+    Separation,
+    find_components,
+    fit,
+    separate,
+)
+from coeval.lazy import special
+from coeval.stats.estimates import Estimate, adjust_holm
+from coeval.stats.frames import StudyFrames
+from coeval.stats.rating_matrix import Codes, Numbers
+
+ENOUGH = 20
+"""From so many units on that people scored without the draft, these alone are used."""
+
+MOST_POINTS = 11
+"""A finer scale is cut into so many equal parts."""
+
+MOST_RUNS = 8
+UNAIDED, ALL = "scores without the draft in view", "all scores, also those with the draft in view"
+ONE_SYSTEM = "all instances"
+
+
+@dataclass(frozen=True)
+class Element:
+    """A person, a judge or a criterion: its measure in logits, and how well its scores fit the model."""
+
+    name: str
+    kind: str
+    measure: Estimate
+    n: int
+    infit: float
+    outfit: float
+    group: int = 0
+    """Which connected part of the study it is in, from 1; 0 for criteria."""
+
+
+@dataclass(frozen=True)
+class FairSystem:
+    """A system: its measure, the mean that average raters would give it on all criteria, and the mean as scored."""
+
+    name: str
+    measure: Estimate
+    fair: Estimate
+    observed: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Effect:
+    """How much a person's severity changes from first to last score, or how much a judge favours a system."""
+
+    name: str
+    system: str
+    value: Estimate
+    p_value: float
+    p_holm: float
+
+
+@dataclass(frozen=True)
+class Ruler:
+    """Everything that the model says of a study; ``reason`` says why there is nothing."""
+
+    task: str
+    reason: str = ""
+    basis: str = ""
+    model: str = ""
+    systems: tuple[FairSystem, ...] = ()
+    raters: tuple[Element, ...] = ()
+    criteria: tuple[Element, ...] = ()
+    thresholds: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    separation: tuple[tuple[str, Separation], ...] = ()
+    drift: tuple[Effect, ...] = ()
+    favours: tuple[Effect, ...] = ()
+    spread: float = float("nan")
+    log_likelihood: float = float("nan")
+    n: int = 0
+    documents: int = 0
+    parts: tuple[tuple[str, ...], ...] = ()
+    """The people and judges of each connected part."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FitRuler:
+    """The statistic of a study: ``partial_credit`` gives each criterion its own thresholds."""
+
+    partial_credit: bool = False
+
+    def __call__(self, study: StudyFrames) -> Ruler:
+        table, basis = _list_scores(study)
+        scales = {study.scales[one] for one in table["criterion"].unique()} if len(table) else set()
+        partial = self.partial_credit or len(scales) > 1
+        reason = _refuse(table)
+        if reason:
+            return Ruler(study.task, reason=reason, basis=basis)
+        coded = _Coded(study, table, partial)
+        return coded.measure(study.task, basis)
+
+
+def _list_scores(study: StudyFrames) -> tuple[pd.DataFrame, str]:
+    """``rater, judge, unit, score, when`` and what hangs on the unit; people first."""
+    people, basis = study.unaided, UNAIDED
+    if people["unit"].nunique() < ENOUGH:
+        people, basis = study.genuine, ALL
+    when = pd.to_datetime(
+        study.scored["submitted_at"].reindex(people.index), utc=True, format="ISO8601", errors="coerce"
+    )
+    own = pd.DataFrame(
+        {"rater": people["annotator"].astype(str), "judge": False, "unit": people["unit"], "score": people["score"],
+         "when": when.to_numpy()}
+    )  # fmt: skip
+    drafted = study.model_scores
+    labels = list(dict.fromkeys(drafted["run_label"].astype(str)))[:MOST_RUNS]
+    drafted = drafted[drafted["run_label"].astype(str).isin(labels)]
+    judged = pd.DataFrame(
+        {"rater": drafted["run_label"].astype(str) + " (judge)", "judge": True, "unit": drafted["unit"],
+         "score": drafted["score"], "when": pd.NaT}
+    ).drop_duplicates(["rater", "unit"], keep="last")  # fmt: skip
+    both = pd.concat([own, judged], ignore_index=True) if len(judged) else own.reset_index(drop=True)
+    units = study.units.assign(document=study.clusters.code)
+    found = both.join(units[["instance", "criterion", "document", "system"]], on="unit")
+    named = found["system"].replace("", None)
+    found["system"] = named.fillna(ONE_SYSTEM if not named.notna().any() else "(no system)")
+    return found, basis
+
+
+def _refuse(table: pd.DataFrame) -> str:
+    if table.empty:
+        return "Nobody has scored this study yet."
+    if table["rater"].nunique() < 2:
+        return "Only one rater has scored: a ruler for raters needs two, or one and a judge."
+    if table["document"].nunique() < 5:
+        return (
+            f"{table['document'].nunique()} documents are too few for a ruler: it needs 5, and 20 are better."
+        )
+    if len(table) > MOST_RATINGS:
+        return f"{len(table):,} scores are too many for a ruler, which takes {MOST_RATINGS:,}."
+    return ""
+
+
+class _Coded:
+    """The table as codes, the model of it, and names for what the model says."""
+
+    def __init__(self, study: StudyFrames, table: pd.DataFrame, partial: bool) -> None:
+        self.partial = partial
+        self.table = table
+        self.criteria = [one for one in study.criteria if (table["criterion"] == one).any()]
+        people = sorted(table.loc[~table["judge"], "rater"].unique())
+        judges = list(dict.fromkeys(table.loc[table["judge"], "rater"]))
+        self.raters, self.people = [*people, *judges], len(people)
+        self.systems = sorted(table["system"].unique())
+        criterion = pd.Index(self.criteria).get_indexer(pd.Index(table["criterion"]))
+        self.values, category = self._categories(study, criterion)
+        instance, names = pd.factorize(table["instance"])
+        first = table.drop_duplicates("instance").set_index("instance").loc[names]
+        self.coded = FacetScores(
+            instance=instance.astype(np.int64),
+            criterion=criterion.astype(np.int64),
+            rater=pd.Index(self.raters).get_indexer(pd.Index(table["rater"])).astype(np.int64),
+            category=category,
+            system=pd.Index(self.systems).get_indexer(first["system"]).astype(np.int64),
+            document=pd.factorize(first["document"])[0].astype(np.int64),
+            categories=tuple(len(one) for one in self.values),
+            people=self.people,
+            n_raters=len(self.raters),
+            when=self._order_of_work(),
+        )
+        links = find_components(self.coded.rater, self.coded.instance)
+        self.part = np.zeros(len(self.raters), dtype=np.int64)
+        self.part[self.coded.rater] = links
+
+    def _categories(self, study: StudyFrames, criterion: Codes) -> tuple[list[Numbers], Codes]:
+        """The scores that occur, for each criterion by itself or for all of them, and the place of each score."""
+        score = self.table["score"].to_numpy(dtype=float)
+        rounded = np.empty(len(score))
+        for place, name in enumerate(self.criteria):
+            low, high = study.scales[name]
+            points = np.arange(low, high + 1)
+            if len(points) > MOST_POINTS or len(points) < 2:
+                points = np.linspace(low, high, MOST_POINTS)
+            own = criterion == place
+            rounded[own] = points[np.abs(score[own][:, None] - points).argmin(axis=1)]
+        shared = np.unique(rounded)
+        values = [
+            np.unique(rounded[criterion == place]) if self.partial else shared
+            for place in range(len(self.criteria))
+        ]
+        category = np.empty(len(score), dtype=np.int64)
+        for place, used in enumerate(values):
+            own = criterion == place
+            category[own] = np.searchsorted(used, rounded[own])
+        return values, category
+
+    def _order_of_work(self) -> Numbers | None:
+        """From -.5 to .5 over the scores of each person in the order of saving; 0 where no time is known."""
+        when = self.table["when"]
+        if when.isna().all():
+            return None
+        rank = when.groupby(self.table["rater"]).rank(method="average")
+        size = when.groupby(self.table["rater"]).transform("count")
+        return ((rank - 1) / (size - 1).clip(lower=1) - 0.5).fillna(0.0).to_numpy(dtype=float)
+
+    def measure(self, task: str, basis: str) -> Ruler:
+        if min(self.coded.categories) < 2:
+            return Ruler(
+                task,
+                reason="Every score of a criterion is the same: there is nothing to measure.",
+                basis=basis,
+            )
+        fitted = fit(self.coded, partial_credit=self.partial)
+        t = float(special.stdtrit(max(self.coded.n_documents - 1, 1), 0.975))
+        severity, errors = fitted.block("rater")
+        order = fitted.model.rater
+        infit, outfit = fitted.fit_of(order, len(self.raters))
+        counts = np.bincount(order, minlength=len(self.raters))
+        raters = tuple(
+            Element(
+                name, "person" if k < self.people else "judge", _with_interval(severity[k], errors[k], t),
+                int(counts[k]), float(infit[k]), float(outfit[k]), int(self.part[k]) + 1,
+            )
+            for k, name in enumerate(self.raters)
+        )  # fmt: skip
+        people = slice(0, self.people)
+        places, variances = fitted.instance_places()
+        told = float(np.var(places, ddof=1)) if len(places) > 1 else 0.0
+        reliable = told / (told + float(variances.mean()))
+        ratio = float(np.sqrt(reliable / (1 - reliable))) if reliable < 1 else float("inf")
+        systems = self._systems(fitted, t)
+        separation = (
+            ("people", separate(severity[people].tolist(), errors[people].tolist())),
+            (
+                "systems",
+                separate([float(one.measure) for one in systems], [one.measure.se for one in systems]),
+            ),
+            ("instances", Separation(reliable, ratio, (4 * ratio + 1) / 3)),
+        )
+        drift, favours = self._effects(fitted, t)
+        notes = list(self._notes(fitted))
+        return Ruler(
+            task, "", basis, "partial credit" if self.partial else "rating scale", systems, raters,
+            self._criteria(fitted, t), self._thresholds(fitted), separation, drift, favours,
+            fitted.model.spread(fitted.free), fitted.log_likelihood, len(self.table), self.coded.n_documents,
+            self._parts(), tuple(notes),
+        )  # fmt: skip
+
+    def _criteria(self, fitted: Fitted, t: float) -> tuple[Element, ...]:
+        values, errors = fitted.block("criterion")
+        n = len(self.criteria)
+        infit, outfit = fitted.fit_of(fitted.model.criterion, n)
+        counts = np.bincount(fitted.model.criterion, minlength=n)
+        return tuple(
+            Element(
+                name, "criterion", _with_interval(values[k], errors[k], t), int(counts[k]), float(infit[k]),
+                float(outfit[k]),
+            )
+            for k, name in enumerate(self.criteria)
+        )  # fmt: skip
+
+    def _thresholds(self, fitted: Fitted) -> tuple[tuple[str, tuple[float, ...]], ...]:
+        found = fitted.model.thresholds(fitted.free)
+        names = self.criteria if self.partial else ["all criteria"]
+        return tuple(
+            (name, tuple(float(one) for one in found[k][: len(self.values[k]) - 1]))
+            for k, name in enumerate(names)
+        )
+
+    def _fair(self, fitted: Fitted, free: Numbers) -> Numbers:
+        """The mean score of each system by raters of severity 0, over its own spread and all criteria alike."""
+        model = fitted.model
+        system, criterion = model.full(free, "system"), model.full(free, "criterion")
+        steps = np.concatenate(
+            [np.zeros((model.n_sets, 1)), np.cumsum(model.thresholds(free), axis=1)], axis=1
+        )
+        total = np.zeros(len(system))
+        for place, values in enumerate(self.values):
+            at = system[:, None] - criterion[place] + model.spread(free) * NODES
+            logits = at[:, :, None] * np.arange(len(values)) - steps[model.set_of[place]][: len(values)]
+            chance = np.exp(logits - logits.max(axis=2, keepdims=True))
+            chance /= chance.sum(axis=2, keepdims=True)
+            total += (chance @ values) @ WEIGHTS
+        return np.asarray(total / len(self.values))
+
+    def _systems(self, fitted: Fitted, t: float) -> tuple[FairSystem, ...]:
+        values, errors = fitted.block("system")
+        fair = self._fair(fitted, fitted.free)
+        moves = np.eye(len(fitted.free)) * 1e-5
+        slopes = np.array(
+            [
+                (self._fair(fitted, fitted.free + m) - self._fair(fitted, fitted.free - m)) / 2e-5
+                for m in moves
+            ]
+        )
+        means = self.table.groupby("system")["score"].agg(["mean", "size"])
+        return tuple(
+            FairSystem(
+                name, _with_interval(values[k], errors[k], t),
+                _with_interval(fair[k], fitted.error_of(slopes[:, k]), t),
+                float(means.loc[name, "mean"]), int(means.loc[name, "size"]),
+            )
+            for k, name in enumerate(self.systems)
+        )  # fmt: skip
+
+    def _effects(self, fitted: Fitted, t: float) -> tuple[tuple[Effect, ...], tuple[Effect, ...]]:
+        """Drift of people and favours of judges, from a larger model that has both."""
+        judges = range(self.people, len(self.raters))
+        extras = Extras(
+            drift=self.coded.when is not None and self.people > 0,
+            interaction=len(judges) > 0 and len(self.systems) > 1 and self.people > 0,
+        )
+        if not (extras.drift or extras.interaction):
+            return (), ()
+        larger = fit(self.coded, partial_credit=self.partial, extras=extras)
+        drift: list[tuple[str, str, float, float]] = []
+        if extras.drift:
+            values, errors = larger.block("drift")
+            drift = [(self.raters[k], "", values[k], errors[k]) for k in range(self.people)]
+        favours: list[tuple[str, str, float, float]] = []
+        if extras.interaction:
+            for judge in judges:
+                values, errors = larger.block(f"judge {judge}")
+                favours += [
+                    (self.raters[judge], name, values[k], errors[k]) for k, name in enumerate(self.systems)
+                ]
+        return self._tested(drift, t), self._tested(favours, t)
+
+    def _tested(self, found: list[tuple[str, str, float, float]], t: float) -> tuple[Effect, ...]:
+        df = max(self.coded.n_documents - 1, 1)
+        chances = [
+            float(2 * special.stdtr(df, -abs(value) / error)) if error > 0 else 1.0
+            for _, _, value, error in found
+        ]
+        return tuple(
+            Effect(name, system, _with_interval(value, error, t), p, holm)
+            for (name, system, value, error), p, holm in zip(
+                found, chances, adjust_holm(chances), strict=True
+            )
+        )
+
+    def _parts(self) -> tuple[tuple[str, ...], ...]:
+        return tuple(
+            tuple(name for name, part in zip(self.raters, self.part, strict=True) if part == k)
+            for k in range(int(self.part.max()) + 1)
+        )
+
+    def _notes(self, fitted: Fitted) -> Iterator[str]:
+        if not fitted.converged:
+            yield "The search for the estimates did not end: read them with care."
+        if len(self._parts()) > 1:
+            yield (
+                "Some raters share no instance with the others, directly or by others. Severities of different parts "
+                "are comparable only if instances were dealt to the parts at random."
+            )
+        if not self.people:
+            yield "No person has scored: severities are relative to the mean of the judges."
+        if self.coded.n_documents < 20:
+            yield f"The errors rest on {self.coded.n_documents} documents; with fewer than 20 they are rough."
+
+
+def _with_interval(value: float, error: float, t: float) -> Estimate:
+    return Estimate(
+        float(value), se=float(error), ci_low=float(value - t * error), ci_high=float(value + t * error),
+        interval_kind="robust to documents, t",
+    )  # fmt: skip
+
+
+def tell_ruler(found: Ruler) -> Iterator[str]:
+    """Return the ruler in lines of text."""
+    if found.reason:
+        yield found.reason
+        return
+    yield f"{found.task}: {found.model} model of {found.n:,} scores ({found.basis}), {found.documents:,} documents"
+    yield "Fair means of systems (average raters, all criteria):"
+    for one in sorted(found.systems, key=lambda each: -float(each.fair)):
+        yield f"  {one.name}: {_tell(one.fair)}, as scored {one.observed:.2f} ({one.n:,} scores)"
+    yield "Severity in logits (positive: harsher than the mean person):"
+    for rater in found.raters:
+        fits = f"infit {rater.infit:.2f}, outfit {rater.outfit:.2f} ({rater.n:,} scores)"
+        yield f"  {rater.name}: {_tell(rater.measure)}, {fits}"
+    yield "Difficulty of criteria in logits:"
+    for rater in found.criteria:
+        yield f"  {rater.name[:60]}: {_tell(rater.measure)}, infit {rater.infit:.2f}, outfit {rater.outfit:.2f}"
+    yield "Separation reliability: " + ", ".join(
+        f"{name} {one.reliability:.2f}" for name, one in found.separation
+    )
+    for effect in found.drift:
+        yield f"Drift of {effect.name} from first to last score: {_tell(effect.value)}, p (Holm) {effect.p_holm:.3f}"
+    for effect in found.favours:
+        yield f"{effect.name} favours {effect.system} by {_tell(effect.value)} logits, p (Holm) {effect.p_holm:.3f}"
+    yield from found.notes
+
+
+def _tell(value: Estimate) -> str:
+    return f"{value:.2f} [{value.ci_low:.2f}, {value.ci_high:.2f}]"

@@ -1,0 +1,12 @@
+"""Fusion of assistant evaluators through a plan that the model writes."""
+
+from __future__ import annotations
+
+from coeval.extending import Extension
+
+extension = Extension(
+    name="fusion",
+    title="Fusion-Eval",
+    boxes=(("prefill", "page:FusionBox"),),
+    protocols=("protocol",),
+)

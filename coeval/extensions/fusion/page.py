@@ -1,0 +1,61 @@
+"""Set-up, Pre-fill: the assistants of a fusion and the plan that it follows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import gradio as gr
+
+from coeval.domain import Person
+from coeval.ui.tabs import MODEL, Panel, Update, need_task
+from coeval.usecases.access import Context
+from coeval.usecases.drafting import assistants, model_requests
+from coeval.usecases.drafting.run_settings import RunSettings
+
+
+class FusionBox(Panel):
+    """The fusion's plan and assistants, and the option to use none (the ablation)."""
+
+    def __init__(self, context: Context, task: gr.Dropdown, model: gr.Textbox) -> None:
+        self.model = model
+        super().__init__(context, task)
+
+    def build(self) -> None:
+        with gr.Accordion("Fusion: assistants and plan", open=False, elem_id="fusion"):
+            self.assistants = gr.Dropdown(
+                [],
+                multiselect=True,
+                allow_custom_value=True,
+                label="Assistant evaluators (none selected: all)",
+                info="To use a score column of the imported file, write column:low:high, such as bleurt:-2:1.",
+                elem_id="fusion-assistants",
+            )
+            self.ablation = gr.Checkbox(label="Ablation: without assistants, scores and plan")
+            self.plan = gr.Textbox(
+                label="Plan (frozen with the run)", lines=6, max_length=20_000, elem_id="fusion-plan"
+            )
+            draft = gr.Button(
+                "Draft the plan", interactive=self.context.settings.has_model, elem_id="draft-plan"
+            )
+        self.inputs = [self.assistants, self.ablation, self.plan]
+        self.outputs = [self.assistants]
+        self.on(draft.click, self.on_draft, [self.model, self.assistants], self.plan, **MODEL)
+
+    async def on_draft(self, person: Person, slug: str, model: str | None, chosen: list[str] | None) -> str:
+        settings = RunSettings(model=(model or "").strip(), protocol="fusion", assistants=tuple(chosen or ()))
+        return await model_requests.draft_plan(self.context, person, need_task(slug), settings)
+
+    def read(
+        self, assistants: list[str] | None, ablation: bool | None, plan: str | None
+    ) -> Mapping[str, Any]:
+        """Return the settings of a run that the inputs stand for, by name."""
+        return {
+            "assistants": tuple(assistants or ()),
+            "ablation": bool(ablation),
+            "plan": (plan or "").strip(),
+        }
+
+    def update(self, person: Person, slug: str) -> Update:
+        names = assistants.list_assistant_names(self.context, person, slug)
+        return {self.assistants: gr.Dropdown(names)}

@@ -1,0 +1,183 @@
+"""Fusion: one call judges all criteria, with a frozen plan, which a model drafts, and the scores of assistants.
+
+Planning comes first and is a person's to edit; execution follows the plan, several times, and is averaged.
+The ablation is the same question without plan, assistants and scores. "Overall" means two things, and both are
+named: the model's own rating of the sample as a whole, which is asked for here, and the mean over the criteria.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from coeval.domain import Answer, Ask, Criterion, Instance, Request, Task
+from coeval.errors import InputError, UnreadableAnswerError
+from coeval.llm.assistants.catalogue import Assistant, describe_assistants, render_assistant_scores
+from coeval.llm.prompting.questions import ask_all, ask_twice, render_request
+from coeval.llm.prompting.template_files import JudgeOptions
+from coeval.llm.prompting.template_values import (
+    list_criteria,
+    number_criteria,
+    render_criterion,
+    render_reference,
+    render_sample,
+    render_scale,
+    task_values,
+)
+from coeval.llm.protocols.protocol import (
+    Item,
+    Items,
+    Judgment,
+    Protocol,
+    Questions,
+    group_by_instance,
+    register,
+)
+from coeval.llm.protocols.verdicts import (
+    Verdict,
+    combine_verdicts,
+    given_words,
+    is_whole,
+    join_answers,
+    unread_problem,
+    unscored_reason,
+)
+from coeval.llm.reading.evaluations import ParsedEvaluation
+from coeval.llm.reading.lists import parse_plan
+from coeval.llm.reading.several_criteria import OVERALL, parse_evaluations
+from coeval.rules.column_roles import list_images
+
+
+def render_plan_request(
+    task: Task, criteria: Sequence[Criterion], assistants: Sequence[Assistant], options: JudgeOptions
+) -> Request:
+    """Return the question for a plan.
+
+    Raises:
+        InputError: there is no criterion or no assistant to plan for, or the template is broken.
+    """
+    if not criteria or not assistants:
+        raise InputError(
+            "A fusion plan needs at least one criterion and one assistant evaluator: choose some first."
+        )
+    values = task_values(task) | {"criteria": list_criteria(criteria)}
+    values["assistants"] = describe_assistants(assistants, number_criteria(criteria))
+    return render_request("plan", values, options)
+
+
+@register
+class Fusion(Protocol):
+    """Asks about all criteria in every question, even if an item needs only some of them."""
+
+    name = "fusion"
+    summary = "All criteria at once, with a plan and the scores of assistant evaluators"
+    answer_tokens = 300
+    samples = 8
+    templates = ("fusion",)
+    uses_assistants = True
+
+    @staticmethod
+    async def draft_plan(
+        ask: Ask,
+        task: Task,
+        criteria: Sequence[Criterion],
+        assistants: Sequence[Assistant],
+        options: JudgeOptions,
+    ) -> str:
+        def problem_of(answer: Answer) -> tuple[str, str]:
+            return (
+                ("", "") if parse_plan(answer.text) else ("it is empty", "Write the plan and nothing else.")
+            )
+
+        request = render_plan_request(task, criteria, assistants, options)
+        answers = await ask_twice(ask, request, 0, problem_of, options.templates)
+        plan = parse_plan(answers[-1].text)
+        if not plan:
+            raise UnreadableAnswerError(
+                "The model was asked twice and wrote no plan: try again, or write the plan yourself."
+            )
+        return plan
+
+    def group(self, pairs: Iterable[tuple[int, int]]) -> Items:
+        return group_by_instance(pairs)
+
+    def render_calls(self, item: Item, instance: Instance) -> Questions:
+        criteria = list(self.brief.criteria.values())
+        request = render_request(
+            "fusion", self._values(criteria, instance), self.options, images=list_images(self.task, instance)
+        )
+        return [(request, sample) for sample in range(self.answers)]
+
+    def _values(self, criteria: Sequence[Criterion], instance: Instance) -> dict[str, object]:
+        values = task_values(self.task) | {"criteria": list_criteria(criteria)}
+        values["reference"] = render_reference(self.task, instance)
+        values["sample"] = render_sample(self.task, instance, reference=self.options.reference)
+        values |= {
+            "overall": OVERALL,
+            "overall_scale": render_scale(self.task.scale),
+            "form": _form(criteria),
+        }
+        assistants, plan = self.brief.assistants, self.brief.plan.strip()
+        described = describe_assistants(assistants, number_criteria(criteria))
+        values["assistants"] = f"## Assistant evaluators\n{described}" if assistants else ""
+        values["plan"] = f"## Plan\n{plan}" if assistants and plan else ""
+        scores = {name: given.get(instance.external_id) for name, given in self.brief.scores.items()}
+        said = render_assistant_scores(assistants, scores)
+        values["scores"] = f"## What the assistants say of this sample\n{said}" if assistants else ""
+        return values
+
+    async def judge(self, ask: Ask, item: Item, instance: Instance) -> Judgment:
+        judged = [*self.brief.criteria.values(), Criterion(OVERALL, scale=self.task.scale)]
+        calls = self.render_calls(item, instance)
+        samples = await ask_all(self._judge_once(ask, call, judged, instance) for call in calls)
+        drafts = [
+            combine_verdicts([verdicts[index] for verdicts in samples], criterion, instance)
+            for index, criterion in enumerate(judged)
+        ]
+        by_id = dict(zip(self.brief.criteria, drafts, strict=False))  # the rating of the whole is left over
+        return Judgment({number: by_id[number] for number in item.criteria}, drafts[-1])
+
+    async def _judge_once(
+        self, ask: Ask, call: tuple[Request, int], judged: Sequence[Criterion], instance: Instance
+    ) -> list[Verdict]:
+        names = [render_criterion(criterion) for criterion in judged]
+        scales = [(criterion.scale.low, criterion.scale.high) for criterion in judged]
+        given = given_words(call[0], instance)
+
+        def read(answer: Answer) -> list[ParsedEvaluation]:
+            return parse_evaluations(answer.text, names, scales, given=given, whole=is_whole(answer))
+
+        def problem_of(answer: Answer) -> tuple[str, str]:
+            missing = [
+                f"[{_label(index, judged)}] {each.reason}"
+                for index, each in enumerate(read(answer))
+                if each.score is None
+            ]
+            return ("; ".join(missing), "Fill in every line of the form.") if missing else ("", "")
+
+        answers = await ask_twice(ask, *call, problem_of, self.options.templates)
+        readings = [read(answer) for answer in answers]
+        latest = [
+            next((score for score in reversed(entry) if score.score is not None), entry[-1])
+            for entry in zip(*readings, strict=True)
+        ]
+        return [_verdict(score, answers) for score in latest]
+
+
+def _verdict(parsed: ParsedEvaluation, answers: Sequence[Answer]) -> Verdict:
+    problem = (
+        unscored_reason(unread_problem(parsed.reason, answers[-1]), answers) if parsed.score is None else ""
+    )
+    return Verdict(parsed, join_answers(answers), parsed.score, problem=problem)
+
+
+def _label(index: int, judged: Sequence[Criterion]) -> str:
+    return OVERALL if index == len(judged) - 1 else str(index + 1)
+
+
+def _form(criteria: Sequence[Criterion]) -> str:
+    line = "Score: <number> Explanation: <one or two sentences>"
+    lines = [
+        f'[{number}] {line} Evidence: "<words copied from the text that is judged>"'
+        for number in range(1, len(criteria) + 1)
+    ]
+    return "\n".join([*lines, f"[{OVERALL}] {line}"])

@@ -1,0 +1,184 @@
+"""The content of a study for the Hub: its files in a folder, and the preview for an owner."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from coeval.domain import Study
+from coeval.extensions.hub.study_tables import STUDY, file_of, render_task, write_table
+from coeval.store import Database
+from coeval.store.queries import exports, tasks
+from coeval.store.queries.reports import read
+from coeval.usecases.standing_study import read_standing_study
+
+EXAMPLES = 5
+"""Comments that are shown word for word before anything leaves."""
+PRIVATE = ("endpoint",)
+"""Settings of a run that are not published: a model server's address reveals a workplace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The written tables and their content."""
+
+    study: Study
+    """The current state, with names, which are not published."""
+    counts: Mapping[str, int]
+    """Rows of each config."""
+    groups: Mapping[str, Sequence[str]]
+    """The pseudonyms of the people who judged, by group."""
+    arms: Mapping[str, int]
+    """Submissions by how the draft was shown."""
+    planted: int
+    """Submissions on a draft that was wrong on purpose."""
+    fields: Sequence[str]
+    """Further columns of the instances."""
+    comments: Sequence[str] = field(repr=False)
+    """Every text that people wrote about their work: reasons, and wordings of their own."""
+    naming: int = 0
+    """The number of texts that contain a name of somebody in the study."""
+
+
+def write_content(db: Database, slug: str, folder: Path) -> Content:
+    """Write the tables of a task, and the file of its texts, into a folder.
+
+    Raises:
+        InputError: pyarrow is not installed.
+    """
+    study = read_standing_study(db, slug)
+    alias = _Aliases(tasks.get_seed(db, study.task.id))
+    people = sorted({each.person for each in study.submissions})
+    counts = {
+        "instances": _write(folder, "instances", _instances(study)),
+        "criteria": _write(folder, "criteria", _criteria(study)),
+        "drafts": _write(folder, "drafts", _drafts(study)),
+        "submissions": _write(folder, "submissions", _submissions(study, alias)),
+    }
+    seen: list[str] = [row.reason for each in study.submissions for row in each.rows]
+    seen += [row.text for each in study.submissions for row in each.rows]
+    for config, sql, column in (
+        ("votes", exports.VOTES, "evaluator"),
+        ("scores", exports.SCORES, "annotator"),
+    ):
+        result = read(db, sql, task=study.task.id)
+        names = result.names
+        spots = [names.index(name) for name in ("reason", "new_text") if name in names]
+        counts[config] = _write(
+            folder, config, _told(result, names.index(column), alias, spots, seen, people)
+        )
+    (folder / STUDY).write_text(
+        json.dumps(render_task(study.task), ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
+    )
+    comments = [text for text in seen if text.strip()]
+    groups: dict[str, set[str]] = {}
+    for each in study.submissions:
+        groups.setdefault(str(each.group), set()).add(alias(each.person))
+    return Content(
+        study=study,
+        counts=counts,
+        groups={group: sorted(names) for group, names in sorted(groups.items())},
+        arms=Counter(str(each.arm) for each in study.submissions),
+        planted=sum(bool(each.planted) for each in study.submissions),
+        fields=sorted({name for instance in study.instances for name in instance.context}),
+        comments=comments,
+        naming=_count_naming(comments, people),
+    )
+
+
+class _Aliases:
+    """Stable pseudonyms for names, the same in every file. Nobody can trace them without the seed."""
+
+    def __init__(self, seed: str) -> None:
+        self.key = f"people at the Hub {seed}".encode()[:64]
+
+    def __call__(self, name: str) -> str:
+        return (
+            f"person-{hashlib.blake2s(name.encode(), key=hashlib.sha256(self.key).digest()).hexdigest()[:10]}"
+        )
+
+
+def _write(folder: Path, config: str, rows: Iterator[Sequence[Any]]) -> int:
+    return write_table(folder / file_of(config), config, rows)
+
+
+def _instances(study: Study) -> Iterator[Sequence[Any]]:
+    for one in study.instances:
+        yield (
+            one.external_id,
+            one.document,
+            one.system,
+            one.input,
+            one.output,
+            one.reference,
+            _json(one.context),
+        )
+
+
+def _criteria(study: Study) -> Iterator[Sequence[Any]]:
+    for one in study.criteria:
+        guide = (one.guide.definition, _json(one.guide.anchors), one.guide.examples)
+        yield (one.text, one.name, str(one.origin), one.scale.low, one.scale.high, one.question, *guide)
+
+
+def _drafts(study: Study) -> Iterator[Sequence[Any]]:
+    for imported in study.runs:
+        run = imported.run
+        told = {name: value for name, value in run.params.items() if name not in PRIVATE}
+        shared = (run.label, run.protocol, run.model, run.prompt_hash, _json(told), int(run.shown))
+        for draft in imported.drafts:
+            lines = [{"kind": str(row.kind), "text": row.text} for row in draft.rows]
+            made = (draft.instance, draft.criterion, draft.score, draft.reason, draft.raw, draft.rule)
+            yield (*shared, *made, list(draft.samples), lines)
+
+
+def _submissions(study: Study, alias: _Aliases) -> Iterator[Sequence[Any]]:
+    for one in study.submissions:
+        lines = [
+            {"kind": str(row.kind), "action": str(row.action), "line": row.draft_row, "reason": row.reason,
+             "text": row.text}
+            for row in one.rows
+        ]  # fmt: skip
+        about = (alias(one.person), str(one.group), one.instance, one.criterion, str(one.arm), one.run)
+        scores = (one.score, one.shown_score, one.first_score, one.planted)
+        yield (*about, *scores, one.opened_at, one.submitted_at, one.active_ms, lines)
+
+
+def _told(
+    rows: Any, who: int, alias: _Aliases, comments: Sequence[int], seen: list[str], people: list[str]
+) -> Iterator[Sequence[Any]]:
+    """Return export rows under pseudonyms, and collect the texts that people wrote."""
+    known = set(people)
+    for row in rows:
+        changed = list(row)
+        if changed[who] not in known:
+            known.add(changed[who])
+            people.append(changed[who])
+        changed[who] = alias(changed[who])
+        seen.extend(changed[spot] or "" for spot in comments)
+        yield changed
+
+
+def _count_naming(comments: Sequence[str], people: Sequence[str]) -> int:
+    """Return how many comments contain a name of at least three letters of somebody in the study."""
+    names = [re.escape(name.casefold()) for name in people if len(name) > 2]
+    if not names:
+        return 0
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(names)})(?!\w)")
+    return sum(pattern.search(text.casefold()) is not None for text in comments)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(dict(value) if isinstance(value, Mapping) else value, ensure_ascii=False)
+
+
+def list_examples(comments: Sequence[str]) -> list[str]:
+    """Return the first few texts that people wrote, each once."""
+    return list(islice(dict.fromkeys(comments), EXAMPLES))

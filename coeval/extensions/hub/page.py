@@ -1,0 +1,299 @@
+"""Set-up: a data set of the Hub to import, and the study that is sent there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import gradio as gr
+
+from coeval.domain import Person
+from coeval.errors import CoevalError, InputError
+from coeval.extensions.hub.address import START, is_hub_address, parse_address
+from coeval.extensions.hub.card import LICENCES
+from coeval.extensions.hub.client import Listing
+from coeval.extensions.hub.transfer import (
+    Leaving,
+    Pushed,
+    Target,
+    import_hub,
+    look_at_hub,
+    preview_hub,
+    preview_push,
+    push_study,
+    search_hub,
+)
+from coeval.ui.components.number_words import plural
+from coeval.ui.components.view import Node, View, el, table
+from coeval.ui.server.payloads import tell
+from coeval.ui.setup.import_views import hint_view, refused_view, title_of
+from coeval.ui.tabs import LoadedPanel, Update, more_settings, need_task
+from coeval.usecases.study_import import ImportOptions, ImportReport
+
+if TYPE_CHECKING:
+    from coeval.ui.setup.import_tab import ImportTab
+
+# Import: a data set of the Hugging Face Hub, found by its name or by words, and which of its parts.
+
+
+class HubBox:
+    """A place on the import page: search words, the data sets found, and the parts of the data set chosen.
+
+    A part is an address with its commit. The import page gives ``wire`` the components that a preview fills.
+    """
+
+    def __init__(self, tab: ImportTab) -> None:
+        self.tab, self.context = tab, tab.context
+        with more_settings("hub-box", "From the Hugging Face Hub"):
+            with gr.Row(elem_classes="actions"):
+                self.words = gr.Textbox(
+                    label="Name or search words",
+                    placeholder="OWNER/NAME",
+                    max_length=300,
+                    elem_id="hub-words",
+                )
+                self.find = gr.Button("Find", elem_id="hub-find", scale=0, min_width=100)
+            self.name = gr.Dropdown([], label="Data sets found", visible=False, elem_id="hub-name")
+            self.part = gr.Dropdown([], label="Config and split", visible=False, elem_id="hub-part")
+            self.show = gr.Button("Show its first rows", visible=False, elem_id="hub-show")
+        self.outputs = [self.name, self.part, self.show]
+
+    def wire(self, seen: list[Any]) -> None:
+        tab, listed = self.tab, [*self.outputs, self.tab.note]
+        for event in (self.find.click, self.words.submit):
+            tab.on(event, self.on_find, [self.words], listed)
+        tab.on(self.name.input, self.on_find, [self.name], listed)
+        tab.on(self.show.click, self.on_part, [self.part, tab.into, tab.name], seen)
+
+    def fits(self, address: str) -> bool:
+        return is_hub_address(address)
+
+    def import_from(self, person: Person, address: str, slug: str, options: ImportOptions) -> ImportReport:
+        return import_hub(self.context, person, address, slug, options)
+
+    def on_find(self, person: Person, slug: str, words: str | None) -> Update:
+        asked = (words or "").strip()
+        try:
+            if not asked:
+                raise InputError("Write the name of a data set, or words to search for.")
+            if not names_data_set(asked):
+                found = search_hub(self.context, person, asked)
+                return {self.tab.note: hint_view(), **self.list_found(found, asked)}
+            listing = look_at_hub(self.context, person, asked)
+            return {self.tab.note: found_note(listing), **self.list_parts(listing)}
+        except CoevalError as error:
+            return {self.tab.note: refused_view(error)}
+
+    def on_part(
+        self, person: Person, slug: str, address: str | None, into: str | None, name: str | None
+    ) -> Update:
+        tab = self.tab
+        try:
+            seen = preview_hub(self.context, person, address or "")
+            title = name or title_of(Path(parse_address(address or "").repo))
+            listed = tab.list_roles(person, slug, into, seen, seen.mapping)
+            return {**tab.with_preview(seen, title, address or ""), **listed}
+        except CoevalError as error:
+            return tab.without_preview(refused_view(error))
+
+    def list_found(self, names: list[str], words: str) -> Update:
+        """Show the results of a search as choices.
+
+        Raises:
+            InputError: nothing.
+        """
+        if not names:
+            raise InputError(
+                f"The Hub has no data set that fits “{words[:80]}”: try other words, or its whole name."
+            )
+        return {
+            self.name: gr.Dropdown(names, value=None, visible=True),
+            self.part: gr.Dropdown([], value=None, visible=False),
+            self.show: gr.Button(visible=False),
+        }
+
+    def list_parts(self, listing: Listing) -> Update:
+        """Return the parts of a data set.
+
+        Raises:
+            InputError: it has none that can be read.
+        """
+        if not listing.parts:
+            raise InputError(f"{listing.repo} has no file that can be read as a table.")
+        choices = [
+            (
+                f"{part.name} · {plural(len(part.files), 'file')}, {part.size / 1e6:,.1f} MB",
+                str(listing.address(part)),
+            )
+            for part in listing.parts
+        ]
+        if listing.is_ours:
+            whole = f"the whole study · {plural(len(listing.study.files), 'file')}, {listing.study.size / 1e6:,.1f} MB"
+            choices.insert(0, (whole, str(listing.address(listing.study))))
+        return {
+            self.name: gr.Dropdown([listing.repo], value=listing.repo, visible=True),
+            self.part: gr.Dropdown(choices, value=choices[0][1], visible=True),
+            self.show: gr.Button(visible=True),
+        }
+
+
+def names_data_set(words: str) -> bool:
+    """Return whether the words are a data set's whole name.
+
+    Raises:
+        InputError: they are meant as an address, and are none.
+    """
+    if not words.startswith(START) and "/" not in words:
+        return False
+    parse_address(words)
+    return True
+
+
+def found_note(listing: Listing) -> Node:
+    """Return a note about a found data set."""
+    kind = "private" if listing.private else "public"
+    return el(
+        "div.card",
+        el("h4", listing.repo),
+        el("p", f"A {kind} data set at commit {listing.revision[:12]}, which is kept with the task. Choose a part, "
+           "then look at its first rows."),
+    )  # fmt: skip
+
+
+# Set-up, Hosting: the study is sent to the Hugging Face Hub, after a look at all that leaves.
+
+PRIVATE, PUBLIC = "private", "public"
+EXAMPLE = 300
+"""Characters of a comment that are shown."""
+
+
+class PublishBox(LoadedPanel):
+    """The form for publishing: target and licence, preview, and the typed name to send it."""
+
+    def build(self) -> None:
+        with more_settings("publish", "Publish on the Hugging Face Hub"):
+            View(
+                el(
+                    "p.note",
+                    "Publish instances, drafts, submissions, votes and scores as a data set with a data "
+                    "card. You see a preview before anything is sent.",
+                )
+            )
+            with gr.Row():
+                name = gr.Textbox(
+                    label="Data set", placeholder="OWNER/NAME", max_length=300, elem_id="publish-name"
+                )
+                licence = gr.Dropdown(
+                    [("choose one", ""), *((title, key) for key, (title, _) in LICENCES.items())],
+                    value="",
+                    label="Licence",
+                    elem_id="publish-licence",
+                )
+                seen_by = gr.Radio(
+                    [("only its owners", PRIVATE), ("everybody", PUBLIC)],
+                    value=PRIVATE,
+                    label="Visibility of a new data set",
+                    elem_id="publish-private",
+                )
+            with gr.Row(elem_classes="actions"):
+                look = gr.Button("Preview", elem_id="publish-look", scale=0, min_width=240)
+            self.note = View(elem_id="publish-note")
+            self.digest = gr.State("")
+            with gr.Column(visible=False) as self.last:
+                self.typed = gr.Textbox(
+                    label="Type the data set’s full name to send it", max_length=300, elem_id="publish-typed"
+                )
+                with gr.Row(elem_classes="actions"):
+                    send = gr.Button(
+                        "Send it", variant="primary", elem_id="publish-send", scale=0, min_width=140
+                    )
+        self.outputs = [self.note, self.digest, self.last, self.typed]
+        target = [name, licence, seen_by]
+        self.on(look.click, self.on_look, target)
+        self.on(send.click, self.on_send, [*target, self.typed, self.digest])
+        for change in (name.change, licence.change, seen_by.change):
+            self.on(change, self.on_change)
+        self.on(self.task.change, self.on_change)
+
+    def load(self, person: Person, slug: str) -> Update:
+        return {}
+
+    def on_change(self, person: Person, slug: str, *_: object) -> Update:
+        """Discard the preview, because it no longer matches the fields."""
+        return self._show(None, "", open=False)
+
+    def on_look(
+        self, person: Person, slug: str, name: str | None, licence: str | None, seen_by: str | None
+    ) -> Update:
+        try:
+            target = _target(name, licence, seen_by)
+            leaving = preview_push(self.context, person, need_task(slug), target)
+        except CoevalError as error:
+            return self._show(_refused(error), "", open=False)
+        return self._show(leaving_view(leaving), leaving.digest, open=True)
+
+    def on_send(
+        self,
+        person: Person,
+        slug: str,
+        name: str | None,
+        licence: str | None,
+        seen_by: str | None,
+        typed: str | None,
+        digest: str | None,
+    ) -> Update:
+        try:
+            pushed = push_study(
+                self.context, person, need_task(slug), _target(name, licence, seen_by),
+                confirmed=typed or "", digest=digest or "",
+            )  # fmt: skip
+        except CoevalError as error:
+            return {self.note: _refused(error)}
+        return self._show(sent_view(pushed), "", open=False)
+
+    def _show(self, note: Node | None, digest: str, *, open: bool) -> Update:
+        return {
+            self.note: note,
+            self.digest: digest,
+            self.last: gr.Column(visible=open),
+            self.typed: "",
+        }
+
+
+def _target(name: str | None, licence: str | None, seen_by: str | None) -> Target:
+    return Target(name or "", licence or "", private=seen_by != PUBLIC)
+
+
+def leaving_view(seen: Leaving) -> Node:
+    """Everything that would leave, before it does."""
+    rows = [[name, f"{n:,}", f"{seen.sizes[f'{name}.parquet']:,}"] for name, n in seen.counts.items()]
+    examples = [el("li", text[:EXAMPLE] + ("…" if len(text) > EXAMPLE else "")) for text in seen.examples]
+    return el(
+        "div.card",
+        el("h4", f"Preview of {seen.repo}"),
+        el("p", seen.standing),
+        table(["Config", "Rows", "Bytes"], rows),
+        el("p", "The data card (README.md), a machine-readable description (croissant.json) and "
+        "the task " "(study.json) are added."),
+        el("h4", "Texts"),
+        el("ul", *(el("li", line) for line in seen.texts)),
+        *([el("p.note", "First texts that people wrote:"), el("ul", *examples)] if examples else []),
+        el("h4", "Ids"),
+        el("ul", *(el("li", line) for line in seen.ids)),
+    )  # fmt: skip
+
+
+def sent_view(pushed: Pushed) -> Node:
+    """Return the result, with a link to it."""
+    return el(
+        "div.card.done",
+        el("h4", "Sent" if pushed.sent.changed else "Nothing new"),
+        el("p", str(pushed)),
+        el("p", el("a", pushed.page, href=pushed.page, target="_blank")),
+        el("p", "To import it again: ", el("code", pushed.address)),
+        role="status",
+    )
+
+
+def _refused(error: CoevalError) -> Node:
+    return el("div.card.error", el("h4", "Not sent"), el("p", tell(error)), role="alert")

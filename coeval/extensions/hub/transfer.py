@@ -1,0 +1,264 @@
+"""Data sets of the Hub found, looked at and imported; a study previewed and, with its name typed, sent there."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from coeval.datasets import Preview, preview
+from coeval.domain import Person
+from coeval.errors import InputError
+from coeval.extensions.hub.address import START, HubAddress, choose_part, parse_address
+from coeval.extensions.hub.card import Facts, check_licence, render_card
+from coeval.extensions.hub.client import Hub, Listing, Sent, look_before, send_files
+from coeval.extensions.hub.content import list_examples, write_content
+from coeval.extensions.hub.croissant import render_croissant
+from coeval.extensions.hub.study_tables import CARD, CONFIGS, CROISSANT, STUDY, file_of
+from coeval.usecases.access import OWNERS, Context, require_task, use_case
+from coeval.usecases.reports.statistics import get_paper_tables, get_report
+from coeval.usecases.study_import import USUAL, ImportOptions, ImportReport, Origin, import_checked
+
+# Instances from data sets of the Hugging Face Hub: found, looked at, imported with the commit they were
+# read at.
+
+
+def open_hub(context: Context) -> Hub:
+    """Return the Hub that the settings name, with their token."""
+    return Hub(context.settings.snapshots.endpoint, context.settings.snapshots.token)
+
+
+@use_case(OWNERS)
+def search_hub(context: Context, person: Person, words: str) -> list[str]:
+    """Search the Hugging Face Hub for data sets.
+
+    Raises:
+        InputError: the Hub cannot be asked.
+    """
+    return open_hub(context).search(words)
+
+
+@use_case(OWNERS)
+def look_at_hub(context: Context, person: Person, address: str) -> Listing:
+    """Return the parts of a data set of the Hugging Face Hub, and its commit.
+
+    Raises:
+        InputError: the address names no data set that can be seen.
+    """
+    asked = parse_address(address)
+    return open_hub(context).look(asked.repo, asked.revision)
+
+
+@use_case(OWNERS)
+def preview_hub(context: Context, person: Person, address: str) -> Preview:
+    """Look at a part of a data set of the Hugging Face Hub before it is imported.
+
+    Raises:
+        InputError: the part cannot be fetched, or not be read.
+    """
+    with _fetched(context, address) as (path, _):
+        return preview(path)
+
+
+@use_case(OWNERS)
+def import_hub(
+    context: Context, person: Person, address: str, slug: str, options: ImportOptions = USUAL
+) -> ImportReport:
+    """Import a part of a data set of the Hugging Face Hub; the commit is kept with the task.
+
+    Raises:
+        InputError: the part cannot be fetched, or not be used. Nothing was written.
+    """
+    with _fetched(context, address) as (path, origin):
+        report = import_checked(
+            context, person, options.open(path, slug), options,
+            Origin(str(replace(origin, revision="")), origin.revision),
+        )  # fmt: skip
+    report.notes.append(f"Read from {origin}.")
+    return report
+
+
+@contextmanager
+def _fetched(context: Context, address: str) -> Iterator[tuple[Path, HubAddress]]:
+    """Fetch the files of a part for the time of reading, with the part's address and commit."""
+    asked, hub = parse_address(address), open_hub(context)
+    listing = hub.look(asked.repo, asked.revision)
+    # a published study is more than a table: without a part's name, import all of it
+    whole = listing.is_ours and not asked.config
+    part = listing.study if whole else choose_part(listing.parts, asked)
+    with TemporaryDirectory(prefix="coeval-hub-") as folder:
+        yield hub.fetch(listing, part, Path(folder)), listing.address(part)
+
+
+# A study sent to the Hugging Face Hub: looked at first, then, with the data set's name typed, in one
+# commit.
+
+FILES = (CARD, CROISSANT, STUDY, *map(file_of, CONFIGS))
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The target of a study: OWNER/NAME or its address, the licence, and the visibility."""
+
+    name: str
+    licence: str
+    private: bool = True
+    """Visibility of a new data set. An existing one keeps its own, which must then not be public."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """The previewed study; ``digest`` covers every byte of it."""
+
+    repo: str
+    standing: str
+    """The current data set with that name."""
+    counts: Mapping[str, int]
+    sizes: Mapping[str, int]
+    """Bytes of each file."""
+    texts: Sequence[str]
+    """Sentences: which texts leave."""
+    ids: Sequence[str]
+    """Sentences about the names of instances and people."""
+    examples: Sequence[str]
+    """The first texts that people wrote."""
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """The result of sending, and its address."""
+
+    repo: str
+    sent: Sent
+    address: str
+    """The address of the data set at this commit, for an import."""
+    page: str
+
+    def __str__(self) -> str:
+        if not self.sent.changed:
+            return f"{self.repo} holds all of it already, at commit {self.sent.revision[:12]}: nothing was changed."
+        made = "A new data set was made. " if self.sent.created else ""
+        return f"{made}{self.repo} holds the study at commit {self.sent.revision[:12]}."
+
+
+@use_case(OWNERS)
+def preview_push(context: Context, person: Person, slug: str, target: Target) -> Leaving:
+    """Return a preview of what a study would send to the Hugging Face Hub.
+
+    Raises:
+        InputError: the name or the licence is none, or the data set cannot be written to as it stands.
+    """
+    repo, hub = _check(context, slug, target), _open_hub(context)
+    standing = look_before(hub, repo)
+    if standing is not None and target.private and not standing.private:
+        raise InputError(f"{repo} is public: choose public, or another name. Nothing was sent.")
+    with _written(context, person, slug, repo, target.licence) as (facts, folder):
+        content = facts.content
+        n = content.counts
+        further = f", and further columns: {', '.join(content.fields)}" if content.fields else ""
+        named = (
+            f" {content.naming:,} of them hold the name of somebody of the study: read these before you send them."
+            if content.naming
+            else ""
+        )
+        return Leaving(
+            repo=repo,
+            standing=(
+                "There is no such data set that the token may see: a new one will be made, "
+                + ("private." if target.private else "public.")
+                if standing is None
+                else f"The data set is there, {'private' if standing.private else 'public'}, at commit "
+                f"{standing.revision[:12]}: files of these names are replaced, all others stay."
+            ),
+            counts=n,
+            sizes={name: (folder / name).stat().st_size for name in FILES},
+            texts=[
+                f"The inputs, outputs and references of {n['instances']:,} instances{further}.",
+                "The task's name, description and guidelines, and its criteria with their guides.",
+                f"{n['drafts']:,} drafts, line by line, with the models' own words.",
+                f"{len(content.comments):,} texts that people wrote: reasons, wordings, lines they added. They go "
+                f"as they were written.{named}"
+                if content.comments
+                else "People have written nothing yet.",
+            ],
+            ids=[
+                "The ids of instances, documents and systems, as they were imported, and the labels of runs.",
+                f"{facts.people} Names, e-mail addresses and ids at crowd services stay here.",
+            ],
+            examples=list_examples(content.comments),
+            digest=_digest(folder),
+        )
+
+
+@use_case(OWNERS)
+def push_study(
+    context: Context, person: Person, slug: str, target: Target, *, confirmed: str, digest: str
+) -> Pushed:
+    """Send the previewed study to the Hugging Face Hub after you typed the data set's full name.
+
+    Raises:
+        InputError: the name was not typed, the study changed since it was looked at, or the Hub refuses. The data
+            set then holds what it held.
+    """
+    repo, hub = _check(context, slug, target), _open_hub(context)
+    if confirmed.strip() != repo:
+        raise InputError(f"Type the data set's whole name, {repo}, to send the study. Nothing was sent.")
+    with _written(context, person, slug, repo, target.licence) as (facts, folder):
+        if _digest(folder) != digest:
+            raise InputError(
+                f"“{slug}”, or the licence, is not as you looked at it: look again at what would leave. Nothing was "
+                "sent."
+            )
+        paths = [folder / name for name in FILES]
+        sent = send_files(
+            hub, repo, paths, private=target.private, message="The study as it stands, by CoEval"
+        )
+    return Pushed(repo, sent, f"{START}{repo}@{sent.revision}", f"{hub.endpoint}/datasets/{repo}")
+
+
+def _open_hub(context: Context) -> Hub:
+    return Hub(context.settings.snapshots.endpoint, context.settings.snapshots.token)
+
+
+def _check(context: Context, slug: str, target: Target) -> str:
+    """Return the data set's name if a study may be published there."""
+    with context.store.read() as db:
+        require_task(db, slug)
+    asked = parse_address(target.name)
+    if asked.revision or asked.config:
+        raise InputError(f"A study goes to a whole data set: write {START}{asked.repo}.")
+    if asked.repo == context.settings.snapshots.repo:
+        raise InputError(f"{asked.repo} holds this file's snapshots: give the study another name.")
+    check_licence(target.licence)
+    return asked.repo
+
+
+@contextmanager
+def _written(
+    context: Context, person: Person, slug: str, repo: str, licence: str
+) -> Iterator[tuple[Facts, Path]]:
+    """Every file that leaves, in a folder that is gone afterwards."""
+    with TemporaryDirectory(prefix="coeval-hub-") as name:
+        folder = Path(name)
+        with context.store.read() as db:
+            content = write_content(db, slug, folder)
+        if not content.study.instances:
+            raise InputError(f"“{slug}” has no instances yet: import some first.")
+        methods, agreement = "", {}
+        if any(each.score is not None for each in content.study.submissions):
+            methods = str(get_paper_tables(context, person, slug)["methods.md"]).strip()
+            agreement = get_report(context, person, slug)["agreement"]
+        facts = Facts(repo, licence, content, methods, agreement)
+        (folder / CARD).write_text(render_card(facts), encoding="utf-8")
+        croissant = render_croissant(facts, folder, _open_hub(context).endpoint)
+        (folder / CROISSANT).write_text(croissant, encoding="utf-8")
+        yield facts, folder
+
+
+def _digest(folder: Path) -> str:
+    files = (hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in FILES)
+    return hashlib.sha256("".join(files).encode()).hexdigest()

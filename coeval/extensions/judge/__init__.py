@@ -1,0 +1,14 @@
+"""A judge that is fitted on scores of people, proved on others, and used without CoEval."""
+
+from __future__ import annotations
+
+from coeval.extending import Extension
+
+extension = Extension(
+    name="judge",
+    title="Judge",
+    commands=("commands:add_judge",),
+    study_tabs=("page:JudgeTab",),
+    routes=("page:add_judge_files",),
+    help=(("For researchers", "certificate.md"), ("For engineers", "judgefile.md")),
+)

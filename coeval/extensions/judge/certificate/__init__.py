@@ -1,0 +1,1 @@
+"""A judge's quality on documents that it was not fitted on."""

@@ -1,0 +1,155 @@
+"""A judge after fitting and before its certificate: the learned parts, and everything that was tried."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from coeval.extensions.judge.certificate.rivals import as_number
+from coeval.extensions.judge.certificate.schema import Hash, Number
+from coeval.extensions.judge.learning.cross_validation import baselines
+from coeval.extensions.judge.learning.learn import Study
+from coeval.extensions.judge.model.fitted import Fitted
+from coeval.extensions.judge.model.labels import Labels
+from coeval.llm.prompting.worked_examples import Part
+
+CANDIDATES = {
+    "isotonic": "a map that only rises (isotonic)",
+    "ordinal": "a cumulative logit with shrinkage",
+    "linear": "a line with shrinkage",
+    "across": "a line with shrinkage that hears the other criteria",
+    "probabilities": "the probabilities of its answers, with shrinkage",
+    "mean": "the mean of several judges",
+    "ridge": "several judges, weighted with shrinkage",
+    "vote": "the vote of several judges",
+    "samples": "by the spread of its samples",
+    "jury": "by the disagreement of the judges",
+    "probability": "by the probability of its likeliest answer",
+}
+"""Names of steps' candidates in sentences, if their own names are unclear."""
+
+
+class Tried(Part):
+    """A step, or one candidate for it, compared with the judge before it by cross-validation over dev documents.
+
+    ``gain`` is the fall of the mean squared error (of the step on when to ask a person, the rise of agreement), above 0
+    where it helps; it is kept where the one-sided ``p_value`` is below ``bound``.
+    """
+
+    step: str
+    candidate: str
+    criterion: str
+    gain: Number
+    p_value: float | None
+    bound: float
+    kept: bool
+    reason: str = ""
+
+    @property
+    def words(self) -> str:
+        """The candidate in words."""
+        return CANDIDATES.get(self.candidate, self.candidate)
+
+
+class DevBaseline(Part):
+    """A baseline for the judge on the dev part."""
+
+    name: str
+    note: str
+    lines: int
+    rmse: Number
+
+
+class DevPart(Part):
+    """The data that the judge was fitted on."""
+
+    documents: int
+    lines: int
+    people: int
+    scores: int
+    arms: str
+    leaned: bool
+    labels: Hash
+
+
+class FrozenJudge(Part):
+    """A judge that no longer changes. ``judge`` is the run it starts from, ``members`` are the judges that it uses."""
+
+    judge: str
+    members: tuple[str, ...]
+    models: tuple[str, ...]
+    prompts: tuple[Hash, ...]
+    fitted: Fitted
+    dev: DevPart
+    baselines: tuple[DevBaseline, ...]
+    tried: tuple[Tried, ...]
+    before: Number
+    """The root mean squared error before anything was learned, and after, by cross-validation."""
+    after: Number
+
+    @property
+    def hash(self) -> str:
+        """Return the SHA-256 of everything that determines its scores: members, prompts, fitted parts."""
+        return hash_judge(self.members, self.prompts, self.fitted)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Return the steps that were kept, in sentences."""
+        return tuple(
+            f"{one.step.capitalize()}{f' by “{one.criterion}”' if one.criterion else ''}: {one.words}."
+            for one in self.tried
+            if one.kept
+        )
+
+
+def hash_judge(members: tuple[str, ...], prompts: tuple[str, ...], fitted: Fitted) -> str:
+    """See ``FrozenJudge.hash``."""
+    decides = {"members": members, "prompts": prompts, "fitted": fitted.model_dump(mode="json")}
+    text = json.dumps(decides, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def list_members(fitted: Fitted, judge: str) -> tuple[str, ...]:
+    """Return the judges that the fitted judge uses; ``judge`` alone if it uses no jury."""
+    if fitted.jury is None:
+        return (judge,)
+    return tuple(sorted({member.judge for bench in fitted.jury.benches.values() for member in bench.members}))
+
+
+def describe_tried(study: Study) -> tuple[Tried, ...]:
+    """Return every comparison of a study."""
+    return tuple(
+        Tried(
+            step=one.step,
+            candidate=one.candidate,
+            criterion=one.criterion,
+            gain=as_number(one.gain),
+            p_value=one.p_value if one.p_value == one.p_value else None,
+            bound=one.bound,
+            kept=one.kept,
+            reason=one.reason,
+        )
+        for one in study.comparisons
+    )
+
+
+def describe_baselines(labels: Labels) -> tuple[DevBaseline, ...]:
+    """Return the baselines on the dev part, over all criteria."""
+    return tuple(
+        DevBaseline(name=one.name, note=one.note, lines=one.measures.lines, rmse=as_number(one.measures.rmse))
+        for one in baselines(labels)
+        if not one.criterion
+    )
+
+
+def describe_dev(labels: Labels, study: Study, arms: str, leaned: bool, labels_hash: str) -> DevPart:
+    """Return a description of the data that a study was fitted on."""
+    return DevPart(
+        documents=len(labels.documents),
+        lines=len(study.lines),
+        people=int(labels.people["person"].nunique()),
+        scores=len(labels.people),
+        arms=arms,
+        leaned=leaned,
+        labels=labels_hash,
+    )

@@ -1,0 +1,125 @@
+"""Baselines for the judge on the sealed lines, computed only from the dev part and people's scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from coeval.extensions.judge.certificate.schema import Number, Rival
+from coeval.extensions.judge.learning.cross_validation import KEYS, mean_over_documents, measure
+from coeval.extensions.judge.model.labels import Labels
+from coeval.stats.estimates import Estimate
+
+JUDGE, CONSTANT, CRITERIA, RAW, PERSON = (
+    "this judge",
+    "a constant",
+    "criterion means",
+    "the judge before learning",
+    "the best single person",
+)
+
+
+def as_number(estimate: Estimate) -> Number:
+    """Return an estimate as a certificate keeps it."""
+    if not estimate.defined:
+        return Number(value=None, reason=estimate.reason or "undefined")
+    low, high = estimate.ci
+    bounded = low == low and high == high
+    return Number(
+        value=float(estimate),
+        low=float(low) if bounded else None,
+        high=float(high) if bounded else None,
+        clusters=int(estimate.details.get("clusters", 0)) if bounded else 0,
+    )
+
+
+def compare_rivals(
+    lines: pd.DataFrame, raw: Mapping[str, pd.DataFrame], dev: Labels, sealed: Labels
+) -> tuple[Rival, ...]:
+    """Return the judge and its rivals, all on the lines that the judge scored but for single people.
+
+    Parameters
+    ----------
+    lines : the sealed lines with ``human`` (people's mean), ``document`` and the judge's ``score``.
+    raw : each judge as it was before anything was learned: ``instance``, ``criterion``, ``score``, by its name.
+    dev, sealed : people's scores of the two parts; constants are means of ``dev``, and the person is chosen on it.
+    """
+    scored = lines[lines["score"].notna()]
+    means = dev.people.groupby("criterion")["score"].mean()
+    overall = dev.people["score"].mean()
+    rivals = [
+        _rival(JUDGE, "as it was frozen", scored, scored),
+        _rival(
+            CONSTANT,
+            f"people's mean on the dev part, {overall:.2f}, for every line",
+            scored.assign(score=overall),
+            scored,
+        ),
+        _rival(
+            CRITERIA,
+            "people's mean on the dev part by criterion",
+            scored.assign(score=scored["criterion"].map(means)),
+            scored,
+        ),
+    ]
+    for name, table in raw.items():
+        own = scored.drop(columns="score").merge(table[[*KEYS, "score"]], on=KEYS)
+        rivals.append(_rival(RAW if len(raw) == 1 else f"{RAW}: {name}", f"{name}, as it is", own, scored))
+    rivals.append(_best_person(scored, dev, sealed))
+    return tuple(rivals)
+
+
+def _rival(name: str, note: str, own: pd.DataFrame, judge: pd.DataFrame) -> Rival:
+    measured = measure(own)
+    both = own[[*KEYS, "document", "human", "score"]].merge(
+        judge[[*KEYS, "score"]], on=KEYS, suffixes=("", "_judge")
+    )
+    both = both.dropna(subset=["score", "score_judge"])
+    gap = (both["score"] - both["human"]) ** 2 - (both["score_judge"] - both["human"]) ** 2
+    gain = mean_over_documents(gap, both["document"])
+    return Rival(
+        name=name,
+        note=note,
+        lines=measured.lines,
+        rmse=as_number(measured.rmse),
+        mae=as_number(measured.mae),
+        pearson=as_number(measured.pearson),
+        kendall=as_number(measured.kendall),
+        gain=Number(value=0.0) if name == JUDGE else as_number(gain),
+    )
+
+
+def _best_person(scored: pd.DataFrame, dev: Labels, sealed: Labels) -> Rival:
+    """Return the person nearest to the others on the dev part, and the judge, on the same lines."""
+    own = _against_others(dev.people)
+    tried = _against_others(sealed.people)
+    errors = ((own["score"] - own["human"]) ** 2).groupby(own["person"]).mean()
+    errors = errors[errors.index.isin(tried["person"])]
+    if errors.empty:
+        reason = "nobody has lines in both parts that somebody else scored too"
+        nothing = Number(value=None, reason=reason)
+        return Rival(
+            name=PERSON,
+            note=reason,
+            lines=0,
+            rmse=nothing,
+            mae=nothing,
+            pearson=nothing,
+            kendall=nothing,
+            gain=nothing,
+        )
+    kept = tried[tried["person"] == errors.idxmin()]
+    judge = kept.drop(columns="score").merge(scored[[*KEYS, "score"]], on=KEYS)
+    note = (
+        "whoever was nearest to the others on the dev part, against the others; the gain holds the judge against the "
+        "same others"
+    )
+    return _rival(PERSON, note, kept, judge)
+
+
+def _against_others(people: pd.DataFrame) -> pd.DataFrame:
+    """Return each person's scores of lines that others scored too, with the others' mean as ``human``."""
+    grouped = people.groupby(KEYS)["score"]
+    total, n = grouped.transform("sum"), grouped.transform("size")
+    return people.assign(human=(total - people["score"]) / (n - 1).where(n > 1))[n > 1]

@@ -1,0 +1,302 @@
+"""``python -m coeval judge run|gate|check|schema``: use a judge from its file. Other commands make the file."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coeval.cli.results import Parsers
+from coeval.cli.run_options import build_json_option, print_json
+from coeval.extensions.judge.commands_study import add_making, write_whole
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from coeval.domain import Instance
+    from coeval.extensions.judge.runtime.drift import Check
+    from coeval.extensions.judge.runtime.judge import Asked, Judge
+
+KINDS = "seal|learn|examples|wording|people|certify|take|run|gate|check|schema"
+
+
+def add_judge(parsers: Parsers) -> None:
+    judge = parsers.commands.add_parser(
+        "judge", help="make a judge.json of a study, score outputs by it, hold a gate"
+    )
+    kinds = judge.add_subparsers(
+        required=True, metavar="seal|learn|examples|wording|people|certify|take|run|gate|check|schema"
+    )
+    add_making(kinds, parsers.task)
+    asking = _build_asking()
+    inputs = _build_inputs()
+    report = build_json_option()
+    run = kinds.add_parser(
+        "run", parents=[asking, inputs, report], help="score every output by every criterion"
+    )
+    run.add_argument("--out", type=Path, metavar="F.csv", help="file for the scores (default: terminal)")
+    run.add_argument(
+        "--write-batch",
+        type=Path,
+        metavar="F.jsonl",
+        help="write the questions to a file for a batch service",
+    )
+    run.set_defaults(command=_run, opens_file=False)
+    gate = kinds.add_parser(
+        "gate",
+        parents=[asking, inputs, report],
+        help="test that a new system is no worse than an old one",
+        epilog="Exit codes: 0 no worse, 3 regression, 4 undecided, 1 error, 2 wrong options.",
+    )
+    gate.add_argument("--system", required=True, metavar="NEW", help="system name in the column “system”")
+    gate.add_argument("--against", required=True, metavar="OLD")
+    gate.add_argument(
+        "--margin", type=float, default=-0.1, help="largest accepted loss in points (default: -0.1)"
+    )
+    gate.add_argument(
+        "--min-n", type=int, default=50, metavar="N", help="fewest documents for a decision (default: 50)"
+    )
+    gate.add_argument(
+        "--level", type=_read_level, default=0.05, help="significance level of the verdict (default: .05)"
+    )
+    gate.add_argument(
+        "--threshold", type=float, metavar="SCORE",
+        help="pass mark for the rate of changed verdicts between runs (default: the middle of the scale)",
+    )  # fmt: skip
+    gate.add_argument(
+        "--labels", type=Path, metavar="F", help="people's scores of some outputs: instance, criterion, score"
+    )
+    gate.add_argument("--junit", type=Path, metavar="F.xml", help="also write a JUnit file")
+    gate.set_defaults(command=_gate, opens_file=False)
+    check = kinds.add_parser(
+        "check",
+        parents=[asking, report],
+        help="ask the certificate's questions again: does the endpoint still answer as it did?",
+        epilog="Exit codes: 0 no drift shown, 3 drift, 4 undecided, 1 error, 2 wrong options.",
+    )
+    check.add_argument(
+        "--questions", type=Path, metavar="F",
+        help="a table with the inputs and outputs of the study (default: questions.jsonl beside the judge)",
+    )  # fmt: skip
+    check.add_argument("--level", type=_read_level, default=0.01, help="false alarm rate (default: .01)")
+    check.add_argument(
+        "--passes", type=_read_passes, default=0, metavar="N",
+        help="passes over the questions (default: two if one answer makes a score, else one)",
+    )  # fmt: skip
+    check.set_defaults(command=_check, opens_file=False)
+    schema = kinds.add_parser("schema", help="print the JSON Schema of judge.json")
+    schema.set_defaults(command=_print_schema, opens_file=False)
+
+
+def _build_asking() -> argparse.ArgumentParser:
+    """Return the judge, and the settings for asking its models."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("judge", type=Path, metavar="judge.json")
+    parser.add_argument(
+        "--key", type=Path, metavar="KEY.pub", help="public key that must have signed the file"
+    )
+    parser.add_argument(
+        "--ledger", type=Path, default=Path("coeval-ledger.db"), metavar="F.db",
+        help="file that saves every answer, so that repeat runs are free (default: coeval-ledger.db)",
+    )  # fmt: skip
+    parser.add_argument("--concurrency", type=int, default=0, metavar="N")
+    parser.add_argument("--price-in", type=float, default=0.0, help="price of a million prompt tokens")
+    parser.add_argument("--price-out", type=float, default=0.0, help="price of a million answer tokens")
+    return parser
+
+
+def _build_inputs() -> argparse.ArgumentParser:
+    """Return the outputs to judge, and the source of their answers."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument(
+        "--input", required=True, type=Path, metavar="F", help="CSV, JSONL or Excel with input and output"
+    )
+    parser.add_argument(
+        "--map",
+        nargs="*",
+        default=[],
+        metavar="FIELD=COLUMN",
+        help="columns with other names, as field=column",
+    )
+    parser.add_argument("--replay", action="store_true", help="use only saved answers, without network")
+    parser.add_argument(
+        "--read-batch", nargs="+", type=Path, default=[], metavar="F.jsonl",
+        help="first read these results of a batch and use their answers",
+    )  # fmt: skip
+    return parser
+
+
+def _read_level(text: str) -> float:
+    if not 0 < (level := float(text)) < 0.5:
+        raise argparse.ArgumentTypeError(f"{text} is no level: give a number between 0 and .5, such as .05")
+    return level
+
+
+def _read_passes(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 20:
+        raise argparse.ArgumentTypeError(f"{text} passes cannot be made: give a number from 1 to 20")
+    return int(text)
+
+
+def _open_judge(options: argparse.Namespace) -> Judge:
+    """Return the judge in the file; warn on stderr if the file has no hash."""
+    from coeval.extensions.judge.model.judge_file import load_judge, read_public_key
+    from coeval.extensions.judge.runtime.judge import Judge
+
+    file = load_judge(options.judge, read_public_key(options.key) if options.key else "")
+    if file.notice:
+        print(file.notice, file=sys.stderr)
+    return Judge(file)
+
+
+def _run(options: argparse.Namespace) -> None:
+    from coeval.cli.files import read_mapping
+    from coeval.extensions.judge.runtime.input_files import load_outputs, write_judge_questions
+    from coeval.extensions.judge.runtime.judge import COLUMNS
+    from coeval.safe_csv import to_csv
+
+    judge = _open_judge(options)
+    instances = load_outputs(options.input, read_mapping(options.map))
+    if options.write_batch:
+        batch = write_judge_questions(judge.file, instances, options.write_batch, options.ledger)
+        print(*batch.paths, sep="\n")
+        print(f"{batch.written:,} questions", file=sys.stderr)
+        return
+    table = _score(judge, instances, options)
+    table = table[list(COLUMNS)]
+    if options.json:
+        print_json({"judge": judge.file.name, "hash": judge.file.hash, "scores": table.to_dict("records")})
+    if options.out:
+        write_whole(options.out, to_csv(table).encode("utf-8"))
+    elif not options.json:
+        print(to_csv(table), end="")
+    _tell(table)
+
+
+def _score(judge: Judge, instances: list[Instance], options: argparse.Namespace) -> pd.DataFrame:
+    from dataclasses import replace
+
+    from coeval.extensions.judge.runtime.input_files import read_judge_results
+    from coeval.llm.running.batch_files import ENDPOINT
+
+    asked = _read_asked(options)
+    if options.read_batch:
+        received = read_judge_results(options.read_batch, options.ledger, asked.prices)
+        print(*received.bad_lines, received, sep="\n", file=sys.stderr)
+        asked = replace(asked, replay=True, endpoint=ENDPOINT)
+    return judge.score_instances(instances, asked)
+
+
+def _read_asked(options: argparse.Namespace) -> Asked:
+    from coeval.extensions.judge.runtime.judge import Asked
+    from coeval.llm.running.ledger import Prices
+
+    return Asked(
+        ledger=options.ledger,
+        progress=sys.stderr.isatty(),
+        concurrency=options.concurrency,
+        prices=Prices(options.price_in, options.price_out),
+        replay=getattr(options, "replay", False),
+    )
+
+
+def _tell(table: pd.DataFrame) -> None:
+    """Report the result on stderr; exit with code 1 if some outputs have no score."""
+    from coeval.extensions.judge.model.fitted import find_unmoved, tell_unmoved
+
+    lost = int(table["score"].isna().sum())
+    said = f"{table['instance'].nunique():,} outputs, {len(table):,} scores"
+    said += f", {int(table['ask_person'].sum()):,} of them for a person to look at"
+    if lost:
+        reason = next((reason for reason in table["reason"] if reason), "")
+        said += f"; {lost:,} without a score: {reason}"
+    print(said, file=sys.stderr)
+    for criterion, slope in find_unmoved(table).items():
+        print(tell_unmoved(criterion, slope), file=sys.stderr)
+    if lost:
+        raise SystemExit(1)
+
+
+def _gate(options: argparse.Namespace) -> None:
+    from coeval.cli.files import read_mapping
+    from coeval.extensions.judge.runtime.gate import EXIT_CODES, Terms, hold_gate, tell_basis, write_junit
+    from coeval.extensions.judge.runtime.input_files import add_people, load_labels, load_outputs
+
+    terms = Terms(
+        options.system, options.against, options.margin, options.min_n, options.level, options.threshold
+    )
+    judge = _open_judge(options)
+    instances = load_outputs(options.input, read_mapping(options.map))
+    labels = load_labels(options.labels) if options.labels else {}
+    terms.check([one.system for one in instances])
+    table = add_people(_score(judge, instances, options), judge.file, instances, labels)
+    gate = hold_gate(table, judge.file, terms)
+    if options.junit:
+        write_junit(options.junit, gate, judge.file.name)
+    code, basis = EXIT_CODES[gate.outcome], tell_basis(gate, judge.file)
+    if options.json:
+        print_json(
+            {
+                "outcome": gate.outcome,
+                "exit_code": code,
+                "hash": judge.file.hash,
+                "terms": gate.terms,
+                "lines": gate.lines,
+                "basis": basis,
+            }
+        )
+    else:
+        print(gate, basis, sep="\n")
+    if code:
+        raise SystemExit(code)
+
+
+def _check(options: argparse.Namespace) -> None:
+    import asyncio
+
+    from coeval.extensions.judge.runtime.drift import POWER, check_judge
+    from coeval.extensions.judge.runtime.input_files import load_outputs
+
+    judge = _open_judge(options).file
+    beside = options.judge.parent / "questions.jsonl"
+    path = options.questions or (beside if beside.is_file() else None)
+    samples = load_outputs(path) if path else []
+    check = asyncio.run(check_judge(judge, samples, _read_asked(options), options.passes))
+    drift = check.drift
+    least = drift.find_least(options.level)
+    code = 4 if not check.tells else 3 if drift.shown(options.level) else 0
+    if options.json:
+        head = {"exit_code": code, "level": options.level, "least_shift": least, "power": POWER}
+        print_json(head | asdict(check))
+    else:
+        _tell_check(check, code, options.level, least)
+    if code:
+        raise SystemExit(code)
+
+
+def _tell_check(check: Check, code: int, level: float, least: float) -> None:
+    from coeval.extensions.judge.runtime.drift import POWER
+
+    print(
+        f"{check.answered} of {check.asked} questions were answered readably; the scores moved by "
+        f"{check.drift.shift:+.1%} of the scale (p = {check.drift.p_value:.3g})."
+    )
+    if code == 4:
+        print("CANNOT TELL: too few questions were answered to say whether the endpoint changed.")
+    elif code == 3:
+        print(f"DRIFT: the endpoint does not answer as it did (false alarm: {level:.2g} at most).")
+    elif not least:
+        print(f"No drift shown at a level of {level:.2g}: every answer has the score that it had.")
+    else:
+        print(
+            f"No drift shown at a level of {level:.2g}. A shift of the mean by {least:.1%} of the scale is found in "
+            f"{POWER:.0%} of such checks, and a smaller one is easily missed: more --passes find more."
+        )
+
+
+def _print_schema(options: argparse.Namespace) -> None:
+    from coeval.extensions.judge.model.file_schema import render_json_schema
+
+    print(render_json_schema(), end="")

@@ -1,0 +1,272 @@
+"""``python -m coeval judge seal|learn|examples|wording|people|certify|take``: make a judge from a study."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import csv
+import io
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coeval.cli.run_options import add_judging_options, build_json_option, print_json, read_judging_options
+from coeval.usecases.access import OPERATOR, Context
+
+if TYPE_CHECKING:
+    from coeval.extensions.judge.model.file_schema import JudgeFile
+
+RUN: dict[str, Any] = {
+    "metavar": "LABEL",
+    "default": "",
+    "help": "run of the judge (default: the run that annotators see)",
+}
+
+
+def add_making(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
+    """Add the commands to those of ``judge``."""
+    seal = kinds.add_parser("seal", parents=[task], help="split the documents once")
+    seal.add_argument(
+        "--share", type=float, default=0.5, help="share of the documents to seal (default: 0.5)"
+    )
+    seal.set_defaults(command=_seal)
+    report = build_json_option()
+    learn = kinds.add_parser(
+        "learn", parents=[task, report], help="learn from the dev part and freeze the judge"
+    )
+    learn.add_argument("--run", **RUN)
+    learn.set_defaults(command=_learn)
+    _add_examples(kinds, task)
+    _add_wording(kinds, task)
+    people = kinds.add_parser(
+        "people", parents=[task, report], help="list the lines that the judge leaves to people"
+    )
+    people.add_argument("--out", type=Path, metavar="F.csv", help="file for the list (default: terminal)")
+    which = people.add_mutually_exclusive_group()
+    which.add_argument("--assign", action="store_true", help="assign only these lines to the team")
+    which.add_argument("--end", action="store_true", help="assign all lines to the team again")
+    people.set_defaults(command=_list_people)
+    proof = kinds.add_parser("certify", parents=[task, report], help="open the seal (recorded)")
+    proof.add_argument(
+        "--confirm", default="", metavar='"opening N"', help="confirmation text that the command asks for"
+    )
+    proof.add_argument(
+        "--margin", type=float, help="equivalence margin as a share of the scale (default: 0.125)"
+    )
+    proof.set_defaults(command=_certify)
+    take = kinds.add_parser(
+        "take", parents=[task], help="write judge.json",
+        description="The other options describe how a judge with imported scores asks; other judges do not need them.",
+    )  # fmt: skip
+    take.add_argument("--out", type=Path, default=Path("judge.json"), metavar="F.json")
+    take.add_argument("--force", action="store_true", help="replace the file without asking")
+    take.add_argument(
+        "--sign", type=Path, metavar="KEY", help="sign it with this private key of Ed25519 (SSH or PEM)"
+    )
+    take.add_argument("--texts", action="store_true", help="include the texts that judge check asks again")
+    add_judging_options(take)
+    take.set_defaults(command=_take)
+
+
+def _add_examples(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
+    parser = kinds.add_parser(
+        "examples", parents=[task, build_json_option()], help="list or take examples from corrections"
+    )
+    parser.add_argument("--run", **RUN)
+    parser.add_argument(
+        "--number", type=int, default=4, metavar="N", help="examples per criterion (default: 4)"
+    )
+    parser.add_argument(
+        "--take", nargs="+", type=int, metavar="N", help="draft a run with the examples of these numbers"
+    )
+    parser.set_defaults(command=_examples)
+
+
+def _add_wording(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
+    parser = kinds.add_parser(
+        "wording", parents=[task], help="propose, take or leave a clearer wording from corrections"
+    )
+    parser.add_argument("--run", **RUN)
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--criterion", metavar="TEXT", help="criterion for which the model proposes a wording")
+    which.add_argument("--take", type=int, metavar="N", help="put proposal N to the vote")
+    which.add_argument("--leave", type=int, metavar="N", help="keep the criterion unchanged")
+    parser.set_defaults(command=_wording)
+
+
+def _seal(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.judge.seal import seal_task
+
+    seal = seal_task(context, OPERATOR, options.task, options.share)
+    print(f"sealed: {seal.share:.0%} of the documents, for good")
+
+
+def _learn(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.judge.fit import fit_judge
+
+    frozen = fit_judge(context, OPERATOR, options.task, options.run)
+    if options.json:
+        print_json(frozen.model_dump(mode="json") | {"hash": frozen.hash})
+        return
+    print(*(frozen.kept or ["No step helped by more than noise: the judge stays as it is."]), sep="\n")
+    print(f"frozen: {frozen.judge}, {frozen.hash}", file=sys.stderr)
+
+
+def _examples(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.judge.corrections import propose_examples, take_examples
+    from coeval.usecases.drafting.execution import run_drafting
+
+    chosen = propose_examples(context, OPERATOR, options.task, options.run, options.number)
+    if not options.take:
+        rows = [
+            {"number": n, "criterion": one.criterion, "score": one.example.score, "drafted": one.drafted,
+             "why": one.why, "reason": one.example.reason, "input": one.example.input, "output": one.example.output}
+            for n, one in enumerate(chosen, 1)
+        ]  # fmt: skip
+        if options.json:
+            print_json(rows)
+            return
+        _print_csv(rows, ("number", "criterion", "score", "drafted", "why", "reason", "input", "output"))
+        return
+    keys = [one.key for n, one in enumerate(chosen, 1) if n in options.take]
+    settings = take_examples(context, OPERATOR, options.task, keys, options.run, options.number)
+    report = asyncio.run(run_drafting(context, OPERATOR, options.task, settings))
+    print(report)
+    print(f"Now: judge learn --task {options.task} --run “{settings.label}”", file=sys.stderr)
+    if not report.complete:
+        raise SystemExit(1)
+
+
+def _wording(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.judge.corrections import leave_wording, propose_wording, take_wording
+
+    if options.take is not None:
+        voted = take_wording(context, OPERATOR, options.task, options.take)
+        print(
+            "the vote on the next version is open" if voted else "the meanings stand in the criterion's guide"
+        )
+    elif options.leave is not None:
+        leave_wording(context, OPERATOR, options.task, options.leave)
+    else:
+        made = asyncio.run(propose_wording(context, OPERATOR, options.task, options.criterion, options.run))
+        print(f"{made.id}\n- {made.before}\n+ {made.text}")
+        print(*(f"{score}: {meaning}" for score, meaning in made.anchors), sep="\n")
+        print(f"Why: {made.why}")
+
+
+def _list_people(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.judge.deferred_lines import assign_deferred, end_asking, list_deferred
+
+    if options.end:
+        end_asking(context, OPERATOR, options.task)
+        return
+    deferred = list_deferred(context, OPERATOR, options.task)
+    names = ("instance", "criterion", "score", "confidence")
+    lines = [asdict(line) for line in deferred.lines]
+    if options.json:
+        print_json({"judged": deferred.judged, "to_people": deferred.to_people, "lines": lines})
+    if options.out or not options.json:
+        _print_csv(lines, names, options.out)
+    print(
+        f"of {deferred.judged:,} lines {deferred.to_people:,} go to people; {len(deferred.lines):,} are not scored yet",
+        file=sys.stderr,
+    )
+    if options.assign:
+        print(
+            f"the team is asked for {assign_deferred(context, OPERATOR, options.task):,} lines",
+            file=sys.stderr,
+        )
+
+
+def _certify(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.judge.certificate.figures import MARGIN
+    from coeval.extensions.judge.certification import certify
+
+    margin = MARGIN if options.margin is None else options.margin
+    certificate = certify(context, OPERATOR, options.task, options.confirm, margin)
+    if options.json:
+        print_json(certificate.model_dump(mode="json"))
+    else:
+        print(*certificate.findings, *certificate.limits, sep="\n")
+
+
+def _print_csv(rows: list[dict[str, Any]], names: tuple[str, ...], out: Path | None = None) -> None:
+    from coeval.safe_csv import safe
+
+    target = io.StringIO()
+    writer = csv.writer(target)
+    writer.writerow(names)
+    writer.writerows([safe(row[name]) for name in names] for row in rows)
+    if out:
+        write_whole(out, target.getvalue().encode("utf-8", "backslashreplace"))
+    else:
+        print(target.getvalue(), end="")
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file, whole or not at all.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    from coeval.errors import InputError
+
+    part = path.with_name(f"{path.name}.part")
+    try:
+        part.write_bytes(content)
+        part.replace(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+def _take(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.judge.judge_export import export_judge
+    from coeval.extensions.judge.model.judge_file import parse_judge, sign_judge
+
+    _ask_to_replace(options.out, force=options.force)
+    asks = read_judging_options(options)
+    given = any((options.preset, options.model, options.protocol, options.templates))
+    content = export_judge(context, OPERATOR, options.task, texts=options.texts, asks=asks if given else None)
+    if options.sign:
+        content = sign_judge(content, options.sign)
+    write_whole(options.out, content)
+    print(f"{options.out}: {describe_judge(parse_judge(content, options.out.name))}")
+
+
+def _ask_to_replace(path: Path, *, force: bool) -> None:
+    """Ask before replacing an existing file.
+
+    Raises:
+        InputError: it is there already, and nobody said that it may be replaced.
+    """
+    from coeval.errors import InputError
+
+    if force or not path.exists():
+        return
+    if (
+        sys.stdin.isatty()
+        and input(f"{path} is there already. Type yes to replace it: ").strip().lower() == "yes"
+    ):
+        return
+    raise InputError(
+        f"{path} is there already, and was left as it is: replace it with --force, or name another with --out."
+    )
+
+
+def describe_judge(judge: JudgeFile) -> str:
+    """Return the content of a file in one sentence."""
+    from coeval.extensions.judge.model.verify import fingerprint
+
+    opening = judge.certificate.get("opening") if judge.certificate else None
+    maps = judge.fitted.calibration.maps if judge.fitted.calibration else {}
+    texts = "with their texts" if any(one.sample for one in judge.questions) else "as hashes"
+    parts = [
+        f"{len(judge.criteria)} criteria ({len(maps)} calibrated)",
+        f"model {', '.join(dict.fromkeys(one.model for one in judge.judges))}",
+        f"the certificate of opening {opening}" if opening else "no certificate",
+        f"{len(judge.labels)} scores by people",
+        f"{len(judge.questions)} questions {texts}",
+    ]
+    by = f"signed by {fingerprint(judge.signature.key)}" if judge.signature else "not signed"
+    return f"the judge “{judge.name}” with {', '.join(parts)}; {by}. SHA-256 {judge.hash}"

@@ -1,0 +1,337 @@
+"""Corrections on the dev part as examples for a separate run, and as clearer wordings of criteria."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from coeval.domain import CriteriaSet, Criterion, Origin, Person, Proposal, Run, Task
+from coeval.domain.seals import Part, Seal, Wording
+from coeval.errors import InputError, NotFoundError
+from coeval.extensions.judge import queries_seal
+from coeval.extensions.judge.fit import choose_run, require_criteria
+from coeval.extensions.judge.judge_export import rebuild_settings
+from coeval.extensions.judge.learning.examples import Correction, choose_corrections, make_example
+from coeval.extensions.judge.learning.wording import propose_wording as ask_for_wording
+from coeval.extensions.judge.model.judge_file import hide_names
+from coeval.extensions.judge.queries_seal import list_dev_reasons
+from coeval.extensions.judge.seal import get_file_salt, require_seal
+from coeval.llm.prompting.template_files import find_templates
+from coeval.llm.prompting.worked_examples import Example
+from coeval.llm.protocols.protocol import get_protocol
+from coeval.rules.ballots import same_words
+from coeval.rules.criterion_wording import sharpen_guide
+from coeval.store import Database
+from coeval.store.queries import criteria, drafts, people, tasks, wordings
+from coeval.usecases.access import OWNERS, Context, require_task, use_case
+from coeval.usecases.criteria_rounds import open_round
+from coeval.usecases.drafting.model_requests import ask_until_new, build_runner
+from coeval.usecases.drafting.preparation import prepare_run
+from coeval.usecases.drafting.run_settings import RunSettings
+
+
+def read_corrections(
+    db: Database, task: Task, current: CriteriaSet, seal: Seal, run: Run
+) -> tuple[Correction, ...]:
+    """Return people's scores and reasons on the dev lines that a run has scored, without names."""
+    judged = queries_seal.list_judged(db, task.id, current.id, seal, Part.DEV)
+    drafted = {
+        (line.instance, line.criterion): line.score
+        for line in judged
+        if line.judge == run.label and line.score is not None
+    }
+    given = [
+        one
+        for one in queries_seal.list_dev_labels(db, task.id, current.id, seal)
+        if (one.instance, one.criterion) in drafted
+    ]
+    reasons = list_dev_reasons(db, task.id, current.id, seal)
+    texts = tasks.get_instances_by_external_id(db, task.id, dict.fromkeys(one.instance for one in given))
+    names = list_names(db)
+    return tuple(
+        Correction(
+            one.instance,
+            one.document,
+            one.criterion,
+            texts[one.instance].input,
+            texts[one.instance].output,
+            drafted[one.instance, one.criterion],
+            one.score,
+            hide_names(reasons.get((one.person, one.instance, one.criterion), ""), names),
+        )
+        for one in given
+    )
+
+
+def list_names(db: Database) -> Collection[str]:
+    """Return the names of the people of the study, which no judge may be told."""
+    return [one.name for one in people.list_people(db)]
+
+
+# Examples from corrections: chosen, looked at, and taken into the questions of a run of their own.
+
+NUMBER, MOST = 4, 8
+"""Examples by a criterion: as chosen by default, and at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedExample:
+    """A correction that can become an example. ``key`` is its name for taking it."""
+
+    key: str
+    criterion: str
+    document: str
+    drafted: float
+    example: Example
+
+    @property
+    def why(self) -> str:
+        """Return the reason for its choice, in one sentence."""
+        given, drafted = self.example.score, self.drafted
+        apart = (
+            "people agreed with the judge: it shows the score where there is little to correct"
+            if given == drafted
+            else f"{abs(given - drafted):g} from what the judge said"
+        )
+        said = "with a reason" if self.example.reason else "no reason was given"
+        return f"The judge said {drafted:g}, people {given:g}: {apart}; {said}."
+
+
+@use_case(OWNERS)
+def propose_examples(
+    context: Context, person: Person, slug: str, judge: str = "", number: int = NUMBER
+) -> list[ProposedExample]:
+    """Return the corrections of the dev part that can become examples for the judge, with reasons.
+
+    Args:
+        judge: the label of the run that was corrected; empty for the one that annotators see.
+        number: by each criterion, from 1 to 8.
+
+    Raises:
+        NotFoundError: the task is not sealed, or has no criteria or no run.
+        InputError: the number cannot be, the run takes no examples, or nobody has scored what it drafted.
+    """
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        return _propose(db, task, require_criteria(db, task), _choose_base(db, task, judge), number)
+
+
+@use_case(OWNERS)
+def take_examples(
+    context: Context, person: Person, slug: str, keys: Collection[str], judge: str = "", number: int = NUMBER
+) -> RunSettings:
+    """Open a run that asks like the judge, with these examples; return the settings for drafting it.
+
+    A question shows none of the examples that are from its own document. The run is one like others: once it is
+    drafted, learning from it keeps the examples only where they help.
+
+    Raises:
+        NotFoundError, InputError: see ``propose_examples``; or nothing was chosen, or the choice is another by now.
+    """
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        current, base = require_criteria(db, task), _choose_base(db, task, judge)
+        proposed = {one.key: one for one in _propose(db, task, current, base, number)}
+        unknown = set(keys) - proposed.keys()
+        if unknown:
+            raise InputError(
+                "These are not the examples of this judge and number any more: choose them again."
+            )
+        taken = [one for key, one in proposed.items() if key in keys]
+        if not taken:
+            raise InputError("No example is ticked: tick those to take, or leave the judge without any.")
+        settings = rebuild_settings(task, current, base)
+        settings = replace(settings, label=_name_run(db, task, base, len(taken)))
+        run = prepare_run(context, person, slug, settings).run
+        stored = [(one.document, one.example.model_dump_json()) for one in taken]
+        wordings.record_examples(db, run.id, base.id, stored)
+    return settings
+
+
+def _choose_base(db: Database, task: Task, judge: str) -> Run:
+    with_examples = wordings.list_run_examples(db, task.id)
+    runs = tuple(run for run in drafts.list_runs(db, task.id) if run.id not in with_examples)
+    return choose_run(runs, judge, task.slug)
+
+
+def _propose(db: Database, task: Task, current: CriteriaSet, base: Run, number: int) -> list[ProposedExample]:
+    if not 1 <= number <= MOST:
+        raise InputError(f"{number} examples by a criterion cannot be shown: choose from 1 to {MOST}.")
+    seal = require_seal(db, task.id, task.slug)
+    settings = rebuild_settings(task, current, base)  # refuses what did not ask here
+    protocol = get_protocol(settings.protocol)
+    if protocol.compares or protocol.uses_assistants:
+        raise InputError(f"The protocol {protocol.name} takes no examples: choose a run of another one.")
+    known = read_corrections(db, task, current, seal, base)
+    if not known:
+        raise NotFoundError(
+            f"Nobody has scored a document of the dev part that “{base.label}” has drafted: examples are made of "
+            "people's scores, so have some scrutinised first."
+        )
+    salt = get_file_salt(seal)
+    return [
+        _describe(correction, salt)
+        for criterion in current.criteria
+        for correction in choose_corrections(known, criterion.text, number, salt)
+    ]
+
+
+def _describe(correction: Correction, salt: str) -> ProposedExample:
+    example = make_example(correction, salt)
+    key = f"{correction.instance} · {correction.score:g} · {correction.criterion}"
+    return ProposedExample(key, correction.criterion, correction.document, correction.drafted, example)
+
+
+def _name_run(db: Database, task: Task, base: Run, number: int) -> str:
+    plain = f"{base.label} · {number} example{'s' if number > 1 else ''}"
+    taken = {run.label for run in drafts.list_runs(db, task.id)}
+    names = (plain, *(f"{plain} ({n})" for n in range(2, len(taken) + 3)))
+    return next(name for name in names if name not in taken)
+
+
+# Wordings from corrections: the model proposes a sharper text of a criterion, and the owner takes or
+# leaves it.
+
+
+@use_case(OWNERS)
+async def propose_wording(
+    context: Context,
+    person: Person,
+    slug: str,
+    criterion: str,
+    judge: str = "",
+    *,
+    model: str = "",
+    templates: str = "",
+) -> Wording:
+    """Let the model read people's corrections for a criterion on the dev part, and propose a clearer wording.
+
+    It changes nothing: the owner takes it or leaves it. Where one is open for the criterion, that one is given; after
+    it was decided the model is asked again.
+
+    Args:
+        criterion: its text.
+        judge: the label of the run that was corrected; empty for the one that annotators see.
+        templates: a folder with your copy of wording.md.
+
+    Raises:
+        ModelError: no model is set up, it cannot be reached, or its answer cannot be read.
+        NotFoundError: the task is not sealed, or has no such criterion or no run.
+        InputError: nobody corrected anything by it, or the model would leave it as it is.
+    """
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        seal, current = require_seal(db, task.id, slug), require_criteria(db, task)
+        chosen = _find_criterion(current, criterion, slug)
+        run = choose_run(tuple(drafts.list_runs(db, task.id)), judge, slug)
+        known = read_corrections(db, task, current, seal, run)
+        before = [one for one in wordings.list_wordings(db, task.id) if one.criterion == chosen.id]
+        still_open = _find_open(db, task, chosen)
+    if still_open is not None:
+        return still_open
+    named = model or context.settings.model
+    async with build_runner(context, concurrency=1) as runner:
+        made = await ask_until_new(
+            runner,
+            lambda ask: ask_for_wording(
+                ask, task, chosen, known, named, find_templates(templates), sample=len(before)
+            ),
+        )
+    if not made.changes:
+        raise InputError(
+            f"The model has read the corrections and would leave “{chosen.text[:80]}” as it is"
+            + (f": {made.why}" if made.why else ".")
+        )
+    wording = Wording(
+        chosen.id, chosen.text, made.text, made.anchors, made.why, named, proposed_by=person.name
+    )
+    with context.store.write() as db:
+        # somebody else may have had one proposed while this model was reading
+        return _find_open(db, task, chosen) or wordings.add_wording(db, task.id, wording)
+
+
+def _find_open(db: Database, task: Task, criterion: Criterion) -> Wording | None:
+    """Return the open wording of a criterion."""
+    known = wordings.list_wordings(db, task.id)
+    return next((one for one in known if one.criterion == criterion.id and one.taken is None), None)
+
+
+def _find_criterion(current: CriteriaSet, text: str, slug: str) -> Criterion:
+    found = next((one for one in current.criteria if one.text == text), None)
+    if found is None:
+        raise NotFoundError(f"The criteria of “{slug}” have no “{text[:60]}”: choose one of the set.")
+    return found
+
+
+@use_case(OWNERS)
+def take_wording(context: Context, person: Person, slug: str, wording: int) -> bool:
+    """Accept a proposed wording; return whether a vote was opened on it.
+
+    A new text is put to the vote for the next version of the criteria, in the place of the old one; once established
+    it is a criterion like any other, with the scale and the guide of the old one and the meanings proposed. Where only
+    meanings of scores are proposed, they stand in the criterion's guide at once.
+
+    Raises:
+        NotFoundError: there is no such wording, or its criterion is not in force any more.
+        InputError: it was decided already, people have voted in the vote that is open, or that has no such criterion.
+    """
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        taken, current = _require_open(db, task, wording), require_criteria(db, task)
+        criterion = next((one for one in current.criteria if one.id == taken.criterion), None)
+        if criterion is None:
+            raise NotFoundError(
+                f"“{taken.before[:80]}” is not in force any more: have its successor looked at."
+            )
+        wordings.decide_wording(db, wording, person.name, taken=True)
+        if same_words(taken.text) == same_words(criterion.text):
+            criteria.record_guide(
+                db, criterion.id, sharpen_guide(criterion.guide, taken.anchors), person.name
+            )
+            return False
+        open_round(context, person, slug, _put_in_place(db, task, current, taken))
+    return True
+
+
+@use_case(OWNERS)
+def leave_wording(context: Context, person: Person, slug: str, wording: int) -> None:
+    """Keep a criterion unchanged. The proposal stays on record.
+
+    Raises:
+        NotFoundError: there is no such wording.
+        InputError: it was decided already.
+    """
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        _require_open(db, task, wording)
+        wordings.decide_wording(db, wording, person.name, taken=False)
+
+
+def _require_open(db: Database, task: Task, wording: int) -> Wording:
+    found = wordings.get_wording(db, task.id, wording)
+    if found is None:
+        raise NotFoundError(f"“{task.slug}” has no proposed wording {wording}: reload the page.")
+    if found.taken is not None:
+        raise InputError(f"That wording was {'taken' if found.taken else 'left'} already: reload the page.")
+    return found
+
+
+def _put_in_place(db: Database, task: Task, current: CriteriaSet, taken: Wording) -> list[Proposal]:
+    """Return the criteria in the vote or in force, with the new wording in place of the old."""
+    head = criteria.get_round(db, task.id)
+    if head and head["open"] and (ballots := criteria.list_ballots(db, head["id"])):
+        who = "1 person has" if len(ballots) == 1 else f"{len(ballots)} people have"
+        raise InputError(f"{who} voted on the next version: establish or cancel that vote first.")
+    voted = (
+        criteria.list_proposals(db, head["id"])
+        if head and head["open"]
+        else [Proposal(one.text, one.origin) for one in current.criteria]
+    )
+    if not any(one.text == taken.before for one in voted):
+        raise InputError(
+            f"“{taken.before[:80]}” is not among the criteria of the open vote: end that vote first, or propose the "
+            "wording there."
+        )
+    note = "a sharper wording from people's corrections"
+    new = Proposal(taken.text, Origin.LLM, note=note)
+    return [new if one.text == taken.before else one for one in voted]

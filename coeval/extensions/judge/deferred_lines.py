@@ -1,0 +1,142 @@
+"""The lines that a fitted judge leaves to people, and the team's work limited to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from coeval.domain import CriteriaSet, Person, Task
+from coeval.domain.seals import Part
+from coeval.errors import InputError, NotFoundError
+from coeval.extensions.judge import queries_seal
+from coeval.extensions.judge.certificate.frozen_judge import FrozenJudge
+from coeval.extensions.judge.fit import build_judges, read_frozen, require_criteria
+from coeval.extensions.judge.seal import require_seal
+from coeval.store import Database
+from coeval.usecases.access import OWNERS, TEAM, Context, require_task, use_case
+from coeval.usecases.scrutiny.requested_lines import ask_people, get_asking
+
+
+@dataclass(frozen=True, slots=True)
+class DeferredLine:
+    """A line that a person should check and nobody has scored; ``score`` is the judge's, None if it has none."""
+
+    instance: str
+    criterion: str
+    score: float | None
+    confidence: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Deferred:
+    """Of ``judged`` lines, ``to_people`` go to people; ``lines`` are those that nobody has scored yet."""
+
+    judged: int
+    to_people: int
+    lines: tuple[DeferredLine, ...]
+
+
+@use_case(TEAM)
+def list_deferred(context: Context, person: Person, slug: str) -> Deferred:
+    """See which lines a fitted judge leaves to people, the least sure first.
+
+    Raises:
+        NotFoundError: the task is not sealed, no judge was fitted, or it has no threshold.
+    """
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        current = require_criteria(db, task)
+        return find_deferred(db, task, current, require_threshold(db, task))
+
+
+@use_case(OWNERS)
+def assign_deferred(context: Context, person: Person, slug: str) -> int:
+    """Assign only the unscored lines that a fitted judge leaves to people; return their number.
+
+    Until this is ended, nobody meets anything else. What people say of these documents from now on is nothing to fit or
+    certify a judge by, since they were chosen for its doubts.
+
+    Raises:
+        NotFoundError: see ``list_deferred``.
+        InputError: there is no such line, or a crowd's plan gives the task out.
+    """
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        current, frozen = require_criteria(db, task), require_threshold(db, task)
+        queries_seal.add_newcomers(db, task.id, require_seal(db, task.id, slug))
+        deferred, pairs = _find(db, task, current, frozen)
+        if not pairs:
+            raise InputError(
+                f"Of {deferred.judged:,} lines the judge leaves {deferred.to_people:,} to people, and all of these "
+                "are scored: there is nothing to assign."
+            )
+        ask_people(db, task, current, frozen.hash, pairs, person.name)
+    return len(pairs)
+
+
+@use_case(OWNERS)
+def end_asking(context: Context, person: Person, slug: str) -> None:
+    """Assign everything to the team again; existing scores stay.
+
+    Raises:
+        NotFoundError: it does already.
+    """
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        if get_asking(db, task.id) is None:
+            raise NotFoundError(
+                f"The team of “{slug}” is asked for everything already: there is nothing to end."
+            )
+        ask_people(db, task, require_criteria(db, task), "", [], person.name)
+
+
+def require_threshold(db: Database, task: Task) -> FrozenJudge:
+    """Return the judge that was fitted last, which says when to ask a person.
+
+    Raises:
+        NotFoundError: none was fitted, or no threshold was kept.
+    """
+    stored = queries_seal.get_fitted(db, require_seal(db, task.id, task.slug).id)
+    if stored is None:
+        raise NotFoundError(f"No judge of “{task.slug}” was fitted yet: learn from the dev part first.")
+    frozen = read_frozen(stored)
+    if frozen.fitted.deferral is None:
+        raise NotFoundError(
+            f"No threshold was kept for the judge of “{task.slug}”: its confidence did not predict where people agree "
+            "with it. Draft "
+            "with several samples or with log-probabilities, or with several judges, and learn again."
+        )
+    return frozen
+
+
+def find_deferred(db: Database, task: Task, current: CriteriaSet, frozen: FrozenJudge) -> Deferred:
+    """See ``list_deferred``; the judge has a threshold."""
+    return _find(db, task, current, frozen)[0]
+
+
+def _find(
+    db: Database, task: Task, current: CriteriaSet, frozen: FrozenJudge
+) -> tuple[Deferred, list[tuple[int, int]]]:
+    """Return the lines for people, and the (instance, criterion) ids of unscored ones. No score is read."""
+    seal = require_seal(db, task.id, task.slug)
+    judged = [
+        line
+        for part in Part
+        for line in queries_seal.list_judged(db, task.id, current.id, seal, part)
+        if line.judge in frozen.members
+    ]
+    table = frozen.fitted.apply(build_judges(judged))
+    asked = table[table["ask_person"].astype(bool)].sort_values(
+        "confidence", na_position="first", kind="stable"
+    )
+    free = queries_seal.list_unscored_lines(db, task.id, current.id)
+    open_lines = asked[[pair in free for pair in zip(asked["instance"], asked["criterion"], strict=True)]]
+    lines = tuple(
+        DeferredLine(row["instance"], row["criterion"], _known(row["score"]), _known(row["confidence"]))
+        for row in open_lines.to_dict("records")
+    )
+    pairs = [free[line.instance, line.criterion] for line in lines]
+    return Deferred(len(table), len(asked), lines), pairs
+
+
+def _known(value: float) -> float | None:
+    return float(value) if value == value else None

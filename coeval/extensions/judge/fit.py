@@ -1,0 +1,208 @@
+"""Fit a judge on the dev part: its labels, and the steps that help on other documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from coeval.domain import Arm, CriteriaSet, Person, Run, Task
+from coeval.domain.seals import FittedJudge, JudgedLine, Label, Part, RunExample, Seal
+from coeval.errors import InputError, NotFoundError
+from coeval.extensions.judge import queries_seal
+from coeval.extensions.judge.certificate.figures import hash_table
+from coeval.extensions.judge.certificate.frozen_judge import (
+    FrozenJudge,
+    describe_baselines,
+    describe_dev,
+    describe_tried,
+    list_members,
+)
+from coeval.extensions.judge.certificate.rivals import as_number
+from coeval.extensions.judge.learning.learn import Study, Wishes, learn, learn_beside_examples
+from coeval.extensions.judge.model.labels import PEOPLE, Labels, tabulate_answers
+from coeval.extensions.judge.seal import require_seal
+from coeval.llm.prompting.worked_examples import Example
+from coeval.store import Database
+from coeval.store.queries import criteria, drafts, wordings
+from coeval.usecases.access import OWNERS, Context, require_task, use_case
+
+UNAIDED = (Arm.BLIND, Arm.FIRST)
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The labels of one part, their arms, and whether people saw a draft when they gave them."""
+
+    labels: Labels
+    arms: str
+    leaned: bool
+
+
+def choose_labels(given: Sequence[Label], judged: Sequence[JudgedLine], criteria: CriteriaSet) -> Chosen:
+    """Return blind and first scores of the part if there are any; else those given beside the draft."""
+    unaided = [label for label in given if label.arm in UNAIDED]
+    kept = unaided or list(given)
+    arms = [str(arm) for arm in UNAIDED if any(label.arm == arm for label in kept)]
+    return Chosen(_build_labels(kept, judged, criteria), " and ".join(arms) or Arm.ASSISTED, not unaided)
+
+
+def name_person(number: int) -> str:
+    """Return a person's neutral name for fitting and certification, never their own."""
+    return f"person {number}"
+
+
+def _build_labels(given: Sequence[Label], judged: Sequence[JudgedLine], criteria: CriteriaSet) -> Labels:
+    people = pd.DataFrame(
+        [
+            (one.instance, one.document, one.system, one.criterion, name_person(one.person), one.score)
+            for one in given
+        ],
+        columns=list(PEOPLE),
+    )
+    return Labels(
+        people.astype({"score": float}),
+        build_judges(judged),
+        {criterion.text: criterion.scale for criterion in criteria.criteria},
+    )
+
+
+def build_judges(judged: Sequence[JudgedLine]) -> pd.DataFrame:
+    """Judges' scores as a table for ``Labels``. Shares of samples are left out: their spread already says it."""
+    return tabulate_answers(
+        (line.instance, line.criterion, line.judge, line.score, line.samples, line.probabilities)
+        for line in judged
+    )
+
+
+# A judge is fitted on the dev part: what helps on documents it was not learned from is kept, and
+# nothing else.
+
+
+@dataclass(frozen=True)
+class DevStudy:
+    """The dev part of a study, without the other part. ``examples`` are by the id of their run."""
+
+    seal: Seal
+    runs: tuple[Run, ...]
+    chosen: Chosen
+    examples: Mapping[int, tuple[RunExample, ...]]
+
+    @property
+    def plain(self) -> tuple[str, ...]:
+        """The labels of the runs that show no examples."""
+        return tuple(run.label for run in self.runs if run.id not in self.examples)
+
+
+@use_case(OWNERS)
+def fit_judge(
+    context: Context, person: Person, slug: str, judge: str = "", wishes: Wishes | None = None
+) -> FrozenJudge:
+    """Learn from people's scores of the dev part, and freeze the resulting judge; earlier judges stay.
+
+    Args:
+        judge: the label of the run to start from; empty for the one that annotators see, or the only one. Where its
+            questions show examples, these are kept only if they help; else it starts from the run without them.
+        wishes: which steps are tried; all by default. A jury is tried among all runs without examples.
+
+    Raises:
+        NotFoundError: the task is not sealed, or has no criteria or no run.
+        InputError: no dev document has scores of both people and the judge, or there is no such run.
+    """
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        queries_seal.add_newcomers(db, task.id, require_seal(db, task.id, slug))
+        dev = _read_dev(db, task, slug)
+    start = choose_run(dev.runs, judge, slug)
+    known = dev.chosen.labels
+    if known.people.empty:
+        raise InputError(
+            "Nobody has scored a document of the dev part yet: a judge learns from people's scores, so have some "
+            "scrutinised first."
+        )
+    if start.label not in known.members:
+        raise InputError(
+            f"The run “{start.label}” has not scored any document of the dev part: draft with it first."
+        )
+    frozen = _freeze(dev, *_learn(dev, start, wishes or Wishes()))
+    with context.store.write() as db:
+        text = frozen.model_dump_json()
+        queries_seal.record_fitted(db, dev.seal.id, FittedJudge(text, frozen.hash, person.name))
+    return frozen
+
+
+def _read_dev(db: Database, task: Task, slug: str) -> DevStudy:
+    seal, current = require_seal(db, task.id, slug), require_criteria(db, task)
+    given = queries_seal.list_dev_labels(db, task.id, current.id, seal)
+    judged = queries_seal.list_judged(db, task.id, current.id, seal, Part.DEV)
+    runs, examples = tuple(drafts.list_runs(db, task.id)), wordings.list_run_examples(db, task.id)
+    return DevStudy(seal, runs, choose_labels(given, judged, current), examples)
+
+
+def _learn(dev: DevStudy, start: Run, wishes: Wishes) -> tuple[Run, Study]:
+    """Return the run that the judge starts from, and the learned parts."""
+    known, shown = dev.chosen.labels, dev.examples.get(start.id, ())
+    plain = known.by_judges(dev.plain)
+    if not shown:
+        return start, learn(plain, wishes, start.label)
+    base = next(run for run in dev.runs if run.id == shown[0].base)
+    examples = tuple(Example.model_validate_json(one.json) for one in shown)
+    asked = known.by_judges([start.label])
+    study = learn_beside_examples(plain, asked, examples, judge=base.label, wishes=wishes)
+    return (start if study.fitted.examples else base), study
+
+
+def require_criteria(db: Database, task: Task) -> CriteriaSet:
+    """Return the task's current criteria.
+
+    Raises:
+        NotFoundError: none are established yet.
+    """
+    current = criteria.get_criteria_set(db, task.id)
+    if current is None:
+        raise NotFoundError(f"“{task.slug}” has no established criteria: vote on them first, or import them.")
+    return current
+
+
+def choose_run(runs: tuple[Run, ...], label: str, slug: str) -> Run:
+    """Return the run of that label, or the one that is shown, or the first.
+
+    Raises:
+        NotFoundError: there is no run at all.
+        InputError: there is none of that label.
+    """
+    if not runs:
+        raise NotFoundError(
+            f"“{slug}” has no run of a judge yet: draft with a model in Set-up, or import its scores."
+        )
+    if label:
+        named = next((run for run in runs if run.label == label), None)
+        if named is None:
+            names = ", ".join(f"“{run.label}”" for run in runs)
+            raise InputError(f"There is no run “{label[:80]}”; the runs are: {names}.")
+        return named
+    return next((run for run in runs if run.shown), runs[0])
+
+
+def _freeze(dev: DevStudy, start: Run, study: Study) -> FrozenJudge:
+    members = list_members(study.fitted, start.label)
+    heard = [run for run in dev.runs if run.label in members]
+    known = dev.chosen.labels
+    return FrozenJudge(
+        judge=start.label,
+        members=members,
+        models=tuple(dict.fromkeys(run.model for run in heard)),
+        prompts=tuple(dict.fromkeys(run.prompt_hash for run in heard if len(run.prompt_hash) == 64)),
+        fitted=study.fitted,
+        dev=describe_dev(known, study, dev.chosen.arms, dev.chosen.leaned, hash_table(known.people)),
+        baselines=describe_baselines(known),
+        tried=describe_tried(study),
+        before=as_number(study.before.rmse),
+        after=as_number(study.after.rmse),
+    )
+
+
+def read_frozen(stored: FittedJudge) -> FrozenJudge:
+    """Return the judge that a stored text holds."""
+    return FrozenJudge.model_validate_json(stored.json)

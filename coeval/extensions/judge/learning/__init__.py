@@ -1,0 +1,1 @@
+"""Fit a judge on scores of people."""

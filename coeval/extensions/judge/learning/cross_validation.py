@@ -1,0 +1,351 @@
+"""Cross-validation over documents: folds, distances to people's scores, baselines, and the rule for a step.
+
+Folds are of whole documents, so that nothing is judged by what was learned from the same document.
+
+Every step is compared with what stood before on the same lines, each judged by what was learned from the other parts of
+the documents. The difference in squared error is averaged with Student's t over documents; a step is kept where the
+one-sided p-value against "it does not help" is below ``RATE`` divided by the number of comparisons that were planned
+(Bonferroni). A step that only fits noise does worse on documents it has not seen, so under the null no step at all is
+kept in at least 95% of studies; ``python -m tests.benchmarks judge_null`` measures it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from coeval.extensions.judge.model.fitted import Fitted
+from coeval.extensions.judge.model.labels import JUDGES, Labels
+from coeval.stats.clusters import DOCUMENTS, parse_clusters, sums_interval
+from coeval.stats.estimates import Estimate
+from coeval.stats.judges.correlation import correlations
+
+# Lines: one row per instance and criterion, with people's scores and a judge's.
+#
+# Folds contain whole documents, so that no line is predicted from its own document.
+
+KEYS = ["instance", "criterion"]
+FOLDS = 10
+"""Parts of the documents in a cross-validation, or as many as there are documents."""
+
+Fit = Callable[[Labels], Fitted]
+"""A function that learns from visible labels and returns the fitted part."""
+
+
+def people_lines(labels: Labels) -> pd.DataFrame:
+    """Return each line with its ``document``, ``system``, people's mean as ``human``, and their number ``people``."""
+    grouped = labels.people.groupby(KEYS, sort=True)
+    return grouped.agg(
+        document=("document", "first"),
+        system=("system", "first"),
+        human=("score", "mean"),
+        people=("score", "size"),
+    ).reset_index()
+
+
+def judged_lines(labels: Labels, table: pd.DataFrame, within: float = 0.0) -> pd.DataFrame:
+    """Return the lines that have both, with the columns of ``table`` (see ``Fitted.apply``) and ``agree``.
+
+    ``agree`` is the share of a line's people whose score is within ``within`` of the judge's, rounded to a step of the
+    scale; NaN if the judge has no score.
+    """
+    lines = people_lines(labels).merge(table, on=KEYS, how="inner")
+    given = labels.people[[*KEYS, "score"]].merge(table[[*KEYS, "score"]], on=KEYS, suffixes=("", "_judge"))
+    same = (given["score"] - np.floor(given["score_judge"] + 0.5)).abs() <= within + 1e-9
+    share = same.where(given["score_judge"].notna()).groupby([given[key] for key in KEYS]).mean()
+    return lines.merge(share.rename("agree").reset_index(), on=KEYS, how="left")
+
+
+def fold_documents(labels: Labels, folds: int = FOLDS, seed: int = 0) -> list[list[object]]:
+    """Return the documents dealt into parts of nearly equal size, in an order drawn by ``seed``."""
+    documents = sorted(labels.documents, key=str)
+    order = np.random.default_rng(seed).permutation(len(documents))
+    parts = min(folds, len(documents))
+    return [[documents[place] for place in order[start::parts]] for start in range(parts)]
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """A part of the documents, and the rest that may be learned from to judge it."""
+
+    rest: Labels
+    own: Labels
+
+
+def deal(labels: Labels, folds: int = FOLDS, seed: int = 0) -> tuple[Fold, ...]:
+    """Return the folds of a cross-validation by documents; none if there are fewer than two documents."""
+    parts = fold_documents(labels, folds, seed)
+    return tuple(
+        Fold(
+            labels.for_documents([document for part in parts if part is not own for document in part]),
+            labels.for_documents(own),
+        )
+        for own in (parts if len(parts) > 1 else [])
+    )
+
+
+def cross_apply(folds: Sequence[Fold], fit: Fit) -> pd.DataFrame:
+    """Return the predictions for every line by fits on the other documents: rows of ``Fitted.apply``."""
+    return join_tables([fit(fold.rest).apply(fold.own.judges) for fold in folds])
+
+
+def join_tables(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return tables of ``Fitted.apply`` as one table, empty if there is none."""
+    return pd.concat(tables, ignore_index=True) if tables else Fitted().apply(NO_JUDGES)
+
+
+NO_JUDGES = pd.DataFrame(
+    {name: pd.Series(dtype=float if name in ("score", "spread") else object) for name in JUDGES}
+)
+
+
+# How far scores are from people's: error, agreement and correlation, each with an interval over
+# documents.
+
+NONE = "no line has a score of both"
+
+
+@dataclass(frozen=True)
+class Measures:
+    """Scores against people's means: ``rmse`` and ``mae`` in steps of the scale, correlations pooled over the lines.
+
+    ``agreement`` is the mean share of a line's people who gave the judge's rounded score; undefined where the scores
+    are no judge's own.
+    """
+
+    rmse: Estimate
+    mae: Estimate
+    pearson: Estimate
+    spearman: Estimate
+    kendall: Estimate
+    agreement: Estimate
+    lines: int
+    documents: int
+
+
+def measure(lines: pd.DataFrame) -> Measures:
+    """Return the measures of ``lines`` with ``document``, ``human``, ``score`` and, if known, ``agree``.
+
+    Intervals leave out whole documents (``stats.estimates.clusters.jackknife_interval``).
+    """
+    kept = lines[lines["score"].notna() & lines["human"].notna()]
+    error = (kept["score"] - kept["human"]).to_numpy(dtype=float)
+    documents = kept["document"]
+    found = correlations(
+        kept["human"], kept["score"], clusters=parse_clusters(documents, len(kept), DOCUMENTS)
+    )
+    agree = kept["agree"].to_numpy(dtype=float) if "agree" in kept else np.full(len(kept), np.nan)
+    return Measures(
+        rmse=_mean(error**2, documents, root=True),
+        mae=_mean(np.abs(error), documents),
+        pearson=found.dataset.pearson,
+        spearman=found.dataset.spearman,
+        kendall=found.dataset.kendall,
+        agreement=_mean(agree, documents),
+        lines=len(kept),
+        documents=documents.nunique(),
+    )
+
+
+def mean_over_documents(values: pd.Series, documents: pd.Series) -> Estimate:
+    """Return the mean of ``values`` with its interval and two-sided p-value against 0, from leaving out documents."""
+    return _mean(values.to_numpy(dtype=float), documents)
+
+
+def _mean(values: np.ndarray, documents: pd.Series, root: bool = False) -> Estimate:
+    known = ~np.isnan(values)
+    if not known.any():
+        return Estimate.undefined(NONE)
+    values, documents = values[known], documents[known]
+    sums = parse_clusters(documents, len(values), DOCUMENTS).sums(
+        np.column_stack([values, np.ones(len(values))])
+    )
+
+    def statistic(rows: np.ndarray) -> np.ndarray:
+        total, n = rows.T
+        mean = np.divide(total, n, out=np.full(len(n), np.nan), where=n > 0)
+        return np.asarray(np.sqrt(mean) if root else mean)
+
+    value = float(statistic(sums.sum(axis=0)[None, :])[0])
+    return Estimate(value, n=len(values), **sums_interval(sums, statistic, DOCUMENTS, value=value))
+
+
+# The rule by which a step of learning is kept: it helps on documents it has not seen, by more than
+# noise.
+#
+# Every step is compared with what stood before on the same lines, each judged by what was learned from
+# the other parts of the documents. The difference in squared error is averaged with Student's t over
+# documents; a step is kept where the one-sided p-value against "it does not help" is below ``RATE``
+# divided by the number of comparisons that were planned (Bonferroni). A step that only fits noise does
+# worse on documents it has not seen, so under the null no step at all is kept in at least 95% of
+# studies; ``python -m tests.benchmarks judge_null`` measures it.
+
+RATE = 0.05
+"""Largest share of studies that may keep a step although nothing helps."""
+
+FEWEST = 5
+"""Documents below which nothing is compared: an interval over four says little."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One step, or one candidate for it, compared with the judge before it.
+
+    ``gain`` is the fall of the mean squared error, positive where the step helps, with its 95% interval over documents;
+    ``p_value`` is one-sided; ``kept`` says whether it is below ``bound``.
+    """
+
+    step: str
+    candidate: str
+    criterion: str
+    gain: Estimate
+    rmse_before: float
+    rmse_after: float
+    p_value: float
+    bound: float
+    kept: bool
+    reason: str = ""
+
+
+def compare(
+    step: str,
+    candidate: str,
+    criterion: str,
+    before: pd.DataFrame,
+    after: pd.DataFrame,
+    comparisons: int,
+) -> Comparison:
+    """The comparison of two tables of lines with ``human``, ``document`` and ``score``, on the lines scored by both.
+
+    ``comparisons`` is how many were planned in the whole study, this one counted in.
+    """
+    both = before[[*KEYS, "document", "human", "score"]].merge(
+        after[[*KEYS, "score"]], on=KEYS, suffixes=("", "_after")
+    )
+    both = both[both["score"].notna() & both["score_after"].notna()]
+    old, new = ((both[name] - both["human"]) ** 2 for name in ("score", "score_after"))
+    bound, documents = RATE / comparisons, both["document"].nunique()
+    rmse, rmse_after = (float(np.sqrt(error.mean())) if len(both) else np.nan for error in (old, new))
+    if documents < FEWEST:
+        told = f"{documents} documents have scores of both; at least {FEWEST} are needed"
+        return Comparison(
+            step, candidate, criterion, Estimate.undefined(told), rmse, rmse_after, np.nan, bound, False, told
+        )
+    gain = mean_over_documents(old - new, both["document"])
+    p = one_sided(gain)
+    return Comparison(
+        step,
+        candidate,
+        criterion,
+        gain,
+        rmse,
+        rmse_after,
+        p,
+        bound,
+        bool(p < bound),
+        "" if p < bound else told_why(gain),
+    )
+
+
+def one_sided(gain: Estimate) -> float:
+    """Return the p-value against "it does not help"; 0 or 1 if all documents say the same."""
+    if gain.details.get("se") == 0.0:
+        return 0.0 if gain > 0 else 1.0
+    p = float(gain.p_value)
+    return np.nan if np.isnan(p) else p / 2 if gain > 0 else 1 - p / 2
+
+
+def told_why(gain: Estimate) -> str:
+    return "it does not help" if gain <= 0 else "it helps by no more than noise"
+
+
+# Baselines that a judge has to beat: constants, the judge before learning, and people
+# themselves.
+
+CONSTANT, CRITERIA, PERSON = "constant mean", "criterion means", "best single person"
+RAW = "raw judge"
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A way to score that needs no learning judge. ``criterion`` is empty for all criteria together.
+
+    ``note`` says what the numbers rest on.
+    """
+
+    name: str
+    criterion: str
+    measures: Measures
+    note: str
+
+
+def baselines(labels: Labels, folds: int = FOLDS, seed: int = 0) -> tuple[Baseline, ...]:
+    """Return every baseline, overall and by criterion, on the same lines except those of single people.
+
+    - ``constant mean`` and ``criterion means`` of people, each line by the other parts of the documents;
+    - ``raw judge: NAME`` for each judge, and ``raw judge`` for the mean of several;
+    - ``best single person``: the person with the lowest RMSE against the mean of the others, on the lines that they and
+      another scored; chosen in hindsight, which flatters them.
+    """
+    lines, parts = people_lines(labels), fold_documents(labels, folds, seed)
+    cross = (
+        f"each line by {len(parts) - 1} of {len(parts)} parts of the documents"
+        if len(parts) > 1
+        else "no other part"
+    )
+    rows = [
+        (CONSTANT, _cross_means(lines, parts, []), cross),
+        (CRITERIA, _cross_means(lines, parts, ["criterion"]), cross),
+    ]
+    for name in labels.members:
+        rows.append(
+            (
+                f"{RAW}: {name}",
+                judged_lines(labels, Fitted().apply(labels.by_judges([name]).judges)),
+                "as it is",
+            )
+        )
+    if len(labels.members) > 1:
+        rows.append(
+            (RAW, judged_lines(labels, Fitted().apply(labels.judges)), "the mean of the judges as they are")
+        )
+    person, own = _best_person(labels)
+    rows.append(
+        (
+            PERSON,
+            own,
+            f"{person} against the others, chosen in hindsight" if person else "no line has two people",
+        )
+    )
+    return tuple(
+        Baseline(name, criterion, measure(part), note)
+        for name, table, note in rows
+        for criterion, part in [("", table), *((c, table[table["criterion"] == c]) for c in labels.criteria)]
+    )
+
+
+def _cross_means(lines: pd.DataFrame, parts: list[list[object]], by: list[str]) -> pd.DataFrame:
+    """Return each line scored with people's mean (by criterion) of the lines of the other documents."""
+    tables = [lines.iloc[:0].assign(score=np.nan)]
+    for own in parts if len(parts) > 1 else []:
+        is_own = lines["document"].isin(own)
+        here, rest = lines[is_own], lines[~is_own]
+        means = rest.groupby(by)["human"].mean() if by else None
+        score = here[by[0]].map(means) if by and means is not None else rest["human"].mean()
+        tables.append(here.assign(score=score))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _best_person(labels: Labels) -> tuple[str, pd.DataFrame]:
+    """Return the person closest to the others, and that person's lines with the others' mean as ``human``."""
+    people = labels.people
+    total, n = (people.groupby(KEYS)["score"].transform(how) for how in ("sum", "size"))
+    shared = people.assign(human=(total - people["score"]) / (n - 1))[n > 1]
+    if shared.empty:
+        return "", shared
+    error = (shared["score"] - shared["human"]) ** 2
+    best = error.groupby(shared["person"]).mean().idxmin()
+    return str(best), shared[shared["person"] == best]

@@ -1,0 +1,318 @@
+"""Learn from people's scores of the dev documents: try each step, and keep it only if it helps.
+
+The order is that in which it is applied: examples, jury, calibration, and when to ask a person. What is given here is
+all that is looked at: hand over the dev part alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from coeval.extensions.judge.learning import calibration as calibration_module
+from coeval.extensions.judge.learning import jury as jury_module
+from coeval.extensions.judge.learning.calibration import Seen
+from coeval.extensions.judge.learning.cross_validation import (
+    FOLDS,
+    RATE,
+    Comparison,
+    Fold,
+    Measures,
+    compare,
+    deal,
+    join_tables,
+    judged_lines,
+    measure,
+    told_why,
+)
+from coeval.extensions.judge.learning.deferral import fit_deferral, known_kinds, separation
+from coeval.extensions.judge.learning.examples import (
+    Correction,
+    JudgeAgain,
+    choose_examples,
+    judge_with_examples,
+)
+from coeval.extensions.judge.model.fitted import Confidence, Deferral, Fitted, Jury
+from coeval.extensions.judge.model.labels import PROBABILITIES, Labels
+from coeval.llm.prompting.worked_examples import Example
+
+EXAMPLES, JURY, CALIBRATION, DEFERRAL = "examples", "jury", "calibration", "when to ask a person"
+MANY_STEPS = 11
+"""Steps of a scale beyond which no cumulative logit is fitted."""
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """The steps to try. Of the kept lines, ``agreement`` within ``within`` is required on ``coverage`` of them."""
+
+    jury: bool = True
+    calibration: bool = True
+    deferral: bool = True
+    examples: tuple[int, ...] = (2, 4, 8)
+    agreement: float = 0.85
+    coverage: float = 0.8
+    within: float = 0.0
+    folds: int = FOLDS
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """The result: the kept parts, every comparison, and cross-validated errors before and after.
+
+    ``after`` is of the dev documents, where the steps were chosen, and so a little too good; the certificate is not.
+    """
+
+    fitted: Fitted
+    comparisons: tuple[Comparison, ...]
+    before: Measures
+    after: Measures
+    lines: pd.DataFrame
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The steps that were kept, each once, in their order."""
+        return tuple(dict.fromkeys(c.step for c in self.comparisons if c.kept))
+
+
+def learn(labels: Labels, wishes: Wishes = Wishes(), judge: str = "") -> Study:
+    """Jury, calibration and deferral from the dev documents' labels; see ``learn_with_examples`` for examples too.
+
+    Parameters
+    ----------
+    labels : the dev part, and nothing else.
+    judge : whose scores count before anything is learned; without it the mean of the judges as they are.
+
+    Raises
+    ------
+    InputError
+        If there is no judge of that name.
+    """
+    return _learn(labels, wishes, judge, _count(labels, wishes), (), ())
+
+
+async def learn_with_examples(
+    labels: Labels,
+    corrections: Sequence[Correction],
+    ask: JudgeAgain,
+    *,
+    judge: str,
+    salt: str,
+    wishes: Wishes = Wishes(),
+) -> Study:
+    """Learn like ``learn``, but ask the judge first with as many examples from corrections as ``wishes`` names.
+
+    Every line is asked once for each number, with examples from the other parts of the documents. Where examples are
+    kept, the steps after them learn from the answers with examples; other judges of a jury then stay out of it.
+    """
+    comparisons = _count(labels, wishes) + len(wishes.examples)
+    before = judged_lines(labels, Fitted(jury=jury_module.single_judge(labels, judge)).apply(labels.judges))
+    tried: list[tuple[Comparison, int, Labels]] = []
+    for number in wishes.examples:
+        asked = await judge_with_examples(
+            labels, corrections, number, ask, judge, salt=salt, folds=wishes.folds, seed=wishes.seed
+        )
+        after = judged_lines(asked, Fitted().apply(asked.judges))
+        tried.append((compare(EXAMPLES, f"{number} examples", "", before, after, comparisons), number, asked))
+    best = max((t for t in tried if t[0].kept), key=lambda t: t[0].gain, default=None)
+    told = tuple(replace(c, kept=best is not None and c is best[0]) for c, _, _ in tried)
+    if best is None:
+        return _learn(labels, wishes, judge, comparisons, told, ())
+    dev = [c for c in corrections if c.document in set(labels.documents)]
+    chosen = tuple(e for name in labels.criteria for e in choose_examples(dev, name, best[1], salt))
+    return _learn(best[2], wishes, judge, comparisons, told, chosen, before)
+
+
+def learn_beside_examples(
+    labels: Labels,
+    asked: Labels,
+    examples: tuple[Example, ...],
+    *,
+    judge: str,
+    wishes: Wishes = Wishes(),
+) -> Study:
+    """Learn like ``learn_with_examples``, for examples that people took and a judge that already used them.
+
+    ``asked`` holds its answers alone, each given with examples of other documents; ``judge`` is the one without.
+    """
+    comparisons = _count(labels, wishes) + 1
+    before = judged_lines(labels, Fitted(jury=jury_module.single_judge(labels, judge)).apply(labels.judges))
+    after = judged_lines(asked, Fitted().apply(asked.judges))
+    shown = f"{len(examples)} example{'s' if len(examples) > 1 else ''}"
+    told = compare(EXAMPLES, shown, "", before, after, comparisons)
+    if not told.kept:
+        return _learn(labels, wishes, judge, comparisons, (told,), ())
+    return _learn(asked, wishes, asked.members[0], comparisons, (told,), examples, before)
+
+
+def _learn(
+    labels: Labels,
+    wishes: Wishes,
+    judge: str,
+    comparisons: int,
+    told: tuple[Comparison, ...],
+    examples: tuple[Example, ...],
+    start: pd.DataFrame | None = None,
+) -> Study:
+    base = jury_module.single_judge(labels, judge) if judge else None
+    before = judged_lines(labels, Fitted(jury=base).apply(labels.judges), wishes.within)
+    rows, folds = list(told), deal(labels, wishes.folds, wishes.seed)
+    bench: jury_module.Kind | None = None
+    if wishes.jury and len(labels.members) > 1:
+        bench = _try_jury(labels, folds, wishes, before, comparisons, rows)
+
+    def sit(part: Labels) -> Fitted:
+        return Fitted(jury=jury_module.fit_jury(part, bench) if bench else base)
+
+    stages = tuple(_stage(fold, sit(fold.rest)) for fold in folds)
+    lines = judged_lines(labels, _cross_calibrate(stages, {}), wishes.within)
+    kinds = _try_calibration(labels, stages, lines, comparisons, rows) if wishes.calibration else {}
+    if kinds:
+        lines = judged_lines(labels, _cross_calibrate(stages, kinds), wishes.within)
+    deferral = _try_deferral(lines, wishes, comparisons, rows) if wishes.deferral else None
+    fitted, seen = sit(labels), Seen(labels, sit(labels).apply(labels.judges))
+    maps = calibration_module.fit_calibration(seen, kinds) if kinds else None
+    fitted = fitted.model_copy(update={"examples": examples, "calibration": maps, "deferral": deferral})
+    return Study(
+        fitted,
+        tuple(rows),
+        measure(before if start is None else start),
+        measure(lines),
+        lines,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A fold in progress: the labels for learning, and the predictions of its jury for the others."""
+
+    seen: Seen
+    own: pd.DataFrame
+
+
+def _stage(fold: Fold, sat: Fitted) -> Stage:
+    return Stage(Seen(fold.rest, sat.apply(fold.rest.judges)), sat.apply(fold.own.judges))
+
+
+def _cross_calibrate(stages: Sequence[Stage], kinds: dict[str, str]) -> pd.DataFrame:
+    """Return every line by the maps that were learned on the other parts of the documents."""
+    return join_tables([calibration_module.fit_calibration(s.seen, kinds).apply(s.own) for s in stages])
+
+
+def _scored(labels: Labels) -> list[str]:
+    """Return the criteria that people scored. Criteria with only judges' scores may still help a map."""
+    scored = set(labels.people["criterion"])
+    return [criterion for criterion in labels.criteria if criterion in scored]
+
+
+def _kinds(labels: Labels, criterion: str) -> Iterator[str]:
+    """Yield the maps that are tried by a criterion."""
+    yield "isotonic"
+    if len(labels.scales[criterion].steps) <= MANY_STEPS:
+        yield "ordinal"
+    yield "linear"
+    if len(labels.criteria) > 1:
+        yield "across"
+    if PROBABILITIES in labels.judges:
+        yield "probabilities"
+
+
+def _count(labels: Labels, wishes: Wishes) -> int:
+    """Return the largest possible number of comparisons, known before the first one."""
+    juries = len(jury_module.KINDS) if wishes.jury and len(labels.members) > 1 else 0
+    maps = sum(len(list(_kinds(labels, c))) for c in _scored(labels)) if wishes.calibration else 0
+    return max(1, juries + maps + (3 if wishes.deferral else 0))
+
+
+def _try_jury(
+    labels: Labels,
+    folds: Sequence[Fold],
+    wishes: Wishes,
+    before: pd.DataFrame,
+    comparisons: int,
+    rows: list[Comparison],
+) -> jury_module.Kind | None:
+    """Return the kind of jury that beats both the previous judge and the best single judge; None if none does."""
+
+    grids = [jury_module.judge_grids(fold.rest) for fold in folds]
+
+    def lines_of(fit: Callable[..., Jury]) -> pd.DataFrame:
+        tables = [
+            Fitted(jury=fit(fold.rest, grids=grid)).apply(fold.own.judges)
+            for fold, grid in zip(folds, grids, strict=True)
+        ]
+        return judged_lines(labels, join_tables(tables), wishes.within)
+
+    best = lines_of(jury_module.fit_best_judge)
+    tried = []
+    for kind in jury_module.KINDS:
+        after = lines_of(partial(jury_module.fit_jury, kind=kind))
+        pair = [compare(JURY, kind, "", stood, after, comparisons) for stood in (before, best)]
+        worse = max(pair, key=lambda c: np.inf if np.isnan(c.p_value) else c.p_value)
+        tried.append((kind, worse))
+    chosen = max((t for t in tried if t[1].kept), key=lambda t: t[1].gain, default=None)
+    rows += [replace(c, kept=chosen is not None and kind == chosen[0]) for kind, c in tried]
+    return chosen[0] if chosen else None
+
+
+def _try_calibration(
+    labels: Labels,
+    stages: Sequence[Stage],
+    before: pd.DataFrame,
+    comparisons: int,
+    rows: list[Comparison],
+) -> dict[str, str]:
+    """Return the map of each criterion that helps most, among those that help by more than noise."""
+    tried: dict[str, list[Comparison]] = {}
+    for kind in calibration_module.KINDS:
+        kinds = {c: kind for c in _scored(labels) if kind in _kinds(labels, c)}
+        if not kinds:
+            continue
+        after = judged_lines(labels, _cross_calibrate(stages, kinds))
+        for criterion in kinds:
+            sides = [lines[lines["criterion"] == criterion] for lines in (before, after)]
+            told = compare(CALIBRATION, kind, criterion, sides[0], sides[1], comparisons)
+            tried.setdefault(criterion, []).append(told)
+    chosen = {}
+    for criterion, candidates in tried.items():
+        best = max((c for c in candidates if c.kept), key=lambda c: c.gain, default=None)
+        rows += [replace(c, kept=c is best) for c in candidates]
+        if best:
+            chosen[criterion] = best.candidate
+    return chosen
+
+
+def _try_deferral(
+    lines: pd.DataFrame, wishes: Wishes, comparisons: int, rows: list[Comparison]
+) -> Deferral | None:
+    """Return the threshold on the kind of confidence that predicts agreement best, if one does."""
+    tried = []
+    bound = RATE / comparisons
+    for kind in known_kinds(lines):
+        told = separation(lines, kind)
+        kept = bool(told.p_value < bound)
+        row = Comparison(
+            DEFERRAL,
+            kind,
+            "",
+            told.gap,
+            np.nan,
+            np.nan,
+            told.p_value,
+            bound,
+            kept,
+            "" if kept else told_why(told.gap),
+        )
+        tried.append((kind, row))
+    chosen: tuple[Confidence, Comparison] | None = max(
+        (t for t in tried if t[1].kept), key=lambda t: t[1].gain, default=None
+    )
+    rows += [replace(c, kept=chosen is not None and kind == chosen[0]) for kind, c in tried]
+    if chosen is None:
+        return None
+    wished = {"agreement": wishes.agreement, "coverage": wishes.coverage, "within": wishes.within}
+    return fit_deferral(lines, chosen[0], **wished)

@@ -1,0 +1,425 @@
+"""The learned parts as plain numbers and texts: JSON in and out, applied without the code for fitting.
+
+Every part takes a table and gives a table, so that the same lines serve a study's drafts and a file of new outputs:
+``Jury`` makes one score of several judges', ``Calibration`` maps it to people's scale, ``Deferral`` says which lines a
+person should see. ``Fitted`` applies them in this order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from pydantic import Field, model_validator
+
+from coeval.extensions.judge.model.labels import PROBABILITIES
+from coeval.llm.prompting.worked_examples import Example, Name, Part, Text, mark_document
+
+Numbers = npt.NDArray[np.float64]
+
+STEADY = 0.1
+"""A calibrated score follows the judge's own if it moves by at least this much per point."""
+
+Positive = Annotated[float, Field(gt=0)]
+Confidence = Literal["samples", "jury", "probability"]
+
+
+class Member(Part):
+    """A member of a jury on one criterion: the mean and standard deviation of its scores, and its z-score's weight."""
+
+    judge: Name
+    mean: float
+    sd: Positive
+    weight: float
+
+
+class Bench(Part):
+    """A jury's members by one criterion: ``intercept + slope * combination``, within ``low`` and ``high``."""
+
+    members: Annotated[tuple[Member, ...], Field(min_length=1, max_length=1000)]
+    intercept: float = 0.0
+    slope: float = 1.0
+    low: float
+    high: float
+
+
+class Jury(Part):
+    """Several judges as one. The combination depends on the kind:
+
+    - ``mean``: the weighted mean of the members' z-scores, of those who scored;
+    - ``ridge``: the weighted sum of z-scores, a member without a score counting as its mean;
+    - ``vote``: the weighted median of the scores themselves, of those who scored.
+    """
+
+    kind: Literal["mean", "ridge", "vote"]
+    benches: dict[Name, Bench]
+
+    def apply(self, judges: pd.DataFrame) -> pd.DataFrame:
+        """One row an instance and criterion, from ``judges`` with the columns of ``Labels.judges``.
+
+        Returns
+        -------
+        DataFrame
+            ``instance``, ``criterion``, ``score`` (NaN if no member scored), ``spread`` (mean of the members'),
+            ``disagreement`` (standard deviation between the members' scores; NaN under two) and, where the judges have
+            them, ``probabilities`` (mean of the members').
+
+        By a criterion without a bench the scores are averaged as they are.
+        """
+        return _by_criterion(judges, self)
+
+
+class Feature(Part):
+    """A number that a map reads: the raw score on ``criterion``, or the probability of one of its answers.
+
+    ``answer`` is a place on the criterion's scale, from 0. ``mean`` is subtracted first, and stands in where the number
+    is not known.
+    """
+
+    criterion: Name
+    answer: Annotated[int, Field(ge=0, le=1000)] | None = None
+    mean: float = 0.0
+    weight: float
+
+
+class Identity(Part):
+    """A map that leaves scores unchanged."""
+
+    kind: Literal["identity"] = "identity"
+
+
+class Isotonic(Part):
+    """A monotone map through knots, straight between them and level outside (Zadrozny and Elkan 2002)."""
+
+    kind: Literal["isotonic"] = "isotonic"
+    raw: Annotated[tuple[float, ...], Field(min_length=1, max_length=10_000)]
+    people: Annotated[tuple[float, ...], Field(min_length=1, max_length=10_000)]
+
+    @model_validator(mode="after")
+    def _is_a_map(self) -> Isotonic:
+        if len(self.raw) != len(self.people):
+            raise ValueError("raw and people must be of the same length")
+        if (np.diff(self.raw) <= 0).any() or (np.diff(self.people) < 0).any():
+            raise ValueError("raw must rise, and people must not fall")
+        return self
+
+
+class Linear(Part):
+    """``intercept`` plus the weighted features, within ``low`` and ``high``."""
+
+    kind: Literal["linear"] = "linear"
+    intercept: float
+    features: Annotated[tuple[Feature, ...], Field(max_length=10_000)]
+    low: float
+    high: float
+
+
+class Ordinal(Part):
+    """A cumulative logit (McCullagh 1980): P(score <= steps[k]) = logistic(cuts[k] - weighted features).
+
+    The calibrated score is the expected step. With one feature its weight is the slope.
+    """
+
+    kind: Literal["ordinal"] = "ordinal"
+    features: Annotated[tuple[Feature, ...], Field(max_length=10_000)]
+    cuts: Annotated[tuple[float, ...], Field(min_length=1, max_length=1000)]
+    steps: Annotated[tuple[float, ...], Field(min_length=2, max_length=1001)]
+
+    @model_validator(mode="after")
+    def _is_a_scale(self) -> Ordinal:
+        if len(self.steps) != len(self.cuts) + 1:
+            raise ValueError("there must be one cut fewer than steps")
+        if (np.diff(self.cuts) < 0).any() or (np.diff(self.steps) <= 0).any():
+            raise ValueError("cuts must not fall, and steps must rise")
+        return self
+
+
+Map = Annotated[Identity | Isotonic | Linear | Ordinal, Field(discriminator="kind")]
+
+
+class Calibration(Part):
+    """A map from a judge's scores to people's scale for each criterion; a criterion without one keeps its scores."""
+
+    maps: dict[Name, Map]
+
+    def apply(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return the table of ``Jury.apply`` with ``score`` on people's scale and the score before as ``raw``.
+
+        A score that is NaN stays so: no map makes up a score that the judge did not give.
+        """
+        raw = table["score"].to_numpy(dtype=float)
+        score = raw.copy()
+        for criterion, fitted in self.maps.items():
+            rows = np.flatnonzero((table["criterion"] == criterion).to_numpy())
+            if len(rows):
+                score[rows] = _mapped(fitted, table, rows)
+        return table.assign(score=np.where(np.isnan(raw), np.nan, score), raw=raw)
+
+
+class Deferral(Part):
+    """The lines for people: those with a confidence below ``threshold``, and those without a score.
+
+    ``kind`` says what confidence is: minus the spread of ``samples``, minus the disagreement of the ``jury``, or the
+    highest ``probability`` of an answer. Where ``threshold`` is None, every line goes to a person.
+    """
+
+    kind: Confidence
+    threshold: float | None
+    within: Annotated[float, Field(ge=0)]
+    """A line agrees with a person whose score differs from the judge's by no more than this, after rounding it."""
+    coverage: Annotated[float, Field(ge=0, le=1)]
+    """Share of the lines it was fitted on that stay with the judge."""
+    agreement: Annotated[float, Field(ge=0, le=1)] | None
+    """The guaranteed agreement with people on the lines that the judge keeps; None if it keeps none."""
+    level: Annotated[float, Field(gt=0, lt=1)]
+    """The bound on the share of all lines that stay with the judge and disagree."""
+    computed: Text
+    """The method, in a sentence to cite."""
+
+    def apply(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return the table with ``confidence`` and ``ask_person``."""
+        confidence = find_confidence(table, self.kind)
+        known = ~(np.isnan(confidence) | table["score"].isna().to_numpy())
+        stays = (
+            known & (confidence >= self.threshold)
+            if self.threshold is not None
+            else np.zeros(len(table), bool)
+        )
+        return table.assign(confidence=confidence, ask_person=~stays)
+
+
+class Fitted(Part):
+    """All learned parts, in the order of application; None or empty parts were not kept."""
+
+    examples: Annotated[tuple[Example, ...], Field(max_length=1000)] = ()
+    jury: Jury | None = None
+    calibration: Calibration | None = None
+    deferral: Deferral | None = None
+
+    def apply(self, judges: pd.DataFrame) -> pd.DataFrame:
+        """Return the judge's scores, from ``judges`` with the columns of ``Labels.judges``.
+
+        Without a jury several judges' scores are averaged as they are. Examples act before, in the prompt.
+
+        Returns
+        -------
+        DataFrame
+            One row an instance and criterion: ``instance``, ``criterion``, ``score``, ``raw`` (before calibration),
+            ``spread``, ``disagreement``, ``confidence`` (NaN without a deferral) and ``ask_person`` (False
+            without one); with ``probabilities`` where the judges have them.
+        """
+        table = _by_criterion(judges, self.jury)
+        table = (self.calibration or Calibration(maps={})).apply(table)
+        if self.deferral is None:
+            return table.assign(confidence=np.nan, ask_person=False)
+        return self.deferral.apply(table)
+
+    def apply_each(self, judges: pd.DataFrame) -> pd.Series:
+        """Return the score that each single answer would have made, as tuples by (instance, criterion).
+
+        ``judges`` has the column ``samples`` beside those of ``Labels.judges``: the scores of the answers. The n-th
+        answers of all members of a jury make the n-th score. The tuple is empty if a member has fewer than two.
+        """
+        count = judges["samples"].map(len).where(judges["score"].notna())
+        runs = (
+            count.groupby([judges["instance"], judges["criterion"]], sort=False).min().fillna(0).astype(int)
+        )
+        runs[runs < 2] = 0
+        said = []
+        for turn in range(int(runs.max()) if len(runs) else 0):
+            scores = [each[turn] if turn < len(each) else math.nan for each in judges["samples"]]
+            table = self.apply(judges.assign(score=np.array(scores, dtype=float), spread=np.nan))
+            said.append(table.set_index(["instance", "criterion"])["score"].reindex(runs.index).to_numpy())
+        grid = np.array(said, dtype=float).reshape(len(said), len(runs)).T
+        return pd.Series(
+            [tuple(row[:n].tolist()) for row, n in zip(grid, runs, strict=True)], runs.index, dtype=object
+        )
+
+    def examples_for(self, criterion: str, document: object, salt: str) -> tuple[Example, ...]:
+        """Return the examples for a question by a criterion, none of them from the document that is judged."""
+        own = mark_document(document, salt)
+        return tuple(x for x in self.examples if x.criterion == criterion and x.document != own)
+
+
+def find_unmoved(table: pd.DataFrame) -> dict[str, float]:
+    """Criteria whose calibrated score does not move with the judge's own score, each with its slope.
+
+    ``table`` has ``criterion``, ``raw`` and ``score``. The slope is that of the least-squares line through these rows,
+    so that it speaks of the outputs at hand, whatever the kind of the map.
+
+    >>> table = pd.DataFrame({"criterion": "a", "raw": [1.0, 2.0, 3.0], "score": [3.0, 3.0, 3.1]})
+    >>> {name: round(slope, 3) for name, slope in find_unmoved(table).items()}
+    {'a': 0.05}
+    """
+    unmoved = {}
+    for criterion, rows in table.dropna(subset=["raw", "score"]).groupby("criterion", sort=False):
+        raw, score = (rows[name].to_numpy(dtype=float) for name in ("raw", "score"))
+        away = raw - raw.mean()
+        spread = float(away @ away)
+        slope = float(away @ score) / spread if spread > 1e-12 else math.nan
+        if slope < STEADY:
+            unmoved[str(criterion)] = slope
+    return unmoved
+
+
+def tell_unmoved(criterion: str, slope: float) -> str:
+    """Return a sentence on a criterion that ``find_unmoved`` found."""
+    return (
+        f"The calibrated score by “{criterion}” does not follow the judge: it moves by {round(slope, 3) + 0.0:+.3f} "
+        "where the judge's own score moves by 1."
+    )
+
+
+def find_confidence(table: pd.DataFrame, kind: Confidence) -> Numbers:
+    """Return the judge's confidence for each line, higher if surer; NaN if unknown."""
+    if kind == "probability":
+        given = table[PROBABILITIES] if PROBABILITIES in table else [None] * len(table)
+        return np.array([max(p) if isinstance(p, (tuple, list)) else np.nan for p in given], dtype=float)
+    return -table["spread" if kind == "samples" else "disagreement"].to_numpy(dtype=float)
+
+
+def weighted_median(grid: Numbers, weight: Numbers) -> Numbers:
+    """Return the lower weighted median of each row's known numbers, or the mean of two equally weighted middle ones.
+
+    >>> weighted_median(np.array([[1.0, 5.0, 4.0], [2.0, 3.0, np.nan]]), np.ones(3)).tolist()
+    [4.0, 2.5]
+    """
+    order = np.argsort(grid, axis=1)
+    ranked = np.take_along_axis(grid, order, axis=1)
+    weights = np.where(np.isnan(ranked), 0.0, np.maximum(weight, 0.0)[order])
+    share, half = np.cumsum(weights, axis=1), weights.sum(axis=1, keepdims=True) / 2
+    rows = np.arange(len(grid))
+    at_least, above = (share >= half - 1e-12).argmax(axis=1), (share > half + 1e-12).argmax(axis=1)
+    middle = (ranked[rows, at_least] + ranked[rows, above]) / 2
+    return np.where(half[:, 0] > 0, middle, np.nan)
+
+
+def _combine(kind: str, z: Numbers, weight: Numbers) -> Numbers:
+    known = ~np.isnan(z)
+    total = np.where(known, z, 0.0) @ weight
+    if kind == "mean":
+        total = np.divide(total, weights := known @ weight, out=np.full(len(z), np.nan), where=weights != 0)
+    return np.where(known.any(axis=1), total, np.nan)
+
+
+def _by_criterion(judges: pd.DataFrame, jury: Jury | None) -> pd.DataFrame:
+    """Return one row per instance and criterion; without a jury or bench, the plain mean of the judges."""
+    benches = jury.benches if jury else {}
+    parts = [
+        _one_criterion(part, jury.kind if jury else "", benches.get(str(name)))
+        for name, part in judges.groupby("criterion", sort=False)
+    ]
+    return pd.concat(parts, ignore_index=True) if parts else _one_criterion(judges, "", None)
+
+
+def _one_criterion(judges: pd.DataFrame, kind: str, bench: Bench | None) -> pd.DataFrame:
+    if bench:
+        judges = judges[judges["judge"].isin([member.judge for member in bench.members])]
+    names = [member.judge for member in bench.members] if bench else list(judges["judge"].unique())
+    row, instances = pd.factorize(judges["instance"])
+    column = pd.Index(names).get_indexer(pd.Index(judges["judge"]))
+    scores, spreads = np.full((2, len(instances), len(names)), np.nan)
+    scores[row, column] = judges["score"].to_numpy(dtype=float)
+    spreads[row, column] = judges["spread"].to_numpy(dtype=float)
+    n, mean = _known_mean(scores)
+    away = np.where(np.isnan(scores), 0.0, scores - mean[:, None])
+    table = pd.DataFrame(
+        {
+            "instance": instances,
+            "criterion": judges["criterion"].iloc[0] if len(judges) else "",
+            "score": _sit(kind, bench, scores) if bench else mean,
+            "spread": _known_mean(spreads)[1],
+            "disagreement": np.sqrt(
+                np.divide((away**2).sum(axis=1), n - 1, out=np.full(len(n), np.nan), where=n > 1)
+            ),
+        }
+    )
+    if PROBABILITIES in judges:
+        given = judges.groupby(row)[PROBABILITIES].agg(_mean_probabilities)
+        table[PROBABILITIES] = given.reindex(range(len(table))).to_numpy()
+    return table
+
+
+def _sit(kind: str, bench: Bench, scores: Numbers) -> Numbers:
+    """Return the bench's score of each line, from lines x members."""
+    mean, sd, weight = (
+        np.array([getattr(m, key) for m in bench.members]) for key in ("mean", "sd", "weight")
+    )
+    combined = (
+        weighted_median(scores, weight) if kind == "vote" else _combine(kind, (scores - mean) / sd, weight)
+    )
+    return np.clip(bench.intercept + bench.slope * combined, bench.low, bench.high)
+
+
+def _known_mean(grid: Numbers) -> tuple[Numbers, Numbers]:
+    """Return the count of known numbers in each row, and their mean; NaN if there are none."""
+    known = ~np.isnan(grid)
+    n = known.sum(axis=1).astype(float)
+    return n, np.divide(np.where(known, grid, 0.0).sum(axis=1), n, out=np.full(len(n), np.nan), where=n > 0)
+
+
+def _mean_probabilities(given: pd.Series) -> tuple[float, ...] | None:
+    known = [p for p in given if isinstance(p, (tuple, list))]
+    return tuple(float(p) for p in np.mean(known, axis=0)) if known else None
+
+
+def _mapped(fitted: Map, table: pd.DataFrame, rows: npt.NDArray[np.intp]) -> Numbers:
+    raw = table["score"].to_numpy(dtype=float)[rows]
+    if isinstance(fitted, Identity):
+        return raw
+    if isinstance(fitted, Isotonic):
+        return np.asarray(np.interp(raw, fitted.raw, fitted.people), dtype=float)
+    total = _weighed(fitted.features, table, table["instance"].iloc[rows])
+    if isinstance(fitted, Linear):
+        return np.clip(fitted.intercept + total, fitted.low, fitted.high)
+    return expected_step(np.asarray(fitted.cuts), np.asarray(fitted.steps), total)
+
+
+def expected_step(cuts: Numbers, steps: Numbers, eta: Numbers) -> Numbers:
+    """Return the expected step of a cumulative logit at each ``eta``.
+
+    >>> expected_step(np.array([-50.0, 0.0]), np.array([1.0, 2.0, 3.0]), np.array([0.0])).tolist()
+    [2.5]
+    """
+    below = 1 / (1 + np.exp(np.clip(eta[:, None] - cuts, -500, 500)))
+    return np.asarray(steps[-1] - below @ np.diff(steps))
+
+
+def _weighed(features: tuple[Feature, ...], table: pd.DataFrame, instances: pd.Series) -> Numbers:
+    """Return the weighted sum of the features of each instance."""
+    total = np.zeros(len(instances))
+    grids = _feature_grids(features, table)
+    for feature in features:
+        values = grids[feature.criterion, feature.answer].reindex(instances).to_numpy(dtype=float)
+        total += feature.weight * np.where(np.isnan(values), 0.0, values - feature.mean)
+    return total
+
+
+def _feature_grids(
+    features: tuple[Feature, ...], table: pd.DataFrame
+) -> Mapping[tuple[str, int | None], pd.Series]:
+    grids = {}
+    by_criterion = {
+        name: table[table["criterion"] == name].set_index("instance")
+        for name in {f.criterion for f in features}
+    }
+    for feature in features:
+        rows = by_criterion[feature.criterion]
+        grids[feature.criterion, feature.answer] = (
+            rows["score"] if feature.answer is None else probability_of(rows, feature.answer)
+        )
+    return grids
+
+
+def probability_of(rows: pd.DataFrame, place: int) -> pd.Series:
+    """Return the probability of one answer, by the index of ``rows``; NaN if unknown."""
+    given = rows[PROBABILITIES] if PROBABILITIES in rows else pd.Series(None, rows.index, dtype=object)
+    return pd.Series(
+        [p[place] if isinstance(p, (tuple, list)) and place < len(p) else np.nan for p in given],
+        rows.index,
+        dtype=float,
+    )

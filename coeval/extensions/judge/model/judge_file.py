@@ -1,0 +1,274 @@
+"""``judge.json`` written, signed and read. Reading one runs no code: it is parsed and checked, and nothing else."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import tempfile
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from coeval.errors import InputError
+from coeval.extensions.judge.model.file_schema import KIND, READ, VERSION, JudgeFile
+from coeval.extensions.judge.model.verify import (
+    PURPOSE,
+    AlteredError,
+    check_hash,
+    check_signature,
+    hash_content,
+    normalise_key,
+    read_values,
+)
+from coeval.llm.prompting.worked_examples import Example
+
+# Writing and reading ``judge.json``. Reading one runs no code: it is parsed and checked, and nothing
+# else.
+
+MAX_BYTES = 50_000_000
+"""Largest judge.json, in bytes."""
+
+SOMEBODY = "somebody"
+"""Replaces an annotator's name in a reason."""
+
+
+def write_judge(
+    path: Path, judge: JudgeFile, *, names: Collection[str] = (), secrets: Collection[str] = ()
+) -> None:
+    """Write a judge, whole or not at all.
+
+    Args:
+        path: a file of that name is replaced.
+        judge: what is written. Names of people in the reasons of its examples are replaced by “somebody”.
+        names: of the people of the study, which may not stand in the file.
+        secrets: keys and passwords in use, which may not stand in the file either.
+
+    Raises:
+        InputError: a field holds a key or one of the names, or the file is too large or cannot be written.
+    """
+    judge = _without_names(judge, names)
+    values = judge.model_dump(mode="json", exclude_defaults=False) | {"version": VERSION}
+    _refuse_secrets(path, values, secrets)
+    _refuse_names(path, values, names)
+    read = read_values(render_values(values))
+    data = render_values(read | {"hash": hash_content(read), "signature": None})
+    if len(data) > MAX_BYTES:
+        raise InputError(
+            f"{path.name} would have {len(data):,} bytes, and a judge has at most {MAX_BYTES:,}: keep fewer labels, "
+            "questions or examples."
+        )
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as part:
+            part.write(data)
+        written = Path(part.name)
+        try:
+            written.chmod(0o644)
+            written.replace(path)
+        except OSError:
+            written.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+def render_values(values: dict[str, Any]) -> bytes:
+    """Return the text of a file that holds these values."""
+    text = json.dumps(values, ensure_ascii=False, indent=1, allow_nan=False)
+    return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def load_judge(path: str | Path, key: str = "") -> JudgeFile:
+    """Return the judge of a file.
+
+    Args:
+        key: the public key that has to have signed it; empty for any, or none.
+
+    Raises:
+        InputError: there is no such file, or it is no judge that this version reads; one sentence says why.
+    """
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error
+    if len(data) > MAX_BYTES:
+        raise InputError(f"{path.name} has more than {MAX_BYTES:,} bytes: it is no judge.")
+    return parse_judge(data, path.name, key)
+
+
+def parse_judge(data: bytes | str, name: str = "judge.json", key: str = "") -> JudgeFile:
+    """Return the judge in a JSON text; ``name`` is its name in errors, and ``key`` as for ``load_judge``.
+
+    Raises:
+        InputError: as ``load_judge``.
+    """
+    try:
+        values = read_values(data)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{name} is no JSON that can be read ({str(error)[:100]}): get it anew.") from error
+    if not isinstance(values, dict) or values.get("kind") != KIND:
+        raise InputError(
+            f"{name} is no judge: it has no “kind” of “{KIND}”. A judge is written by the tab Judge of a study."
+        )
+    if values.get("version") not in READ:
+        raise InputError(
+            f"{name} is of version {str(values.get('version'))[:40]} and this CoEval reads version {VERSION}: "
+            "update CoEval, or write the judge anew."
+        )
+    _check_unchanged(values, name, key)
+    try:
+        return JudgeFile.model_validate(values, strict=False)
+    except (ValidationError, RecursionError) as error:
+        raise InputError(f"{name} is no judge that can be used: {_first_problem(error)}.") from error
+
+
+def _check_unchanged(values: dict[str, Any], name: str, key: str) -> None:
+    """Refuse content that has another hash than the file says, and a signature that does not fit."""
+    try:
+        check_hash(values)
+        check_signature(values, key)
+    except AlteredError as error:
+        raise InputError(f"{name} is not used: {error}.") from error
+    except (ValueError, AttributeError, RecursionError) as error:
+        raise InputError(
+            f"{name} is no judge that can be used: its hash or signature cannot be read."
+        ) from error
+    except ImportError as error:
+        raise InputError(f"{name} is signed, and to check that needs: pip install cryptography.") from error
+
+
+def _first_problem(error: Exception) -> str:
+    """Return the first problem of a validation: its place, and its text."""
+    if not isinstance(error, ValidationError):
+        return "it is nested too deeply"
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    place = ".".join(str(part)[:60] for part in first["loc"]) or "the whole"
+    said = first["msg"].removeprefix("Value error, ")
+    more = f", and {error.error_count() - 1} more problems" if error.error_count() > 1 else ""
+    return f"{place}: {said[:300]}{more}"
+
+
+def hide_names(text: str, names: Collection[str]) -> str:
+    """Return a text with “somebody” in place of every name.
+
+    >>> hide_names("As Ana says.", ["Ana"])
+    'As somebody says.'
+    """
+    pattern = _pattern(names)
+    return pattern.sub(SOMEBODY, text) if pattern else text
+
+
+def _without_names(judge: JudgeFile, names: Collection[str]) -> JudgeFile:
+    def cleaned(example: Example) -> Example:
+        return example.model_copy(update={"reason": hide_names(example.reason, names)})
+
+    fitted = judge.fitted.model_copy(update={"examples": tuple(map(cleaned, judge.fitted.examples))})
+    return judge.model_copy(update={"fitted": fitted})
+
+
+_KEY = re.compile(
+    r"\b(?:sk|hf|gsk|pk|ghp)[-_](?=[\w-]*\d)[\w-]{16,}|\bBearer [\w.~+/-]{16,}|://[^/\s:@]+:[^/\s@]+@"
+)
+"""The form of usual providers' keys, and of a password in an address."""
+
+
+def _refuse_secrets(path: Path, values: Any, secrets: Collection[str]) -> None:
+    known = [secret for secret in secrets if len(secret) >= 4]
+    for place, text in _strings(values):
+        if _KEY.search(text) or any(secret in text for secret in known):
+            raise InputError(
+                f"{path.name} would hold what looks like a key or a password ({place}): take it out."
+            )
+
+
+def _refuse_names(path: Path, values: Any, names: Collection[str]) -> None:
+    """No value and no key of the certificate or of the fitted parts is a person's name.
+
+    The texts that are judged, and prompts, may hold any word.
+    """
+    known = {name.strip().casefold() for name in names}
+    for part in ("certificate", "fitted", "hashes", "name"):
+        for place, text in _strings(values[part], part):
+            if text.strip().casefold() in known - {""}:
+                raise InputError(f"{path.name} would hold a person's name ({place}): take it out.")
+
+
+def _pattern(names: Collection[str]) -> re.Pattern[str] | None:
+    """Any of the names as whole words, as written or with a capital, the longest first."""
+    plain = {name.strip() for name in names if len(name.strip()) > 1}
+    forms = sorted(plain | {name[:1].upper() + name[1:] for name in plain}, key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, forms))})(?!\w)") if forms else None
+
+
+def _strings(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every string of a JSON value, keys of objects among them, with its place."""
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, dict):
+        for key, entry in value.items():
+            inner = f"{place}.{key}" if place else str(key)
+            yield inner, str(key)
+            yield from _strings(entry, inner)
+    elif isinstance(value, list):
+        for position, entry in enumerate(value):
+            yield from _strings(entry, f"{place}.{position}")
+
+
+MAKE_ONE = "make one with: ssh-keygen -t ed25519 -N '' -f judge-key"
+
+
+def sign_judge(data: bytes, key: Path) -> bytes:
+    """Return the file with a signature over its hash.
+
+    Raises:
+        InputError: the key cannot be read, is locked, or is none of Ed25519.
+    """
+    private = _read_private_key(key)
+    values: dict[str, Any] = read_values(data)
+    signed = private.sign(PURPOSE + str(values["hash"]).encode())
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+    public = private.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()
+    return render_values(values | {"signature": {"key": public, "value": base64.b64encode(signed).decode()}})
+
+
+def _read_private_key(path: Path) -> Any:
+    try:
+        from cryptography.exceptions import UnsupportedAlgorithm
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+        from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_ssh_private_key
+    except ImportError as error:
+        raise InputError("Signing needs the package cryptography: pip install cryptography.") from error
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error
+    load: Any = load_ssh_private_key if b"OPENSSH PRIVATE KEY" in text else load_pem_private_key
+    try:
+        private = load(text, password=None)
+    except TypeError as error:
+        raise InputError(
+            f"{path} is locked by a passphrase: use a key for signing that has none; {MAKE_ONE}."
+        ) from error
+    except (UnsupportedAlgorithm, ValueError) as error:
+        raise InputError(f"{path} is no private key that can be read; {MAKE_ONE}.") from error
+    if not isinstance(private, Ed25519PrivateKey):
+        raise InputError(f"{path} is no key of Ed25519; {MAKE_ONE}.")
+    return private
+
+
+def read_public_key(path: Path) -> str:
+    """Return the public key of a file, as OpenSSH writes it.
+
+    Raises:
+        InputError: it cannot be read, or is none of Ed25519.
+    """
+    try:
+        return normalise_key(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        said = getattr(error, "strerror", None) or error
+        raise InputError(f"{path} cannot be used as a public key: {said}; {MAKE_ONE}.") from error

@@ -1,0 +1,186 @@
+"""The data for fitting and testing a judge: people's scores and judges' answers on the same instances.
+
+Fitting and certifying take the same type, so that each is handed one part of the documents and nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from coeval.domain import Scale
+from coeval.errors import InputError
+
+# What a judge learns from and is held against: people's scores and judges' scores of the same
+# instances.
+#
+# Fitting and certifying take the same type, so that each is handed one part of the documents and
+# nothing else.
+
+PEOPLE = ("instance", "document", "system", "criterion", "person", "score")
+"""Columns of people's scores, one row a person's latest score of an instance by a criterion."""
+
+JUDGES = ("instance", "criterion", "judge", "score", "spread")
+"""Columns of judges' scores, one row per score of an instance and criterion; NaN if unknown."""
+
+PROBABILITIES = "probabilities"
+"""The optional column of ``judges``: a tuple with the probability of each step of the criterion's scale, or None."""
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """People's and judges' scores of the same instances.
+
+    Parameters
+    ----------
+    people : the columns ``PEOPLE``. ``instance`` and ``document`` are ids as text or numbers, the same for all rows of
+        an instance; ``system`` may be empty; ``score`` is a number and never missing.
+    judges : the columns ``JUDGES`` and, where the judge says them, ``PROBABILITIES``. ``score`` is the mean over a
+        judge's samples, NaN if it could not be read; ``spread`` the standard deviation of its samples' scores, NaN
+        under two samples.
+    scales : the scale of each criterion that occurs.
+
+    Raises
+    ------
+    InputError
+        For a column that is missing, a criterion without a scale, a person's score that is missing, a pair scored twice
+        by the same person or judge, an instance in two documents, or probabilities that do not fit the scale.
+    """
+
+    people: pd.DataFrame
+    judges: pd.DataFrame
+    scales: Mapping[str, Scale]
+
+    def __post_init__(self) -> None:
+        _check_columns("people", self.people, PEOPLE)
+        _check_columns("judges", self.judges, JUDGES)
+        _check_once("people", self.people, "person")
+        _check_once("judges", self.judges, "judge")
+        _check_scales(self)
+        _check_documents(self.people)
+        if PROBABILITIES in self.judges:
+            _check_probabilities(self.judges, self.scales)
+
+    @property
+    def criteria(self) -> tuple[str, ...]:
+        """The criteria that people or judges scored, in the order of ``scales``."""
+        scored = {*self.people["criterion"], *self.judges["criterion"]}
+        return tuple(criterion for criterion in self.scales if criterion in scored)
+
+    @property
+    def documents(self) -> tuple[object, ...]:
+        """The documents, in the order of their first rating."""
+        return tuple(self.people["document"].drop_duplicates())
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The judges, sorted."""
+        return tuple(sorted(self.judges["judge"].unique()))
+
+    def for_documents(self, ids: Collection[object]) -> Labels:
+        """Return the part that is about some documents: a judge's rows follow the instances that people scored."""
+        people = self.people[self.people["document"].isin(list(ids))]
+        judges = self.judges[self.judges["instance"].isin(people["instance"].unique())]
+        return self._part(people, judges)
+
+    def by_judges(self, names: Collection[str]) -> Labels:
+        """Return the same with the scores of some of the judges."""
+        return self._part(self.people, self.judges[self.judges["judge"].isin(list(names))])
+
+    def _part(self, people: pd.DataFrame, judges: pd.DataFrame) -> Labels:
+        """Some of the rows; they were checked with the whole."""
+        part = object.__new__(Labels)
+        object.__setattr__(part, "people", people.reset_index(drop=True))
+        object.__setattr__(part, "judges", judges.reset_index(drop=True))
+        object.__setattr__(part, "scales", self.scales)
+        return part
+
+
+def _check_columns(name: str, table: pd.DataFrame, columns: Collection[str]) -> None:
+    missing = [column for column in columns if column not in table]
+    if missing:
+        raise InputError(
+            f"The table of {name} lacks the column {missing[0]!r}; its columns are {', '.join(columns)}."
+        )
+    for column in ("score", "spread"):
+        if column in columns and len(table) and not pd.api.types.is_numeric_dtype(table[column]):
+            raise InputError(f"The column {column!r} of {name} holds words; give numbers.")
+
+
+def _check_once(name: str, table: pd.DataFrame, by: str) -> None:
+    keys = ["instance", "criterion", by]
+    if table[keys].isna().any().any():
+        raise InputError(f"A row of {name} lacks its {' or '.join(keys)}; each row names all three.")
+    twice = table[table.duplicated(keys)]
+    if len(twice):
+        row = twice.iloc[0]
+        raise InputError(
+            f"{row[by]} scored instance {row['instance']} twice by {row['criterion']!r}; keep the last score."
+        )
+    if name == "people" and table["score"].isna().any():
+        raise InputError("A person's score is missing; leave such rows out.")
+
+
+def _check_scales(labels: Labels) -> None:
+    used = pd.concat([labels.people["criterion"], labels.judges["criterion"]]).unique()
+    unknown = [criterion for criterion in used if criterion not in labels.scales]
+    if unknown:
+        raise InputError(f"No scale is given for the criterion {unknown[0]!r}; add it to the scales.")
+
+
+def _check_documents(people: pd.DataFrame) -> None:
+    if people["document"].isna().any():
+        raise InputError("A row of people lacks its document; an instance alone is a document of its own.")
+    pairs = people[["instance", "document"]].drop_duplicates()
+    twice = pairs[pairs["instance"].duplicated()]
+    if len(twice):
+        raise InputError(f"Instance {twice.iloc[0]['instance']} stands in two documents; it belongs to one.")
+
+
+def _check_probabilities(judges: pd.DataFrame, scales: Mapping[str, Scale]) -> None:
+    for criterion, given in zip(judges["criterion"], judges[PROBABILITIES], strict=True):
+        if not isinstance(given, (tuple, list)):
+            continue
+        steps = len(scales[criterion].steps)
+        fits = len(given) == steps and all(0 <= p <= 1 for p in given) and abs(sum(given) - 1) < 1e-3
+        if not fits:
+            raise InputError(
+                f"Probabilities by {criterion!r} must be {steps} numbers from 0 to 1 that add up to 1, "
+                f"one for each step of the scale. {given!r} are not."
+            )
+
+
+Said = tuple[Hashable, str, str, float | None, Sequence[float], Sequence[float]]
+"""Instance, criterion, judge, and its score, samples and probabilities as in ``Draft``."""
+
+
+def summarise_answers(
+    score: float | None, samples: Sequence[float], probabilities: Sequence[float] = ()
+) -> tuple[float, float, tuple[float, ...] | None]:
+    """Return score, spread and probabilities: the answers' mean, standard deviation, and log-probabilities.
+
+    A score that is missing is nan; under two answers the spread is nan. Without log-probabilities the last is None:
+    shares of samples are left out, since their spread already says it.
+
+    >>> summarise_answers(2.5, (2.0, 3.0))
+    (2.5, 0.7071067811865476, None)
+    >>> summarise_answers(1.5, (), (0.5, 0.5))
+    (1.5, nan, (0.5, 0.5))
+    """
+    mean = math.nan if score is None else score
+    spread = statistics.stdev(samples) if len(samples) > 1 else math.nan
+    return mean, spread, tuple(probabilities) or None
+
+
+def tabulate_answers(said: Iterable[Said]) -> pd.DataFrame:
+    """Return judges' answers as ``Labels.judges``, with ``PROBABILITIES`` if any has log-probabilities."""
+    rows = [
+        (instance, criterion, judge, *summarise_answers(score, samples, probabilities))
+        for instance, criterion, judge, score, samples, probabilities in said
+    ]
+    table = pd.DataFrame(rows, columns=[*JUDGES, PROBABILITIES]).astype({"score": float, "spread": float})
+    return table if any(row[-1] for row in rows) else table.drop(columns=PROBABILITIES)

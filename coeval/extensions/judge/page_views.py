@@ -1,0 +1,212 @@
+"""The content of each step of the Judge tab, as nodes."""
+
+from __future__ import annotations
+
+from coeval.domain import Arm
+from coeval.domain.seals import Part
+from coeval.extensions.judge.certificate.findings import counted, number, spelled
+from coeval.extensions.judge.certificate.frozen_judge import FrozenJudge
+from coeval.extensions.judge.certificate.html_page import NO_PROMISE, PROMISE
+from coeval.extensions.judge.certificate.schema import Certificate
+from coeval.extensions.judge.certification import confirm_opening
+from coeval.extensions.judge.state import JudgeState
+from coeval.ui.components.view import Node, el, table
+
+Cells = list[list[Node | None]]
+
+PARTS = {Part.DEV: "to fit on", Part.CERTIFICATE: "sealed"}
+ARMS = {
+    Arm.BLIND: "blind",
+    Arm.FIRST: "before the draft was shown",
+    Arm.EVIDENCE: "with the evidence marked",
+    Arm.REASONS: "with the evidence and reasons in view",
+    Arm.ASSISTED: "with the draft in view",
+    Arm.UNDRAFTED: "with no draft to show yet",
+}
+
+
+def scrolling(name: str, node: Node) -> Node:
+    """Return a table that scrolls sideways if it is too wide, also by keyboard."""
+    return el("div.scroll", node, tabindex="0", role="group", aria_label=name)
+
+
+def seal_view(state: JudgeState) -> list[Node]:
+    """Return the sealed documents, and the promise of the seal."""
+    promise = el(
+        "details",
+        el("summary", "What the seal promises, and what it does not"),
+        el("p.note", PROMISE),
+        el("p.note", NO_PROMISE),
+    )
+    if state.seal is None:
+        return [el("p", f"Not sealed yet: the task has {counted(state.n_documents, 'document')}."), promise]
+    said = (
+        f"{counted(state.documents[Part.DEV], 'document')} to fit on and {state.documents[Part.CERTIFICATE]:,} sealed, "
+        f"a share of {state.seal.share:.0%}: split on {state.seal.sealed_at[:10]} by {state.seal.sealed_by}, for good."
+    )
+    shown: list[Node] = [el("p", said)]
+    new = state.n_documents - sum(state.documents.values())
+    if new > 0:
+        shown.append(
+            el("p.note", f"{counted(new, 'document')} imported since: each gets its part with the next step.")
+        )
+    order = list(ARMS)
+    rows: Cells = [
+        [PARTS[part], ARMS[arm], f"{documents:,}", f"{people:,}", f"{scores:,}"]
+        for (part, arm), (people, documents, scores) in sorted(
+            state.counts.items(), key=lambda pair: (pair[0][0] is Part.CERTIFICATE, order.index(pair[0][1]))
+        )
+    ]
+    if rows:
+        names = ["Documents are", "Scores were given", "Documents", "People", "Scores"]
+        shown.append(scrolling("Scores by part", table(names, rows)))
+    return [*shown, el("p.note", _which_labels(state)), promise]
+
+
+def _which_labels(state: JudgeState) -> str:
+    sealed = {arm for part, arm in state.counts if part is Part.CERTIFICATE}
+    if not sealed:
+        return "Nobody has scored a sealed document yet: a certificate needs some."
+    if sealed & {Arm.BLIND, Arm.FIRST}:
+        return "The certificate will use only blind scores and scores from before the draft was shown."
+    return (
+        "All scores of sealed documents were given with the draft in view, and people lean "
+        "towards a draft: the certificate will say so in its first line. For better scores, use "
+        "a blind arm (Set-up, Tasks, Study design)."
+    )
+
+
+def learned_view(frozen: FrozenJudge | None, fitted_at: str) -> list[Node]:
+    """Return the baselines, the tried steps, and the kept ones."""
+    if frozen is None:
+        return [el("p", "Nothing was learned yet.")]
+    dev = frozen.dev
+    lean = ", with the draft in view" if dev.leaned else ""
+    rest = (
+        f"From {counted(dev.scores, 'score')} by {counted(dev.people, 'person', 'people')} of "
+        f"{counted(dev.documents, 'document')} to fit on ({dev.arms}{lean}); frozen on "
+        f"{fitted_at[:16].replace('T', ' ')} UTC."
+    )
+    kept = (
+        el("ul", *(el("li", sentence) for sentence in frozen.kept))
+        if frozen.kept
+        else el(
+            "p.note", "No step helped by more than noise, so the judge stays as it is. That is a result too."
+        )
+    )
+    error = (
+        f"Error (RMSE) by cross-validation: {spelled(frozen.before)} before, {spelled(frozen.after)} after."
+    )
+    beaten: Cells = [[one.name, f"{one.lines:,}", spelled(one.rmse), one.note] for one in frozen.baselines]
+    return [
+        el("p", rest),
+        el("h4", "What was kept"),
+        kept,
+        el("p", error),
+        el("h4", "Baselines"),
+        scrolling("Baselines", table(["Who scores", "Lines", "RMSE (95% interval)", "How"], beaten)),
+        _tried_view(frozen),
+    ]
+
+
+def _tried_view(frozen: FrozenJudge) -> Node:
+    rows: Cells = [
+        [
+            one.step,
+            one.words,
+            one.criterion or "all",
+            spelled(one.gain),
+            number(one.p_value) if one.p_value is None or one.p_value >= 0.005 else "< 0.01",
+            el("strong", "kept") if one.kept else one.reason or "another helped more",
+        ]
+        for one in frozen.tried
+    ]
+    note = (
+        "Each candidate is compared with the judge before it, on documents that it did not learn "
+        "from. Gain: the fall of the mean "
+        "squared error (when to ask a person: the rise of agreement), with its 95% interval over documents. A step is "
+        f"kept where its one-sided p-value is below {frozen.tried[0].bound:.2g}: of studies in which nothing helps, at "
+        "most 5% keep any."
+        if frozen.tried
+        else "Nothing could be tried."
+    )
+    names = ["Step", "Candidate", "Criterion", "Gain", "p", "Outcome"]
+    return el(
+        "details",
+        el("summary", f"Everything that was tried: {counted(len(frozen.tried), 'comparison')}"),
+        el("p.note", note),
+        scrolling("Everything that was tried", table(names, rows)),
+    )
+
+
+def opening_view(state: JudgeState) -> list[Node]:
+    """Return the number of openings, and the text to type for the next."""
+    times = len(state.openings)
+    if state.frozen is None:
+        return [el("p", "Learn first: only a frozen judge can be certified.")]
+    told = (
+        "The seal has not been opened yet."
+        if not times
+        else f"The seal was opened {counted(times, 'time')} before."
+    )
+    shown: list[Node] = [
+        el(
+            "p",
+            f"{told} Each opening is recorded permanently and listed on every later certificate. Only "
+            f"the first opening uses labels that are new to everybody.",
+        ),
+        el("p", "To open it now, type ", el("strong", confirm_opening(times + 1)), "."),
+    ]
+    if times:
+        rows: Cells = [
+            [
+                str(one.number),
+                one.opened_at[:16].replace("T", " "),
+                one.opened_by,
+                el("code", one.judge_hash[:12]),
+                "certificate" if one.certificate else "opened without a result",
+            ]
+            for one in state.openings
+        ]
+        shown.append(scrolling("Openings", table(["Opening", "When (UTC)", "By", "Judge", "Outcome"], rows)))
+    return shown
+
+
+def certificate_view(state: JudgeState, slug: str, *, owner: bool) -> list[Node]:
+    """Return the newest certificate in its sentences, with the ways out."""
+    links: list[Node] = []
+    if owner and state.frozen is not None and not state.imported:
+        links.append(el("a.button", "judge.json", href=f"download/{slug}/judge/judge.json", download=""))
+        texts = f"download/{slug}/judge/judge.json?texts=1"
+        links.append(el("a", "with the texts that a later check asks again", href=texts, download=""))
+    if not state.certificates:
+        nothing = el("p", "There is no certificate yet.")
+        return [nothing, el("p.ways", *links)] if links else [nothing]
+    newest: Certificate = state.certificates[-1]
+    base = f"download/{slug}/judge/certificate"
+    ways = el(
+        "p.ways",
+        el("a.button", "Read the certificate", href=f"{base}.html", target="_blank"),
+        el("a", "as HTML", href=f"{base}.html?save=1", download=""),
+        el("a", "as JSON", href=f"{base}.json", download=""),
+        *links,
+    )
+    other = state.frozen is not None and newest.hashes.judge != state.frozen.hash
+    stale = (
+        el(
+            "p.banner.warn",
+            "This certificate is of an earlier judge: the one that was learned last has none.",
+        )
+        if other
+        else None
+    )
+    warn = newest.people.leaned or newest.opening > 1
+    first = el("div.banner.warn" if warn else "div.banner", *(el("p", one) for one in newest.findings[:2]))
+    return [
+        *([stale] if stale else []),
+        first,
+        el("ul", *(el("li", sentence) for sentence in newest.findings[2:])),
+        el("h4", "What it is not shown to be good for"),
+        el("ul", *(el("li", sentence) for sentence in newest.limits)),
+        ways,
+    ]

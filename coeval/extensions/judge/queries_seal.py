@@ -1,0 +1,289 @@
+"""The split of a task's documents, the openings of its seal, and people's scores by part.
+
+Nothing else reads scores for judges. ``list_dev_labels`` cannot give a label of the certificate's part, since the part
+is written into its query, and ``open_seal`` cannot give one unrecorded, since it records the opening first.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from coeval.clock import now
+from coeval.domain import Arm
+from coeval.domain.seals import FittedJudge, JudgedLine, Label, Opening, Part, Seal
+from coeval.rules.document_split import Stratum, part_of_newcomer
+from coeval.store.engines.database import Database, get_row, insert, rows
+from coeval.store.queries.submissions import OUTCOME, published
+
+# How a task's documents are split, which judges were fitted on it, and how often the certificate's part
+# was opened.
+
+DOCUMENT = "CASE WHEN i.document = '' THEN i.external_id ELSE i.document END"
+"""The document of an instance ``i``; without one, it is its own document."""
+
+STRATA = f"""
+SELECT {DOCUMENT} AS document, i.system,
+  EXISTS (SELECT 1 FROM submission s WHERE s.instance = i.id) AS labelled,
+  EXISTS (SELECT 1 FROM submission s WHERE s.instance = i.id AND s.arm IN ('blind', 'first')) AS unaided
+FROM instance i WHERE i.task = ? ORDER BY i.position
+"""
+
+
+def list_strata(db: Database, task: int) -> dict[str, Stratum]:
+    """Return each document with its strata: its systems, and whether people scored it with or without the draft."""
+    systems: dict[str, set[str]] = {}
+    scored: dict[str, tuple[int, int]] = {}
+    for row in rows(db, STRATA, [task]):
+        systems.setdefault(row["document"], set()).add(row["system"])
+        labelled, unaided = scored.get(row["document"], (0, 0))
+        scored[row["document"]] = (labelled | row["labelled"], unaided | row["unaided"])
+    return {name: (*map(str, scored[name]), *sorted(own)) for name, own in systems.items()}
+
+
+def get_seal(db: Database, task: int) -> Seal | None:
+    row = get_row(db, "SELECT * FROM seal WHERE task = ?", [task])
+    return Seal(row["salt"], row["share"], row["sealed_by"], row["sealed_at"], row["id"]) if row else None
+
+
+def record_seal(db: Database, task: int, seal: Seal, parts: Mapping[str, Part]) -> None:
+    """Seal a task for good; a second seal breaks a rule of the table."""
+    seal_id = insert(
+        db, "seal", task=task, salt=seal.salt, share=seal.share, sealed_by=seal.sealed_by, sealed_at=now()
+    )
+    _add_parts(db, seal_id, parts)
+
+
+def add_newcomers(db: Database, task: int, seal: Seal) -> None:
+    """Give documents that were imported after the sealing their part."""
+    sql = (
+        f"SELECT DISTINCT {DOCUMENT} AS document FROM instance i WHERE i.task = ? AND {DOCUMENT} NOT IN"
+        " (SELECT document FROM sealed_document WHERE seal = ?)"
+    )
+    new = [row["document"] for row in rows(db, sql, [task, seal.id])]
+    _add_parts(db, seal.id, {name: part_of_newcomer(name, seal.salt, seal.share) for name in new})
+
+
+def _add_parts(db: Database, seal: int, parts: Mapping[str, Part]) -> None:
+    db.conn.executemany(
+        "INSERT INTO sealed_document (seal, document, part) VALUES (?, ?, ?)",
+        [(seal, document, str(part)) for document, part in parts.items()],
+    )
+
+
+def count_parts(db: Database, seal: int) -> dict[Part, int]:
+    """Return the number of documents of each part."""
+    sql = "SELECT part, count(*) AS n FROM sealed_document WHERE seal = ? GROUP BY part"
+    counted = {Part(row["part"]): row["n"] for row in rows(db, sql, [seal])}
+    return {part: counted.get(part, 0) for part in Part}
+
+
+def record_fitted(db: Database, seal: int, judge: FittedJudge) -> int:
+    """Append a fitted judge and return its id; earlier ones stay."""
+    return insert(
+        db, "fitted_judge", seal=seal, judge_hash=judge.hash, judge_json=judge.json, fitted_by=judge.fitted_by,
+        fitted_at=now(),
+    )  # fmt: skip
+
+
+def get_fitted(db: Database, seal: int) -> FittedJudge | None:
+    """Return the judge that was fitted last."""
+    row = get_row(db, "SELECT * FROM fitted_judge WHERE seal = ? ORDER BY id DESC LIMIT 1", [seal])
+    if row is None:
+        return None
+    return FittedJudge(row["judge_json"], row["judge_hash"], row["fitted_by"], row["fitted_at"], row["id"])
+
+
+OPENINGS = """
+SELECT o.id, o.judge_hash, o.opened_by, o.opened_at, coalesce(c.certificate_json, '') AS certificate,
+  coalesce(c.labels_json, '[]') AS labels
+FROM seal_opening o LEFT JOIN certificate c ON c.seal_opening = o.id WHERE o.seal = ? ORDER BY o.id
+"""
+
+
+def list_openings(db: Database, seal: int) -> list[Opening]:
+    """Return all readings of the certificate's labels, oldest first, with their results."""
+    return [
+        Opening(
+            n,
+            row["judge_hash"],
+            row["opened_by"],
+            row["opened_at"],
+            row["certificate"],
+            row["labels"],
+            row["id"],
+        )
+        for n, row in enumerate(rows(db, OPENINGS, [seal]), 1)
+    ]
+
+
+def record_certificate(db: Database, opening: int, certificate: str, labels: str) -> None:
+    """Store the result of an opening, with the scores of each line, as JSON."""
+    insert(
+        db,
+        "certificate",
+        seal_opening=opening,
+        certificate_json=certificate,
+        labels_json=labels,
+        written_at=now(),
+    )
+
+
+# People's scores, by the part of the seal: one read for fitting, one for the certificate.
+#
+# Nothing else reads scores for judges. ``list_dev_labels`` cannot give a label of the certificate's
+# part, since the part is written into its query, and ``open_seal`` cannot give one unrecorded, since it
+# records the opening first.
+
+ASKED = f"""
+LEFT JOIN (SELECT {DOCUMENT} AS document, min(a.asked_at) AS asked_at FROM asked_line l JOIN asking a ON a.id = l.asking
+  JOIN instance i ON i.id = l.instance WHERE a.task = :task GROUP BY 1) k ON k.document = p.document
+"""
+"""Since when lines of a document are asked for. What people say of it from then on is no label: it was chosen because
+the judge is unsure of it, and would make the judge look worse, and what is left look better, than it is."""
+
+LABELLED = f"""
+FROM submission s
+JOIN instance i ON i.id = s.instance
+JOIN sealed_document p ON p.document = {DOCUMENT} AND p.seal = :seal AND p.part = :part
+JOIN criteria_set_member m ON m.criterion = +s.criterion AND m.criteria_set = :criteria_set
+JOIN criterion c ON c.id = s.criterion
+{ASKED}
+WHERE i.task = :task AND (k.asked_at IS NULL OR s.submitted_at < k.asked_at)
+  AND (s.planted IS NULL OR s.arm = 'first') AND {published("s")}
+  AND NOT EXISTS (SELECT 1 FROM submission later WHERE later.annotator = s.annotator
+    AND later.instance = s.instance AND later.criterion = s.criterion AND later.revision > s.revision
+    AND (k.asked_at IS NULL OR later.submitted_at < k.asked_at) AND {published("later")})
+  AND (s.annotator, s.instance) NOT IN (SELECT annotator, instance FROM uncounted WHERE task = :task)
+"""
+"""The submissions that count: the latest of each person, instance and criterion in one part, of those from before lines
+of its document were asked for. A score that was given beside a draft made wrong on purpose is left out, unless it was
+given before that draft was shown."""
+
+LABELS = f"""
+SELECT s.annotator, i.external_id AS instance, {DOCUMENT} AS document, i.system, c.text AS criterion,
+  {OUTCOME} AS arm,
+  CASE s.arm WHEN 'first' THEN (SELECT f.score FROM first_score f WHERE f.annotator = s.annotator
+    AND f.instance = s.instance AND f.criterion = s.criterion) ELSE s.score END AS score
+{LABELLED}
+ORDER BY i.position, m.position, s.annotator
+"""
+
+
+def list_dev_labels(db: Database, task: int, criteria_set: int, seal: Seal) -> list[Label]:
+    """Return the labels that judges may be fitted on."""
+    return _list_labels(db, task, criteria_set, seal.id, Part.DEV)
+
+
+def open_seal(
+    db: Database, task: int, criteria_set: int, seal: Seal, judge_hash: str, by: str
+) -> tuple[Opening, list[Label]]:
+    """Return the certificate's labels, and record the reading permanently, with judge and person.
+
+    To be called in a write transaction, which then holds both the record and the reading.
+    """
+    insert(db, "seal_opening", seal=seal.id, judge_hash=judge_hash, opened_by=by, opened_at=now())
+    return list_openings(db, seal.id)[-1], _list_labels(db, task, criteria_set, seal.id, Part.CERTIFICATE)
+
+
+def _list_labels(db: Database, task: int, criteria_set: int, seal: int, part: Part) -> list[Label]:
+    values: dict[str, Any] = {"task": task, "criteria_set": criteria_set, "seal": seal, "part": str(part)}
+    return [
+        Label(
+            row["annotator"], row["instance"], row["document"], row["system"], row["criterion"], row["arm"],
+            float(row["score"]),
+        )
+        for row in rows(db, LABELS, values)
+        if row["score"] is not None
+    ]  # fmt: skip
+
+
+COUNTS = f"""
+SELECT p.part, {OUTCOME} AS arm, count(DISTINCT s.annotator) AS people, count(DISTINCT p.document) AS documents,
+  count(DISTINCT s.annotator || ' ' || s.instance || ' ' || s.criterion) AS scores
+FROM submission s
+JOIN instance i ON i.id = s.instance
+JOIN sealed_document p ON p.document = {DOCUMENT} AND p.seal = :seal
+JOIN criteria_set_member m ON m.criterion = +s.criterion AND m.criteria_set = :criteria_set
+{ASKED}
+WHERE i.task = :task AND (k.asked_at IS NULL OR s.submitted_at < k.asked_at) AND {published("s")}
+GROUP BY p.part, 2
+"""
+
+
+def count_labels(
+    db: Database, task: int, criteria_set: int, seal: Seal
+) -> dict[tuple[Part, Arm], tuple[int, int, int]]:
+    """Return the number of people, documents and scores of each part by arm, without scores."""
+    values = {"task": task, "criteria_set": criteria_set, "seal": seal.id}
+    return {
+        (Part(row["part"]), Arm(row["arm"])): (row["people"], row["documents"], row["scores"])
+        for row in rows(db, COUNTS, values)
+    }
+
+
+JUDGED = f"""
+SELECT r.label AS judge, i.external_id AS instance, c.text AS criterion, d.score, d.samples_json,
+  d.probabilities_json
+FROM current_draft d
+JOIN run r ON r.id = d.run AND r.task = :task
+JOIN instance i ON i.id = d.instance
+JOIN sealed_document p ON p.document = {DOCUMENT} AND p.seal = :seal AND p.part = :part
+JOIN criteria_set_member m ON m.criterion = +d.criterion AND m.criteria_set = :criteria_set
+JOIN criterion c ON c.id = d.criterion
+ORDER BY r.id, i.position, m.position
+"""
+
+
+def list_judged(db: Database, task: int, criteria_set: int, seal: Seal, part: Part) -> list[JudgedLine]:
+    """Return judges' scores in a part, by the labels of their runs.
+
+    No label of a person is in it, so either part may be read.
+    """
+    values = {"task": task, "criteria_set": criteria_set, "seal": seal.id, "part": str(part)}
+    return [
+        JudgedLine(
+            row["judge"],
+            row["instance"],
+            row["criterion"],
+            row["score"],
+            tuple(json.loads(row["samples_json"])),
+            tuple(json.loads(row["probabilities_json"])),
+        )
+        for row in rows(db, JUDGED, values)
+    ]
+
+
+def list_unscored_lines(db: Database, task: int, criteria_set: int) -> dict[tuple[str, str], tuple[int, int]]:
+    """Map unscored (instance, criterion) names to their ids. No scores are returned."""
+    sql = (
+        "SELECT i.external_id, c.text, i.id AS instance, c.id AS criterion FROM instance i"
+        " JOIN criteria_set_member m ON m.criteria_set = :criteria_set JOIN criterion c ON c.id = m.criterion"
+        " WHERE i.task = :task AND NOT EXISTS (SELECT 1 FROM submission s WHERE s.instance = i.id"
+        " AND s.criterion = c.id) ORDER BY i.position, m.position"
+    )
+    found = rows(db, sql, {"task": task, "criteria_set": criteria_set})
+    return {(row["external_id"], row["text"]): (row["instance"], row["criterion"]) for row in found}
+
+
+REASONS = f"""
+SELECT given.annotator, given.instance, given.criterion, r.reason, r.text
+FROM (SELECT s.id, s.annotator, s.planted, i.external_id AS instance, c.text AS criterion {LABELLED}) given
+JOIN submission_row r ON r.submission = given.id AND r.action <> 'approve'
+WHERE given.planted IS NULL AND (r.reason <> '' OR (r.kind = 'conclusion' AND r.text <> ''))
+ORDER BY given.id, r.position
+"""
+"""The reasons of the submissions behind the labels, so that a reason belongs to the draft of its score."""
+
+
+def list_dev_reasons(
+    db: Database, task: int, criteria_set: int, seal: Seal
+) -> dict[tuple[int, str, str], str]:
+    """Return people's reasons for changes to drafts of the dev part, by annotator, instance and criterion."""
+    values = {"task": task, "criteria_set": criteria_set, "seal": seal.id, "part": str(Part.DEV)}
+    said: dict[tuple[int, str, str], list[str]] = {}
+    for row in rows(db, REASONS, values):
+        key = row["annotator"], row["instance"], row["criterion"]
+        said.setdefault(key, []).append(row["reason"] or row["text"])
+    return {key: " ".join(dict.fromkeys(texts)) for key, texts in said.items()}

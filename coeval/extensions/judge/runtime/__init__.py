@@ -1,0 +1,1 @@
+"""Run a judge from its file: scores, gate, drift, adapters."""

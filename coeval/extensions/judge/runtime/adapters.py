@@ -1,0 +1,284 @@
+"""A judge in pytest, promptfoo and Inspect: the scores of one output, and their thresholds.
+
+For pytest, in a test::
+
+    from coeval.extensions.judge.runtime.adapters import assert_judged
+
+    def test_the_answer_is_right():
+        assert_judged("judge.json", input=question, output=answer(question), at_least={"Be right.": 4})
+
+For promptfoo, an assertion of the type ``python``. In a file ``judged.py`` beside ``promptfooconfig.yaml``::
+
+    from coeval.extensions.judge.runtime.adapters import get_assert
+
+and in the configuration::
+
+    assert:
+      - type: python
+        value: file://judged.py
+        config:
+          judge: judge.json
+          input: question        # the variable that holds the input
+          at_least: 3.5          # or a mapping from criteria to scores
+
+The keys ``reference`` and ``document`` may name further variables, and ``ledger`` a file.
+
+For Inspect, in a task::
+
+    from coeval.extensions.judge.runtime.adapters import judge_scorer
+
+    Task(dataset=..., solver=generate(), scorer=judge_scorer("judge.json"))
+
+It needs Inspect (``pip install "coeval[inspect]"``). The judge's model is asked at the endpoint that the environment
+names, and not through Inspect's model, so that its questions are those of the certificate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coeval.domain import Instance
+from coeval.errors import CoevalError, InputError
+from coeval.extensions.judge.runtime.judge import LEDGER, Asked, Judge
+from coeval.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from inspect_ai.scorer import Scorer
+
+
+# The scores of one output and their thresholds, shared by assertions.
+
+AtLeast = float | Mapping[str, float]
+"""The least score for every criterion, or for named ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One output's score on one criterion; ``score`` is nan if there is none, as ``reason`` explains."""
+
+    criterion: str
+    score: float
+    share: float
+    """The position of the score on its scale, from 0 to 1."""
+    ask_person: bool
+    reason: str
+    least: float | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Return whether the score reaches its threshold; a missing score does not."""
+        return self.score >= (self.least if self.least is not None else float("-inf"))
+
+    def __str__(self) -> str:
+        if self.score != self.score:
+            return f"“{self.criterion}” has no score: {self.reason}"
+        wanted = "" if self.least is None else f", at least {self.least:g} asked"
+        return f"“{self.criterion}”: {self.score:.2f}{wanted}{' (a person should look)' if self.ask_person else ''}"
+
+
+def score_output(
+    judge: Judge | str | Path,
+    instance: Instance,
+    at_least: AtLeast | None = None,
+    *,
+    ledger: str | Path = LEDGER,
+    settings: Settings | None = None,
+) -> list[Scored]:
+    """Return the scores of one output on every criterion, or on those in ``at_least``.
+
+    Raises:
+        InputError: the file is no judge, or ``at_least`` names no criterion of it.
+        ModelError: no model is set up, or it refused.
+    """
+    judge = judge if isinstance(judge, Judge) else Judge.load(judge)
+    least = _spread(judge, at_least)
+    asked = Asked(Path(ledger), settings or load_settings(), progress=False)
+    return [
+        replace(one, least=least.get(one.criterion))
+        for one in read_scores(judge, judge.score_instances([instance], asked))
+        if one.criterion in least or not isinstance(at_least, Mapping)
+    ]
+
+
+def read_scores(judge: Judge, table: pd.DataFrame) -> list[Scored]:
+    """Return the scores in a table of one output."""
+    scales = {each.text: each.build().scale for each in judge.file.criteria}
+    scored = []
+    for row in table.to_dict("records"):
+        criterion, score = str(row["criterion"]), float(str(row["score"]))
+        scale = scales[criterion]
+        share = (score - scale.low) / (scale.high - scale.low)
+        scored.append(Scored(criterion, score, share, bool(row["ask_person"]), str(row["reason"])))
+    return scored
+
+
+def _spread(judge: Judge, at_least: AtLeast | None) -> dict[str, float]:
+    criteria = [each.text for each in judge.file.criteria]
+    if not isinstance(at_least, Mapping):
+        return {} if at_least is None else dict.fromkeys(criteria, float(at_least))
+    for name in at_least:
+        if name not in criteria:
+            known = "; ".join(criteria)
+            raise InputError(f"“{str(name)[:60]}” is no criterion of this judge; they are: {known[:500]}")
+    return {name: float(least) for name, least in at_least.items()}
+
+
+# For pytest: an output must reach a score.
+#
+# In a test::
+#
+# from coeval.extensions.judge.runtime.adapters import assert_judged
+#
+# def test_the_answer_is_right():
+# assert_judged("judge.json", input=question, output=answer(question), at_least={"Be right.": 4})
+
+
+def assert_judged(
+    judge: Judge | str | Path,
+    *,
+    input: str,
+    output: str,
+    at_least: AtLeast,
+    reference: str = "",
+    document: str = "",
+    ledger: str | Path = LEDGER,
+) -> None:
+    """Fail if a score is too low or missing.
+
+    Args:
+        judge: a judge, or the path of its file.
+        at_least: the least score by every criterion, or by those that are named.
+        document: its id in the study, so that no example from it is shown.
+
+    Raises:
+        AssertionError: it names every criterion that fails, with its score.
+        InputError: the file is no judge, or a criterion is none of its.
+        ModelError: no model is set up, or it refused.
+    """
+    __tracebackhide__ = True
+    instance = Instance("output", input, output, document, reference=reference)
+    failed = [one for one in score_output(judge, instance, at_least, ledger=ledger) if not one.passed]
+    if failed:
+        raise AssertionError("\n".join(map(str, failed)))
+
+
+# For promptfoo: an assertion of the type ``python``. In a file ``judged.py`` beside
+# ``promptfooconfig.yaml``::
+#
+# from coeval.extensions.judge.runtime.adapters import get_assert
+#
+# and in the configuration::
+#
+# assert:
+# - type: python
+# value: file://judged.py
+# config:
+# judge: judge.json
+# input: question        # the variable that holds the input
+# at_least: 3.5          # or a mapping from criteria to scores
+#
+# The keys ``reference`` and ``document`` may name further variables, and ``ledger`` a file.
+
+KEYS = ("judge", "input", "at_least", "reference", "document", "ledger")
+
+
+def get_assert(output: str, context: Mapping[str, Any]) -> dict[str, Any]:
+    """Return promptfoo's grading result: ``pass``, ``score`` from 0 to 1, ``reason``, a part per criterion.
+
+    What goes wrong fails the assertion, with the reason.
+    """
+    try:
+        scores = _score(output, context.get("config") or {}, context.get("vars") or {})
+    except CoevalError as error:
+        return {"pass": False, "score": 0.0, "reason": str(error)}
+    parts = [{"pass": one.passed, "score": _share(one), "reason": str(one)} for one in scores]
+    return {
+        "pass": all(one.passed for one in scores),
+        "score": math.fsum(map(_share, scores)) / len(scores),
+        "reason": "; ".join(map(str, scores)),
+        "namedScores": {one.criterion: _share(one) for one in scores},
+        "componentResults": parts,
+    }
+
+
+def _score(output: str, config: Mapping[str, Any], values: Mapping[str, Any]) -> list[Scored]:
+    if unknown := sorted(set(map(str, config)) - set(KEYS)):
+        raise InputError(
+            f"The assertion's config has no key “{unknown[0][:60]}”; the keys are {', '.join(KEYS)}."
+        )
+    name = str(config.get("input", "input"))
+    if name not in values:
+        raise InputError(
+            f"The test has no variable “{name[:60]}”: name the one that holds the input as “input” in the config."
+        )
+    reference, document = (str(values.get(str(config.get(key, "")), "")) for key in ("reference", "document"))
+    at_least = config.get("at_least")
+    if at_least is not None and not isinstance(at_least, (int, float, Mapping)):
+        raise InputError(
+            "The key “at_least” of the config is a number, or a mapping from criteria to numbers."
+        )
+    instance = Instance("output", str(values[name]), output, document, reference=reference)
+    ledger = str(config.get("ledger", LEDGER))
+    return score_output(str(config.get("judge", "judge.json")), instance, at_least, ledger=ledger)
+
+
+def _share(one: Scored) -> float:
+    """Return the share, 0 for a missing score, because JSON has no nan; its part has the reason."""
+    return 0.0 if math.isnan(one.share) else one.share
+
+
+# For Inspect: a judge as a scorer, with a mean and a standard error for each criterion.
+#
+# In a task::
+#
+# from coeval.extensions.judge.runtime.adapters import judge_scorer
+#
+# Task(dataset=..., solver=generate(), scorer=judge_scorer("judge.json"))
+#
+# It needs Inspect (``pip install "coeval[inspect]"``). The judge's model is asked at the endpoint that
+# the environment names, and not through Inspect's model, so that its questions are those of the
+# certificate.
+
+
+def judge_scorer(judge: str | Path, ledger: str | Path = LEDGER) -> Scorer:
+    """Return the scorer of a judge's file. A sample's metadata may name its ``document``; its target is the reference.
+
+    Raises:
+        InputError: the file is no judge, or Inspect is not installed.
+    """
+    try:
+        from inspect_ai.scorer import Score, Target, mean, scorer, stderr
+        from inspect_ai.solver import TaskState
+    except ImportError as error:
+        raise InputError('Inspect is not installed: pip install "coeval[inspect]".') from error
+    loaded = Judge.load(judge)
+
+    @scorer(metrics={"*": [mean(), stderr()]}, name="coeval_judge")
+    def build() -> Any:
+        async def score(state: TaskState, target: Target) -> Score:
+            instance = Instance(
+                str(state.sample_id),
+                state.input_text,
+                state.output.completion,
+                str((state.metadata or {}).get("document", "")),
+                reference=target.text,
+            )
+            asked = Asked(Path(ledger), load_settings(), progress=False)
+            table = await loaded.score_later([instance], asked)
+            scores = read_scores(loaded, table)
+            return Score(
+                value={one.criterion: one.score for one in scores},
+                answer=state.output.completion,
+                explanation="\n".join(map(str, scores)),
+                metadata={"ask_person": [one.criterion for one in scores if one.ask_person]},
+            )
+
+        return score
+
+    scored: Scorer = build()
+    return scored

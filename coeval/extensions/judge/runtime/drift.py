@@ -1,0 +1,303 @@
+"""``judge check``: repeat questions of the certificate, and test whether the endpoint still answers the same."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from coeval.domain import Answer, Ask, ImportedDraft, Instance, Request
+from coeval.errors import InputError, ModelError
+from coeval.extensions.judge.model.file_schema import JudgeFile, Question, hash_questions, mark_output
+from coeval.extensions.judge.runtime.judge import Asked, Asker, drafts_of, open_askers
+from coeval.lazy import special
+from coeval.llm.protocols.protocol import Item, Protocol
+from coeval.llm.running.judged_items import Judged, judge_item
+from coeval.llm.running.pool import Outcome, run_all
+from coeval.llm.running.runner import build_runner
+from coeval.llm.running.table_rows import Bar
+from coeval.stats.rating_matrix import Numbers
+from coeval.store import Store
+from coeval.store.queries.calls import StoredLedger
+
+# Does an endpoint still answer as it did? A permutation test on old and new answers to the same
+# questions.
+
+DRAWS = 1999
+LEVEL = 0.01
+POWER = 0.8
+FEWEST = 10
+"""With fewer questions, there is no verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The scores of one question from comparable answers: ``old`` ones and ``new`` ones.
+
+    Scores of questions with the same ``block`` came in the same answers, and stand in the same order. A score that
+    could not be read is NaN; ``span`` is the range of the scale, by which differences are made comparable.
+    """
+
+    block: str
+    old: tuple[float, ...]
+    new: tuple[float, ...]
+    span: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """``p_value`` of "old and new answers come from one source"; ``shift`` is new less old, in shares of the scale.
+
+    ``noise`` is the standard deviation of the shift among the deals: what chance alone moves it by.
+    """
+
+    p_value: float
+    shift: float
+    questions: int
+    noise: float = 0.0
+
+    def shown(self, level: float) -> bool:
+        """Return whether the answers differ by more than chance; a false alarm has a chance of at most ``level``."""
+        return self.p_value <= level
+
+    def find_least(self, level: float, power: float = POWER) -> float:
+        """Return the least shift, as a share of the scale, that a test like this one finds with a chance of ``power``.
+
+        It is about (z(1 - level / 4) + z(power)) times the noise: two-sided, and one of two statistics.
+
+        >>> round(Drift(0.5, 0.0, 60, noise=0.02).find_least(0.01), 3)
+        0.073
+        """
+        return float(special.ndtri(1 - level / 4) + special.ndtri(power)) * self.noise
+
+
+def find_drift(answers: Sequence[Answers], seed: int = 0) -> Drift:
+    """Test whether new answers differ from old ones, in their mean or in how they scatter.
+
+    Within a block, old and new answers are interchangeable if nothing changed, so they are permuted. Of two
+    statistics the one that is rarer counts: the mean's shift, and the energy distance, which sees answers that changed
+    without a shift wherever a question has two answers of then or of now. The smaller of both p-values is held against
+    how small it comes out among the deals, so that the chance of a false alarm is at most the level, whatever the
+    answers' distribution.
+
+    Source: Székely and Rizzo 2013, Energy statistics; Westfall and Young 1993 on the smallest p-value.
+
+    >>> same = [Answers(str(n), (3.0, 4.0), (4.0, 3.0)) for n in range(20)]
+    >>> lower = [Answers(str(n), (3.0, 4.0), (2.0, 3.0)) for n in range(20)]
+    >>> find_drift(same).p_value > 0.5, find_drift(lower).p_value < 0.01
+    (True, True)
+    """
+    rng = np.random.default_rng(seed)
+    shifts, energies = np.zeros(DRAWS + 1), np.zeros(DRAWS + 1)
+    total = 0
+    for block in _group(answers):
+        scores = np.array([[*each.old, *each.new] for each in block]) / np.array(
+            [[each.span] for each in block]
+        )
+        n_old, n = len(block[0].old), scores.shape[1]
+        deals = np.argsort(rng.random((DRAWS + 1, n)), axis=1)
+        deals[0] = np.arange(n)
+        for row in scores:
+            dealt = row[deals]
+            shift, energy = _compare(dealt[:, :n_old], dealt[:, n_old:])
+            shifts += shift
+            energies += energy
+            total += 1
+    smallest = np.minimum(_p_values(np.abs(shifts)), _p_values(energies))
+    p = float((smallest <= smallest[0] + 1e-12).mean())
+    if not total:
+        return Drift(p, 0.0, 0)
+    return Drift(p, float(shifts[0] / total), total, float(shifts[1:].std() / total))
+
+
+def _group(answers: Iterable[Answers]) -> list[list[Answers]]:
+    """Questions that are dealt together: of a block, and with as many answers."""
+    groups: dict[tuple[str, int, int], list[Answers]] = {}
+    for each in answers:
+        groups.setdefault((each.block, len(each.old), len(each.new)), []).append(each)
+    return list(groups.values())
+
+
+def _compare(old: Numbers, new: Numbers) -> tuple[Numbers, Numbers]:
+    """Return the shift of the mean and the energy distance of each permutation; 0 if a side has no scores."""
+    known_old, known_new = ~np.isnan(old), ~np.isnan(new)
+    both = known_old.any(axis=1) & known_new.any(axis=1)
+    shift = np.where(both, _mean(new, known_new) - _mean(old, known_old), 0.0)
+    energy = 2 * _distance(old, new) - _distance(old, old) - _distance(new, new)
+    return shift, np.where(both, energy, 0.0)
+
+
+def _mean(values: Numbers, known: Numbers) -> Numbers:
+    return np.asarray(np.where(known, values, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1))
+
+
+def _distance(one: Numbers, other: Numbers) -> Numbers:
+    """Return the mean distance between answers of both sides, each deal by itself."""
+    gaps = np.abs(one[:, :, None] - other[:, None, :]).reshape(len(one), -1)
+    return _mean(gaps, ~np.isnan(gaps))
+
+
+def _p_values(statistic: Numbers) -> Numbers:
+    """Return the share of permutations that are as extreme, for each permutation."""
+    rounded = np.round(statistic, 9)
+    ranked = np.sort(rounded)
+    return np.asarray(1 - np.searchsorted(ranked, rounded, side="left") / len(ranked))
+
+
+# ``judge check``: a judge's endpoint is asked the questions of its certificate again.
+
+APART = 1000
+"""The distance between sample numbers of two passes."""
+READABLE = 0.8
+"""With a smaller share of readable answers, there is no verdict on scores."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The result of the questions: the test, and the number of readable answers."""
+
+    drift: Drift
+    asked: int
+    answered: int
+
+    @property
+    def tells(self) -> bool:
+        """Return whether there is enough data for a test."""
+        return self.drift.questions >= FEWEST and self.answered >= READABLE * self.asked
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A question, with the protocol, instance and item to repeat it."""
+
+    question: Question
+    protocol: Protocol
+    instance: Instance
+    item: Item
+    number: int
+    """The number of its criterion."""
+
+
+async def check_judge(judge: JudgeFile, samples: Sequence[Instance], asked: Asked, passes: int = 0) -> Check:
+    """Repeat the questions of a judge's certificate, and test whether the answers have changed.
+
+    Nothing comes from a ledger, and nothing is kept.
+
+    Args:
+        samples: where the file does not hold their texts, the outputs that the questions are about, among others.
+        asked: the endpoint; its ledger is not used.
+        passes: how often each question is asked; 0 for twice where one answer makes a score, else once.
+
+    Raises:
+        InputError: the file holds no questions, texts are lacking, or a question would not be the same.
+        ModelError: no model is set up, or the endpoint refused.
+    """
+    if not judge.questions:
+        raise InputError(
+            f"“{judge.name}” holds no questions to ask again: write it anew from a study with drafts."
+        )
+    known = {mark_output(one, judge.salt): one for one in samples}
+    told: list[Answers] = []
+    with open_askers(judge) as askers, tempfile.TemporaryDirectory() as folder:
+        ready = [_prepare(judge, askers, question, known) for question in judge.questions]
+        for name, asker in askers.items():
+            own = [each for each in ready if each.question.judge == name]
+            repeats = passes or (1 if asker.protocol.answers > 1 else 2)
+            fresh = replace(asked, ledger=Path(folder, "calls.db"))
+            drafts = await _ask_again(name, own, repeats, fresh)
+            told += [_pair(each, drafts) for each in own]
+    answered = [each for each in told if not all(map(math.isnan, each.new))]
+    return Check(find_drift(answered), len(told), len(answered))
+
+
+def _prepare(
+    judge: JudgeFile, askers: Mapping[str, Asker], question: Question, known: Mapping[str, Instance]
+) -> _Ready:
+    instance = _find_instance(question, known)
+    if mark_output(instance, judge.salt) != question.output:
+        raise InputError(
+            f"The texts of a question by “{question.criterion[:60]}” do not match its hash: get the file anew."
+        )
+    asker = askers[question.judge]
+    numbers = {each.text: number for number, each in enumerate(judge.criteria, 1)}
+    number = numbers[question.criterion]
+    for protocol in (asker.plain, asker.beside(instance)):
+        together = protocol.options.criteria_per_call != 1
+        items = protocol.group((0, each) for each in (numbers.values() if together else (number,)))
+        item = next(item for item in items if number in item.criteria)
+        if hash_questions(protocol.render_calls(item, instance)) == question.request:
+            return _Ready(question, protocol, instance, item, number)
+    raise InputError(
+        f"A question by “{question.criterion[:60]}” would not be the one that was asked: this version of CoEval words "
+        "it otherwise. Use the version that wrote the file."
+    )
+
+
+def _find_instance(question: Question, known: Mapping[str, Instance]) -> Instance:
+    if question.sample is not None:
+        sample = question.sample
+        return Instance("", sample.input, sample.output, reference=sample.reference, context=sample.context)
+    if question.output not in known:
+        raise InputError(
+            "The file holds the questions' hashes and not their texts: give a table of the study's inputs and outputs "
+            "with --questions."
+        )
+    return known[question.output]
+
+
+async def _ask_again(
+    name: str, ready: Sequence[_Ready], repeats: int, asked: Asked
+) -> Mapping[tuple[str, int, int], ImportedDraft]:
+    """Return the new drafts by request, pass and criterion number; an item is asked once per pass."""
+    items = {(each.question.request, turn): each for each in ready for turn in range(repeats)}
+    drafts: dict[tuple[str, int, int], ImportedDraft] = {}
+    runner = build_runner(
+        asked.settings,
+        StoredLedger(Store(asked.ledger)),
+        concurrency=asked.concurrency or asked.settings.concurrency,
+    )
+
+    async def judge(key: tuple[str, int]) -> Judged:
+        each = items[key]
+        return await judge_item(
+            each.protocol, _from(runner.ask, APART * key[1]), each.item, each.instance, ""
+        )
+
+    def store(outcomes: Sequence[Outcome[tuple[str, int], Judged]]) -> None:
+        for outcome in outcomes:
+            request, turn = outcome.item
+            whole = Outcome(items[outcome.item].item, outcome.result, outcome.error)
+            for number, draft in drafts_of(whole):
+                drafts[request, turn, number] = draft
+
+    async with runner:
+        with Bar(asked.progress, name) as bar:
+            summary = await run_all(
+                items, judge, concurrency=runner.judgments, on_result=store, on_progress=bar.show,
+                total=len(items), usage=runner.usage,
+            )  # fmt: skip
+    if summary.stopped:
+        raise ModelError(summary.stopped)
+    return drafts
+
+
+def _from(ask: Ask, first: int) -> Ask:
+    async def asked(request: Request, sample: int) -> Answer:
+        return await ask(request, first + sample)
+
+    return asked
+
+
+def _pair(each: _Ready, drafts: Mapping[tuple[str, int, int], ImportedDraft]) -> Answers:
+    """Old and new scores of a question; a pass that gave none counts as one that could not be read."""
+    new: list[float] = []
+    turns = (draft for (request, _, number), draft in drafts.items()
+             if (request, number) == (each.question.request, each.number))  # fmt: skip
+    for draft in turns:
+        new += draft.samples or (math.nan if draft.score is None else draft.score,)
+    scale = each.protocol.brief.criteria[each.number].scale
+    return Answers(each.question.request, each.question.scores, tuple(new), float(scale.high - scale.low))

@@ -1,0 +1,320 @@
+"""A gate's verdict on two systems: no worse, a regression, or undecided; also as a JUnit file."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pandas as pd
+
+from coeval.errors import InputError
+from coeval.extensions.judge.model.file_schema import JudgeCriterion, JudgeFile
+from coeval.extensions.judge.model.fitted import find_unmoved, tell_unmoved
+from coeval.extensions.judge.runtime.system_differences import LABELLED, Difference, compare_systems
+from coeval.stats.estimates import Spelled
+from coeval.stats.judges.two_judges import flip_rate
+
+# What a gate says of two systems: that the new one is no worse, that it is, or that this cannot be
+# decided.
+
+LEVEL = 0.05
+MISSING = 0.2
+"""With a larger share of outputs without a score, the result is undecided."""
+HARDLY = 0.1
+"""Calibrated differences that scatter by less than this share of the raw ones come from a map that is level here."""
+
+
+class Outcome(StrEnum):
+    """The verdict of a gate."""
+
+    HELD = "no worse"
+    REGRESSION = "regression"
+    UNDECIDED = "cannot decide"
+
+
+EXIT_CODES = {Outcome.HELD: 0, Outcome.REGRESSION: 3, Outcome.UNDECIDED: 4}
+"""1 stays for a command that could not do its work, and 2 for options that are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The question of a gate: the new system minus the old one, and the tolerated loss in points."""
+
+    new: str
+    old: str
+    margin: float
+    min_n: int = 50
+    level: float = LEVEL
+    threshold: float | None = None
+    """The passing score for the rate of changed verdicts; None for a scale's middle."""
+
+    def check(self, systems: Iterable[str]) -> None:
+        """Return the terms; raise InputError for an invalid margin or unknown systems."""
+        if not -math.inf < self.margin <= 0:
+            raise InputError(
+                f"A margin of {self.margin:g} cannot be: give the loss that is let pass as 0 or a number below 0."
+            )
+        if self.new == self.old:
+            raise InputError(f"“{self.new}” is compared with itself: name two systems.")
+        known = sorted(set(systems) - {""})
+        for system in (self.new, self.old):
+            if system not in known:
+                raise InputError(
+                    f"There are no outputs of “{system[:60]}”; the column “system” has "
+                    f"{', '.join(known)[:300] or 'nothing'}."
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The verdict on one criterion, with the differences of calibrated and raw scores.
+
+    ``on_raw`` is the difference of raw scores, corrected by people's scores wherever ``difference`` is; ``raw`` is
+    never corrected.
+    """
+
+    criterion: str
+    outcome: Outcome
+    difference: Difference
+    raw: Difference
+    on_raw: Difference
+    why: str
+    flips: Spelled
+    """On which share of the outputs two answers fall on different sides of a threshold (``flip_rate``)."""
+    tested: bool = True
+    """True if there was enough data for a test."""
+
+    def __str__(self) -> str:
+        return f"{self.criterion}: {self.outcome}. {self.figures} {self.why} {self.flipping}"
+
+    @property
+    def flipping(self) -> str:
+        """Return how often a verdict changes between runs, in a sentence."""
+        found = self.flips.value
+        if not found.defined:
+            return "How often its verdict changes between runs is not known: each output has one answer."
+        low, high = found.ci
+        interval = f"{low:.1%} to {high:.1%}; " if low == low else ""
+        return (
+            f"By one answer, this gate changes its verdict “at least {found.threshold:g}” on "
+            f"{found.value:.1%} of unchanged inputs ({interval}{found.n:,} outputs with "
+            f"{found.answers:.3g} answers each)."
+        )
+
+    @property
+    def figures(self) -> str:
+        """The differences in a sentence."""
+        difference = self.difference
+        if math.isnan(difference.se):
+            return "There is no difference to tell."
+        people = f", {difference.labelled} of them scored by people" if difference.labelled else ""
+        return (
+            f"Difference {difference.value:+.3f} (standard error {difference.se:.3f}; {difference.documents} documents"
+            f"{people}), of raw scores {self.raw.value:+.3f}."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """All lines, and their common verdict."""
+
+    terms: Terms
+    lines: tuple[Line, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """Return the overall verdict: a regression on any criterion is one, and all must pass for a pass."""
+        outcomes = {line.outcome for line in self.lines}
+        if Outcome.REGRESSION in outcomes:
+            return Outcome.REGRESSION
+        return Outcome.HELD if outcomes == {Outcome.HELD} else Outcome.UNDECIDED
+
+    def __str__(self) -> str:
+        terms = self.terms
+        head = (
+            f"{self.outcome.upper()}: {terms.new} against {terms.old}, a loss of {-terms.margin:g} let pass, one-sided "
+            f"tests at {terms.level:.0%}"
+        )
+        return "\n".join([head, *map(str, self.lines)])
+
+
+def hold_gate(table: pd.DataFrame, judge: JudgeFile, terms: Terms) -> Gate:
+    """Test by every criterion whether the new system is no worse than the old one by more than the margin.
+
+    Both the calibrated and the raw scores are tested. "No worse" is said where both differences lie above the margin:
+    where a true difference lies at the margin or below, with a chance of at most ``level``. "Regression" is said where
+    the calibrated difference lies below the margin and the raw one does not lie above it: where the true difference
+    lies at the margin or above, by any of the criteria with a chance of at most ``level`` (Holm 1979). A calibration
+    that hides what the judge says of these outputs decides nothing, unless people's scores correct the differences.
+
+    Args:
+        table: the scored outputs: ``document``, ``system``, ``criterion``, ``raw``, ``score`` and ``people`` (people's
+            mean of this very output, NaN if there is none); with ``answers`` where it is to be told how often a
+            verdict changes between runs.
+        judge: whose criteria are gone through.
+        terms: margin at most 0.
+
+    Raises:
+        InputError: a system has no outputs, or the terms cannot be.
+    """
+    terms.check(table["system"])
+    lines = [_compare(table[table["criterion"] == each.text], each, terms) for each in judge.criteria]
+    return Gate(terms, _find_regressions(lines, terms))
+
+
+def _compare(rows: pd.DataFrame, criterion: JudgeCriterion, terms: Terms) -> Line:
+    rows = rows[rows["system"].isin([terms.new, terms.old])]
+    difference = compare_systems(rows, terms.new, terms.old, "score")
+    on_raw = compare_systems(rows, terms.new, terms.old, "raw")
+    raw = compare_systems(rows.assign(people=math.nan), terms.new, terms.old, "raw")
+    line = Line(
+        criterion.text,
+        Outcome.UNDECIDED,
+        difference,
+        raw,
+        on_raw,
+        "",
+        _find_flips(rows, criterion, terms.threshold),
+    )
+    lacking = _find_lack(difference, float(rows["score"].isna().mean()), terms)
+    lacking = lacking or ("" if difference.labelled else _find_hidden(rows, difference, raw))
+    if lacking:
+        return replace(line, why=lacking, tested=False)
+    p, p_raw = difference.below(terms.margin), on_raw.below(terms.margin)
+    if max(p, p_raw) <= terms.level:
+        return replace(
+            line, outcome=Outcome.HELD, why=f"It lies above {terms.margin:g} (p = {max(p, p_raw):.3g})."
+        )
+    if p <= terms.level:
+        return replace(line, why=_tell_apart(line, "above", terms))
+    why = f"It may lie on either side of {terms.margin:g} (p = {p:.3g}): more documents would tell."
+    return replace(line, why=why)
+
+
+def _find_flips(rows: pd.DataFrame, criterion: JudgeCriterion, threshold: float | None) -> Spelled:
+    middle = (criterion.low + criterion.high) / 2 if threshold is None else threshold
+    answers = list(rows["answers"]) if "answers" in rows else [()] * len(rows)
+    return Spelled(flip_rate(answers, middle, list(rows["document"])), ("threshold", "n", "answers"))
+
+
+def _tell_apart(line: Line, side: str, terms: Terms) -> str:
+    """Calibrated and raw scores do not say the same."""
+    return (
+        f"The difference of calibrated scores lies {side} {terms.margin:g}, and that of raw scores does not "
+        f"({line.on_raw.value:+.3f}, standard error {line.on_raw.se:.3f}): have people score outputs of both systems, "
+        "and give their scores with --labels."
+    )
+
+
+def _find_hidden(rows: pd.DataFrame, difference: Difference, raw: Difference) -> str:
+    """Return why calibrated scores hide the judge's differences; empty if they do not."""
+    scores = rows["score"].dropna()
+    if scores.nunique() == 1 and rows["raw"].nunique() == 1:
+        return f"Every output has the score {scores.iloc[0]:g}: the judge tells none of them from another."
+    slopes = find_unmoved(rows)
+    if slopes:
+        return (
+            tell_unmoved(*slopes.popitem())
+            + " Learn the calibration again, or give people's scores with --labels."
+        )
+    if difference.se <= HARDLY * raw.se and raw.se > 0:
+        return (
+            f"The differences of calibrated scores hardly differ (standard error {difference.se:.3f}, of raw scores "
+            f"{raw.se:.3f}): the calibration is level where these outputs lie."
+        )
+    return ""
+
+
+def _find_lack(difference: Difference, unscored: float, terms: Terms) -> str:
+    """Return why nothing can be tested; empty if it can."""
+    if difference.documents < max(terms.min_n, 2):
+        return f"{difference.documents} documents have scores, and {max(terms.min_n, 2)} are asked for."
+    if unscored > MISSING:
+        return f"{unscored:.0%} of the outputs have no score: run the judge again."
+    return ""
+
+
+def _find_regressions(lines: Sequence[Line], terms: Terms) -> tuple[Line, ...]:
+    """Return the lines after Holm's steps over the criteria that were tested."""
+    tested = sorted((line for line in lines if line.tested), key=lambda line: _worse(line, terms))
+    regressions: dict[str, Line] = {}
+    for rank, line in enumerate(tested):
+        p = _worse(line, terms)
+        if p > terms.level / (len(tested) - rank):
+            break
+        if line.on_raw.below(terms.margin) <= terms.level:
+            regressions[line.criterion] = replace(line, why=_tell_apart(line, "below", terms))
+            continue
+        why = f"It lies below {terms.margin:g} (p = {p:.3g})."
+        regressions[line.criterion] = replace(line, outcome=Outcome.REGRESSION, why=why)
+    return tuple(regressions.get(line.criterion, line) for line in lines)
+
+
+def _worse(line: Line, terms: Terms) -> float:
+    return line.difference.above(terms.margin)
+
+
+def tell_basis(gate: Gate, judge: JudgeFile) -> str:
+    """Return the data behind the differences, in sentences."""
+    if any(line.difference.labelled for line in gate.lines):
+        return "What people scored corrects the judge for each system; it has to be a random draw of the outputs."
+    said = (
+        f"People scored outputs of both systems in fewer than {LABELLED} documents, so the means are the judge's own, "
+        "which is taken to err by as much on both."
+    )
+    errors = pd.DataFrame(
+        [(one.criterion, one.system, one.people - one.score) for one in judge.labels],
+        columns=["criterion", "system", "error"],
+    )
+    by_system = errors.groupby(["criterion", "system"])["error"].mean().groupby(level=0)
+    apart = (by_system.max() - by_system.min()).max() if len(errors) else 0.0
+    if apart > 0:
+        said += f" In the study its mean error differed by up to {apart:.2f} points between systems."
+    return said
+
+
+_NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML cannot hold."""
+
+
+def render_junit(gate: Gate, judge: str) -> bytes:
+    """Return a test case per criterion: a regression is a failure, an undecided result an error."""
+    count = {outcome: sum(line.outcome is outcome for line in gate.lines) for outcome in Outcome}
+    name = _NO_XML.sub("?", f"{judge}: {gate.terms.new} against {gate.terms.old}")
+    suite = ElementTree.Element(
+        "testsuite",
+        name=name,
+        tests=str(len(gate.lines)),
+        failures=str(count[Outcome.REGRESSION]),
+        errors=str(count[Outcome.UNDECIDED]),
+    )
+    for line in gate.lines:
+        case = ElementTree.SubElement(
+            suite, "testcase", classname=name, name=_NO_XML.sub("?", line.criterion)
+        )
+        if line.outcome is Outcome.HELD:
+            ElementTree.SubElement(case, "system-out").text = f"{line.figures} {line.why} {line.flipping}"
+        else:
+            kind = "failure" if line.outcome is Outcome.REGRESSION else "error"
+            told = ElementTree.SubElement(case, kind, type=str(line.outcome), message=line.why)
+            told.text = f"{line.figures} {line.flipping}"
+    root = ElementTree.Element("testsuites")
+    root.append(suite)
+    return bytes(ElementTree.tostring(root, encoding="utf-8", xml_declaration=True))
+
+
+def write_junit(path: Path, gate: Gate, judge: str) -> None:
+    """Write the file.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    try:
+        path.write_bytes(render_junit(gate, judge))
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}.") from error

@@ -1,0 +1,148 @@
+"""The judge's input files: outputs to score, people's scores, and results of batch services."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coeval.datasets.tables.instances import open_instances
+from coeval.datasets.tables.table import match_columns, require_columns
+from coeval.datasets.tables.table_files import open_table
+from coeval.domain import Call, Instance, Request
+from coeval.errors import InputError
+from coeval.extensions.judge.model.file_schema import JudgeFile, mark_output
+from coeval.extensions.judge.runtime.judge import open_askers
+from coeval.llm.running.batch_files import BadLine, BatchWriter, read_batch, write_batch
+from coeval.llm.running.ledger import Prices
+from coeval.store import Store
+from coeval.store.queries.calls import StoredLedger
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+# Input files of a judge: outputs to score, and people's scores of some of them.
+
+LABELS = ("instance", "criterion", "score")
+"""Columns of people's scores."""
+
+
+def load_outputs(path: Path, columns: Mapping[str, str] | None = None) -> list[Instance]:
+    """Return the outputs of a CSV, JSONL or Excel file, as an import reads it.
+
+    Args:
+        columns: the column of a field, if it has another name.
+
+    Raises:
+        InputError: the file is broken, or lacks input or output.
+    """
+    return list(open_instances(open_table(path), "outputs", columns, guess=True).instances)
+
+
+def load_labels(path: Path) -> dict[tuple[str, str], float]:
+    """People's mean scores by instance and criterion, from a table of instance, criterion and score, a person a row.
+
+    Raises:
+        InputError: the file is broken, lacks a column, or a score is no number.
+    """
+    table = open_table(path)
+    columns = match_columns(table, LABELS, None, guess=True)
+    require_columns(table, columns, LABELS)
+    scores: dict[tuple[str, str], list[float]] = {}
+    for row in table.rows():
+        instance, criterion, text = (row.cells[columns[name]].strip() for name in LABELS)
+        if text:
+            place = table.place(row.line, columns["score"])
+            scores.setdefault((instance, criterion), []).append(_read_score(text, place))
+    return {key: math.fsum(given) / len(given) for key, given in scores.items()}
+
+
+def _read_score(text: str, place: str) -> float:
+    try:
+        score = float(text)
+    except ValueError:
+        score = math.nan
+    if not math.isfinite(score):
+        raise InputError(
+            f"{place}: is “{text[:40]}”, which is no number; write the score, or leave it empty."
+        )
+    return score
+
+
+def add_people(
+    table: pd.DataFrame,
+    judge: JudgeFile,
+    instances: Sequence[Instance],
+    labels: Mapping[tuple[str, str], float] | None = None,
+) -> pd.DataFrame:
+    """Return the scored outputs with ``people``: people's scores of the same output, in the study or ``labels``.
+
+    An output of the study is known by its text. A label of a criterion or an instance that is not here is passed over.
+    """
+    studied = {(label.output, label.criterion): label.people for label in judge.labels}
+    marks = {one.external_id: mark_output(one, judge.salt) for one in instances} if studied else {}
+    given = labels or {}
+    people = [
+        given.get((instance, criterion), studied.get((marks.get(instance, ""), criterion), math.nan))
+        for instance, criterion in zip(table["instance"], table["criterion"], strict=True)
+    ]
+    return table.assign(people=people)
+
+
+AT_ONCE = 500
+"""Answers recorded in one transaction."""
+
+
+@dataclass(slots=True)
+class Received:
+    """The content of a results file."""
+
+    answered: int = 0
+    failed: int = 0
+    bad_lines: list[BadLine] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return f"{self.answered:,} answers kept, {self.failed:,} failed, {len(self.bad_lines):,} lines unreadable"
+
+
+def write_judge_questions(
+    judge: JudgeFile, instances: Sequence[Instance], out: Path, ledger: Path
+) -> BatchWriter:
+    """Write the questions about these instances that the ledger has no answer from a batch to.
+
+    Raises:
+        InputError: a file of that name is there already.
+    """
+    return write_batch(_list_questions(judge, instances), out, ledger=StoredLedger(Store(ledger)))
+
+
+def _list_questions(judge: JudgeFile, instances: Sequence[Instance]) -> Iterator[tuple[Request, int]]:
+    numbers = range(1, len(judge.criteria) + 1)
+    with open_askers(judge) as askers:
+        for asker in askers.values():
+            for place, instance in enumerate(instances, 1):
+                protocol = asker.beside(instance)
+                for item in protocol.group((place, number) for number in numbers):
+                    yield from protocol.render_calls(item, replace(instance, id=place))
+
+
+def read_judge_results(paths: Sequence[Path], ledger: Path, prices: Prices | None = None) -> Received:
+    """Keep the answers of files of results in the ledger.
+
+    Raises:
+        InputError: a file cannot be opened.
+    """
+    received, kept = Received(), StoredLedger(Store(ledger))
+    for path in paths:
+        results = read_batch(path, prices=prices)
+        while lines := list(islice(results, AT_ONCE)):
+            calls = [line for line in lines if isinstance(line, Call)]
+            kept.record_calls(calls)
+            received.answered += sum(not call.error for call in calls)
+            received.failed += sum(bool(call.error) for call in calls)
+            received.bad_lines += [line for line in lines if isinstance(line, BadLine)]
+    return received

@@ -1,0 +1,310 @@
+"""``Judge``: a judge from its file, in a notebook, a script or a command, and the askers that it consists of."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coeval.datasets.tables.instances import document_of
+from coeval.domain import ImportedDraft, Instance
+from coeval.errors import InputError, ModelError
+from coeval.extensions.judge.model.file_schema import Asking, JudgeFile
+from coeval.extensions.judge.model.judge_file import load_judge
+from coeval.extensions.judge.model.labels import tabulate_answers
+from coeval.llm.prompting.template_files import JudgeOptions
+from coeval.llm.prompting.worked_examples import Example, mark_document, with_examples
+from coeval.llm.protocols.protocol import Brief, Item, Protocol, build_protocol, get_protocol
+from coeval.llm.running.judged_items import Judged, judge_all
+from coeval.llm.running.ledger import Prices
+from coeval.llm.running.pool import Outcome
+from coeval.llm.running.runner import build_runner
+from coeval.llm.running.table_rows import Bar, read_instances, run_apart
+from coeval.settings import Settings, load_settings
+from coeval.store import Store
+from coeval.store.queries.calls import StoredLedger
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+# One of a judge's askers at work: its prompt texts from the file, its examples, and none from the
+# document judged.
+
+
+class Asker:
+    """The settings of one of a judge's models, from the file.
+
+    ``protocol`` shows every example, ``plain`` none; ``beside`` gives the one for an instance, which shows all but
+    those from its document.
+    """
+
+    def __init__(self, judge: JudgeFile, asking: Asking, templates: Path) -> None:
+        base = get_protocol(asking.protocol)
+        if base.compares or base.uses_assistants:
+            raise InputError(
+                f"The protocol {asking.protocol} of “{asking.judge}” does not score outputs by itself."
+            )
+        self._judge = judge
+        self._options = _build_options(asking, templates)
+        self._criteria = {number: each.build() for number, each in enumerate(judge.criteria, 1)}
+        self._task = judge.task.build()
+        self._known: dict[tuple[Example, ...], Protocol] = {}
+        self.protocol, self.plain = self._with(judge.fitted.examples), self._with(())
+        if self.protocol.prompt_hash != asking.prompt_hash:
+            raise InputError(
+                f"The prompt texts of “{asking.judge}” are not those that the judge was made with (their hash is "
+                f"{self.protocol.prompt_hash[:12]} and not {asking.prompt_hash[:12]}): get the file anew."
+            )
+
+    def beside(self, instance: Instance) -> Protocol:
+        """Return the protocol for an instance, without examples from its document or with its texts."""
+        own = mark_document(document_of(instance), self._judge.salt)
+        shown = (
+            example
+            for example in self._judge.fitted.examples
+            if example.document != own
+            and (example.input, example.output) != (instance.input, instance.output)
+        )
+        return self._with(tuple(shown))
+
+    def _with(self, examples: tuple[Example, ...]) -> Protocol:
+        if examples not in self._known:
+            by_text = _by_criterion(examples)
+            criteria = {
+                number: with_examples(criterion, by_text.get(criterion.text, ()), self._task)
+                for number, criterion in self._criteria.items()
+            }
+            self._known[examples] = build_protocol(Brief(self._task, criteria, self._options))
+        return self._known[examples]
+
+
+def _by_criterion(examples: Sequence[Example]) -> dict[str, list[Example]]:
+    grouped: dict[str, list[Example]] = {}
+    for example in examples:
+        grouped.setdefault(example.criterion, []).append(example)
+    return grouped
+
+
+def _build_options(asking: Asking, templates: Path) -> JudgeOptions:
+    return JudgeOptions(
+        model=asking.model,
+        protocol=asking.protocol,
+        samples=asking.samples,
+        temperature=asking.temperature,
+        top_p=asking.top_p,
+        max_tokens=asking.max_tokens,
+        reasoning_effort=asking.reasoning_effort,
+        persona=asking.persona,
+        logprobs=asking.logprobs,
+        reference=asking.reference,
+        criteria_per_call=asking.criteria_per_call,
+        templates=templates,
+        steps=asking.steps,
+    )
+
+
+@contextmanager
+def open_askers(judge: JudgeFile) -> Iterator[Mapping[str, Asker]]:
+    """The askers of a judge by name; their prompt texts lie in a folder of their own while this is open.
+
+    Raises:
+        InputError: a protocol is not known, or the prompt texts are not those that their hash says.
+    """
+    with tempfile.TemporaryDirectory(prefix="coeval-judge-") as folder:
+        askers = {}
+        for place, asking in enumerate(judge.judges):
+            own = Path(folder, str(place))
+            own.mkdir()
+            for name, text in asking.templates.items():
+                (own / f"{name}.md").write_text(text, encoding="utf-8", newline="\n")
+            askers[asking.judge] = Asker(judge, asking, own)
+        yield askers
+
+
+# ``Judge``: a judge from its file, in a notebook, a script or a command.
+
+LEDGER = "coeval-ledger.db"
+COLUMNS = (
+    "instance", "document", "system", "criterion", "raw", "score", "spread", "ask_person", "reason",
+)  # fmt: skip
+"""Columns of scored outputs: the score before and after calibration, and whether a person should check it."""
+REMEDY = "Run it again: what was answered is in the ledger."
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The settings for asking: endpoint, ledger, and progress display.
+
+    ``endpoint`` is the one whose answers a ``replay`` takes; empty for any.
+    """
+
+    ledger: Path = Path(LEDGER)
+    settings: Settings = field(default_factory=load_settings)
+    progress: bool = True
+    concurrency: int = 0
+    prices: Prices = field(default_factory=Prices)
+    replay: bool = False
+    endpoint: str = ""
+
+
+class Judge:
+    """A judge from its file. Loading one asks nothing, and runs nothing from the file."""
+
+    def __init__(self, file: JudgeFile) -> None:
+        self.file = file
+
+    @classmethod
+    def load(cls, path: str | Path, key: str = "") -> Judge:
+        """Return the judge in a file; warn if the file has no hash, because somebody may have changed it.
+
+        Args:
+            key: the public key that has to have signed it, such as ``ssh-ed25519 AAAA...``; empty for any, or none.
+
+        Raises:
+            InputError: the file is none, of another version, or changed after it was written; one sentence says why.
+        """
+        file = load_judge(path, key)
+        if file.notice:
+            warnings.warn(file.notice, stacklevel=2)
+        return cls(file)
+
+    def score(
+        self,
+        frame: pd.DataFrame,
+        *,
+        ledger: str | Path = LEDGER,
+        progress: bool = True,
+        settings: Settings | None = None,
+        concurrency: int = 0,
+        replay: bool = False,
+    ) -> pd.DataFrame:
+        """Score every row of a table by every criterion.
+
+        Args:
+            frame: has the columns ``input`` and ``output``, and may have ``instance`` (an id; else the index is it),
+                ``document``, ``system`` and ``reference``, and the columns that the judge was made to see.
+            ledger: the SQLite file that keeps every answer, so that the same again sends nothing.
+            progress: shows a bar.
+            settings: the endpoint; by default as the environment says.
+            replay: answers from the ledger alone.
+
+        Returns:
+            One row for each row of ``frame`` and criterion, in their order: ``instance``, ``document``, ``system``,
+            ``criterion``, ``raw`` (the judge's score, nan if none could be read), ``score`` (on people's scale),
+            ``spread`` (the standard deviation of its answers, nan under two), ``ask_person`` (whether a person should
+            look: by what was fitted, and wherever there is no score) and ``reason`` (why there is no score).
+
+        Raises:
+            InputError: a column is missing, or an id stands there twice.
+            ModelError: no model is set up, or the run was stopped; what was answered until then is in the ledger.
+        """
+        asked = Asked(Path(ledger), settings or load_settings(), progress, concurrency, replay=replay)
+        return self.score_instances(read_instances(frame), asked)[list(COLUMNS)]
+
+    def score_instances(self, instances: Sequence[Instance], asked: Asked) -> pd.DataFrame:
+        """As ``score``, for instances; with ``answers``, the scores that single answers would have made."""
+        stop = threading.Event()
+        return run_apart(partial(self.score_later, instances, asked, stop), stop)
+
+    async def score_later(
+        self, instances: Sequence[Instance], asked: Asked, stop: threading.Event | None = None
+    ) -> pd.DataFrame:
+        """As ``score``, in an event loop that runs already."""
+        numbered = {number: replace(one, id=number) for number, one in enumerate(instances, 1)}
+        drafts: dict[tuple[str, int, int], ImportedDraft] = {}
+        with open_askers(self.file) as askers:
+            for name, asker in askers.items():
+                await self._ask(name, asker, numbered, asked, drafts, stop or threading.Event())
+        return self._build_table(numbered, drafts)
+
+    async def _ask(
+        self,
+        name: str,
+        asker: Asker,
+        instances: Mapping[int, Instance],
+        asked: Asked,
+        drafts: dict[tuple[str, int, int], ImportedDraft],
+        stop: threading.Event,
+    ) -> None:
+        def store(outcomes: Sequence[Outcome[Item, Judged]]) -> None:
+            for outcome in outcomes:
+                for number, draft in drafts_of(outcome):
+                    drafts[name, outcome.item.instance, number] = draft
+
+        runner = build_runner(
+            asked.settings,
+            StoredLedger(Store(asked.ledger)),
+            concurrency=asked.concurrency or asked.settings.concurrency,
+            prices=asked.prices,
+            replay=asked.replay,
+            endpoint=asked.endpoint,
+        )
+        async with runner:
+            with Bar(asked.progress, name) as bar:
+                summary = await judge_all(
+                    asker.protocol,
+                    runner,
+                    instances,
+                    REMEDY,
+                    on_result=store,
+                    protocol_of=asker.beside,
+                    replay=asked.replay,
+                    should_stop=stop.is_set,
+                    on_progress=bar.show,
+                )
+        if summary.stopped:
+            raise ModelError(f"{summary.stopped} The answers so far are saved: run it again to continue.")
+
+    def _build_table(
+        self, instances: Mapping[int, Instance], drafts: Mapping[tuple[str, int, int], ImportedDraft]
+    ) -> pd.DataFrame:
+        import pandas as pd
+
+        criteria = {number: each.text for number, each in enumerate(self.file.criteria, 1)}
+        judges = tabulate_answers(
+            (instance, criteria[by], name, draft.score, draft.samples, draft.probabilities)
+            for (name, instance, by), draft in drafts.items()
+        )
+        scored = self.file.fitted.apply(judges).set_index(["instance", "criterion"])
+        samples = pd.Series([draft.samples for draft in drafts.values()], judges.index, dtype=object)
+        scored["answers"] = self.file.fitted.apply_each(judges.assign(samples=samples))
+        lines = pd.DataFrame(
+            [
+                {
+                    "instance": number,
+                    "criterion": text,
+                    "external": one.external_id,
+                    "document": document_of(one),
+                    "system": one.system,
+                    "reason": _reason(drafts[name, number, by] for name in self._names),
+                }
+                for number, one in instances.items()
+                for by, text in criteria.items()
+            ]
+        )
+        table = lines.join(scored, on=["instance", "criterion"])
+        for_people = table["ask_person"].astype(bool) | table["score"].isna()
+        return table.assign(instance=table["external"], ask_person=for_people)[[*COLUMNS, "answers"]]
+
+    @property
+    def _names(self) -> list[str]:
+        return [asking.judge for asking in self.file.judges]
+
+
+def drafts_of(outcome: Outcome[Item, Judged]) -> Iterable[tuple[int, ImportedDraft]]:
+    """Return the drafts of an item by criterion, or the reason that there are none."""
+    if outcome.result is not None:
+        return outcome.result.judgment.drafts.items()
+    return ((number, ImportedDraft("", "", None, reason=outcome.error)) for number in outcome.item.criteria)
+
+
+def _reason(drafts: Iterable[ImportedDraft]) -> str:
+    """Return the reason for a missing score, of any of the judges."""
+    return " ".join(dict.fromkeys(draft.reason for draft in drafts if draft.score is None and draft.reason))

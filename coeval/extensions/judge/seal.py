@@ -1,0 +1,114 @@
+"""The documents of a task are split once, before any judge is fitted; its sealed lines as judge.json has them."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from typing import Any
+
+import pandas as pd
+
+from coeval.domain import Instance, Person, Task
+from coeval.domain.seals import Part, Seal
+from coeval.errors import InputError, NotFoundError
+from coeval.extensions.judge import queries_seal
+from coeval.extensions.judge.learning.cross_validation import KEYS, people_lines
+from coeval.extensions.judge.model.file_schema import Label, mark_output
+from coeval.extensions.judge.model.labels import Labels
+from coeval.llm.prompting.worked_examples import mark_document
+from coeval.rules.document_split import split_documents
+from coeval.store import Database
+from coeval.store.queries import tasks
+from coeval.usecases.access import OWNERS, Context, require_task, use_case
+
+SHARE = 0.5
+"""Half: a certificate's interval narrows with its documents, and a judge gains little from more corrections than some
+dozens, so that neither part is starved. With fewer than about 60 labelled documents the alt-test wants this half."""
+
+LEAST_SHARE, MOST_SHARE = 0.1, 0.9
+FEWEST = 2
+"""The fewest documents in a part: with one, nothing says how much documents differ."""
+
+
+@use_case(OWNERS)
+def seal_task(context: Context, person: Person, slug: str, share: float = SHARE) -> Seal:
+    """Split a task's documents once: some to fit a judge on, the others sealed for its certificate.
+
+    Args:
+        share: of the documents that are sealed, from 0.1 to 0.9.
+
+    Raises:
+        InputError: the share cannot be, the task is sealed already, or it has too few documents.
+    """
+    if not LEAST_SHARE <= share <= MOST_SHARE:
+        raise InputError(
+            f"A share of {share:.0%} cannot be: choose from {LEAST_SHARE:.0%} to {MOST_SHARE:.0%} of the documents."
+        )
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        known = queries_seal.get_seal(db, task.id)
+        if known is not None:
+            raise InputError(
+                f"“{slug}” was sealed by {known.sealed_by} on {known.sealed_at[:10]}, and a task is sealed once: "
+                "another split after a look at the labels would prove nothing."
+            )
+        salt = secrets.token_hex(16)
+        parts = split_documents(queries_seal.list_strata(db, task.id), salt, share)
+        for part, name in ((Part.DEV, "to fit a judge on"), (Part.CERTIFICATE, "for the certificate")):
+            if (n := list(parts.values()).count(part)) < FEWEST:
+                raise InputError(
+                    f"Of {len(parts)} documents {n} would be {name}, which needs at least {FEWEST}: import more "
+                    "documents, or choose another share."
+                )
+        queries_seal.record_seal(db, task.id, Seal(salt, share, person.name), parts)
+        return require_seal(db, task.id, slug)
+
+
+def require_seal(db: Database, task: int, slug: str) -> Seal:
+    """Return the task's seal.
+
+    Raises:
+        NotFoundError: it has none.
+    """
+    seal = queries_seal.get_seal(db, task)
+    if seal is None:
+        raise NotFoundError(f"“{slug}” is not sealed yet: split its documents first, on the Judge tab.")
+    return seal
+
+
+def get_file_salt(seal: Seal) -> str:
+    """Return the salt of hashes in a task's judge.json: always the same, and no way back to the salt of the seal."""
+    return hashlib.sha256(f"{seal.salt}\x1fjudge.json".encode()).hexdigest()
+
+
+def document_of(instance: Instance) -> str:
+    """Return the document of an instance; without one, it is its own document."""
+    return instance.document or instance.external_id
+
+
+def describe_lines(
+    db: Database, task: Task, seal: Seal, labels: Labels, scores: pd.DataFrame
+) -> list[dict[str, Any]]:
+    """Return the scores of people and judge for each line that both scored."""
+    lines = (
+        people_lines(labels).merge(scores[[*KEYS, "score", "raw"]], on=KEYS).dropna(subset=["score", "raw"])
+    )
+    known = tasks.get_instances_by_external_id(db, task.id, dict.fromkeys(lines["instance"]))
+    salt = get_file_salt(seal)
+    marks = {
+        name: (mark_document(document_of(one), salt), mark_output(one, salt)) for name, one in known.items()
+    }
+    return [
+        Label(
+            document=marks[line["instance"]][0],
+            output=marks[line["instance"]][1],
+            system=line["system"],
+            criterion=line["criterion"],
+            people=line["human"],
+            n_people=line["people"],
+            raw=line["raw"],
+            score=line["score"],
+        ).model_dump(mode="json")
+        for line in lines.to_dict("records")
+        if line["instance"] in marks
+    ]

@@ -1,0 +1,110 @@
+"""A task's progress towards a judge, for the tab: counts and results, no sealed score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from coeval.domain import Arm, CriteriaSet, Criterion, Person, Run, Task
+from coeval.domain.seals import Opening, Part, Seal, Wording
+from coeval.errors import NotFoundError
+from coeval.extensions.judge import queries_seal
+from coeval.extensions.judge.certificate.frozen_judge import FrozenJudge
+from coeval.extensions.judge.certificate.schema import Certificate
+from coeval.extensions.judge.deferred_lines import Deferred, find_deferred
+from coeval.extensions.judge.fit import read_frozen
+from coeval.extensions.judge.judge_export import asked_here
+from coeval.extensions.judge.seal import require_seal
+from coeval.store import Database
+from coeval.store.queries import criteria, drafts, wordings
+from coeval.usecases.access import TEAM, Context, require_task, use_case
+from coeval.usecases.scrutiny.requested_lines import Asking, get_asking
+
+
+@dataclass(frozen=True)
+class JudgeState:
+    """The progress; ``documents`` are those of each part or, before the sealing, all.
+
+    ``counts`` has (people, documents, scores) by part and arm; ``certificates`` are in the order of their openings.
+    ``imported`` are the members of the judge that did not ask here, ``with_examples`` the ids of runs whose questions
+    show examples; ``asking`` is what people are asked for alone, ``deferred`` what goes to them where the judge has a
+    threshold. ``wordings`` are those of criteria in force that are still to be taken or left.
+    """
+
+    seal: Seal | None
+    documents: dict[Part, int]
+    counts: dict[tuple[Part, Arm], tuple[int, int, int]]
+    n_documents: int
+    runs: tuple[Run, ...]
+    frozen: FrozenJudge | None
+    fitted_at: str
+    openings: tuple[Opening, ...]
+    certificates: tuple[Certificate, ...]
+    criteria: tuple[Criterion, ...] = ()
+    imported: tuple[Run, ...] = ()
+    asking: Asking | None = None
+    with_examples: frozenset[int] = frozenset()
+    deferred: Deferred | None = None
+    wordings: tuple[Wording, ...] = ()
+
+
+@use_case(TEAM)
+def get_judge_state(context: Context, person: Person, slug: str) -> JudgeState:
+    """Return the progress of a task's judge: the split, the learned steps, the certificates."""
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        seal, current = queries_seal.get_seal(db, task.id), criteria.get_criteria_set(db, task.id)
+        total = len(queries_seal.list_strata(db, task.id))
+        runs = tuple(drafts.list_runs(db, task.id))
+        if seal is None:
+            return JudgeState(None, {}, {}, total, runs, None, "", (), ())
+        stored, openings = (
+            queries_seal.get_fitted(db, seal.id),
+            tuple(queries_seal.list_openings(db, seal.id)),
+        )
+        frozen = read_frozen(stored) if stored else None
+        heard = frozen.members if frozen else ()
+        return JudgeState(
+            seal,
+            queries_seal.count_parts(db, seal.id),
+            queries_seal.count_labels(db, task.id, current.id, seal) if current else {},
+            total,
+            runs,
+            frozen,
+            stored.fitted_at if stored else "",
+            openings,
+            tuple(Certificate.model_validate_json(one.certificate) for one in openings if one.certificate),
+            current.criteria if current else (),
+            tuple(run for run in runs if run.label in heard and not asked_here(run)),
+            get_asking(db, task.id),
+            frozenset(wordings.list_run_examples(db, task.id)),
+            find_deferred(db, task, current, frozen)
+            if current and frozen and frozen.fitted.deferral
+            else None,
+            _list_open(db, task, current),
+        )
+
+
+def _list_open(db: Database, task: Task, current: CriteriaSet | None) -> tuple[Wording, ...]:
+    ids = {one.id for one in current.criteria} if current else set()
+    known = wordings.list_wordings(db, task.id)
+    return tuple(one for one in known if one.taken is None and one.criterion in ids)
+
+
+@use_case(TEAM)
+def get_certificate(context: Context, person: Person, slug: str, number: int = 0) -> Certificate:
+    """Read a certificate: of the opening of that number, or the newest.
+
+    Raises:
+        NotFoundError: the task is not sealed, or there is no such certificate.
+    """
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        openings = queries_seal.list_openings(db, require_seal(db, task.id, slug).id)
+    written = [one for one in openings if one.certificate and number in (0, one.number)]
+    if not written:
+        raise NotFoundError(
+            f"There is no certificate of opening {number} of “{slug}”."
+            if number
+            else f"“{slug}” has no certificate yet."
+        )
+    return Certificate.model_validate_json(written[-1].certificate)

@@ -1,0 +1,14 @@
+"""Labels that are worth more: a judge corrected for its errors, and items drawn for people with known probabilities."""
+
+from __future__ import annotations
+
+from coeval.extending import Extension
+
+extension = Extension(
+    name="labelling",
+    title="Labelling",
+    commands=("commands:add_labelling",),
+    setup_pages=("page:LabellingTab",),
+    schema=("queries:STEPS",),
+    queue_orders=("design:order_items",),
+)

@@ -1,0 +1,331 @@
+"""Labels of known chances: which items people should label, and means that the chances and the judge correct.
+
+An item is labelled if its place u / pi is among the first, with u drawn evenly from (0, 1) and pi its chance. So the
+labels can stop at any item: with c the place of the first item without a label, all others were drawn with the chance
+min(1, c pi), whatever their scores are (priority sampling).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from coeval.lazy import special
+from coeval.stats.clusters import Clusters, parse_clusters
+from coeval.stats.estimates import Estimate
+from coeval.stats.rating_matrix import Numbers
+from coeval.stats.sample_size import sequence_width
+
+UNIFORM, STRATIFIED, ACTIVE = "uniform", "stratified", "active"
+KINDS = (UNIFORM, STRATIFIED, ACTIVE)
+
+COST = 1.10
+"""So much the variance may grow where the judge's uncertainty says nothing: 1.05 times the width of uniform labels."""
+
+PILOT = 30
+"""From so many labelled items on, their errors say how uncertain the judge is."""
+
+FEWEST = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Allotment:
+    """How often each item is drawn relative to the mean, and what that does to the variance of a mean."""
+
+    kind: str
+    weight: Numbers
+    """With mean 1."""
+    floor: float
+    """The smallest of them."""
+    gain: float
+    """How many times larger the variance of uniform labels is, if the uncertainty is right; 1 is none."""
+    cost: float
+    """How many times larger this variance is than that of uniform labels, if the uncertainty says nothing."""
+
+    def chances(self, labels: int) -> Numbers:
+        """Each item's chance, so that about so many are labelled; none is above 1.
+
+        >>> Allotment("active", np.array([3.0, 0.5, 0.5]), 0.5, 1.0, 1.0).chances(2).round(3).tolist()
+        [1.0, 0.5, 0.5]
+        """
+        chance = np.minimum(1.0, self.weight * labels / len(self.weight))
+        for _ in range(50):  # what is cut at 1 goes to the others
+            free = chance < 1
+            left = labels - float((~free).sum())
+            if not free.any() or left <= 0 or abs(float(chance.sum()) - labels) < 1e-9:
+                break
+            chance[free] = np.minimum(1.0, self.weight[free] * left / float(self.weight[free].sum()))
+        return chance
+
+
+def allot(
+    kind: str,
+    uncertainty: Any,
+    strata: Sequence[Any] | None = None,
+    errors: Any = None,
+    *,
+    cost: float = COST,
+) -> Allotment:
+    """Return how often each item should be drawn.
+
+    Parameters
+    ----------
+    kind : "uniform", "stratified" (alike within each stratum, by its spread) or "active" (by each item's own).
+    uncertainty : the judge's standard deviation for each item; nan where it is not known.
+    strata : a label for each item, such as its system and the judge's score.
+    errors : people's score less the judge's, nan where no person scored. From ``PILOT`` of them on, the uncertainty is
+        fitted to their size.
+    cost : how much the variance may grow if the uncertainty says nothing. Weights are mixed with even ones until it
+        grows by no more.
+
+    Source: Zrnic and Candes 2024, Active statistical inference; Fisch et al. 2024, Stratified prediction-powered
+    inference. The chances are in proportion to the root of the expected squared error of the judge.
+
+    >>> found = allot("active", [0.1, 0.1, 0.1, 0.9])
+    >>> found.weight.round(2).tolist(), round(found.cost, 2)
+    ([0.79, 0.79, 0.79, 1.62], 1.1)
+    """
+    spread = np.asarray(uncertainty, dtype=float)
+    if kind not in KINDS:
+        raise ValueError(f"Labels cannot be drawn {kind!r}; choose {', '.join(KINDS)}.")
+    if len(spread) == 0:
+        raise ValueError("There is no item to draw.")
+    known = ~np.isnan(spread)
+    if kind == UNIFORM or not known.any() or not np.nanmax(spread) > 0:
+        return Allotment(kind, np.ones(len(spread)), 1.0, 1.0, 1.0)
+    spread = np.where(known, spread, np.nanmean(spread))
+    wanted = _fit_errors(spread, errors) if errors is not None else spread
+    if kind == STRATIFIED:
+        code = parse_clusters(None if strata is None else list(strata), len(spread)).code
+        wanted = np.sqrt(np.bincount(code, wanted**2) / np.bincount(code))[code]
+    wanted = wanted / wanted.mean()
+    even = 1.0
+    for even in np.linspace(0.0, 1.0, 101):
+        weight = even + (1 - even) * wanted
+        if weight.min() > 0.02 and float((1 / weight).mean()) <= cost:
+            break
+    squared = wanted**2
+    return Allotment(
+        kind,
+        weight,
+        float(weight.min()),
+        float(squared.mean() / (squared / weight).mean()),
+        float((1 / weight).mean()),
+    )
+
+
+def _fit_errors(spread: Numbers, errors: Any) -> Numbers:
+    """The expected size of the judge's error: the root of a rising line of squared errors on squared spreads."""
+    error = np.asarray(errors, dtype=float)
+    own = ~np.isnan(error)
+    if own.sum() < PILOT or spread[own].std() == 0:
+        return spread
+    x, y = spread[own] ** 2, error[own] ** 2
+    weight = 1 / (x + np.median(x) + 1e-12) ** 2  # large squares are as uncertain as they are large
+    weight /= weight.sum()
+    middle, level = float(weight @ x), float(weight @ y)
+    slope = max(0.0, float(weight @ ((x - middle) * (y - level)) / (weight @ (x - middle) ** 2)))
+    line = level + slope * (spread**2 - middle)
+    return np.sqrt(np.maximum(line, 0.1 * float(y.mean()) + 1e-12))
+
+
+def places(chance: Numbers, drawn: Numbers) -> Numbers:
+    """Return the order in which items are given to people: the smallest first; an item of chance 0 is never given."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.where(chance > 0, drawn / chance, np.inf))
+
+
+def chances_so_far(chance: Numbers, place: Numbers, labelled: Any) -> tuple[Numbers, Any]:
+    """Return the chance that each item had so far, and which labels count: those before the first item without one.
+
+    >>> chance, place = np.array([0.5, 0.5, 0.5, 0.5]), np.array([0.2, 0.6, 1.0, 1.8])
+    >>> so_far, counted = chances_so_far(chance, place, np.array([True, True, False, True]))
+    >>> so_far.tolist(), counted.tolist()
+    ([0.5, 0.5, 0.5, 0.5], [True, True, False, False])
+    """
+    done = np.asarray(labelled, dtype=bool)
+    missing = place[~done & (chance > 0)]
+    reach = float(missing.min()) if len(missing) else float("inf")
+    counted = done & (place < reach)
+    so_far = np.minimum(1.0, chance * reach) if np.isfinite(reach) else np.where(chance > 0, 1.0, 0.0)
+    return np.asarray(so_far), counted
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """A mean with what each cluster adds to its error."""
+
+    value: float
+    influence: Numbers
+    labels: int
+    labelled_clusters: int
+    slope: float
+
+
+def _estimate(y: Numbers, f: Numbers, chance: Numbers, counted: Any, clusters: Clusters) -> Drawn:
+    """The mean of all items: a line of people's scores on the judge's, and the weighted mean of what it leaves."""
+    weight = np.where(counted, 1 / np.maximum(chance, 1e-12), 0.0)
+    total, n, own = float(weight.sum()), len(y), int(counted.sum())
+    if not own:
+        return Drawn(float("nan"), np.zeros(clusters.n), 0, 0, 0.0)
+    score = np.where(counted, y, 0.0)
+    mean_y, mean_f = float(weight @ score) / total, float(weight @ f) / total
+    within = float(weight @ (f - mean_f) ** 2)
+    slope = (
+        float(weight @ ((f - mean_f) * (score - mean_y) * counted)) / within
+        if within > 1e-9 and own > 9
+        else 0.0
+    )
+    left = np.where(counted, score - mean_y - slope * (f - mean_f), 0.0)
+    value = mean_y + slope * (float(f.mean()) - mean_f)
+    lost = own / max(own - (2 if slope else 1), 1)
+    # a label far from the mean of the judge's scores pulls the line by as much as its leverage
+    pull = 1 + (float(f.mean()) - mean_f) * (f - mean_f) * (total / within) if slope else 1.0
+    each = slope * (f - f.mean()) / n + weight * left * pull / total * np.sqrt(lost)
+    sums = np.bincount(clusters.code, each, clusters.n).astype(float)
+    return Drawn(value, sums, own, len(np.unique(clusters.code[np.asarray(counted)])), slope)
+
+
+def drawn_mean(
+    y: Any,
+    judged: Any,
+    chance: Any,
+    counted: Any,
+    *,
+    clusters: Any = None,
+    planned: int = 0,
+    confidence: float = 0.95,
+) -> Estimate:
+    """Return the mean of all items from labels of known chances, corrected by the judge's scores.
+
+    Parameters
+    ----------
+    y : people's scores, of which those that are ``counted`` are looked at.
+    judged : the judge's scores of all items; constant where there is no judge.
+    chance : the chance that each item had (``chances_so_far``).
+    clusters : a label an item, of what was drawn together.
+    planned : labelled clusters planned, for an interval that holds at every look (``sequence``).
+
+    Returns
+    -------
+    Estimate
+        With ``ci_low``, ``ci_high``, ``se``, ``n`` labels, ``n_items``, ``slope`` (how far people follow the judge),
+        ``plain`` (the labels' own mean, which leans to what was drawn more often) and ``sequence``.
+
+    Source: Zrnic and Candes 2024; Egami et al. 2023 (design-based supervised learning); Duffield et al. 2007 (priority
+    sampling).
+    """
+    sample = _read(y, judged, chance, counted, clusters)
+    return _as_estimate(_estimate(*sample), sample, planned, confidence)
+
+
+def _read(
+    y: Any, judged: Any, chance: Any, counted: Any, clusters: Any
+) -> tuple[Numbers, Numbers, Numbers, Any, Clusters]:
+    score, f, pi = (np.asarray(side, dtype=float) for side in (y, judged, chance))
+    own = np.asarray(counted, dtype=bool)
+    if not len(score) == len(f) == len(pi) == len(own):
+        raise ValueError(
+            f"There are {len(score)} scores, {len(f)} of the judge and {len(pi)} chances; give one an item."
+        )
+    if (own & ~(pi > 0)).any():
+        raise ValueError("A labelled item has the chance 0; leave it out, or give its chance.")
+    f = np.where(np.isnan(f), np.nanmean(f) if not np.isnan(f).all() else 0.0, f)
+    return score, f, pi, own, parse_clusters(clusters, len(score))
+
+
+def _as_estimate(found: Drawn, sample: tuple[Any, ...], planned: int, confidence: float) -> Estimate:
+    score, _, _, own, clusters = sample
+    counts: dict[str, Any] = {
+        "n": found.labels,
+        "n_items": len(score),
+        "clusters": found.labelled_clusters,
+        "resampled": clusters.kind,
+        "confidence": confidence,
+        "interval_kind": f"labels of known chances, t over {clusters.kind} with labels",
+    }
+    if found.labelled_clusters < FEWEST:
+        return Estimate.undefined(f"fewer than {FEWEST} {clusters.kind} are labelled", **counts)
+    n = found.labelled_clusters
+    variance = float((found.influence**2).sum()) * n / (n - 1)
+    values = np.unique(score[own])
+    if len(values) < 3:  # few labels may hold no rare score at all: as if four more were half and half
+        reach = float(np.ptp(values)) or 1.0
+        variance = (found.labels * variance + reach**2 / found.labels) / (found.labels + 4)
+    se = float(np.sqrt(variance))
+    half = float(special.stdtrit(n - 1, (1 + confidence) / 2)) * se
+    wide = sequence_width(se, n, planned or n, confidence)
+    return Estimate(
+        found.value, ci_low=found.value - half, ci_high=found.value + half, se=se, slope=found.slope,
+        plain=float(score[own].mean()), sequence=[found.value - wide, found.value + wide], **counts,
+    )  # fmt: skip
+
+
+def drawn_difference(
+    y: Any, judged: Any, chance: Any, counted: Any, first: Any, second: Any, *, clusters: Any = None,
+    planned: int = 0, confidence: float = 0.95,
+) -> Estimate:  # fmt: skip
+    """Return the mean of the items ``first`` less that of the items ``second``; documents may hold both."""
+    score, f, pi, own, codes = _read(y, judged, chance, counted, clusters)
+    parts = []
+    for chosen in (np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)):
+        if not (chosen & own).any():
+            return Estimate.undefined("one of the two has no label", n=int(own.sum()))
+        sub = Clusters(codes.code[chosen], codes.kind)
+        found = _estimate(score[chosen], f[chosen], pi[chosen], own[chosen], sub)
+        influence = np.zeros(codes.n)
+        influence[: len(found.influence)] = found.influence
+        parts.append((found, influence))
+    (a, of_a), (b, of_b) = parts
+    both = own & (np.asarray(first, dtype=bool) | np.asarray(second, dtype=bool))
+    joined = Drawn(
+        a.value - b.value,
+        of_a - of_b,
+        a.labels + b.labels,
+        len(np.unique(codes.code[both])),
+        (a.slope + b.slope) / 2,
+    )
+    return _as_estimate(joined, (score, f, pi, both, codes), planned, confidence)
+
+
+def drawn_regression(
+    y: Any,
+    judged: Any,
+    chance: Any,
+    counted: Any,
+    design: Any,
+    *,
+    clusters: Any = None,
+    confidence: float = 0.95,
+) -> list[Estimate]:
+    """Return the coefficients of people's scores on the columns of ``design``, from labels of known chances.
+
+    Every item has the pseudo-outcome f + (y - f) / chance where it is labelled, else f; least squares on it are
+    unbiased whatever the judge's errors depend on. The errors are robust to clusters.
+
+    Source: Egami, Hinck, Stewart and Wei 2023, Using imperfect surrogates for downstream inference (2306.04746).
+    """
+    score, f, pi, own, codes = _read(y, judged, chance, counted, clusters)
+    x = np.asarray(design, dtype=float)
+    if x.ndim != 2 or len(x) != len(score):
+        raise ValueError(f"The design has the shape {x.shape}; give {len(score)} rows, one an item.")
+    pseudo = f + np.where(own, (np.where(own, score, 0.0) - f) / np.maximum(pi, 1e-12), 0.0)
+    bread = np.linalg.pinv(x.T @ x)
+    beta = bread @ x.T @ pseudo
+    gaps = (pseudo - x @ beta)[:, None] * x
+    sums = np.column_stack([np.bincount(codes.code, column, codes.n) for column in gaps.T])
+    n = len(np.unique(codes.code[own]))
+    if n < FEWEST:
+        return [
+            Estimate.undefined(f"fewer than {FEWEST} {codes.kind} are labelled", n=int(own.sum()))
+        ] * x.shape[1]
+    covariance = bread @ (sums.T @ sums * n / (n - 1)) @ bread
+    t = float(special.stdtrit(n - 1, (1 + confidence) / 2))
+    return [
+        Estimate(float(b), se=float(e), ci_low=float(b - t * e), ci_high=float(b + t * e), n=int(own.sum()), clusters=n,
+                 interval_kind=f"pseudo-outcomes of known chances, t over {codes.kind} with labels")
+        for b, e in zip(beta, np.sqrt(np.diag(covariance)), strict=True)
+    ]  # fmt: skip

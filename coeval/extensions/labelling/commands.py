@@ -1,0 +1,88 @@
+"""``python -m coeval labelling``: corrected judges and known probabilities, on the command line."""
+
+from __future__ import annotations
+
+import argparse
+
+from coeval.cli.results import Parsers, report
+from coeval.errors import InputError
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.reports.statistics import get_statistic
+
+
+def add_labelling(parsers: Parsers) -> None:
+    command = parsers.commands.add_parser("labelling", help="get more out of few human labels")
+    kinds = command.add_subparsers(required=True, metavar="WHAT")
+    corrected = kinds.add_parser(
+        "corrected", parents=[parsers.task_reported],
+        help="correct the judge's mean for each system by the judge's errors on labelled items",
+    )  # fmt: skip
+    corrected.add_argument(
+        "--cut",
+        type=float,
+        metavar="SCORE",
+        help="share of scores at or above SCORE (default: the mean score)",
+    )
+    corrected.add_argument(
+        "--run", default="", metavar="LABEL", help="run of the judge (default: the run that annotators see)"
+    )
+    corrected.set_defaults(command=_correct, only_reads=True)
+    worth = kinds.add_parser(
+        "worth", parents=[parsers.task_reported],
+        help="tell how much each criterion says of the overall judgment, and the smallest set that keeps most of it",
+    )  # fmt: skip
+    worth.add_argument(
+        "--overall",
+        default="",
+        metavar="TEXT",
+        help="criterion to explain (default: the one that says “overall”)",
+    )
+    worth.add_argument(
+        "--keep",
+        type=float,
+        default=0.9,
+        metavar="SHARE",
+        help="share of the information to keep (default: 0.9)",
+    )
+    worth.set_defaults(command=_worth, only_reads=True)
+    design = kinds.add_parser(
+        "design", parents=[parsers.task_reported],
+        help="draw instances for people with known chances, and correct all means by them",
+    )  # fmt: skip
+    which = design.add_mutually_exclusive_group()
+    which.add_argument(
+        "--draw", choices=("uniform", "stratified", "active"), help="make a design of this kind"
+    )
+    which.add_argument("--end", action="store_true", help="give everybody all instances again")
+    design.add_argument("--labels", type=int, default=100, help="number of instances to draw (default: 100)")
+    design.set_defaults(command=_design)
+
+
+def _worth(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.labelling.criterion_worth import WeighCriteria, tell_worth
+    from coeval.stats.estimates import spell
+
+    if not 0 < options.keep <= 1:
+        raise InputError(f"A share of {options.keep:g} cannot be kept: choose one above 0 and at most 1.")
+    found = get_statistic(context, OPERATOR, options.task, WeighCriteria(options.overall, options.keep))
+    report(options, spell(found) if options.json else found, tell_worth(found))
+
+
+def _design(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.labelling.design import end_design, get_labelling, make_design, tell_labelling
+    from coeval.stats.estimates import spell
+
+    if options.draw:
+        make_design(context, OPERATOR, options.task, options.draw, options.labels)
+    if options.end:
+        end_design(context, OPERATOR, options.task)
+    found = get_labelling(context, OPERATOR, options.task)
+    report(options, spell(found) if options.json else found, tell_labelling(found))
+
+
+def _correct(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.labelling.study_units import CorrectSystems, tell_systems
+    from coeval.stats.estimates import spell
+
+    found = get_statistic(context, OPERATOR, options.task, CorrectSystems(options.cut, options.run))
+    report(options, spell(found) if options.json else found, tell_systems(found))

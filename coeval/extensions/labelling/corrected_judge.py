@@ -1,0 +1,383 @@
+"""A judge's mean, corrected for the errors that the judge makes on labelled items.
+
+The correction needs one assumption: the judge errs on the new items as on labelled items of the same true score. The
+scores may be distributed otherwise there, so the new items may be of another system. Prediction-powered inference
+(``coeval/stats/prediction.py``) needs labels that were drawn from the new items themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from coeval.lazy import special
+from coeval.stats.clusters import Clusters, parse_clusters
+from coeval.stats.estimates import Estimate
+from coeval.stats.rating_matrix import Codes, Numbers, parse_vector
+
+LEAST_SKILL = 0.1
+"""Sensitivity plus specificity less 1: below this a judge says next to nothing about the items."""
+
+TOLD = 1.645
+"""So many of its errors a judge's skill must be above 0."""
+
+SMOOTHING = 2.0
+"""Labels that the fitted line of the judge's scores counts for, in each row of the misclassification matrix."""
+
+GRID = np.linspace(0.0, 1.0, 2001)
+"""Shares that are tested for the interval."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Labelled items with the judge's scores, the judge's scores of new items, and the clusters of both."""
+
+    truth: Numbers
+    judged: Numbers
+    new: Numbers
+    document: Codes
+    """The cluster of each labelled item, then of each new item, in one numbering."""
+    own: Clusters
+
+    @property
+    def of_labels(self) -> Codes:
+        return self.document[: len(self.truth)]
+
+    @property
+    def of_new(self) -> Codes:
+        return self.document[len(self.truth) :]
+
+    @property
+    def size(self) -> int:
+        return int(self.document.max(initial=-1)) + 1
+
+
+def read_sample(truth: Any, judged: Any, new: Any, clusters: Any = None, clusters_new: Any = None) -> Sample:
+    """Return the items that have all their scores; a cluster named in both parts is the same cluster."""
+    y, f, rest = (
+        parse_vector(side, name) for side, name in ((truth, "truth"), (judged, "judged"), (new, "new"))
+    )
+    if len(y) != len(f):
+        raise ValueError(f"truth has {len(y)} scores and judged {len(f)}; give both for every item.")
+    names: list[Any] = []
+    for given, size, what in ((clusters, len(y), "labelled"), (clusters_new, len(rest), "new")):
+        named = [None] * size if given is None else list(given)
+        if len(named) != size:
+            raise ValueError(
+                f"There are {size} {what} items and {len(named)} clusters; name one for each item."
+            )
+        names += named
+    both, known = ~(np.isnan(y) | np.isnan(f)), ~np.isnan(rest)
+    used = parse_clusters(names, len(names)).of(np.flatnonzero(np.concatenate([both, known])))
+    return Sample(y[both], f[both], rest[known], used.code, used.of(np.arange(int(both.sum()))))
+
+
+def corrected_share(
+    truth: Any,
+    judged: Any,
+    new: Any,
+    *,
+    clusters: Any = None,
+    clusters_new: Any = None,
+    confidence: float = 0.95,
+) -> Estimate:
+    """Return the share of new items that people would pass, from a judge of known sensitivity and specificity.
+
+    theta = (p + q0 - 1) / (q0 + q1 - 1), with p the share that the judge passes, q1 its sensitivity and q0 its
+    specificity on the labelled items. The interval holds every share that a test does not reject; its error counts the
+    labels as well as the new items, with rates smoothed by two labels, and grows with what clusters have in common.
+
+    Parameters
+    ----------
+    truth, judged : 1 where people pass a labelled item, 1 where the judge does; else 0.
+    new : the judge's verdicts on the new items.
+    clusters, clusters_new : a label an item, of what was drawn together.
+
+    Returns
+    -------
+    Estimate
+        With ``ci_low``, ``ci_high``, ``sensitivity``, ``specificity``, ``n`` labels (``n_pass`` of them passed),
+        ``n_new``, ``judged`` (the share as the judge says it) and ``design_effect``. nan with a ``reason`` where people
+        passed no label or all of them, or where sensitivity plus specificity is not told from 1.
+
+    Source: Rogan and Gladen 1978; Lee et al. 2025, How to correctly report LLM-as-a-judge evaluations (2511.21140),
+    whose smoothed rates these are. The interval is Fieller's.
+
+    >>> truth, judged = [1] * 50 + [0] * 50, [1] * 45 + [0] * 5 + [1] * 10 + [0] * 40
+    >>> share = corrected_share(truth, judged, [1] * 110 + [0] * 90)
+    >>> round(share, 3), round(share.sensitivity, 2), round(share.specificity, 2)
+    (0.5, 0.9, 0.8)
+    """
+    sample = read_sample(truth, judged, new, clusters, clusters_new)
+    y, f = sample.truth > 0.5, sample.judged > 0.5
+    passed, failed = int(y.sum()), int((~y).sum())
+    counts: dict[str, Any] = {
+        "n": len(y),
+        "n_pass": passed,
+        "n_new": len(sample.new),
+        "clusters": sample.own.n,
+        "resampled": sample.own.kind,
+        "confidence": confidence,
+        "interval_kind": "Fieller, smoothed rates, labels and new items, t over clusters with labels",
+    }
+    if not len(sample.new):
+        return Estimate.undefined("the judge scored no new item", **counts)
+    if not passed or not failed:
+        which = "pass" if not passed else "fail"
+        return Estimate.undefined(f"no labelled item is a {which}", **counts)
+    if sample.own.n < 3:
+        return Estimate.undefined("fewer than three clusters are labelled", **counts)
+    p, q1, q0 = float((sample.new > 0.5).mean()), float(f[y].mean()), float((~f[~y]).mean())
+    counts |= {"judged": p, "sensitivity": q1, "specificity": q0}
+    sens, spec = (q1 * passed + 1) / (passed + 2), (q0 * failed + 1) / (failed + 2)
+    of_sens, of_spec = sens * (1 - sens) / (passed + 2), spec * (1 - spec) / (failed + 2)
+    skill, error = sens + spec - 1, float(np.sqrt(of_sens + of_spec))
+    if skill < LEAST_SKILL or skill < TOLD * error:
+        return Estimate.undefined(
+            f"sensitivity plus specificity is {q1 + q0:.2f}, which is not told from 1: the judge's verdicts say "
+            "nothing about these items",
+            **counts,
+        )
+    value = float(np.clip((p + q0 - 1) / (q1 + q0 - 1), 0, 1)) if q1 + q0 > 1 else float("nan")
+    effect = _design_effect(sample, y, f, value)
+    size = len(sample.new)
+    smooth = (p * size + 2) / (size + 4)
+    gaps = smooth + spec - 1 - GRID * skill
+    spread = smooth * (1 - smooth) / (size + 4) + (1 - GRID) ** 2 * of_spec + GRID**2 * of_sens
+    t = float(special.stdtrit(sample.own.n - 1, (1 + confidence) / 2))
+    kept = GRID[gaps**2 <= t * t * effect * spread]
+    low, high = (float(kept.min()), float(kept.max())) if len(kept) else (value, value)
+    return Estimate(value, ci_low=min(low, value), ci_high=max(high, value), design_effect=effect, **counts)
+
+
+def _design_effect(sample: Sample, y: Any, f: Any, theta: float) -> float:
+    """How many times larger the error is because clusters share what they have; at least 1."""
+    own = np.where(
+        y, -theta * (f - f[y].mean()) / y.sum(), (1 - theta) * ((~f) - (~f)[~y].mean()) / (~y).sum()
+    )
+    v = sample.new > 0.5
+    rest = (v - v.mean()) / len(v)
+    alone = float((own**2).sum() + (rest**2).sum())
+    whole = np.bincount(sample.of_labels, own, sample.size) + np.bincount(sample.of_new, rest, sample.size)
+    together = float((whole**2).sum()) * sample.own.n / max(sample.own.n - 1, 1)
+    return max(1.0, together / alone) if alone > 0 else 1.0
+
+
+def share_labels(labels: int, judged: float, sensitivity: float, specificity: float) -> tuple[int, int]:
+    """Return how many of so many labels should be of true passes and of true fails for the narrowest interval.
+
+    >>> share_labels(100, 0.5, 0.9, 0.9)
+    (50, 50)
+    """
+    kappa = (1 - specificity) / max(1 - sensitivity, 1e-9)
+    passes = labels / (1 + (1 / min(max(judged, 1e-9), 1.0) - 1) * np.sqrt(max(kappa, 1e-9)))
+    return round(float(passes)), labels - round(float(passes))
+
+
+def corrected_mean(
+    truth: Any,
+    judged: Any,
+    new: Any,
+    points: Sequence[float],
+    *,
+    cut: float | None = None,
+    clusters: Any = None,
+    clusters_new: Any = None,
+    replicates: int = 400,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> Estimate:
+    """Return the mean score that people would give new items, from the judge's misclassification matrix.
+
+    With ``cut`` it is the share of scores at or above it. This holds where the new items are farther from the cut than
+    the labelled ones; sensitivity and specificity of verdicts at a cut do not, since an item near it is harder.
+
+    Row k of the matrix says how the judge scores labelled items of the true score k; each row is smoothed by two labels
+    of a line fitted through all of them, since a rare score has few labels. The true shares of the new items are the
+    point of the simplex that explains the judge's shares best. Documents are drawn again with all their items,
+    labelled and new together; the interval is the value -+ t times the spread of the replicates.
+
+    Returns
+    -------
+    Estimate
+        With ``ci_low``, ``ci_high``, ``se``, ``shares`` (of each point), ``n``, ``n_new``, ``judged`` (the judge's own
+        mean) and ``slope`` (of the judge's scores on the true ones). nan with a ``reason`` where the labels have one
+        score only, or the slope is not told from 0.
+
+    Source: 2511.21140 for two scores; the matrix method of Buonaccorsi 2010, Measurement Error, chapter 2.
+    """
+    sample = read_sample(truth, judged, new, clusters, clusters_new)
+    scale = np.asarray(points, dtype=float)
+    worth = scale if cut is None else (scale >= cut).astype(float)
+    counts: dict[str, Any] = {
+        "n": len(sample.truth),
+        "n_new": len(sample.new),
+        "clusters": sample.own.n,
+        "resampled": sample.own.kind,
+        "replicates": replicates,
+        "confidence": confidence,
+        "interval_kind": "bootstrap of labels and new items over clusters, t",
+    }
+    if not len(sample.new):
+        return Estimate.undefined("the judge scored no new item", **counts)
+    if sample.own.n < 3:
+        return Estimate.undefined("fewer than three clusters are labelled", **counts)
+    counts["judged"] = float((sample.new if cut is None else sample.new >= cut).mean())
+    true, said, of_new = (nearest(scale, side) for side in (sample.truth, sample.judged, sample.new))
+    if len(np.unique(true)) < 2:
+        return Estimate.undefined("every labelled item has the same score", **counts)
+    slope, error = _slope(true, said, sample)
+    counts["slope"] = slope
+    if slope < LEAST_SKILL or slope < TOLD * error:
+        return Estimate.undefined(
+            f"the judge's scores rise by {slope:.2f} for each point of people's, which is not told from 0",
+            **counts,
+        )
+    drawn = _drawn_counts(sample, replicates, seed)
+    eye = np.eye(len(scale))
+    pairs = _sums(sample.of_labels, eye[true][:, :, None] * eye[said][:, None, :], sample.size)
+    rest = _sums(sample.of_new, eye[of_new], sample.size)
+    matrices, shares = np.einsum("bd,dij->bij", drawn, pairs), drawn @ rest
+    usable = (shares.sum(axis=1) > 0) & ((matrices.sum(axis=2) > 0).sum(axis=1) > 1)
+    matrices, shares = matrices[usable], shares[usable] / shares[usable].sum(axis=1, keepdims=True)
+    lines = np.array([_fitted_rows(matrix) for matrix in matrices])
+    rows = (matrices + SMOOTHING * lines) / (matrices.sum(axis=2, keepdims=True) + SMOOTHING)
+    solved = solve_shares(rows, shares)
+    means = solved @ worth
+    value, se = float(means[0]), float(means[1:].std(ddof=1))
+    half = float(special.stdtrit(sample.own.n - 1, (1 + confidence) / 2)) * se
+    return Estimate(
+        value,
+        ci_low=max(float(worth.min()), value - half),
+        ci_high=min(float(worth.max()), value + half),
+        se=se,
+        shares=[float(share) for share in solved[0]],
+        replicates_left_out=int(len(usable) - usable.sum()),
+        **counts,
+    )
+
+
+@dataclass(frozen=True)
+class Carrying:
+    """How far corrections by other systems miss: the spread beyond chance over so many labelled systems."""
+
+    spread: float
+    systems: int
+
+
+FEWEST_LABELS = 5
+"""Labels of a system, from which on it says whether corrections carry over."""
+
+
+def check_carrying(
+    truth: Any, judged: Any, systems: Sequence[Any], points: Sequence[float], *, cut: float | None = None,
+    clusters: Any = None, replicates: int = 100,
+) -> Carrying | None:  # fmt: skip
+    """Return how well the judge's errors on some systems tell those on another; None below three labelled systems.
+
+    Each labelled system is corrected by the labels of the others, and held against its own. What the gaps exceed their
+    errors by is the spread between systems: the assumption of the correction, measured.
+    """
+    y, f = parse_vector(truth, "truth"), parse_vector(judged, "judged")
+    named = np.asarray([str(one) for one in systems])
+    document = list(range(len(y))) if clusters is None else list(clusters)
+    own_scores = y if cut is None else (y >= cut).astype(float)
+    squares, count = 0.0, 0
+    for system in dict.fromkeys(named):
+        mine = named == system
+        rest = np.flatnonzero(~mine)
+        if mine.sum() < FEWEST_LABELS or len(rest) < 2 * FEWEST_LABELS:
+            continue
+        found = corrected_mean(
+            y[rest], f[rest], f[mine], points, cut=cut, clusters=[document[k] for k in rest],
+            clusters_new=[document[k] for k in np.flatnonzero(mine)], replicates=replicates,
+        )  # fmt: skip
+        if found.defined:
+            # both sides are of the same items: about half of their spread is in both
+            error = found.se**2 + float(own_scores[mine].var(ddof=1)) / float(mine.sum()) / 2
+            squares += (float(found) - float(own_scores[mine].mean())) ** 2 - error
+            count += 1
+    return Carrying(float(np.sqrt(max(0.0, squares / count))), count) if count >= 3 else None
+
+
+def widen(value: Estimate, carrying: Carrying | None, low: float, high: float) -> Estimate:
+    """Return the estimate with an interval that counts how far corrections miss from system to system."""
+    if carrying is None or not value.defined or not carrying.spread > 0:
+        return value
+    t = float(special.stdtrit(carrying.systems - 1, (1 + value.details.get("confidence", 0.95)) / 2))
+    sides = [abs(side - float(value)) for side in value.ci]
+    below, above = (float(np.hypot(side, t * carrying.spread)) for side in sides)
+    return value.having(
+        ci_low=max(low, float(value) - below), ci_high=min(high, float(value) + above),
+        between_systems=carrying.spread, labelled_systems=carrying.systems,
+        interval_kind=f"{value.interval_kind}; spread over {carrying.systems} labelled systems",
+    )  # fmt: skip
+
+
+def nearest(scale: Numbers, values: Numbers) -> Codes:
+    """Return the place of the point of the scale that is nearest to each value."""
+    middles = (scale[1:] + scale[:-1]) / 2
+    return np.searchsorted(middles, values, side="left")
+
+
+def _slope(true: Codes, said: Codes, sample: Sample) -> tuple[float, float]:
+    """The slope of the judge's scores on the true ones, and its error over clusters."""
+    x, y = true - true.mean(), said - said.mean()
+    within = float((x * x).sum())
+    slope = float((x * y).sum()) / within
+    gaps = np.bincount(sample.of_labels, x * (y - slope * x), sample.size)
+    n = sample.own.n
+    return slope, float(np.sqrt((gaps**2).sum() * n / max(n - 1, 1))) / within
+
+
+def _drawn_counts(sample: Sample, replicates: int, seed: int) -> Numbers:
+    """Replicates x clusters: how often each is drawn; the first row takes each once.
+
+    Clusters with labels and those without are drawn apart, so that each replicate has as many labelled ones.
+    """
+    rng, weights = np.random.default_rng(seed), np.ones((replicates + 1, sample.size))
+    labelled = np.zeros(sample.size, dtype=bool)
+    labelled[sample.of_labels] = True
+    for part in (np.flatnonzero(labelled), np.flatnonzero(~labelled)):
+        if len(part):
+            weights[1:, part] = rng.multinomial(len(part), np.full(len(part), 1 / len(part)), replicates)
+    return weights
+
+
+def _sums(code: Codes, values: Numbers, size: int) -> Numbers:
+    found = np.zeros((size, *values.shape[1:]))
+    np.add.at(found, code, values)
+    return found
+
+
+def _fitted_rows(counts: Numbers) -> Numbers:
+    """The matrix that a line through the labels gives: scores are normal around it, cut at the points' middles."""
+    k = len(counts)
+    place = np.arange(k, dtype=float)
+    n, by_true, by_said = counts.sum(), counts.sum(axis=1), counts.sum(axis=0)
+    mean_true, mean_said = float(by_true @ place / n), float(by_said @ place / n)
+    within = float(by_true @ (place - mean_true) ** 2)
+    shared = float((place - mean_true) @ counts @ (place - mean_said))
+    slope = float(np.clip(shared / within, 0.0, 1.5)) if within > 0 else 1.0
+    line = mean_said + slope * (place - mean_true)
+    squares = float((counts * (place[None, :] - line[:, None]) ** 2).sum())
+    spread = max(float(np.sqrt(squares / max(n - 2, 1))), 0.3)
+    below = special.ndtr((place[:-1] + 0.5 - line[:, None]) / spread)
+    return np.diff(np.hstack([np.zeros((k, 1)), below, np.ones((k, 1))]), axis=1)
+
+
+def solve_shares(matrices: Numbers, shares: Numbers, steps: int = 300) -> Numbers:
+    """Return the true shares that explain the judge's shares best, on the simplex (by expectation-maximisation).
+
+    >>> solve_shares(np.array([[[0.9, 0.1], [0.2, 0.8]]]), np.array([[0.55, 0.45]]), steps=2000).round(3)
+    array([[0.5, 0.5]])
+    """
+    found = np.full(shares.shape, 1 / shares.shape[1])
+    for _ in range(steps):
+        mixed = np.einsum("bk,bkj->bj", found, matrices)
+        found = found * np.einsum("bkj,bj->bk", matrices, shares / np.maximum(mixed, 1e-12))
+        found /= found.sum(axis=1, keepdims=True)
+    return found

@@ -1,0 +1,218 @@
+"""What a criterion is worth: how much it says of an overall judgment, how well people agree on it, what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from coeval.extensions.labelling.study_units import list_units, tell
+from coeval.lazy import special
+from coeval.stats.clusters import Clusters, parse_clusters
+from coeval.stats.estimates import Estimate
+from coeval.stats.frames import StudyFrames
+from coeval.stats.rating_matrix import Numbers
+from coeval.stats.report.agreement import people_alphas
+
+FOLDS, FEWEST, PENALTY = 10, 15, 1.0
+KEPT = 0.9
+"""The share of the information that the smallest set keeps, unless another is asked for."""
+
+OVERALL = "overall"
+
+
+@dataclass(frozen=True)
+class CriterionWorth:
+    """One criterion; shares are of the variance of the overall judgment, on held-out documents."""
+
+    criterion: str
+    alone: Estimate
+    """What it explains by itself."""
+    added: Estimate
+    """What the other criteria together do not explain without it."""
+    alpha: Estimate
+    seconds: float
+    """The median time of a score; nan where it is not known."""
+    place: int
+    """Its place in the order in which criteria add most; those up to ``kept`` are the smallest set."""
+    so_far: float
+    """What it explains with those before it."""
+
+
+@dataclass(frozen=True)
+class Worth:
+    """Every criterion but the overall one, the one that adds most first; ``reason`` says why there is none."""
+
+    task: str
+    reason: str = ""
+    overall: str = ""
+    share: float = KEPT
+    whole: Estimate = Estimate.undefined("nothing was computed")
+    """What all criteria explain together."""
+    kept: int = 0
+    """So many criteria keep the share."""
+    criteria: tuple[CriterionWorth, ...] = ()
+    n: int = 0
+    documents: int = 0
+
+
+@dataclass(frozen=True)
+class WeighCriteria:
+    """The statistic of a study; ``overall`` is the criterion to explain ("": the one that says "overall")."""
+
+    overall: str = ""
+    share: float = KEPT
+
+    def __call__(self, study: StudyFrames) -> Worth:
+        overall = self._find_overall(study)
+        others = [one for one in study.criteria if one != overall]
+        if not overall:
+            named = "; ".join(str(one)[:60] for one in study.criteria)
+            return Worth(study.task, f"Name the criterion that is the overall judgment: {named}.")
+        units, _ = list_units(study)
+        wide = units.pivot_table(
+            index="instance", columns="criterion", values="people", aggfunc="mean", sort=False
+        )
+        document = units.drop_duplicates("instance").set_index("instance")["document"]
+        there = [one for one in others if one in wide]
+        if overall not in wide or not there:
+            return Worth(
+                study.task, "People scored no other criterion than the overall one, or not that one."
+            )
+        wide = wide[[overall, *there]].dropna()
+        clusters = parse_clusters(document.loc[wide.index].tolist(), len(wide))
+        if clusters.n < FEWEST:
+            return Worth(study.task, f"{clusters.n} documents have all scores; this needs {FEWEST}.")
+        y, x = wide[overall].to_numpy(dtype=float), wide[there].to_numpy(dtype=float)
+        if y.std() == 0:
+            return Worth(study.task, "Every overall score is the same: there is nothing to explain.")
+        return self._weigh(study, str(overall), there, y, x, clusters)
+
+    def _find_overall(self, study: StudyFrames) -> str:
+        wanted = self.overall or OVERALL
+        exact = [one for one in study.criteria if one == wanted]
+        found = exact or [one for one in study.criteria if wanted.lower() in str(one).lower()]
+        return str(found[0]) if len(found) == 1 else ""
+
+    def _weigh(
+        self,
+        study: StudyFrames,
+        overall: str,
+        names: Sequence[str],
+        y: Numbers,
+        x: Numbers,
+        clusters: Clusters,
+    ) -> Worth:
+        everything = tuple(range(len(names)))
+        losses = _Losses(y, x, clusters)
+        order, so_far = losses.order()
+        whole = losses.explained(everything)
+        alphas = dict(zip(study.criteria, people_alphas(study).per_criterion, strict=True))
+        seconds = study.scored.groupby("criterion", observed=True)["active_seconds"].median()
+        found = [
+            CriterionWorth(
+                name, losses.explained((k,)), losses.added(tuple(j for j in everything if j != k)),
+                alphas[name]["ordinal"], float(seconds.get(name, np.nan)), order.index(k) + 1, so_far[order.index(k)],
+            )
+            for k, name in enumerate(names)
+        ]  # fmt: skip
+        goal = self.share * float(whole)
+        kept = next((k for k, value in enumerate(so_far, 1) if value >= goal), len(names))
+        found.sort(key=lambda one: one.place)
+        return Worth(study.task, "", overall, self.share, whole, kept, tuple(found), len(y), clusters.n)
+
+
+class _Losses:
+    """Squared errors on held-out documents of ridge regressions on some of the criteria, by cluster."""
+
+    def __init__(self, y: Numbers, x: Numbers, clusters: Clusters) -> None:
+        self.y, self.x, self.clusters = y, x, clusters
+        dealt = np.random.default_rng(clusters.n).permutation(clusters.n) % min(FOLDS, clusters.n)
+        self.fold = dealt[clusters.code]
+        self.known: dict[tuple[int, ...], Numbers] = {}
+        self.total = float(self.of(()).sum())
+
+    def of(self, chosen: tuple[int, ...]) -> Numbers:
+        """The sum of each cluster."""
+        key = tuple(sorted(chosen))
+        if key not in self.known:
+            told = np.empty(len(self.y))
+            for fold in range(int(self.fold.max()) + 1):
+                out = self.fold == fold
+                told[out] = _predict(self.x[~out][:, key], self.y[~out], self.x[out][:, key])
+            self.known[key] = np.bincount(self.clusters.code, (self.y - told) ** 2, self.clusters.n).astype(
+                float
+            )
+        return self.known[key]
+
+    def explained(self, chosen: tuple[int, ...]) -> Estimate:
+        """The share of the squared errors of the mean that these criteria take away."""
+        return self._share(self.of(()), self.of(chosen))
+
+    def added(self, others: tuple[int, ...]) -> Estimate:
+        """What all criteria take away beyond these."""
+        return self._share(self.of(others), self.of(tuple(range(self.x.shape[1]))))
+
+    def _share(self, before: Numbers, after: Numbers) -> Estimate:
+        gain, base, n = before - after, self.of(()), self.clusters.n
+        share = float(gain.sum()) / self.total
+        each = (gain - share * base) / self.total
+        se = float(np.sqrt((each**2).sum() * n / (n - 1)))
+        half = float(special.stdtrit(n - 1, 0.975)) * se
+        return Estimate(
+            share, se=se, ci_low=share - half, ci_high=share + half, clusters=n,
+            interval_kind="held-out documents, t over documents",
+        )  # fmt: skip
+
+    def order(self) -> tuple[list[int], list[float]]:
+        """The criteria in the order in which each adds most to those before it, and what they explain so far."""
+        order: list[int] = []
+        so_far: list[float] = []
+        while len(order) < self.x.shape[1]:
+            left = [k for k in range(self.x.shape[1]) if k not in order]
+            best = min(left, key=lambda k: float(self.of((*order, k)).sum()))
+            order.append(best)
+            so_far.append(1 - float(self.of(tuple(order)).sum()) / self.total)
+        return order, so_far
+
+
+def _predict(x: Numbers, y: Numbers, new: Numbers) -> Numbers:
+    """What a ridge regression with a weak penalty says of new rows."""
+    middle, level = x.mean(axis=0), float(y.mean())
+    if not x.shape[1]:
+        return np.full(len(new), level)
+    centred = x - middle
+    weight = np.linalg.solve(centred.T @ centred + PENALTY * np.eye(x.shape[1]), centred.T @ (y - level))
+    return np.asarray(level + (new - middle) @ weight)
+
+
+def tell_worth(found: Worth) -> Iterator[str]:
+    """Return the criteria in lines of text, the smallest set first."""
+    if found.reason:
+        yield found.reason
+        return
+    yield (
+        f"{found.task}: all criteria explain {tell(found.whole)} of “{found.overall[:50]}” on held-out documents "
+        f"({found.n:,} instances, {found.documents:,} documents)"
+    )
+    yield f"{found.kept} of {len(found.criteria)} criteria keep {found.share:.0%} of that:"
+    for one in found.criteria:
+        time = "" if np.isnan(one.seconds) else f", {one.seconds:.0f} s"
+        mark = "*" if one.place <= found.kept else " "
+        yield (
+            f"{mark} {one.criterion[:50]}: alone {tell(one.alone)}, added {tell(one.added)}, so far {one.so_far:.2f}, "
+            f"alpha {one.alpha:.2f}{time}"
+        )
+
+
+def worth_rows(found: Worth) -> pd.DataFrame:
+    """Return the criteria as a chart takes them: what each explains alone, and adds to the others."""
+    rows = [
+        {"label": one.criterion, "series": series, "value": float(value), "low": value.ci_low, "high": value.ci_high,
+         "about": tell(value)}
+        for one in found.criteria
+        for series, value in (("alone", one.alone), ("added to the others", one.added))
+    ]  # fmt: skip
+    return pd.DataFrame(rows)

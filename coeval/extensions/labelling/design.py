@@ -1,0 +1,304 @@
+"""A design of labels: the queue gives out items by stored chances, and every mean is corrected by them."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from coeval.domain import Person
+from coeval.errors import InputError
+from coeval.extending import find_order
+from coeval.extensions.labelling import queries
+from coeval.extensions.labelling.chances import (
+    KINDS,
+    PILOT,
+    UNIFORM,
+    allot,
+    chances_so_far,
+    drawn_difference,
+    drawn_mean,
+    places,
+)
+from coeval.extensions.labelling.study_units import EVERYTHING, list_units, tell
+from coeval.rules.arms import draw_share
+from coeval.stats.estimates import Estimate
+from coeval.stats.frames import StudyFrames
+from coeval.store import Database
+from coeval.store.queries import assignments, criteria, teams
+from coeval.store.queries.crowd_studies import get_plan
+from coeval.usecases.access import OWNERS, Context, require_task, use_case
+from coeval.usecases.reports.statistics import get_statistic
+from coeval.usecases.scrutiny.requested_lines import share_asked
+
+MOST_DIFFERENCES = 45
+"""Pairs of systems of one criterion, of ten systems."""
+
+SAMPLES, JURY, NOTHING = "the spread of the judge's samples", "the disagreement of judges", "nothing"
+
+
+def order_items(db: Database, task: int, instances: list[int]) -> list[int] | None:
+    """Return the instances in the order of the design in force, as many as it plans; a crowd may go on beyond them."""
+    design = queries.get_design(db, task)
+    if design is None:
+        return None
+    place = queries.list_places(db, design.id)
+    last = sorted(place.values())[: max(design.labels, 1)][-1:]
+    reach = float("inf") if get_plan(db, task) is not None or not last else last[0]
+    return sorted((one for one in instances if place.get(one, np.inf) <= reach), key=place.__getitem__)
+
+
+@dataclass(frozen=True)
+class Items:
+    """Each instance with the judge's uncertainty, what it is grouped by, and the judge's error where people scored."""
+
+    names: tuple[str, ...]
+    uncertainty: tuple[float, ...]
+    strata: tuple[str, ...]
+    errors: tuple[float, ...]
+    source: str
+
+
+def list_items(study: StudyFrames) -> Items:
+    """Return the instances of a study with the root of the mean over criteria of squared uncertainties and errors."""
+    units, _ = list_units(study)
+    source = SAMPLES
+    if units["spread"].isna().all():
+        spread = study.model_scores.groupby("unit")["score"].std(ddof=1).reindex(units.index)
+        units["spread"], source = spread, JURY if spread.notna().any() else NOTHING
+    units["squared_error"] = (units["people"] - units["judge"]) ** 2
+    units["squared_spread"] = units["spread"] ** 2
+    grouped = units.groupby("instance", sort=False)
+    judged = grouped["judge"].mean()
+    stratum = grouped["system"].first().astype(str) + " " + judged.round().astype(str)
+    return Items(
+        tuple(str(name) for name in judged.index),
+        tuple(np.sqrt(grouped["squared_spread"].mean()).tolist()),
+        tuple(stratum),
+        tuple(np.sqrt(grouped["squared_error"].mean()).tolist()),
+        source,
+    )
+
+
+@dataclass(frozen=True)
+class Option:
+    """A way to draw labels: how many uniform labels one is worth if the uncertainty is right, or if it says nothing."""
+
+    kind: str
+    worth: float
+    worth_at_worst: float
+    measured: float | None
+    """The same by the errors of the labels so far; None below ``PILOT`` of them."""
+    smallest: float
+    """The smallest chance as a share of the mean."""
+
+
+@dataclass(frozen=True)
+class DrawnRow:
+    """A mean of a criterion, or the difference of two systems, from labels of known chances."""
+
+    criterion: str
+    what: str
+    value: Estimate
+
+
+@dataclass(frozen=True)
+class Labelling:
+    """The ways to draw, the design that was made last, and what its labels say."""
+
+    source: str
+    options: tuple[Option, ...]
+    kind: str = ""
+    running: bool = False
+    planned: int = 0
+    labelled: int = 0
+    """Instances that were labelled in the order of the design by every criterion."""
+    out_of_order: int = 0
+    """Instances that were labelled after one that was not: they do not count until it is labelled."""
+    rows: tuple[DrawnRow, ...] = ()
+
+
+def list_options(items: Items) -> tuple[Option, ...]:
+    """Return what each way to draw is worth."""
+    error = np.asarray(items.errors, dtype=float)
+    own = ~np.isnan(error)
+    found = []
+    for kind in KINDS:
+        drawn = allot(kind, items.uncertainty, items.strata, items.errors)
+        measured = None
+        if own.sum() >= PILOT and kind != UNIFORM:
+            squared = error[own] ** 2
+            measured = float(squared.mean() / (squared / drawn.weight[own]).mean()) if squared.any() else None
+        found.append(Option(kind, drawn.gain, 1 / drawn.cost, measured, drawn.floor))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class EstimateDrawn:
+    """The statistic of a study under a design: ``chances`` are (instance, chance, place)."""
+
+    chances: tuple[tuple[str, float, float], ...]
+    planned: int
+
+    def __call__(self, study: StudyFrames) -> tuple[int, int, tuple[DrawnRow, ...]]:
+        units, _ = list_units(study)
+        drawn = pd.DataFrame(list(self.chances), columns=["instance", "chance", "place"])
+        rows: list[DrawnRow] = []
+        labelled, late = [], []
+        for criterion in study.criteria:
+            own = drawn.merge(units[units["criterion"] == criterion], on="instance", how="inner")
+            known = own["people"].notna().to_numpy()
+            chance, counted = chances_so_far(own["chance"].to_numpy(), own["place"].to_numpy(), known)
+            labelled.append(int(counted.sum()))
+            late.append(int(known.sum()) - int(counted.sum()))
+            rows += self._rows(str(criterion), own, chance, counted)
+        return min(labelled, default=0), max(late, default=0), tuple(rows)
+
+    def _rows(
+        self, criterion: str, own: pd.DataFrame, chance: np.ndarray, counted: np.ndarray
+    ) -> Iterator[DrawnRow]:
+        y, f, document = own["people"], own["judge"], own["document"]
+        named = own["system"].replace("", None).fillna("")
+        systems = [name for name in dict.fromkeys(named) if name]
+        yield DrawnRow(
+            criterion, EVERYTHING, drawn_mean(y, f, chance, counted, clusters=document, planned=self.planned)
+        )
+        if len(systems) < 2:
+            return
+        for name in systems:
+            part = (named == name).to_numpy()
+            value = drawn_mean(
+                y[part], f[part], chance[part], counted[part], clusters=document[part], planned=self.planned
+            )
+            yield DrawnRow(criterion, name, value)
+        for a, b in list(combinations(systems, 2))[:MOST_DIFFERENCES]:
+            first, second = (named == a).to_numpy(), (named == b).to_numpy()
+            value = drawn_difference(
+                y, f, chance, counted, first, second, clusters=document, planned=self.planned
+            )
+            yield DrawnRow(criterion, f"{a} less {b}", value)
+
+
+@use_case(OWNERS)
+def get_labelling(context: Context, person: Person, slug: str) -> Labelling:
+    """See which items people should label, what the ways to draw them are worth, and the means by known chances."""
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        design, running = queries.get_last_design(db, task.id), queries.get_design(db, task.id) is not None
+        chances = queries.list_chances(db, design.id) if design else {}
+    items: Items = get_statistic(context, person, slug, list_items)
+    options = list_options(items) if items.names else ()
+    if design is None:
+        return Labelling(items.source, options)
+    named = tuple((name, chance, place) for name, (chance, place) in chances.items())
+    labelled, late, rows = get_statistic(context, person, slug, EstimateDrawn(named, design.labels))
+    return Labelling(items.source, options, design.kind, running, design.labels, labelled, late, rows)
+
+
+@use_case(OWNERS)
+def make_design(context: Context, person: Person, slug: str, kind: str, labels: int) -> None:
+    """Draw instances for people with stored chances: everybody gets the same ones, in the same order.
+
+    What somebody has opened stays theirs to finish.
+
+    Raises:
+        InputError: another kind or number, no uncertainty to draw by, or only some lines are asked for.
+    """
+    if kind not in KINDS:
+        raise InputError(f"Labels cannot be drawn “{kind[:40]}”: choose {', '.join(KINDS)}.")
+    items: Items = get_statistic(context, person, slug, list_items)
+    if kind != UNIFORM and items.source == NOTHING:
+        raise InputError(
+            "The judge gives no uncertainty to draw by: draft with several samples or several judges, or draw uniform."
+        )
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        ids = queries.list_instances(db, task.id)
+        own = [place for place, name in enumerate(items.names) if name in ids]
+        if not 1 <= labels <= len(own):
+            raise InputError(
+                f"{labels:,} labels cannot be drawn from {len(own):,} instances: choose from 1 to {len(own):,}."
+            )
+        if teams.is_asking(db, task.id):
+            raise InputError(
+                "The team is asked for some lines only: ask for everything again first, on the Judge tab."
+            )
+        drawn = allot(
+            kind, *([part[k] for k in own] for part in (items.uncertainty, items.strata, items.errors))
+        )
+        chance, seed = drawn.chances(labels), secrets.token_hex(16)
+        even = np.array([draw_share(seed, "label", ids[items.names[k]]) for k in own])
+        place = places(chance, even)
+        chances = {
+            ids[items.names[k]]: (float(pi), float(at)) for k, pi, at in zip(own, chance, place, strict=True)
+        }
+        values = {"kind": kind, "labels": labels, "expected_gain": drawn.gain, "seed": seed}
+        queries.record_design(db, task.id, values, person.name, chances)
+        _give_again(db, task.id, slug)
+
+
+@use_case(OWNERS)
+def end_design(context: Context, person: Person, slug: str) -> None:
+    """Give everybody all instances again; the chances of the labels so far stay on record.
+
+    Raises:
+        InputError: no design is in force.
+    """
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        if queries.get_design(db, task.id) is None:
+            raise InputError(f"No design of labels is in force in “{slug}”.")
+        values = {"kind": queries.ENDED, "labels": 0, "expected_gain": 1.0, "seed": ""}
+        queries.record_design(db, task.id, values, person.name, {})
+        _give_again(db, task.id, slug)
+
+
+def _give_again(db: Database, task: int, slug: str) -> None:
+    """Replace what nobody has opened in the queues of a team by what is in force; a crowd's places stay."""
+    if get_plan(db, task) is not None:
+        return
+    people = teams.list_with_queue(db, task)
+    for annotator in people:
+        teams.drop_unopened(db, task, annotator)
+    if not share_asked(db, require_task(db, slug)):
+        for annotator in people:
+            missing = assignments.list_unassigned(db, annotator, task)
+            order = find_order(db, task, missing)
+            assignments.add_assignments(db, annotator, task, missing if order is None else order)
+    current = criteria.get_criteria_set(db, task)
+    if current:
+        assignments.refresh_states(db, task, [criterion.id for criterion in current.criteria])
+
+
+def tell_labelling(found: Labelling) -> Iterator[str]:
+    """Return the ways to draw and the means in lines of text."""
+    yield f"Uncertainty comes from {found.source}."
+    for one in found.options:
+        measured = "" if one.measured is None else f"; by the labels so far {one.measured:.2f}"
+        yield (
+            f"{one.kind}: a label is worth {one.worth:.2f} uniform labels if the uncertainty is right, "
+            f"{one.worth_at_worst:.2f} if it says nothing{measured}"
+        )
+    if not found.kind:
+        return
+    state = "in force" if found.running else "ended"
+    yield f"Design: {found.kind}, {found.planned:,} labels planned, {found.labelled:,} labelled in order ({state})"
+    if found.out_of_order:
+        yield f"{found.out_of_order:,} labels do not count yet: an instance before them in the order has no label."
+    for row in found.rows:
+        yield f"{row.criterion[:50]}, {row.what}: {tell(row.value)}"
+
+
+def best_kind(options: Sequence[Option]) -> str:
+    """Return the way to draw that is worth most; uniform unless another is worth 5% more.
+
+    >>> best_kind([Option("uniform", 1, 1, None, 1), Option("active", 1.3, 0.9, 1.01, 0.5)])
+    'uniform'
+    """
+    best = max(options, key=lambda one: one.worth if one.measured is None else one.measured)
+    worth = best.worth if best.measured is None else best.measured
+    return best.kind if worth > 1.05 else UNIFORM

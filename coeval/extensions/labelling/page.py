@@ -1,0 +1,255 @@
+"""Set-up, Labelling: what a few labels say of every system, and which items people should label next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import gradio as gr
+import numpy as np
+import pandas as pd
+
+from coeval.domain import Person
+from coeval.errors import InputError
+from coeval.extensions.labelling.chances import KINDS, UNIFORM
+from coeval.extensions.labelling.criterion_worth import WeighCriteria, Worth, worth_rows
+from coeval.extensions.labelling.design import Labelling, best_kind, end_design, get_labelling, make_design
+from coeval.extensions.labelling.study_units import (
+    DRAWN,
+    ERRORS,
+    CorrectedStudy,
+    CorrectedSystem,
+    CorrectSystems,
+    tell,
+)
+from coeval.stats.estimates import Estimate
+from coeval.ui.components import charts
+from coeval.ui.components.view import Node, View, el, table
+from coeval.ui.tabs import Panel, Tab, Update, need_task
+from coeval.usecases.reports.statistics import get_statistic
+
+SLOW: dict[str, Any] = {"show_progress": "minimal", "concurrency_limit": 1, "concurrency_id": "labelling"}
+"""How an event runs that computes for seconds: one at a time."""
+
+NO_TASK = "Describe a task first, under Tasks."
+
+
+class CorrectedBox(Panel):
+    """The judge's mean for each system, corrected in two ways."""
+
+    def build(self) -> None:
+        with gr.Column(elem_classes="card"):
+            View(el("div", el("h4", "Judge corrected for its errors"), el("p.note", f"{ERRORS} {DRAWN}")))
+            with gr.Row(elem_classes="actions"):
+                cut = gr.Number(
+                    None, label="Cut point", info="Share of scores at or above it; empty: the mean score.",
+                    elem_id="labelling-cut", min_width=160,
+                )  # fmt: skip
+                work = gr.Button("Correct", variant="primary", elem_id="labelling-correct", scale=0)
+            self.shown = View(elem_id="labelling-corrected")
+            with gr.Column(elem_classes="chart"):
+                self.plot = gr.Plot(
+                    show_label=False, container=False, elem_id="labelling-chart", visible=False
+                )
+        self.outputs = [self.shown, self.plot]
+        self.on(work.click, self.on_correct, [cut], **SLOW)
+
+    def on_correct(self, person: Person, slug: str, cut: float | None) -> Iterator[Update]:
+        found: CorrectedStudy = get_statistic(
+            self.context, person, need_task(slug), CorrectSystems(None if cut is None else float(cut))
+        )
+        drawn = [one for one in found.systems if one.corrected.defined]
+        # a chart takes the width that it finds, and what is hidden has none
+        yield {self.shown: corrected_view(found), self.plot: gr.Plot(visible=bool(drawn))}
+        if drawn:
+            yield {self.shown: gr.skip(), self.plot: draw_systems(drawn, found)}
+
+
+def corrected_view(found: CorrectedStudy) -> Node:
+    """The table, with the assumption of each correction in its head."""
+    if not found.systems:
+        return el(
+            "p.note", "No judge has scored this study: draft evaluations under Pre-fill, or import scores."
+        )
+    head = ["System", "Criterion", "Judge", "Corrected", "Prediction-powered", "People", "Judged", "Labels"]
+    rows = [
+        [one.system, one.criterion, f"{one.judged:.2f}", tell(one.corrected), tell(one.powered), tell(one.people),
+         f"{one.n:,}", f"{one.labels:,}"]
+        for one in found.systems
+    ]  # fmt: skip
+    grid = el("div.scroll", table(head, rows), tabindex="0", role="group", aria_label="Corrected means")
+    return el("div", grid, el("p.note", f"From {found.basis}."))
+
+
+def draw_systems(drawn: list[CorrectedSystem], found: CorrectedStudy) -> Any:
+    """The judge's own figure beside the corrected one, with its interval."""
+    rows = []
+    for one in drawn:
+        label = (
+            one.system if len({each.criterion for each in drawn}) == 1 else f"{one.system}, {one.criterion}"
+        )
+        low, high = one.corrected.ci
+        rows += [
+            {"label": label, "series": "judge", "value": one.judged, "low": np.nan, "high": np.nan, "about": ""},
+            {"label": label, "series": "corrected", "value": float(one.corrected), "low": low, "high": high,
+             "about": tell(one.corrected)},
+        ]  # fmt: skip
+    what = "mean score" if found.cut is None else f"share at or above {found.cut:g}"
+    return charts.pairs(
+        pd.DataFrame(rows), f"The judge's {what} and the corrected one, for each system.", title=what
+    )
+
+
+DESIGN_NOTE = (
+    "People get instances in an order that is drawn with a stored chance for each. You can stop at any label: all "
+    "means are corrected by the chances and by the judge's scores."
+)
+
+
+class DesignBox(Panel):
+    """The ways to draw labels, the design in force, and the means by known chances."""
+
+    def build(self) -> None:
+        with gr.Column(elem_classes="card"):
+            View(el("div", el("h4", "Labels with known chances"), el("p.note", DESIGN_NOTE)))
+            self.options = View(elem_id="labelling-options")
+            with gr.Row(elem_classes="actions"):
+                self.kind = gr.Radio(list(KINDS), value=KINDS[0], label="Draw", elem_id="labelling-kind")
+                labels = gr.Number(100, precision=0, label="Instances to label", elem_id="labelling-labels")
+                make = gr.Button("Draw", variant="primary", elem_id="labelling-draw", scale=0)
+                end = gr.Button("End the design", elem_id="labelling-end", scale=0, min_width=160)
+            self.means = View(elem_id="labelling-means")
+        self.outputs = [self.options, self.kind, self.means]
+        self.on(make.click, self.on_make, [self.kind, labels])
+        self.on(end.click, self.on_end)
+
+    def update(self, person: Person, slug: str) -> Update:
+        found = get_labelling(self.context, person, slug)
+        chosen = found.kind if found.running else best_kind(found.options) if found.options else UNIFORM
+        return {self.options: options_view(found), self.kind: chosen, self.means: means_view(found)}
+
+    def on_make(self, person: Person, slug: str, kind: str | None, labels: float | None) -> Update:
+        if labels is None:
+            raise InputError("Fill in the number of instances: the field is empty.")
+        make_design(self.context, person, need_task(slug), kind or "", int(labels))
+        return self.update(person, slug)
+
+    def on_end(self, person: Person, slug: str) -> Update:
+        end_design(self.context, person, need_task(slug))
+        return self.update(person, slug)
+
+
+def options_view(found: Labelling) -> Node:
+    """What one label is worth in each way, in uniform labels."""
+    rows = [
+        [
+            one.kind,
+            f"{one.worth:.2f}",
+            f"{one.worth_at_worst:.2f}",
+            "–" if one.measured is None else f"{one.measured:.2f}",
+        ]
+        for one in found.options
+    ]
+    head = ["Draw", "Worth, if the uncertainty is right", "If it says nothing", "By the labels so far"]
+    note = f"One label counts as so many uniform labels. Uncertainty comes from {found.source}."
+    return el("div", table(head, rows), el("p.note", note))
+
+
+def means_view(found: Labelling) -> Node:
+    """The means and differences by known chances, and how far the labels are."""
+    if not found.kind:
+        return el("p.note", "No design yet: people get instances in an order of their own.")
+    state = "in force" if found.running else "ended"
+    lines = [
+        f"{found.kind}: {found.labelled:,} of {found.planned:,} planned instances are labelled ({state})."
+    ]
+    if found.out_of_order:
+        lines.append(f"{found.out_of_order:,} labels do not count yet: an instance before them has no label.")
+    rows = [[row.criterion, row.what, tell(row.value), _every_look(row.value)] for row in found.rows]
+    grid = table(["Criterion", "Of", "Mean or difference", "Interval that holds at every look"], rows)
+    shown = el("div.scroll", grid, tabindex="0", role="group", aria_label="Means by known chances")
+    return el("div", *(el("p", line) for line in lines), shown)
+
+
+def _every_look(value: Estimate) -> str:
+    low, high = value.details.get("sequence", (np.nan, np.nan))
+    return f"[{low:.2f}, {high:.2f}]" if np.isfinite(low) else "–"
+
+
+WORTH_NOTE = (
+    "How much each criterion says of an overall judgment on held-out documents, how well people agree on it, and how "
+    "long it takes. The smallest set is a proposal; the vote decides."
+)
+
+
+class WorthBox(Panel):
+    """What each criterion is worth, and the smallest set that keeps most of the information."""
+
+    def build(self) -> None:
+        with gr.Column(elem_classes="card"):
+            View(el("div", el("h4", "What a criterion is worth"), el("p.note", WORTH_NOTE)))
+            with gr.Row(elem_classes="actions"):
+                overall = gr.Textbox(
+                    label="Overall criterion", info="Part of its text; empty: the one that says “overall”.",
+                    max_length=500, elem_id="labelling-overall",
+                )  # fmt: skip
+                work = gr.Button("Weigh", variant="primary", elem_id="labelling-weigh", scale=0)
+            self.shown = View(elem_id="labelling-worth")
+            with gr.Column(elem_classes="chart"):
+                self.plot = gr.Plot(
+                    show_label=False, container=False, elem_id="labelling-worths", visible=False
+                )
+        self.outputs = [self.shown, self.plot]
+        self.on(work.click, self.on_weigh, [overall], **SLOW)
+
+    def on_weigh(self, person: Person, slug: str, overall: str | None) -> Iterator[Update]:
+        wanted = WeighCriteria((overall or "").strip())
+        found: Worth = get_statistic(self.context, person, need_task(slug), wanted)
+        yield {self.shown: worth_view(found), self.plot: gr.Plot(visible=not found.reason)}
+        if not found.reason:
+            words = "What each criterion explains of the overall judgment, alone and beyond the others."
+            chart = charts.pairs(worth_rows(found), words, title="share of the variance explained")
+            yield {self.shown: gr.skip(), self.plot: chart}
+
+
+def worth_view(found: Worth) -> Node:
+    """The criteria, the one that adds most first."""
+    if found.reason:
+        return el("p.note", found.reason)
+    rows = [
+        [one.criterion, tell(one.alone), tell(one.added), f"{one.so_far:.2f}", tell(one.alpha),
+         "–" if np.isnan(one.seconds) else f"{one.seconds:.0f}", "yes" if one.place <= found.kept else "no"]
+        for one in found.criteria
+    ]  # fmt: skip
+    head = [
+        "Criterion",
+        "Explains alone",
+        "Adds to the others",
+        "With those above",
+        "Alpha",
+        "Seconds",
+        "Smallest set",
+    ]
+    grid = el(
+        "div.scroll", table(head, rows), tabindex="0", role="group", aria_label="What a criterion is worth"
+    )
+    about = f"All together: {tell(found.whole)}. The smallest set keeps {found.share:.0%} of it."
+    return el("div", grid, el("p.note", about))
+
+
+class LabellingTab(Tab):
+    """Set-up, Labelling."""
+
+    title, id = "Labelling", "labelling"
+
+    def build(self) -> None:
+        self.told = View(elem_id="labelling-told")
+        self.design = DesignBox(self.context, self.task)
+        CorrectedBox(self.context, self.task)
+        WorthBox(self.context, self.task)
+        self.outputs = [self.told, *self.design.outputs]
+
+    def load(self, person: Person, slug: str) -> Update:
+        if not slug:
+            return {self.told: el("p.note", NO_TASK)}
+        return {self.told: None, **self.design.update(person, slug)}

@@ -1,0 +1,106 @@
+"""Designs of labels: the tables that keep with which chance each instance is drawn for people, and their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from coeval.clock import now
+from coeval.store import Database
+from coeval.store.engines.database import append_numbered, get_row, rows
+from coeval.store.steps import read_steps
+
+STEPS = read_steps(
+    """
+-- step labelling_designs: with which chance each instance is drawn for people, so that means can be corrected by it
+-- How labels are drawn in a task. Rows are appended; the newest of a task is in force.
+CREATE TABLE labelling_design (
+  id INTEGER PRIMARY KEY,
+  task INTEGER NOT NULL REFERENCES task(id),
+  kind TEXT NOT NULL CHECK (kind IN ('uniform', 'stratified', 'active', 'ended')),
+  labels INTEGER NOT NULL CHECK (labels >= 0), -- how many instances are planned
+  expected_gain REAL NOT NULL, -- how many times larger the variance of uniform labels is
+  seed TEXT NOT NULL, -- the draw follows from it; it stays secret until the design has ended
+  made_by TEXT NOT NULL,
+  made_at TEXT NOT NULL
+) STRICT;
+CREATE INDEX labelling_design_task ON labelling_design(task, id);
+-- The chance of each instance, and its place in everybody's queue: an even draw from 0 to 1 divided by the chance.
+CREATE TABLE labelling_chance (
+  design INTEGER NOT NULL REFERENCES labelling_design(id),
+  instance INTEGER NOT NULL REFERENCES instance(id),
+  chance REAL NOT NULL CHECK (chance > 0 AND chance <= 1),
+  place REAL NOT NULL CHECK (place >= 0),
+  PRIMARY KEY (design, instance)
+) STRICT;
+CREATE INDEX labelling_chance_instance ON labelling_chance(instance);
+"""
+)
+
+ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDesign:
+    """A design as it was made."""
+
+    id: int
+    kind: str
+    labels: int
+    expected_gain: float
+    seed: str
+    made_by: str
+    made_at: str
+
+
+def get_design(db: Database, task: int) -> StoredDesign | None:
+    """Return the design in force; None where there is none, or it has ended."""
+    row = get_row(db, "SELECT * FROM labelling_design WHERE task = ? ORDER BY id DESC LIMIT 1", [task])
+    if row is None or row["kind"] == ENDED:
+        return None
+    return StoredDesign(**{name: row[name] for name in StoredDesign.__slots__})
+
+
+def get_last_design(db: Database, task: int) -> StoredDesign | None:
+    """Return the newest design, also one that has ended: its chances stay those of its labels."""
+    sql = "SELECT * FROM labelling_design WHERE task = ? AND kind <> 'ended' ORDER BY id DESC LIMIT 1"
+    row = get_row(db, sql, [task])
+    return StoredDesign(**{name: row[name] for name in StoredDesign.__slots__}) if row else None
+
+
+def record_design(
+    db: Database, task: int, values: Mapping[str, Any], by: str, chances: Mapping[int, tuple[float, float]]
+) -> int:
+    """Keep a design, with the chance and the place of each instance."""
+    row = {"task": task, **values, "made_by": by, "made_at": now()}
+    design = append_numbered(db, "labelling_design", row)
+    db.table("labelling_chance").insert_all(
+        {"design": design, "instance": instance, "chance": chance, "place": place}
+        for instance, (chance, place) in chances.items()
+    )
+    return int(design)
+
+
+def list_chances(db: Database, design: int) -> dict[str, tuple[float, float]]:
+    """Return the chance and the place of each instance, by the name it has in the files."""
+    sql = (
+        "SELECT i.external_id, c.chance, c.place FROM labelling_chance c JOIN instance i ON i.id = c.instance"
+        " WHERE c.design = ? ORDER BY c.place"
+    )
+    return {row["external_id"]: (row["chance"], row["place"]) for row in rows(db, sql, [design])}
+
+
+def list_instances(db: Database, task: int) -> dict[str, int]:
+    """Return the instances of a task that are work, without attention checks: names in the files to ids."""
+    sql = (
+        "SELECT id, external_id FROM instance i WHERE task = ? AND NOT EXISTS (SELECT 1 FROM answer_key k"
+        " WHERE k.instance = i.id) ORDER BY position"
+    )
+    return {row["external_id"]: row["id"] for row in rows(db, sql, [task])}
+
+
+def list_places(db: Database, design: int) -> dict[int, float]:
+    """Return the place of each instance."""
+    sql = "SELECT instance, place FROM labelling_chance WHERE design = ?"
+    return {row["instance"]: row["place"] for row in rows(db, sql, [design])}

@@ -1,0 +1,188 @@
+"""A study as one row for each instance and criterion: people's mean score, the judge's score, document and system."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from coeval.extensions.labelling.corrected_judge import check_carrying, corrected_mean, corrected_share, widen
+from coeval.stats.estimates import Estimate
+from coeval.stats.frames import StudyFrames
+from coeval.stats.prediction import jury_mean
+
+UNAIDED, ALL = "scores without the draft in view", "all scores, also those with the draft in view"
+ENOUGH = 20
+"""From so many units on that people scored without the draft, these alone are used."""
+
+EVERYTHING = "all systems"
+ERRORS = (
+    "The judge errs on this system as on the labelled items of the same score. With three labelled systems or more, "
+    "the interval counts how far this misses from system to system."
+)
+DRAWN = "The labelled items are a random draw from this system's."
+
+
+def list_units(study: StudyFrames, run: str = "") -> tuple[pd.DataFrame, str]:
+    """Return ``instance, criterion, document, system, people, judge, spread`` for each unit, and whose scores they are.
+
+    ``run`` names the judge's run; by default it is the run that annotators see.
+    """
+    people, basis = study.unaided, UNAIDED
+    if people["unit"].nunique() < ENOUGH:
+        people, basis = study.genuine, ALL
+    units = study.units.copy()
+    units["document"] = study.clusters.code
+    units["people"] = people.groupby("unit")["score"].mean().reindex(units.index)
+    drafted = study.model_scores
+    drafted = (
+        drafted[drafted["run_label"].astype(str) == run] if run else drafted[drafted["shown"].astype(bool)]
+    )
+    if not run and drafted.empty and study.model_scores["run"].nunique() == 1:
+        drafted = study.model_scores
+    own = drafted.drop_duplicates("unit", keep="last").set_index("unit")
+    units["judge"] = own["score"].reindex(units.index)
+    units["spread"] = own["spread"].astype(float).reindex(units.index)
+    return units, basis
+
+
+@dataclass(frozen=True)
+class CorrectedSystem:
+    """One system by one criterion: what the judge says, two corrections, and what people say of it."""
+
+    system: str
+    criterion: str
+    judged: float
+    """The judge's own mean, or the share that it passes."""
+    corrected: Estimate
+    """By the judge's errors on the labelled items of other systems; of all items where no other is labelled."""
+    powered: Estimate
+    """Prediction-powered: by labels of this very system."""
+    people: Estimate
+    n: int
+    labels: int
+
+
+@dataclass(frozen=True)
+class CorrectedStudy:
+    """Every system by every criterion, with the assumptions of the two corrections."""
+
+    task: str
+    run: str
+    cut: float | None
+    basis: str
+    systems: list[CorrectedSystem]
+    assumptions: dict[str, str] = field(default_factory=lambda: {"corrected": ERRORS, "powered": DRAWN})
+
+
+@dataclass(frozen=True)
+class CorrectSystems:
+    """The statistic of a study, for a cut point (None: the mean score) and a run of a judge ("": the run shown)."""
+
+    cut: float | None = None
+    run: str = ""
+
+    def __call__(self, study: StudyFrames) -> CorrectedStudy:
+        units, basis = list_units(study, self.run)
+        found = [
+            self._correct(study, units[units["criterion"] == criterion], str(criterion), system)
+            for criterion in study.criteria
+            for system in _systems(units)
+        ]
+        return CorrectedStudy(
+            study.task, self.run, self.cut, basis, [one for one in found if one is not None]
+        )
+
+    def _correct(
+        self, study: StudyFrames, units: pd.DataFrame, criterion: str, system: str
+    ) -> CorrectedSystem | None:
+        own = units if system == EVERYTHING else units[units["system"] == system]
+        own = own[own["judge"].notna()]
+        if own.empty:
+            return None
+        labelled = units[units["people"].notna() & units["judge"].notna()]
+        others = labelled if system == EVERYTHING else labelled[labelled["system"] != system]
+        calibrating = labelled if others.empty else others
+        low, high = study.scales[criterion]
+        truth, said, new = calibrating["people"], calibrating["judge"], own["judge"]
+        clusters: dict[str, Any] = {"clusters": calibrating["document"], "clusters_new": own["document"]}
+        points = list(np.arange(low, high + 1)) if high - low <= 20 else list(np.linspace(low, high, 11))
+        if len(points) == 2:
+            corrected = corrected_share(
+                *(_passed(side, (low + high) / 2) for side in (truth, said, new)), **clusters
+            )
+        else:
+            corrected = corrected_mean(truth, said, new, points, cut=self.cut, **clusters)
+        carrying = check_carrying(
+            truth, said, calibrating["system"].fillna("").tolist(), points,
+            cut=(low + high) / 2 if len(points) == 2 else self.cut, clusters=calibrating["document"].tolist(),
+        )  # fmt: skip
+        share = self.cut is not None or len(points) == 2
+        corrected = widen(corrected, carrying, 0.0 if share else low, 1.0 if share else high)
+        cut = (low + high) / 2 if len(points) == 2 else self.cut
+        if cut is not None:
+            own = own.assign(judge=_passed(own["judge"], cut), people=_passed(own["people"], cut))
+        with_label = own["people"].notna()
+        powered = jury_mean(
+            own.loc[with_label, "people"], own.loc[with_label, ["judge"]], own.loc[~with_label, ["judge"]],
+            clusters=own.loc[with_label, "document"], clusters_unlabeled=own.loc[~with_label, "document"],
+        )  # fmt: skip
+        people = own.loc[with_label, "people"]
+        mean = (
+            Estimate(people.mean(), n=len(people))
+            if len(people)
+            else Estimate.undefined("people scored none of it")
+        )
+        return CorrectedSystem(
+            system,
+            criterion,
+            float(own["judge"].mean()),
+            corrected,
+            powered,
+            mean,
+            len(own),
+            len(calibrating),
+        )
+
+
+def _passed(values: pd.Series[float], cut: float) -> pd.Series[float]:
+    """1 at or above the cut point, 0 below it, nan where there is no score."""
+    return (values >= cut).astype(float).where(values.notna())
+
+
+def _systems(units: pd.DataFrame) -> list[str]:
+    named = units["system"].replace("", None).dropna()
+    found = [str(name) for name in dict.fromkeys(named)]
+    return found if len(found) > 1 else [EVERYTHING]
+
+
+def tell_systems(found: CorrectedStudy) -> Iterator[str]:
+    """Return the table in lines of text, then the assumptions."""
+    what = "mean score" if found.cut is None else f"share at or above {found.cut:g}"
+    if not found.systems:
+        yield "No judge has scored this study: draft evaluations, or import a judge's scores."
+        return
+    yield f"{found.task}: {what}, from {found.basis}"
+    for one in found.systems:
+        yield (
+            f"{one.system}, {one.criterion[:50]}: judge {one.judged:.2f}; corrected {tell(one.corrected)}; "
+            f"prediction-powered {tell(one.powered)}; people {tell(one.people)} ({one.n:,} judged, "
+            f"{one.labels:,} labels of other systems)"
+        )
+    yield f"Corrected assumes: {ERRORS}"
+    yield f"Prediction-powered assumes: {DRAWN}"
+
+
+def tell(value: Estimate) -> str:
+    """Return an estimate with its interval, or the reason why there is none.
+
+    >>> tell(Estimate(0.5, ci_low=0.4, ci_high=0.61)), tell(Estimate.undefined("nobody scored"))
+    ('0.50 [0.40, 0.61]', 'undefined (nobody scored)')
+    """
+    if not value.defined:
+        return f"undefined ({value.reason})"
+    low, high = value.ci
+    return f"{value:.2f}" if np.isnan(low) else f"{value:.2f} [{low:.2f}, {high:.2f}]"

@@ -1,0 +1,405 @@
+"""Requests to Prolific's API: their answers, and which may be repeated.
+
+Source: https://docs.prolific.com/api-reference. Amounts are in pence or cents.
+
+A reading is sent again as often as need be, and so is a change that twice is the same as once. Anything else is sent
+again only where it surely did not happen: no connection was made, or Prolific said 429. What has no answer is
+``UnansweredError``: it may have happened, so whoever asked has to look before asking again. So is a change that was
+refused after a try without an answer: that try may have done it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import httpx
+from pydantic import BaseModel, Field, ValidationError, field_validator
+
+from coeval.errors import CoevalError, InputError
+
+# Prolific's answers, limited to the fields in use. Amounts are in pence or cents.
+#
+# Source: https://docs.prolific.com/api-reference
+
+UNPUBLISHED, AWAITING, APPROVED, REJECTED = "UNPUBLISHED", "AWAITING REVIEW", "APPROVED", "REJECTED"
+
+
+def _plain(status: object) -> str:
+    """One spelling of a status: ``AWAITING_REVIEW`` and ``AWAITING REVIEW`` are the same."""
+    return str(status or "").replace("_", " ").upper()
+
+
+class RemoteCode(BaseModel):
+    """A completion code in Prolific's form."""
+
+    code: str = ""
+
+
+class RemoteStudy(BaseModel):
+    """A study as Prolific has it."""
+
+    id: str
+    name: str = ""
+    internal_name: str | None = ""
+    status: str = ""
+    external_study_url: str | None = ""
+    completion_codes: list[RemoteCode] | None = None
+    total_available_places: int = 0
+    places_taken: int | None = 0
+    reward: float = 0
+    total_cost: float | None = None
+    """The cost with Prolific's fee, if known."""
+    estimated_completion_time: float = 0
+    presentment_currency_code: str | None = ""
+    currency_code: str | None = ""
+
+    _status = field_validator("status", mode="before")(_plain)
+
+    @property
+    def is_draft(self) -> bool:
+        return self.status == UNPUBLISHED
+
+    @property
+    def currency(self) -> str:
+        return (self.presentment_currency_code or self.currency_code or "").upper()
+
+
+class RemoteSubmission(BaseModel):
+    """A submission at Prolific; its id is the SESSION_ID of the person's arrival."""
+
+    id: str
+    participant_id: str = ""
+    participant: str | None = ""
+    status: str = ""
+    study_id: str | None = ""
+    study_code: str | None = ""
+    entered_code: str | None = ""
+    time_taken: float | None = None
+    """Seconds."""
+    bonus_payments: list[float] | None = None
+    return_requested: str | None = None
+
+    _status = field_validator("status", mode="before")(_plain)
+
+    @property
+    def worker(self) -> str:
+        return self.participant_id or self.participant or ""
+
+    @property
+    def code(self) -> str:
+        return self.study_code or self.entered_code or ""
+
+    @property
+    def paid(self) -> int:
+        """Return the sum of its bonuses."""
+        return round(sum(self.bonus_payments or ()))
+
+
+class RemoteFilter(BaseModel):
+    """A condition that Prolific can put to people: values to choose from, or a range."""
+
+    filter_id: str
+    title: str = ""
+    type: str = "select"
+    choices: dict[str, str] | None = None
+    min: float | str | None = None
+    max: float | str | None = None
+
+
+class RemoteBulk(BaseModel):
+    """Bonuses that were set up; none is paid before the bulk is."""
+
+    id: str = Field(min_length=1)
+    amount: float | None = None
+    """The sum for the participants."""
+    total_amount: float | None = None
+    """The sum with Prolific's fee."""
+
+
+class RemoteMessage(BaseModel):
+    """A message between the researcher and a participant."""
+
+    body: str = ""
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class UnreadableError(ValueError):
+    """An answer does not have the documented form."""
+
+
+def read_model(model: type[Model], answer: Any) -> Model:
+    """Return an answer of that form.
+
+    Raises:
+        UnreadableError: it is of another.
+    """
+    try:
+        return model.model_validate(answer)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the answer"
+        raise UnreadableError(f"{place}: {first['msg']}") from error
+
+
+def read_models(model: type[Model], answer: Any) -> list[Model]:
+    """Return the entries of a list, in ``results``.
+
+    Raises:
+        UnreadableError: it is of another form.
+    """
+    results = answer.get("results") if isinstance(answer, dict) else None
+    if not isinstance(results, list):
+        raise UnreadableError("results: a list is missing")
+    return [read_model(model, one) for one in results]
+
+
+# Requests to Prolific's API (https://docs.prolific.com/api-reference), and the rules for repeating them.
+#
+# A reading is sent again as often as need be, and so is a change that twice is the same as once.
+# Anything else is sent again only where it surely did not happen: no connection was made, or Prolific
+# said 429. What has no answer is ``UnansweredError``: it may have happened, so whoever asked has to
+# look before asking again. So is a change that was refused after a try without an answer: that try may
+# have done it.
+
+TRIES = 4
+PAUSE = 0.25
+"""Half of the seconds before a second try; each further pause is twice as long."""
+PATIENCE = 20.0
+"""Longest wait in seconds if Prolific names a time to retry."""
+TIMEOUT = httpx.Timeout(30, connect=10)
+PAGE = 200
+LOCAL = ("127.0.0.1", "localhost", "::1")
+
+
+class RefusedError(CoevalError):
+    """Prolific refused, or was never reached: the request had no effect. ``status`` is 0 without an answer."""
+
+    def __init__(self, text: str, status: int = 0) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class UnansweredError(CoevalError):
+    """A request was sent without an answer: it may have had an effect."""
+
+
+class Client:
+    """One researcher's way to Prolific. The token is in the header of the requests, and nowhere else."""
+
+    def __init__(self, url: str, token: str, wait: Callable[[float], None] = time.sleep) -> None:
+        parts = urlsplit(url)
+        if parts.scheme != "https" and parts.hostname not in LOCAL:
+            raise InputError(
+                f"COEVAL_PROLIFIC_API is {parts.scheme}://{parts.hostname}: it has to begin with https://."
+            )
+        if not (token.isascii() and token.isprintable()):
+            raise InputError(
+                "PROLIFIC_TOKEN holds signs that no token has: copy it from Prolific's settings again."
+            )
+        self._token, self._wait = token, wait
+        self._http = httpx.Client(
+            base_url=f"{url}/api/v1/", headers={"Authorization": f"Token {token}"}, timeout=TIMEOUT
+        )
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+        self._http.close()
+
+    # ---- readings
+
+    def get_study(self, study: str) -> RemoteStudy:
+        return self._read(RemoteStudy, f"studies/{study}/")
+
+    def list_drafts(self) -> list[RemoteStudy]:
+        """Studies that are not published."""
+        return self._ask(lambda answer: read_models(RemoteStudy, answer), "studies/", state="UNPUBLISHED")
+
+    def list_submissions(self, study: str) -> list[RemoteSubmission]:
+        """Return all submissions of a study, page by page."""
+        found: dict[str, RemoteSubmission] = {}
+        while True:
+            page = self._ask(
+                lambda answer: read_models(RemoteSubmission, answer),
+                f"studies/{study}/submissions/", limit=PAGE, offset=len(found),
+            )  # fmt: skip
+            before = len(found)
+            found.update({one.id: one.model_copy(update={"study_id": study}) for one in page})
+            if len(page) < PAGE or len(found) == before:
+                return list(found.values())
+
+    def get_submission(self, submission: str) -> RemoteSubmission:
+        return self._read(RemoteSubmission, f"submissions/{submission}/")
+
+    def list_filters(self) -> list[RemoteFilter]:
+        return self._ask(lambda answer: read_models(RemoteFilter, answer), "filters/")
+
+    def list_messages(self, worker: str) -> list[RemoteMessage]:
+        return self._ask(lambda answer: read_models(RemoteMessage, answer), "messages/", user_id=worker)
+
+    # ---- changes
+
+    def create_study(self, body: Mapping[str, Any]) -> RemoteStudy:
+        answer = self._send("POST", "studies/", body)
+        return self._sure(RemoteStudy, answer)
+
+    def publish(self, study: str) -> None:
+        self._send("POST", f"studies/{study}/transition/", {"action": "PUBLISH"})
+
+    def set_places(self, study: str, places: int) -> None:
+        """Twice is the same as once: the number is the whole one."""
+        self._send("PATCH", f"studies/{study}/", {"total_available_places": places}, again=True)
+
+    def transition(self, submission: str, body: Mapping[str, Any]) -> None:
+        """Approve or reject; by the reference a second request of the same kind is ignored."""
+        self._send("POST", f"submissions/{submission}/transition/", body, again=True)
+
+    def request_return(self, submission: str, reason: str) -> None:
+        self._send("POST", f"submissions/{submission}/request-return/", {"request_return_reasons": [reason]})
+
+    def message(self, worker: str, study: str, text: str) -> None:
+        self._send("POST", "messages/", {"recipient_id": worker, "study_id": study, "body": text})
+
+    def set_up_bonuses(self, study: str, lines: str) -> RemoteBulk:
+        """Set up bonuses, which pays none of them. ``lines`` are ``submission,1.50``, in whole currency."""
+        answer = self._send("POST", "submissions/bonus-payments/", {"study_id": study, "csv_bonuses": lines})
+        return self._sure(RemoteBulk, answer)
+
+    def pay_bonuses(self, bulk: str) -> None:
+        """Pay the prepared bonuses. A second request would pay again, so it is sent only once."""
+        self._send("POST", f"bulk-bonus-payments/{bulk}/pay/", None, tries=1)
+
+    # ---- how
+
+    def _read(self, model: type[Model], path: str) -> Model:
+        return self._ask(lambda answer: read_model(model, answer), path)
+
+    def _ask(self, reading: Callable[[Any], Any], path: str, **params: Any) -> Any:
+        try:
+            return reading(self._call("GET", path, params=params, again=True))
+        except UnansweredError as error:
+            raise RefusedError(f"{error} Nothing was changed: try again in a minute.") from error
+        except UnreadableError as error:
+            raise RefusedError(f"Prolific's answer about {path} cannot be read ({error}).") from error
+
+    def _sure(self, model: type[Model], answer: Any) -> Model:
+        try:
+            return read_model(model, answer)
+        except UnreadableError as error:
+            raise UnansweredError(f"Prolific's answer cannot be read ({error}).") from error
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None,
+        *,
+        again: bool = False,
+        tries: int = TRIES,
+    ) -> Any:
+        return self._call(method, path, body=body, again=again, tries=tries)
+
+    def _call(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | None = None,
+        again: bool,
+        tries: int = TRIES,
+    ) -> Any:
+        doubt = False
+        for left in range(tries - 1, -1, -1):
+            pause = PAUSE * 2 ** (tries - left)
+            try:
+                answer = self._try(method, path, params, body)
+                if answer.status_code != 429 or not left:
+                    return self._understand(answer)
+                pause = self._stated_pause(answer, pause)
+            except UnansweredError:
+                if not (again and left):
+                    raise
+                doubt = True
+            except RefusedError as error:
+                if left and not error.status:
+                    pass  # it was not reached
+                elif doubt and method != "GET":
+                    raise UnansweredError(f"A try before this one had no answer. {error}") from error
+                else:
+                    raise
+            self._wait(pause)
+        raise AssertionError("the last try returns or raises")
+
+    def _try(
+        self, method: str, path: str, params: Mapping[str, Any] | None, body: Mapping[str, Any] | None
+    ) -> httpx.Response:
+        try:
+            return self._http.request(method, path, params=params or None, json=body)
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise RefusedError("Prolific cannot be reached: check the network. This was not sent.") from error
+        except httpx.HTTPError as error:
+            raise UnansweredError("The connection to Prolific was lost before it answered.") from error
+
+    def _stated_pause(self, answer: httpx.Response, usual: float) -> float:
+        """Return the pause that Prolific requests.
+
+        Raises:
+            RefusedError: longer than somebody waits before a page.
+        """
+        stated = answer.headers.get("Retry-After", "")
+        try:
+            pause = max(float(stated), 0.0)
+        except ValueError:
+            return usual
+        if not pause <= PATIENCE:
+            raise RefusedError(
+                f"Prolific takes no more requests for {stated[:20]} seconds: try again then.", 429
+            )
+        return pause
+
+    def _understand(self, answer: httpx.Response) -> Any:
+        status = answer.status_code
+        if status >= 500:
+            raise UnansweredError(f"Prolific failed (status {status}) before it said what came of it.")
+        if status >= 300:
+            raise RefusedError(_say_refusal(status, self._hide(_detail(answer))), status)
+        try:
+            return answer.json() if answer.content else {}
+        except ValueError:
+            return {}
+
+    def _hide(self, text: str) -> str:
+        return text.replace(self._token, "…") if self._token else text
+
+
+def _say_refusal(status: int, detail: str) -> str:
+    if status in (401, 403):
+        return (
+            f"Prolific does not accept PROLIFIC_TOKEN for this (status {status}{detail}): make a token in Prolific's"
+            " settings, set PROLIFIC_TOKEN and start CoEval again."
+        )
+    if status == 404:
+        return f"Prolific does not know this any more (status 404{detail}): look at the study there."
+    if status == 429:
+        return "Prolific takes no more requests just now (status 429): try again in a minute."
+    return f"Prolific refused this (status {status}{detail}). Mend what it names, then try again."
+
+
+def _detail(answer: httpx.Response) -> str:
+    """Return the error in an answer: ``error.detail`` or ``detail``, as a text, list or object."""
+    try:
+        whole = answer.json()
+    except ValueError:
+        return ""
+    inner = whole.get("error", whole) if isinstance(whole, dict) else whole
+    detail = inner.get("detail", inner) if isinstance(inner, dict) else inner
+    text = " ".join(str(detail).split())[:500]
+    return f": {text}" if text else ""

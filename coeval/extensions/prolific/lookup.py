@@ -1,0 +1,114 @@
+"""Look-ups of requests without an answer, which are not sent again."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from coeval.clock import time_from_now
+from coeval.domain import Person
+from coeval.domain.people import UNSETTLED, Asked, Kind, Outcome
+from coeval.errors import InputError, NotFoundError
+from coeval.extensions.prolific.api import APPROVED, REJECTED
+from coeval.extensions.prolific.publication import find_made, is_published
+from coeval.extensions.prolific.requests_log import (
+    Desk,
+    Line,
+    Report,
+    check_confirmation,
+    open_desk,
+    say_money,
+)
+from coeval.usecases.access import OWNERS, Context, use_case
+
+WAIT_MINUTES = 60
+"""Bonuses are paid some minutes after the request. Before this time, a missing one proves nothing."""
+
+
+@use_case(OWNERS)
+def settle(context: Context, person: Person, slug: str, request: int, *, confirm: str = "") -> Report:
+    """Look up and record the result of an unanswered request at Prolific; nothing is sent again.
+
+    Where Prolific shows nothing of it after an hour, an owner who looked there may state so by the confirmation that
+    the answer names; it can be asked for again then.
+
+    Raises:
+        NotFoundError: there is no such request.
+        InputError: what came of it is known.
+    """
+    with open_desk(context, person, slug) as desk:
+        asked = next((one for one in desk.asked if one.id == request), None)
+        if asked is None:
+            raise NotFoundError(f"There is no request {request} for “{slug}”: take a number from the list.")
+        if asked.outcome not in UNSETTLED:
+            raise InputError(f"What came of request {request} is known: {asked.outcome}.")
+        happened, remote, words = _look(desk, asked)
+        if happened:
+            missed = _find_missed(desk, asked) if asked.kind is Kind.BONUS else ()
+            lost = ", ".join(line.what for line in missed)
+            answer = f"looked up: {words}" + (f"; not there: {lost}" if lost else "")
+            desk.note(request, Outcome.DONE, remote=remote, answer=answer)
+            done = Line(str(asked.kind), words, asked.amount - sum(line.amount for line in missed))
+            return Report(f"Request {request} was done", (done, *missed), asked.currency)
+        wanted = f"request {request} did not happen"
+        early = asked.answered_at > time_from_now(-timedelta(minutes=WAIT_MINUTES))
+        if confirm.strip() and not early:
+            check_confirmation(confirm, wanted)
+            desk.note(
+                request, Outcome.REFUSED, answer=f"{words}; {person.name} stated that it did not happen"
+            )
+            return Report(f"Request {request} did not happen", (Line(str(asked.kind), words),))
+        if early:
+            advice = f"look again {WAIT_MINUTES} minutes after it was sent"
+            return Report(
+                f"Request {request} is still open",
+                (Line(str(asked.kind), f"{words}: {advice}", failed=True),),
+            )
+        advice = "look at Prolific's own page, and state so if it shows nothing of it either"
+        line = Line(str(asked.kind), f"{words}: {advice}", failed=True)
+        return Report(f"Request {request} is still open", (line,), confirm=wanted)
+
+
+def _look(desk: Desk, asked: Asked) -> tuple[bool, str, str]:
+    """Return whether a request took effect, the id of its result, and what was seen."""
+    item, client = asked.items[0], desk.client
+    if asked.kind is Kind.BONUS:
+        return _look_for_bonuses(desk, asked)
+    if asked.kind is Kind.DRAFT:
+        made = find_made(desk, item.key)
+        return bool(made), made, f"the draft {made} is there" if made else "no such draft is there"
+    if asked.kind is Kind.PUBLISH:
+        out = is_published(desk, asked.study)
+        return out, asked.study, "the study is published" if out else "the study is not published"
+    if asked.kind is Kind.PLACES:
+        places = client.get_study(asked.study).total_available_places
+        return places >= int(item.key.rpartition(":")[2]), asked.study, f"the study has {places} places"
+    if asked.kind is Kind.MESSAGE:
+        there = any(one.body.strip() == asked.note for one in client.list_messages(item.subject))
+        return there, "", "the message is there" if there else "no such message is there"
+    seen = client.get_submission(item.subject)
+    if asked.kind is Kind.RETURN:
+        there = bool(seen.return_requested) or seen.status == "RETURNED"
+        return there, seen.id, "the return was requested" if there else "no return was requested"
+    wanted = APPROVED if asked.kind is Kind.APPROVE else REJECTED
+    return seen.status == wanted, seen.id, f"the submission is {seen.status.lower()}"
+
+
+def _look_for_bonuses(desk: Desk, asked: Asked) -> tuple[bool, str, str]:
+    """Return whether a bulk was paid: one visible bonus proves it, even if others are still missing."""
+    missed = _find_missed(desk, asked)
+    there = len(asked.items) - len(missed)
+    total = say_money(asked.amount - sum(line.amount for line in missed), asked.currency)
+    return there > 0, asked.remote, f"{there} of {len(asked.items)} bonuses are there, {total} in all"
+
+
+def _find_missed(desk: Desk, asked: Asked) -> tuple[Line, ...]:
+    """Return the people whose bonus of a bulk is missing, and the amounts."""
+    words = (
+        f"is not there: if it is still not there {WAIT_MINUTES} minutes after it was asked for, pay it under another"
+        " name"
+    )
+    return tuple(
+        Line(f"{item.who} · {item.subject}", words, item.amount, failed=True)
+        for item in asked.items
+        if desk.client.get_submission(item.subject).paid < item.paid_before + item.amount
+    )

@@ -1,0 +1,389 @@
+"""The Prolific tab's boxes: the draft form, the review of submissions, and the reports of both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Literal
+
+import gradio as gr
+
+from coeval.domain import Person
+from coeval.domain.people import UNSETTLED, Asked
+from coeval.errors import InputError
+from coeval.extensions.prolific.bonuses import Bonus, Rule, pay_bonus
+from coeval.extensions.prolific.filters import find_filters
+from coeval.extensions.prolific.publication import (
+    ACTIONS,
+    CODES,
+    DEVICES,
+    Draft,
+    draft_study,
+    publish_study,
+    top_up,
+)
+from coeval.extensions.prolific.requests_log import Report, say_money
+from coeval.extensions.prolific.rules import Category, read_money
+from coeval.extensions.prolific.submissions import Entry, Live, Verdict, get_live, message_workers, review
+from coeval.ui.components.number_words import plural
+from coeval.ui.components.view import Node, View, el, table
+from coeval.ui.tabs import Panel, need_task
+
+# What the Prolific tab shows: how a study stands there, its submissions, what was or would be done, and
+# the record.
+
+NO_STUDY = "There is no study at Prolific for this task yet: create a draft below."
+HEAD = [
+    "Who", "Submission", "At Prolific", "Code", "Minutes there", "Finished here", "Suggestion", "Why", "Bonuses",
+]  # fmt: skip
+SHOWN = 200
+"""Newest requests that the page lists; the CSV has all."""
+
+
+def live_view(live: Live) -> Node:
+    """Return the task's studies at Prolific, and every submission with its person's work here."""
+    if not live.studies:
+        return el("div.card", el("h4", "At Prolific"), el("p.note", NO_STUDY))
+    studies = [
+        f"{one.name} · {one.id}: {one.status.lower()}, {one.places_taken or 0} of {one.total_available_places} places"
+        f" taken, {say_money(round(one.reward), one.currency)} a person"
+        for one in live.studies
+    ]
+    rows = [_cells(entry) for entry in live.entries]
+    nobody = el("p.note", "Nobody has taken part yet.")
+    return el(
+        "div.card",
+        el("h4", "At Prolific"),
+        *(el("p", words) for words in studies),
+        el("div.scroll", table(HEAD, rows)) if rows else nobody,
+    )
+
+
+def _cells(entry: Entry) -> list[Node | None]:
+    remote, row = entry.remote, entry.row
+    asked = ", asked to return" if remote.return_requested else ""
+    return [
+        entry.name, remote.id, f"{remote.status.lower()}{asked}", remote.code or "–",
+        f"{remote.time_taken / 60:.1f}" if remote.time_taken else "–",
+        str(row.participant.finished) if row else "–", row.advice.suggestion if row else "look",
+        row.advice.evidence if row else "this submission did not arrive through the study's address",
+        say_money(remote.paid) if remote.paid else "–",
+    ]  # fmt: skip
+
+
+def list_choices(live: Live) -> list[tuple[str, str]]:
+    """Return the submissions as choices: the shown text, and the id."""
+    return [
+        (f"{one.name} · {one.remote.id} ({one.remote.status.lower()})", one.remote.id) for one in live.entries
+    ]
+
+
+def report_view(report: Report) -> Node:
+    """Return what was or would be done, with the confirmation text to type."""
+    rows = [
+        [
+            line.what,
+            f"{'✕ ' * line.failed}{line.words}",
+            say_money(line.amount) if line.amount and not line.failed else "",
+        ]
+        for line in report.lines
+    ]
+    total = f"In all {say_money(report.total, report.currency)}." if report.total else ""
+    left = f"{plural(report.failed, 'line')} left out or not done." if report.failed else ""
+    dry = "Dry run: nothing was sent." if report.dry else ""
+    confirm = f"To confirm, write: {report.confirm}" if report.confirm else ""
+    return el(
+        f"div.card.{'error' if report.failed and not report.dry else 'done'}",
+        el("h4", report.title),
+        el("p", " ".join(part for part in (dry, total, left) if part)),
+        el("p", el("strong", confirm)) if confirm else None,
+        el("div.scroll", table(["About", "What is done", "Amount"], rows, cls="grid.compact")),
+        role="status",
+    )
+
+
+def record_view(slug: str, asked: Sequence[Asked]) -> Node:
+    """Requests to Prolific, newest first."""
+    rows = [
+        [
+            str(one.id), one.asked_at[:16].replace("T", " "), one.asked_by, str(one.kind),
+            ", ".join(filter(None, (item.who for item in one.items[:5]))) + "…" * (len(one.items) > 5) or "–",
+            say_money(one.amount, one.currency) if one.amount else "–", str(one.outcome), one.answer or one.note,
+        ]
+        for one in reversed(asked[-SHOWN:])
+    ]  # fmt: skip
+    open_ = sum(one.outcome in UNSETTLED for one in asked)
+    head = ["Request", "When (UTC)", "By", "What", "About", "Amount", "Outcome", "Words"]
+    csv = f"../s/{slug}/prolific.csv"
+    return el(
+        "div.card",
+        el("h4", "Requests to Prolific"),
+        el("p.note", f"{plural(open_, 'request')} without an answer: look up their results.")
+        if open_
+        else None,
+        el("div.scroll", table(head, rows, cls="grid.compact")) if rows else el("p.note", "Nothing yet."),
+        el("p", el("a.button", "Record as CSV", href=csv, download="")),
+    )
+
+
+# The Prolific tab: the form of a draft, and publishing it.
+
+DRY = "Dry run: only show what would be sent"
+ACTION_WORDS = {
+    "review": "wait for your review",
+    "approve": "approve and pay at once",
+    "return": "ask to return",
+    "pay": "pay a fixed sum",
+}
+
+
+def dry_box(name: str) -> gr.Checkbox:
+    """Return the box that every action has, and that is ticked to begin with."""
+    return gr.Checkbox(value=True, label=DRY, elem_id=f"prolific-{name}-dry")
+
+
+def confirm_box(name: str) -> gr.Textbox:
+    return gr.Textbox(
+        label="Confirmation text (shown by the dry run)",
+        max_length=200,
+        elem_id=f"prolific-{name}-confirm",
+    )
+
+
+class DraftBox(Panel):
+    """A draft from the task and its plan; publishing it; more places."""
+
+    def build(self) -> None:
+        self.notes: list[View] = []
+        with gr.Accordion("Create a draft", open=False, elem_id="prolific-draft-box"):
+            self._build_draft()
+        with gr.Accordion("Publish", open=False, elem_id="prolific-publish-box"):
+            confirm, dry = confirm_box("publish"), dry_box("publish")
+            button = gr.Button("Publish the newest draft", elem_id="prolific-publish", scale=0, min_width=260)
+            note = self._note("publish")
+            self.on(button.click, self.on_publish, [confirm, dry], note)
+        with gr.Accordion("More places", open=False, elem_id="prolific-places-box"):
+            more = gr.Number(
+                label="Places to add (0: as many as the missing work needs)", value=0, precision=0, minimum=0,
+                elem_id="prolific-more",
+            )  # fmt: skip
+            confirm, dry = confirm_box("places"), dry_box("places")
+            button = gr.Button("Add places", elem_id="prolific-places", scale=0, min_width=200)
+            note = self._note("places")
+            self.on(button.click, self.on_places, [more, confirm, dry], note)
+
+    def _note(self, name: str) -> View:
+        """Return the note of an action's result, after which the tab reads Prolific again."""
+        self.notes.append(View(elem_id=f"prolific-{name}-note"))
+        return self.notes[-1]
+
+    def _build_draft(self) -> None:
+        with gr.Row(equal_height=False):
+            with gr.Column():
+                title = gr.Textbox(
+                    label="Title (blank: the task’s name)", max_length=255, elem_id="prolific-title"
+                )
+                text = gr.Textbox(
+                    label="Description for participants (blank: the task’s)",
+                    lines=3,
+                    elem_id="prolific-description",
+                )
+                filters = gr.Textbox(
+                    label="Eligibility filters, one per line", lines=3, elem_id="prolific-filters",
+                    placeholder="age=18..40\nfluent-languages=English",
+                    info="Write filter=value, value or filter=18..40. Leave blank to admit everybody.",
+                )  # fmt: skip
+                with gr.Row(elem_classes="actions"):
+                    words = gr.Textbox(label="Search for filters", max_length=100, elem_id="prolific-words")
+                    find = gr.Button("Look up", elem_id="prolific-find", scale=0, min_width=110)
+            with gr.Column():
+                numbers = [
+                    gr.Number(label=label, value=0, minimum=0, precision=digits, elem_id=f"prolific-{name}")
+                    for label, name, digits in (
+                        ("Places (0: as many as the plan needs)", "count", 0),
+                        ("Estimated minutes (0: as measured)", "minutes", None),
+                        ("Fixed payment if not qualified", "screen-pay", None),
+                        ("Most people to pay it to", "screen-places", 0),
+                    )
+                ]
+                devices = gr.CheckboxGroup(
+                    list(DEVICES), value=["desktop"], label="Devices", elem_id="prolific-devices"
+                )
+            with gr.Column():
+                actions = [_action(name) for name in CODES]
+        dry = dry_box("draft")
+        button = gr.Button(
+            "Create the draft", variant="primary", elem_id="prolific-draft", scale=0, min_width=200
+        )
+        note = self._note("draft")
+        self.on(button.click, self.on_draft, [dry, title, text, filters, devices, *numbers, *actions], note)
+        self.on(find.click, self.on_find, [words], note)
+
+    def on_draft(
+        self, person: Person, slug: str, dry: bool, title: str | None, text: str | None, filters: str | None,
+        devices: list[str], *values: Any,
+    ) -> Node:  # fmt: skip
+        places, minutes, screen_pay, screen_places = (value or 0 for value in values[:4])
+        draft = Draft(
+            title=title or "",
+            description=text or "",
+            places=int(places),
+            minutes=float(minutes),
+            actions=dict(zip(CODES, map(str, values[4:]), strict=True)),
+            screen_out_pay=read_money(screen_pay, "fixed sum"),
+            screen_out_places=int(screen_places),
+            filters=filters or "",
+            devices=tuple(devices or ()),
+        )
+        return report_view(draft_study(self.context, person, need_task(slug), draft, dry_run=bool(dry)))
+
+    def on_find(self, person: Person, slug: str, words: str | None) -> Node:
+        found = find_filters(self.context, person, need_task(slug), words or "")
+        return el("div.card", el("h4", found.title), el("ul", *(
+            el("li", el("code", line.what), f" {line.words}") for line in found.lines
+        )))  # fmt: skip
+
+    def on_publish(self, person: Person, slug: str, confirm: str | None, dry: bool) -> Node:
+        return report_view(
+            publish_study(self.context, person, need_task(slug), confirm=confirm or "", dry_run=bool(dry))
+        )
+
+    def on_places(
+        self, person: Person, slug: str, more: float | None, confirm: str | None, dry: bool
+    ) -> Node:
+        report = top_up(
+            self.context,
+            person,
+            need_task(slug),
+            more=int(more or 0),
+            confirm=confirm or "",
+            dry_run=bool(dry),
+        )
+        return report_view(report)
+
+
+def _action(name: str) -> gr.Dropdown:
+    _, _, usual, who = CODES[name]
+    choices = [(ACTION_WORDS[one], one) for one in ACTIONS if one != "pay" or name == "screened"]
+    return gr.Dropdown(choices, value=usual, label=f"Who {who}", elem_id=f"prolific-action-{name}")
+
+
+# The Prolific tab: submissions are chosen, then approved, returned, rejected, given a bonus or written
+# to.
+
+RULES = [
+    ("For the time taken: the plan’s hourly pay minus the amount already paid", Rule.TIME.value),
+    ("The same for everybody", Rule.SAME.value),
+    ("For every instance finished", Rule.EACH.value),
+]
+
+VERDICTS: tuple[tuple[Verdict, str, Literal["primary", "secondary"]], ...] = (
+    (Verdict.REJECT, "Reject", "secondary"),
+    (Verdict.RETURN, "Ask to return", "secondary"),
+    (Verdict.APPROVE, "Approve", "primary"),
+)
+
+
+class ReviewBox(Panel):
+    """The actions on selected submissions: a button each, and a report below."""
+
+    def build(self) -> None:
+        self.notes: list[View] = []
+        with gr.Row(elem_classes="actions"):
+            self.who = gr.Dropdown([], label="Submissions", multiselect=True, elem_id="prolific-who")
+            suggested = gr.Button(
+                "Select all suggested for approval", scale=0, min_width=280, elem_id="prolific-all"
+            )
+        self.on(suggested.click, self.on_suggested, outputs=self.who)
+        with gr.Accordion("Approve, ask to return, reject", open=False, elem_id="prolific-review-box"):
+            self._build_verdicts()
+        with gr.Accordion("Pay a bonus", open=False, elem_id="prolific-bonus-box"):
+            self._build_bonus()
+        with gr.Accordion("Send a message", open=False, elem_id="prolific-message-box"):
+            text = gr.Textbox(label="Message", lines=3, max_length=5000, elem_id="prolific-text")
+            dry = dry_box("message")
+            button = gr.Button("Send to selected", elem_id="prolific-message", scale=0, min_width=240)
+            note = self._note("message")
+            self.on(button.click, self.on_message, [self.who, text, dry], note)
+
+    def _note(self, name: str) -> View:
+        """Show the result of an action, after which the tab reads Prolific again."""
+        self.notes.append(View(elem_id=f"prolific-{name}-note"))
+        return self.notes[-1]
+
+    def _build_verdicts(self) -> None:
+        with gr.Row():
+            category = gr.Dropdown(
+                [(one.replace("_", " ").lower(), one.value) for one in Category], value=None,
+                label="Reason, for a rejection", elem_id="prolific-category",
+            )  # fmt: skip
+            message = gr.Textbox(
+                label="Message to the person, for a return or a rejection", lines=3, max_length=2000,
+                elem_id="prolific-reason", info="Prolific wants at least 100 characters for a rejection.",
+            )  # fmt: skip
+        dry = dry_box("review")
+        with gr.Row(elem_classes="actions"):
+            buttons = {
+                verdict: gr.Button(label, elem_id=f"prolific-{verdict}", scale=0, min_width=160, variant=look)
+                for verdict, label, look in VERDICTS
+            }
+        note = self._note("review")
+        for verdict, button in buttons.items():
+            self.on(button.click, partial(self.on_review, verdict), [self.who, category, message, dry], note)
+
+    def _build_bonus(self) -> None:
+        with gr.Row():
+            rule = gr.Radio(RULES, value=Rule.TIME.value, label="Rule", elem_id="prolific-rule")
+            with gr.Column():
+                name = gr.Textbox(
+                    label="Bonus name", max_length=40, elem_id="prolific-bonus-name",
+                    info="Nobody gets two bonuses with the same name.",
+                )  # fmt: skip
+                amount = gr.Textbox(
+                    label="Amount, such as 1.50 (not for the time)", max_length=20, elem_id="prolific-amount"
+                )
+        confirm, dry = confirm_box("bonus"), dry_box("bonus")
+        button = gr.Button(
+            "Pay selected (none selected: all approved)", elem_id="prolific-bonus", scale=0, min_width=360
+        )
+        note = self._note("bonus")
+        self.on(button.click, self.on_bonus, [self.who, rule, name, amount, confirm, dry], note)
+
+    def choices(self, live: Live) -> gr.Dropdown:
+        return gr.Dropdown(list_choices(live))
+
+    def on_suggested(self, person: Person, slug: str) -> gr.Dropdown:
+        live = get_live(self.context, person, need_task(slug))
+        chosen = [entry.remote.id for entry in live.entries if entry.suggested]
+        if not chosen:
+            raise InputError(
+                "No submission that awaits review is suggested for approval: read the column “Why”."
+            )
+        return gr.Dropdown(list_choices(live), value=chosen)
+
+    def on_review(
+        self, verdict: Verdict, person: Person, slug: str, who: list[str] | None, category: str | None,
+        message: str | None, dry: bool,
+    ) -> Node:  # fmt: skip
+        report = review(
+            self.context, person, need_task(slug), verdict, who or (), category=category or "",
+            message=message or "", dry_run=bool(dry),
+        )  # fmt: skip
+        return report_view(report)
+
+    def on_bonus(
+        self, person: Person, slug: str, who: list[str] | None, rule: str, name: str | None, amount: str | None,
+        confirm: str | None, dry: bool,
+    ) -> Node:  # fmt: skip
+        bonus = Bonus(Rule(rule), name or "", read_money(amount or "", "amount"))
+        report = pay_bonus(
+            self.context, person, need_task(slug), bonus, who or (), confirm=confirm or "", dry_run=bool(dry)
+        )
+        return report_view(report)
+
+    def on_message(
+        self, person: Person, slug: str, who: list[str] | None, text: str | None, dry: bool
+    ) -> Node:
+        return report_view(
+            message_workers(self.context, person, need_task(slug), who or (), text or "", dry_run=bool(dry))
+        )

@@ -1,0 +1,406 @@
+"""A study at Prolific: drafted from a task and its plan, published after confirmation, and extended."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import math
+import statistics
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from coeval.domain import Participant, Person, Plan, Proof, Standing
+from coeval.domain.people import UNSETTLED, Asked, Item, Kind
+from coeval.errors import InputError
+from coeval.extensions.prolific.api import RemoteStudy
+from coeval.extensions.prolific.filters import read_filters, say_filter
+from coeval.extensions.prolific.requests_log import (
+    Desk,
+    Line,
+    Report,
+    check_confirmation,
+    open_desk,
+    say_money,
+    say_standing,
+)
+from coeval.extensions.prolific.rules import LEAST_PER_HOUR, compute_reward, count_people, measure_minutes
+from coeval.store.queries import crowd_studies, tasks
+from coeval.usecases.access import OWNERS, Context, use_case
+from coeval.usecases.crowd.link_signing import build_address, build_key
+from coeval.usecases.crowd.overview import Row, get_overview
+
+# A study at Prolific is drafted from a task and its plan, and published on a typed confirmation.
+
+CODES = {
+    "done": ("code_done", "COMPLETED", "review", "finished the work"),
+    "part": ("code_part", "OTHER", "review", "finished a part of the work"),
+    "screened": ("code_screened", "OTHER", "review", "did not qualify"),
+    "declined": ("code_declined", "NO_CONSENT", "return", "did not consent"),
+    "full": ("code_full", "OTHER", "review", "came when the study was full"),
+    "blocked": ("code_blocked", "FAILED_ATTENTION_CHECK", "review", "failed attention checks"),
+}
+"""Codes by name: the field of the plan's terms, Prolific's type, the default action, and who gets it."""
+ACTIONS = ("review", "approve", "return", "pay")
+MAX_PLACES = 10_000
+DEVICES = ("desktop", "tablet", "mobile")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An owner's settings of a study. Empty or 0 values come from the task, its plan and measured times.
+
+    ``actions`` by the names of ``CODES``: ``review``, ``approve``, ``return``, or for ``screened`` ``pay``, which pays
+    ``screen_out_pay`` (pence or cents) to at most ``screen_out_places`` people. ``filters``: a line each.
+    """
+
+    title: str = ""
+    description: str = ""
+    places: int = 0
+    minutes: float = 0
+    actions: Mapping[str, str] = field(default_factory=dict)
+    screen_out_pay: int = 0
+    screen_out_places: int = 0
+    filters: str = ""
+    devices: tuple[str, ...] = ("desktop",)
+
+
+@use_case(OWNERS)
+def draft_study(context: Context, person: Person, slug: str, draft: Draft, *, dry_run: bool = True) -> Report:
+    """Create a study at Prolific as an unpublished draft without costs, or preview it.
+
+    Raises:
+        InputError: something that a study needs is missing or cannot be used; nothing was sent.
+    """
+    with open_desk(context, person, slug) as desk:
+        body = _build(desk, draft)
+        report = Report("The draft", tuple(_tell(desk, body)), desk.plan.terms.currency, dry=dry_run)
+        if dry_run:
+            return report
+        body["internal_name"] = _name(desk, body)
+        asked = Asked(
+            Kind.DRAFT, "", (Item(body["internal_name"], slug),), desk.plan.terms.currency,
+            f"{body['name']}: {body['total_available_places']} places at {say_money(body['reward'])}",
+            person.name,
+        )  # fmt: skip
+        remote = desk.carry_out(asked, lambda: desk.client.create_study(body).id)
+        made = Line("At Prolific", f"the draft {remote} is there: read it, then publish it")
+        return Report("The draft was created", (made, *report.lines), report.currency)
+
+
+@use_case(OWNERS)
+def publish_study(
+    context: Context, person: Person, slug: str, *, confirm: str = "", dry_run: bool = True
+) -> Report:
+    """Publish the newest draft, after which people come and cost money, or preview it.
+
+    Raises:
+        InputError: the confirmation is not as asked; or the newest study is no draft, or has another address or
+            currency than the plan.
+    """
+    with open_desk(context, person, slug) as desk:
+        study = desk.require_study()
+        _check_draft(desk, study)
+        cost = round(study.reward) * study.total_available_places
+        wanted = f"publish {slug} for {study.total_available_places} people"
+        fee = f", with Prolific's fee {say_money(round(study.total_cost))}" if study.total_cost else ""
+        line = Line(
+            study.name,
+            f"{study.total_available_places} places at {say_money(round(study.reward))}{fee}",
+            cost,
+        )
+        if dry_run:
+            return Report("To be published", (line,), study.currency, wanted, dry=True)
+        check_confirmation(confirm, wanted)
+        item = Item(f"publish:{study.id}", study.id, cost)
+        asked = Asked(Kind.PUBLISH, study.id, (item,), study.currency, line.words, person.name)
+        desk.carry_out(asked, lambda: _publish(desk, study.id))
+        return Report("The study was published", (line,), study.currency)
+
+
+def _publish(desk: Desk, study: str) -> str:
+    desk.client.publish(study)
+    return study
+
+
+def _check_draft(desk: Desk, study: RemoteStudy) -> None:
+    if not study.is_draft:
+        raise InputError(
+            f"The study {study.id} is {study.status.lower()} at Prolific: only a draft can be published."
+        )
+    if _place(study.external_study_url or "") != _place(_address(desk)):
+        raise InputError(
+            "The study's address is not the one in the draft any more, so nobody could come in: create a new draft."
+        )
+    _check_codes(desk.plan, study)
+    stated = desk.plan.terms.currency.upper()
+    if study.currency and study.currency != stated:
+        raise InputError(
+            f"The plan pays in {stated}, but this study at Prolific pays in {study.currency}. Set the currency and the "
+            "pay per hour in Set-up, under Crowd, then create a new draft."
+        )
+
+
+def _check_codes(plan: Plan, study: RemoteStudy) -> None:
+    """Raise an error if people would get a code that Prolific does not accept."""
+    taken = {one.code for one in study.completion_codes or ()}
+    told = {code: who for term, _, _, who in CODES.values() if (code := getattr(plan.terms, term))}
+    missing = [f"“{code}”, for who {who}" for code, who in told.items() if code not in taken]
+    if taken and missing:
+        raise InputError(
+            f"The draft at Prolific does not take the code {missing[0]}: enter it there, or delete that draft and"
+            " create a new one."
+        )
+
+
+def _place(address: str) -> tuple[str, str, list[str]]:
+    """Return the significant parts of an address: its host, path and secret."""
+    parts = urlsplit(address)
+    return parts.netloc, parts.path, parse_qs(parts.query).get("key", [])
+
+
+def _address(desk: Desk) -> str:
+    url, terms = desk.context.settings.public_url, desk.plan.terms
+    with desk.context.store.read() as db:
+        seed = tasks.get_seed(db, desk.task.id)
+    secret = build_key(seed, terms.link_version) if terms.proof == Proof.LINK else ""
+    return build_address(desk.task.slug, desk.plan, secret, url)
+
+
+def _build(desk: Desk, draft: Draft) -> dict[str, Any]:
+    """Return the request body, by the names of Prolific's reference."""
+    _check_plan(desk)
+    with desk.context.store.read() as db:
+        people = crowd_studies.list_participants(db, desk.task.id)
+        spread = crowd_studies.count_places(db, desk.task.id)
+    instances = sum(n for _, _, n in spread)
+    if not instances:
+        raise InputError(f"“{desk.task.slug}” has no instances yet: import some first.")
+    # the reward is for the minutes that people are told, which are whole
+    minutes = math.ceil(_choose_minutes(draft, people, desk.plan))
+    places = draft.places or count_people(instances * desk.plan.per_instance, min(desk.plan.quota, instances))
+    if not 1 <= places <= MAX_PLACES:
+        raise InputError(f"The places are {places}: choose 1 to {MAX_PLACES:,}.")
+    body: dict[str, Any] = {
+        "name": (draft.title or desk.task.name).strip()[:255],
+        # the reference allows some HTML here: escape the text
+        "description": html.escape(
+            (draft.description or desk.task.description or desk.task.name).strip(), quote=False
+        ),
+        "external_study_url": _address(desk),
+        "prolific_id_option": "url_parameters",
+        "completion_codes": list(_build_codes(desk.plan, draft)),
+        "total_available_places": places,
+        "estimated_completion_time": minutes,
+        "reward": compute_reward(minutes, desk.plan.terms.hourly_rate),
+        "device_compatibility": _choose_devices(draft),
+        "filters": read_filters(draft.filters, desk.client.list_filters) if draft.filters.strip() else [],
+        "submissions_config": {"max_submissions_per_participant": 1},
+    }
+    if desk.plan.terms.proof == Proof.TOKEN:
+        body["is_external_study_url_secure"] = True
+    _check_screen_out(draft, body["reward"])
+    return body
+
+
+def _name(desk: Desk, body: Mapping[str, Any]) -> str:
+    """Return the study's internal name at Prolific.
+
+    The same settings give the same name until it is published or deleted.
+    """
+    past = sum(study is None or not study.is_draft for study in map(desk.find_study, desk.studies))
+    said = repr((sorted(body.items()), desk.plan.terms.currency, past))
+    return f"CoEval {desk.task.slug} {hashlib.sha256(said.encode()).hexdigest()[:12]}"
+
+
+def _check_plan(desk: Desk) -> None:
+    terms = desk.plan.terms
+    if terms.service != "prolific":
+        raise InputError(
+            "The plan does not let people arrive by Prolific links: choose so in Set-up, under Crowd."
+        )
+    if terms.proof == Proof.NONE:
+        raise InputError(
+            "Links are not verified, so anyone who knows an id could be paid under it. In Set-up, under Crowd, choose "
+            "a secret in the address or Prolific’s secure links."
+        )
+    if not desk.context.settings.public_url:
+        raise InputError("CoEval has no public address that Prolific could send people to: set COEVAL_URL.")
+    if not terms.code_done:
+        raise InputError("There is no completion code: set one in Set-up, under Crowd.")
+    if not terms.hourly_rate > 0:
+        raise InputError("The pay per hour is 0: set it in Set-up, under Crowd.")
+
+
+def _choose_minutes(draft: Draft, people: list[Participant], plan: Plan) -> float:
+    minutes = draft.minutes or measure_minutes(people, plan.quota) or 0
+    if not minutes:
+        raise InputError(
+            "Fewer than three people have finished anything yet, so that no time is measured: state the minutes, from a"
+            " pilot of your own."
+        )
+    if not 1 <= minutes <= 24 * 60:
+        raise InputError(f"The time is {minutes:g} minutes: give 1 to {24 * 60:,}.")
+    return minutes
+
+
+def _choose_devices(draft: Draft) -> list[str]:
+    unknown = [name for name in draft.devices if name not in DEVICES]
+    if not draft.devices:
+        raise InputError("No device is chosen: tick at least one.")
+    if unknown:
+        raise InputError(f"“{', '.join(unknown)}” is no device known here: choose of {', '.join(DEVICES)}.")
+    return list(draft.devices)
+
+
+def _build_codes(plan: Plan, draft: Draft) -> Iterator[dict[str, Any]]:
+    for name, action in draft.actions.items():
+        if name not in CODES or action not in ACTIONS or (action == "pay" and name != "screened"):
+            raise InputError(
+                f"“{name}={action}” is no action of a code: the codes are {', '.join(CODES)}, the actions"
+                f" {', '.join(ACTIONS)}, of which “pay” is for “screened” alone."
+            )
+    for name, (term, kind, usual, who) in CODES.items():
+        code, action = getattr(plan.terms, term), draft.actions.get(name, usual)
+        if not code:
+            continue
+        does: dict[str, Any] = {"action": "MANUALLY_REVIEW"}
+        if action == "approve":
+            does = {"action": "AUTOMATICALLY_APPROVE"}
+        elif action == "return":
+            does = {"action": "REQUEST_RETURN", "return_reason": f"You {who}."}
+        elif action == "pay":
+            kind = "FIXED_SCREENOUT"
+            does = {
+                "action": "FIXED_SCREEN_OUT_PAYMENT",
+                "fixed_screen_out_reward": draft.screen_out_pay,
+                "slots": draft.screen_out_places,
+            }
+        yield {"code": code, "code_type": kind, "actions": [does], "actor": "participant"}
+
+
+def _check_screen_out(draft: Draft, reward: int) -> None:
+    if draft.actions.get("screened") != "pay":
+        return
+    if not (0 < draft.screen_out_pay < reward and draft.screen_out_places >= 1):
+        raise InputError(
+            f"At most {draft.screen_out_places} people who do not qualify would get "
+            f"{say_money(draft.screen_out_pay)} each. Give an amount above 0 and below the reward of "
+            f"{say_money(reward)}, and the largest number of people."
+        )
+
+
+def _tell(desk: Desk, body: Mapping[str, Any]) -> Iterator[Line]:
+    terms = desk.plan.terms
+    reward, minutes = body["reward"], body["estimated_completion_time"]
+    yield Line("Title", body["name"])
+    yield Line("Description", html.unescape(body["description"])[:300])
+    yield Line("Time", f"{minutes} minutes")
+    yield Line("Reward", f"{say_money(reward, terms.currency)} a person, {terms.hourly_rate:g} an hour")
+    least = LEAST_PER_HOUR.get(terms.currency.upper(), 0)
+    if terms.hourly_rate < least:
+        # the draft is made all the same: this is no failure
+        yield Line("Warning", f"Prolific asks for at least {least:g} {terms.currency} an hour")
+    places = body["total_available_places"]
+    yield Line("Places", f"{places}, before Prolific's fee", places * reward)
+    for code in body["completion_codes"]:
+        does = code["actions"][0]["action"].replace("_", " ").lower()
+        yield Line(f"Code {code['code']}", f"{code['code_type'].replace('_', ' ').lower()}: {does}")
+    yield from (Line("Filter", say_filter(one)) for one in body["filters"])
+    yield Line("Devices", ", ".join(body["device_compatibility"]))
+    yield Line("Links", "signed by Prolific" if terms.proof == Proof.TOKEN else "with the study's secret")
+
+
+def find_made(desk: Desk, mark: str) -> str:
+    """Return the id of the Prolific draft with this mark, or "" if there is none."""
+    return next((one.id for one in desk.client.list_drafts() if one.internal_name == mark), "")
+
+
+def is_published(desk: Desk, study: str) -> bool:
+    """Return whether a study is published; False if Prolific does not know it."""
+    found = desk.find_study(study)
+    return found is not None and not found.is_draft
+
+
+# More places for a study at Prolific, after work was returned, timed out or was rejected.
+
+
+@use_case(OWNERS)
+def top_up(
+    context: Context, person: Person, slug: str, *, more: int = 0, confirm: str = "", dry_run: bool = True
+) -> Report:
+    """Add places to the newest study that is out: as many as the missing work needs beyond the free ones, or ``more``.
+
+    The confirmation names the places as they are and as they will be, so that it is good for once.
+
+    Raises:
+        InputError: no study is out, no place is needed, what came of an earlier request for places is not known,
+            or the confirmation is not as asked; nothing was sent.
+    """
+    with open_desk(context, person, slug) as desk:
+        _check_settled(desk)
+        study = desk.require_study(out=True)
+        if not 0 <= more <= MAX_PLACES:
+            raise InputError(
+                f"The places to add are {more}: choose 1 to {MAX_PLACES:,}, or 0 for what is needed."
+            )
+        needed, working = _count_needed(desk, study)
+        added = more or needed
+        places = study.total_available_places + added
+        cost = round(study.reward) * added
+        wanted = f"make {places} places of {study.total_available_places} for {slug}"
+        words = f"{working}; {added} more make {places} places at {say_money(round(study.reward))}"
+        line = Line(study.name, words, cost)
+        if dry_run:
+            return Report("More places", (line,), study.currency, wanted if added else "", dry=True)
+        if not added:
+            raise InputError(
+                f"No more places are needed: {working}. State a number to add some all the same."
+            )
+        check_confirmation(confirm, wanted)
+        item = Item(f"places:{study.id}:{places}", study.id, cost)
+        asked = Asked(Kind.PLACES, study.id, (item,), study.currency, words, person.name)
+
+        def send() -> str:
+            desk.client.set_places(study.id, places)
+            return study.id
+
+        desk.carry_out(asked, send)
+        return Report("Places were added", (line,), study.currency)
+
+
+def _check_settled(desk: Desk) -> None:
+    """Raise while an earlier request for places may have happened: the places read now may be without it."""
+    for asked in desk.asked:
+        if asked.kind is Kind.PLACES and asked.outcome in UNSETTLED:
+            raise InputError(say_standing(asked))
+
+
+def _count_needed(desk: Desk, study: RemoteStudy) -> tuple[int, str]:
+    """Return the places for missing work beyond Prolific's free ones, with the calculation."""
+    seen = get_overview(desk.context, desk.person, desk.task.slug)
+    quota = min(desk.plan.quota, sum(n for _, _, n in seen.places))
+    missing = sum(max(desk.plan.per_instance - taken, 0) * n for _, taken, n in seen.places)
+    promised = sum(_count_promised(row, quota) for row in seen.people)
+    done = [
+        row.participant.finished - row.participant.checks
+        for row in seen.people
+        if row.state is Standing.FINISHED
+    ]
+    each = statistics.median(done) if done else quota
+    free = max(study.total_available_places - (study.places_taken or 0), 0)
+    needed = max(count_people(max(missing - promised, 0), each) - free, 0)
+    return needed, (
+        f"{missing} evaluations of an instance are missing, people at work are to do {promised} of them, one person"
+        f" does {each:g}, {free} places are free"
+    )
+
+
+def _count_promised(row: Row, quota: int) -> int:
+    """Return the instances that people at work will still get beyond their current ones."""
+    one = row.participant
+    # whose time ran out, or who may end for want of work, is not waited for
+    if one.left or one.state not in (Standing.ADMITTED, Standing.WARNED) or row.advice.suggestion != "wait":
+        return 0
+    return max(quota - one.finished - one.held, 0)

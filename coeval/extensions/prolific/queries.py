@@ -1,0 +1,65 @@
+"""The record of requests to Prolific. Entries never change; results are appended."""
+
+from __future__ import annotations
+
+from coeval.clock import now
+from coeval.domain.people import Asked, Item, Kind, Outcome
+from coeval.store.engines.database import Database, insert, rows
+
+REQUESTS = """
+SELECT r.id, r.kind, r.study, r.currency, r.note, r.asked_by, r.asked_at, s.outcome, s.answer, s.at AS answered_at,
+  (SELECT max(known.remote) FROM prolific_step known WHERE known.request = r.id) AS remote
+FROM prolific_request r JOIN prolific_step s ON s.request = r.id
+WHERE r.task = :task
+  AND NOT EXISTS (SELECT 1 FROM prolific_step later WHERE later.request = r.id AND later.id > s.id)
+ORDER BY r.id
+"""
+MOST_WORDS = 20_000
+"""Characters of an answer that are kept: enough to name each of the 200 people of a bulk."""
+
+ITEMS = """
+SELECT i.request, i.key, i.subject, i.amount, i.paid_before, i.who
+FROM prolific_item i JOIN prolific_request r ON r.id = i.request WHERE r.task = :task ORDER BY i.id
+"""
+
+
+def list_asked(db: Database, task: int) -> list[Asked]:
+    """Return every request for a task in order, each with its newest outcome."""
+    items: dict[int, list[Item]] = {}
+    for row in rows(db, ITEMS, {"task": task}):
+        items.setdefault(row.pop("request"), []).append(Item(**row))
+    return [
+        Asked(
+            kind=Kind(row.pop("kind")),
+            outcome=Outcome(row.pop("outcome")),
+            items=tuple(items.get(row["id"], ())),
+            **row,
+        )
+        for row in rows(db, REQUESTS, {"task": task})
+    ]
+
+
+def record_asked(db: Database, task: int, asked: Asked) -> int:
+    """Record a request before it is sent; return its number."""
+    at = now()
+    number = insert(
+        db, "prolific_request", task=task, kind=str(asked.kind), study=asked.study, currency=asked.currency,
+        note=asked.note, asked_by=asked.asked_by, asked_at=at,
+    )  # fmt: skip
+    for item in asked.items:
+        insert(
+            db, "prolific_item", request=number, key=item.key, subject=item.subject, who=item.who,
+            amount=item.amount, paid_before=item.paid_before,
+        )  # fmt: skip
+    record_step(db, number, asked.outcome, asked.asked_by)
+    return number
+
+
+def record_step(
+    db: Database, request: int, outcome: Outcome, actor: str, *, remote: str = "", answer: str = ""
+) -> None:
+    """Append the result of a request."""
+    insert(
+        db, "prolific_step", request=request, outcome=str(outcome), remote=remote, answer=answer[:MOST_WORDS],
+        actor=actor, at=now(),
+    )  # fmt: skip

@@ -1,0 +1,276 @@
+"""The common path of all requests to Prolific: the task's studies, the record, and the owner's report."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from coeval.domain import Person, Plan, Task
+from coeval.domain.people import STANDING, UNSETTLED, Asked, Kind, Outcome
+from coeval.errors import InputError, StaleError
+from coeval.extensions.prolific import queries as record
+from coeval.extensions.prolific.api import Client, RefusedError, RemoteStudy, UnansweredError
+from coeval.safe_csv import safe
+from coeval.usecases.access import OWNERS, Context, require_task, use_case
+from coeval.usecases.crowd.entry import require_plan
+
+NO_TOKEN = (
+    "There is no PROLIFIC_TOKEN: make a token in Prolific's settings, set PROLIFIC_TOKEN where CoEval runs, and start"
+    " it again."
+)
+
+
+Act = tuple[str, Callable[[], None], int]
+"""The subject, description and amount of an action."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a report: the subject, the action, and its amount (pence or cents)."""
+
+    what: str
+    words: str
+    amount: int = 0
+    failed: bool = False
+    """It was left out, or did not succeed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The actions, done or (in a dry run) planned. ``confirm`` is the text to type."""
+
+    title: str
+    lines: tuple[Line, ...]
+    currency: str = ""
+    confirm: str = ""
+    dry: bool = False
+
+    @property
+    def total(self) -> int:
+        return sum(line.amount for line in self.lines if not line.failed)
+
+    @property
+    def failed(self) -> int:
+        return sum(line.failed for line in self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """One owner at work on one task's studies at Prolific."""
+
+    context: Context
+    person: Person
+    task: Task
+    plan: Plan
+    client: Client
+
+    @property
+    def asked(self) -> list[Asked]:
+        with self.context.store.read() as db:
+            return record.list_asked(db, self.task.id)
+
+    @property
+    def studies(self) -> list[str]:
+        """The studies drafted from this task, oldest first."""
+        return [one.remote for one in self.asked if one.kind is Kind.DRAFT and one.outcome is Outcome.DONE]
+
+    def find_study(self, study: str) -> RemoteStudy | None:
+        """Return a study at Prolific; None if it was deleted there."""
+        try:
+            return self.client.get_study(study)
+        except RefusedError as error:
+            if error.status == 404:
+                return None
+            raise
+
+    def require_study(self, *, out: bool = False) -> RemoteStudy:
+        """The newest study drafted from this task that Prolific still knows; with ``out``, that is no draft any more.
+
+        Raises:
+            InputError: there is none.
+        """
+        drafts = 0
+        for number in reversed(self.studies):
+            study = self.find_study(number)
+            if study and not (out and study.is_draft):
+                return study
+            drafts += study is not None
+        if drafts:
+            raise InputError(f"The study for “{self.task.slug}” is still a draft: publish it first.")
+        raise InputError(f"There is no study at Prolific for “{self.task.slug}” yet: create a draft first.")
+
+    def begin(self, asked: Asked, *, again: bool = False) -> int:
+        """Record a request before it is sent; return its number. ``again``: repeating it at Prolific is harmless.
+
+        Raises:
+            InputError: the same was asked before, and happened or may have; nothing is recorded.
+        """
+        keys = {item.key for item in asked.items}
+        with self.context.store.write() as db:
+            for other in record.list_asked(db, self.task.id):
+                if not again and other.outcome in STANDING and keys & {item.key for item in other.items}:
+                    raise InputError(say_standing(other))
+            return record.record_asked(db, self.task.id, asked)
+
+    def begin_bonus(self, asked: Asked, known: Sequence[Asked]) -> int:
+        """Record a bonus before it is set up, computed from the record ``known``; return its number.
+
+        What is still being set up for any of the same submissions is given up: whoever set it up finds that out
+        before paying, and pays nothing.
+
+        Raises:
+            StaleError: these submissions were paid something since; nothing is recorded.
+        """
+        subjects = asked.subjects
+
+        def standing(asked: Sequence[Asked], *outcomes: Outcome) -> set[tuple[int, Outcome]]:
+            return {
+                (one.id, one.outcome)
+                for one in asked
+                if one.kind is Kind.BONUS and one.outcome in outcomes and subjects & one.subjects
+            }
+
+        paid = (*UNSETTLED, Outcome.DONE)
+        with self.context.store.write() as db:
+            now = record.list_asked(db, self.task.id)
+            if standing(now, *paid) != standing(known, *paid):
+                raise StaleError(
+                    "Another bonus for the same people was asked for meanwhile: do a dry run again."
+                )
+            for number, _ in standing(now, Outcome.PREPARED):
+                record.record_step(db, number, Outcome.DROPPED, self.person.name)
+            return record.record_asked(db, self.task.id, asked)
+
+    def note(self, number: int, outcome: Outcome, *, remote: str = "", answer: str = "") -> None:
+        with self.context.store.write() as db:
+            record.record_step(db, number, outcome, self.person.name, remote=remote, answer=answer)
+
+    def carry_out(self, asked: Asked, send: Callable[[], str], *, again: bool = False) -> str:
+        """Record a request, send it, and record its result; return the id of what Prolific created, or "".
+
+        Raises:
+            InputError: the same was asked before; nothing was sent.
+            RefusedError: it did not happen.
+            UnansweredError: it may have happened.
+        """
+        number = self.begin(asked, again=again)
+        with self.noted(number):
+            remote = send()
+        self.note(number, Outcome.DONE, remote=remote)
+        return remote
+
+    @contextmanager
+    def noted(self, number: int, refused: Outcome = Outcome.REFUSED) -> Iterator[None]:
+        """Record the reason that a request was not done."""
+        try:
+            yield
+        except RefusedError as error:
+            self.note(number, refused, answer=str(error))
+            raise
+        except UnansweredError as error:
+            self.note(number, Outcome.UNKNOWN, answer=str(error))
+            raise UnansweredError(
+                f"{error} Whether it happened is not known: under “Requests to Prolific”, have request"
+                f" {number} looked up before you ask for the same again."
+            ) from error
+
+
+@contextmanager
+def open_desk(context: Context, person: Person, slug: str) -> Iterator[Desk]:
+    """Return the desk of a task with a crowd plan.
+
+    Raises:
+        NotFoundError: there is no such task, or it has no plan.
+        InputError: there is no token.
+    """
+    with context.store.read() as db:
+        task, plan = require_plan(db, slug)
+    settings = context.settings
+    if not settings.prolific_token:
+        raise InputError(NO_TOKEN)
+    with Client(settings.prolific_api, settings.prolific_token) as client:
+        yield Desk(context, person, task, plan, client)
+
+
+def say_standing(asked: Asked) -> str:
+    """Return why the same request is not sent again."""
+    when = f"{asked.asked_by} asked for this on {asked.asked_at[:16].replace('T', ' ')} (request {asked.id})"
+    if asked.outcome in UNSETTLED:
+        return f"{when}, and what came of it is not known: have that request looked up first."
+    return f"{when}, and it was done: it is not asked for twice."
+
+
+def say_money(amount: int, currency: str = "") -> str:
+    """Hundredths as money.
+
+    >>> say_money(1205, "GBP"), say_money(7)
+    ('12.05 GBP', '0.07')
+    """
+    return f"{amount // 100}.{amount % 100:02d} {currency}".strip()
+
+
+def check_confirmation(given: str, wanted: str) -> None:
+    """Raise an error unless the owner typed the dry run's confirmation text.
+
+    Raises:
+        InputError: they typed something else.
+    """
+    if " ".join(given.split()).casefold() != wanted.casefold():
+        raise InputError(f"To confirm, write “{wanted}”. Nothing was sent.")
+
+
+def each(acts: Sequence[Act], done: str) -> Iterator[Line]:
+    """Carry out one after the other; one that is refused does not keep the next from being tried.
+
+    After one without an answer nothing further is asked, nor where Prolific takes no request at all.
+    """
+    stopped = ""
+    for what, act, amount in acts:
+        if stopped:
+            yield Line(what, f"not asked: {stopped}", failed=True)
+            continue
+        try:
+            act()
+        except InputError as error:
+            yield Line(what, str(error), failed=True)
+        except UnansweredError as error:
+            stopped = str(error)
+            yield Line(what, stopped, failed=True)
+        except RefusedError as error:
+            stopped = str(error) if error.status in (0, 401, 403, 429) else ""
+            yield Line(what, str(error), failed=True)
+        else:
+            yield Line(what, done, amount)
+
+
+COLUMNS = [
+    "request", "asked_at", "asked_by", "kind", "study", "subject", "person", "amount", "currency", "outcome",
+    "answered_at", "prolific_id", "note", "answer",
+]  # fmt: skip
+
+
+@use_case(OWNERS)
+def list_asked(context: Context, person: Person, slug: str) -> list[Asked]:
+    """Read the requests to Prolific for a task, oldest first."""
+    with context.store.read() as db:
+        return record.list_asked(db, require_task(db, slug).id)
+
+
+@use_case(OWNERS)
+def export_asked(context: Context, person: Person, slug: str) -> str:
+    """Export the requests to Prolific as CSV, with one row per submission, study or person."""
+    target = io.StringIO()
+    writer = csv.writer(target)
+    writer.writerow(COLUMNS)
+    for one in list_asked(context, person, slug):
+        for item in one.items:
+            cells = [
+                one.id, one.asked_at, one.asked_by, str(one.kind), one.study, item.subject, item.who,
+                say_money(item.amount), one.currency, str(one.outcome), one.answered_at, one.remote, one.note,
+                one.answer,
+            ]  # fmt: skip
+            writer.writerow([safe(cell) for cell in cells])
+    return target.getvalue()

@@ -1,0 +1,138 @@
+"""Pure decisions about a study at Prolific: its reward, its places, and permitted rejections.
+
+Sources: docs.prolific.com/api-reference/submissions (a category, a message of 100 characters, only submissions that
+wait for review) and Prolific's attention check policy (from five minutes on, two failed checks; below, one).
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal, InvalidOperation
+from enum import StrEnum
+
+from coeval.domain import Participant
+from coeval.errors import InputError
+from coeval.usecases.crowd.overview import FEWEST
+
+MESSAGE_LEAST = 100
+LONG_STUDY = 5
+"""Minutes from which on one failed check is not enough for a rejection."""
+FAST_SPREADS = 3
+"""Standard deviations below the mean from which on a time is exceptionally short."""
+LEAST_PER_HOUR = {"GBP": 6.0, "USD": 8.0}
+"""Prolific's minimum pay per hour, by currency."""
+
+
+class Category(StrEnum):
+    """Prolific's reason for a rejection."""
+
+    TOO_QUICKLY = "TOO_QUICKLY"
+    TOO_SLOWLY = "TOO_SLOWLY"
+    FAILED_INSTRUCTIONS = "FAILED_INSTRUCTIONS"
+    INCOMP_LONGITUDINAL = "INCOMP_LONGITUDINAL"
+    FAILED_CHECK = "FAILED_CHECK"
+    LOW_EFFORT = "LOW_EFFORT"
+    MALINGERING = "MALINGERING"
+    NO_CODE = "NO_CODE"
+    BAD_CODE = "BAD_CODE"
+    NO_DATA = "NO_DATA"
+    UNSUPP_DEVICE = "UNSUPP_DEVICE"
+    OTHER = "OTHER"
+
+
+def compute_reward(minutes: float, hourly_rate: float) -> int:
+    """Return the reward for so long at an hourly rate, in hundredths, rounded up.
+
+    >>> compute_reward(20, 9), compute_reward(7, 9.99)
+    (300, 117)
+    """
+    cents = Decimal(str(minutes)) * Decimal(str(hourly_rate)) * 100 / 60
+    return int(cents.to_integral_value(ROUND_CEILING))
+
+
+def measure_minutes(people: Iterable[Participant], quota: int) -> float | None:
+    """Return the minutes of a whole submission: the median per instance over people, times ``quota``.
+
+    None with fewer than three people who finished any.
+    """
+    times = [one.wall_minutes / one.finished for one in people if one.finished and one.wall_minutes]
+    return statistics.median(times) * quota if len(times) >= FEWEST else None
+
+
+def count_people(missing: int, each: float) -> int:
+    """Return the people needed for this many missing evaluations, if each does ``each``.
+
+    >>> count_people(11, 5), count_people(0, 5)
+    (3, 0)
+    """
+    return math.ceil(missing / max(each, 1))
+
+
+def read_money(text: str | float, name: str) -> int:
+    """Return an amount of money as typed, in hundredths.
+
+    Raises:
+        InputError: it is no amount from 0 to 10,000.
+
+    >>> read_money("1.50", "bonus"), read_money(2, "bonus")
+    (150, 200)
+    """
+    try:
+        amount = Decimal(str(text).strip() or "0")
+        if not (amount.is_finite() and 0 <= amount <= 10_000):
+            raise InvalidOperation
+    except InvalidOperation:
+        raise InputError(f"The {name} is “{str(text)[:40]}”: write an amount such as 1.50.") from None
+    cents = amount * 100
+    if cents != cents.to_integral_value(ROUND_HALF_UP):
+        raise InputError(f"The {name} is “{str(text)[:40]}”: write at most two digits after the point.")
+    return int(cents)
+
+
+def check_rejection(category: str, message: str) -> None:
+    """Check the details that Prolific requires for a rejection.
+
+    Raises:
+        InputError: the category is none of its own, or the message is too short.
+    """
+    if category not in list(Category):
+        raise InputError(
+            f"“{category[:40]}” is no category of Prolific's: choose one of {', '.join(Category)}."
+        )
+    if len(message.strip()) < MESSAGE_LEAST:
+        raise InputError(
+            f"The message has {len(message.strip())} characters: Prolific wants at least {MESSAGE_LEAST}, so that the"
+            " person learns what was wrong."
+        )
+
+
+def find_obstacle(
+    category: str,
+    participant: Participant | None,
+    seconds: float | None,
+    times: Sequence[float],
+    minutes: float,
+) -> str:
+    """Return why Prolific's rules forbid this rejection; "" if they allow it.
+
+    ``seconds`` is what this submission took, ``times`` what all of the study took, ``minutes`` the study's length.
+    """
+    if category == Category.FAILED_CHECK:
+        failed, least = participant.failed if participant else 0, 2 if minutes >= LONG_STUDY else 1
+        if failed < least:
+            return (
+                f"{failed} attention checks failed, and a study of {minutes:.0f} minutes needs {least} for a rejection:"
+                " approve, or ask to return"
+            )
+    if category == Category.TOO_QUICKLY:
+        if seconds is None or len(times) < FEWEST:
+            return "there are too few times to compare with: approve, or ask to return"
+        limit = statistics.mean(times) - FAST_SPREADS * statistics.stdev(times)
+        if seconds >= limit:
+            return (
+                f"it took {seconds / 60:.1f} minutes, and only what is {FAST_SPREADS} standard deviations below the"
+                f" mean ({max(limit, 0) / 60:.1f} minutes) counts as too quick: approve, or ask to return"
+            )
+    return ""

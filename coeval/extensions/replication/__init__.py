@@ -1,0 +1,12 @@
+"""Compute the tables of papers again from their released data."""
+
+from __future__ import annotations
+
+from coeval.extending import Extension
+
+extension = Extension(
+    name="replication",
+    title="Replication",
+    commands=("commands:add_replicate",),
+    help=(("For analysts", "replicate.md"),),
+)

@@ -1,0 +1,183 @@
+"""The results of a replication: cells with verdicts, and findings with their rows."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pandas as pd
+
+from coeval.errors import InputError
+from coeval.stats import Table
+
+EQUAL, NOT_AT_HAND, NOT_RELEASED = "equal", "printed value not at hand", "not released"
+NOT_PUBLISHED = "not published"
+DEFAULT = 0.006
+"""Cells closer than this are equal: printed values are rounded, and one row in two hundred may be counted otherwise."""
+
+COLUMNS = ("study", "table", "row", "column", "printed")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of a table or figure; ``ours`` is None if the files do not give it, as ``reason`` explains."""
+
+    study: str
+    table: str
+    row: str
+    column: str
+    ours: float | None
+    printed: float | None = None
+    reason: str = ""
+    within: float = DEFAULT
+    """How far from the printed value is still equal: what rounding hides."""
+    source: str = ""
+    """Who printed the value, where a table has several sources."""
+    published: bool = True
+    """Whether anybody printed it; else the verdict says so."""
+
+    @property
+    def place(self) -> tuple[str, str, str, str]:
+        return self.study, self.table, self.row, self.column
+
+    @property
+    def verdict(self) -> str:
+        """
+        >>> Cell("ELI5", "Table 6", "score", "revise", 0.2932, 0.2934).verdict
+        'equal'
+        >>> Cell("ELI5", "Table 7", "minutes", "mean", 8.262, 4.13).verdict
+        'differs by +4.132'
+        """
+        if self.ours is None:
+            return NOT_RELEASED
+        if self.printed is None:
+            return NOT_AT_HAND if self.published else NOT_PUBLISHED
+        gap = self.ours - self.printed
+        return EQUAL if abs(gap) <= self.within else f"differs by {gap:+.3f}"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """An observation about printed numbers: a careful sentence, and its rows."""
+
+    name: str
+    text: str
+    rows: pd.DataFrame
+
+
+@dataclass
+class Replication:
+    """A replicated paper: its cells in the paper's order, tables of figures, and findings."""
+
+    title: str
+    cells: list[Cell] = field(default_factory=list)
+    figures: list[Table] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What the numbers cannot say, a sentence each."""
+
+    def hold_against(self, printed: Mapping[tuple[str, str, str, str], float]) -> None:
+        """Add printed values by their places; a place without our value becomes a cell."""
+        known = {cell.place for cell in self.cells}
+        self.cells = [replace(cell, printed=printed.get(cell.place, cell.printed)) for cell in self.cells]
+        self.cells += [
+            Cell(*place, None, value, reason="the files do not give it")
+            for place, value in printed.items()
+            if place not in known
+        ]
+
+    def add(self, name: str, text: str, rows: Iterable[Mapping[str, object]]) -> None:
+        """Add a finding if there are rows for it."""
+        frame = pd.DataFrame(list(rows))
+        if len(frame):
+            self.findings.append(Finding(name, text, frame))
+
+    def frame(self) -> pd.DataFrame:
+        """Return the cells as a table."""
+        return pd.DataFrame(
+            [
+                {
+                    "study": cell.study,
+                    "table": cell.table,
+                    "row": cell.row,
+                    "column": cell.column,
+                    "ours": cell.ours,
+                    "printed": cell.printed,
+                    "verdict": cell.verdict,
+                    "source": cell.source,
+                    "reason": cell.reason,
+                }
+                for cell in self.cells
+            ]
+        ).astype({"ours": float, "printed": float})
+
+
+def load_printed(path: Path) -> dict[tuple[str, str, str, str], float]:
+    """Printed values from a CSV with the columns study, table, row, column, printed.
+
+    Raises InputError for a missing column, a value that is no number, or a place given twice.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path} cannot be read as a table of printed values: {error}.") from error
+    if not rows or set(COLUMNS) - set(rows[0]):
+        raise InputError(f"{path.name}: needs a row of headings and the columns {', '.join(COLUMNS)}.")
+    printed: dict[tuple[str, str, str, str], float] = {}
+    for line, row in enumerate(rows, start=2):
+        study, table, name, column = ((row[key] or "").strip() for key in COLUMNS[:4])
+        value = _number(row["printed"])
+        if value is None:
+            raise InputError(
+                f"{path.name}, line {line}: '{row['printed']}' is no number; write one such as 0.2934."
+            )
+        if (study, table, name, column) in printed:
+            raise InputError(f"{path.name}, line {line}: gives {table}, {name}, {column} again; keep one.")
+        printed[study, table, name, column] = value
+    return printed
+
+
+def _number(text: object) -> float | None:
+    try:
+        value = float(str(text).strip())
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def alike(
+    cells: Sequence[Cell], key: Callable[[Cell], object], within: float = DEFAULT
+) -> list[tuple[str, str]]:
+    """Return rows whose printed values are those of another row: (printed name, name by the files).
+
+    Parameters
+    ----------
+    key : what tells the tables apart that rows are looked for in.
+    """
+    renamed = []
+    tables: dict[object, dict[str, dict[str, Cell]]] = {}
+    for cell in cells:
+        if cell.ours is not None:
+            tables.setdefault(key(cell), {}).setdefault(cell.row, {})[cell.column] = cell
+    for rows in tables.values():
+        for name, own in rows.items():
+            printed = {column: cell.printed for column, cell in own.items() if cell.printed is not None}
+            if len(printed) < 2 or _fits(own, printed, within):
+                continue
+            renamed += [
+                (name, other)
+                for other, theirs in rows.items()
+                if other != name and _fits(theirs, printed, within)
+            ]
+    return renamed
+
+
+def _fits(row: Mapping[str, Cell], printed: Mapping[str, float], within: float) -> bool:
+    return all(
+        column in row and abs((row[column].ours or 0.0) - value) <= within
+        for column, value in printed.items()
+    )

@@ -1,0 +1,46 @@
+"""``python -m coeval replicate``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from coeval.cli.results import Parsers, build_reporting, report
+
+PAPERS = ("coeval", "closer-look", "esa")
+
+
+def add_replicate(parsers: Parsers) -> None:
+    command = parsers.commands.add_parser(
+        "replicate",
+        parents=[build_reporting()],
+        help="recompute a published study from its public files",
+    )
+    command.add_argument("paper", choices=PAPERS)
+    command.add_argument(
+        "--data", required=True, type=Path, metavar="DIR", help="the folder of the public files"
+    )
+    command.add_argument(
+        "--out", required=True, type=Path, metavar="DIR", help="folder for the page and the tables"
+    )
+    command.add_argument(
+        "--printed",
+        type=Path,
+        metavar="F.csv",
+        help="CSV with more printed values: study, table, row, column, printed",
+    )
+    command.set_defaults(command=_replicate, opens_file=False)
+
+
+def _replicate(options: argparse.Namespace) -> None:
+    from coeval.extensions.replication.cells import load_printed
+    from coeval.extensions.replication.files import PAPERS as ways
+    from coeval.extensions.replication.files import render_cells, summarise, write_replication
+
+    printed = load_printed(options.printed) if options.printed else {}
+    replication = ways[options.paper](options.data)
+    replication.hold_against(printed)
+    paths = write_replication(replication, options.out)
+    summary = summarise(replication)
+    table = render_cells(replication) if options.paper == "esa" else []
+    report(options, {"paths": paths, "summary": summary}, [*table, *paths, summary])

@@ -1,0 +1,569 @@
+"""Error spans marked with and without a model's draft (Kocmi et al. 2024; Zouhar, Kocmi and Sachan 2025)."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from coeval.errors import InputError
+from coeval.extensions.replication.cells import Cell, Replication
+from coeval.stats import Estimate, correlations, krippendorff_alpha
+from coeval.stats.arm_contrasts import (
+    Arms,
+    Contrast,
+    contrast_correlations,
+    contrast_means,
+    contrast_people,
+)
+from coeval.stats.clusters import PEOPLE, Clusters, sums_interval
+from coeval.stats.frames import ASSISTED, BLIND
+
+STUDY = "ESA and ESA^AI"
+COLUMNS = (
+    "login",
+    "system",
+    "item",
+    "kind",
+    "source",
+    "target",
+    "score",
+    "document",
+    "flag",
+    "spans",
+    "start",
+    "end",
+)
+ENDINGS = {BLIND: "ESA.csv", ASSISTED: "GEMBA.csv"}
+"""The campaigns without and with pre-filled spans, by the ends of their files' names."""
+
+IDLE = 300.0
+"""Longer times are replaced by the annotator's median, as the data's README says."""
+
+MEASURED = ("seconds", "n_spans", "n_kept")
+SAVE = ["campaign", "login", "item", "document", "kind", "system"]
+"""What one save is of: of two saves the later one counts."""
+
+CAVEATS = (
+    "Arms are campaigns: nobody drew them, so everything else that differed between the campaigns is in the "
+    "differences too.",
+    "No person worked in both arms: differences within person compare different people, by Welch's t.",
+    "The draft's score is on another scale than people's, so nearness is a correlation. Adoption, distance and the "
+    "pull of shifted scores, which CoEval gives for its own studies, cannot be computed from these files.",
+    "The pre-filled spans are not among the files. A span counts as kept from the draft where it has no error_type.",
+    "The second campaign with drafts drives the fall in catches.",
+)
+
+PAPER = "the paper"
+INDEPENDENT = "an independent analysis of the same files"
+FIGURES: dict[tuple[str, str, str], float] = {
+    ("time", "seconds for each span", "blind"): 71.2,
+    ("time", "seconds for each span", "draft"): 31.4,
+    ("time", "spans for each segment", "blind"): 0.81,
+    ("time", "spans for each segment", "draft"): 1.69,
+    ("time", "of them kept from the draft", "draft"): 1.14,
+    ("time", "of them added by people", "draft"): 0.55,
+    ("time", "seconds for each segment, mean over annotators", "blind"): 58.0,
+    ("time", "seconds for each segment, mean over annotators", "draft"): 53.3,
+    ("time", "seconds for each segment, mean over segments", "blind"): 52.1,
+    ("time", "seconds for each segment, mean over segments", "draft"): 51.8,
+    ("time", "seconds for each segment, median", "blind"): 32.8,
+    ("time", "seconds for each segment, median", "draft"): 30.3,
+    ("agreement", "Pearson's r of two campaigns", "blind"): 0.470,
+    ("agreement", "Pearson's r of two campaigns", "draft"): 0.543,
+    ("agreement", "Pearson's r of two campaigns", "difference"): 0.073,
+    ("agreement", "interval alpha of two campaigns", "blind"): 0.455,
+    ("agreement", "interval alpha of two campaigns", "draft"): 0.527,
+    ("nearness", "r of the mean score with the draft's score", "blind"): 0.528,
+    ("nearness", "r of the mean score with the draft's score", "draft"): 0.593,
+    ("nearness", "r of the mean score with the draft's score", "difference"): 0.065,
+    ("nearness", "within person, Spearman's rho with the draft", "blind"): 0.464,
+    ("nearness", "within person, Spearman's rho with the draft", "draft"): 0.674,
+    ("nearness", "within person, Spearman's rho with the draft", "difference"): 0.211,
+    ("accuracy", "r of the mean score with experts", "blind"): 0.354,
+    ("accuracy", "r of the mean score with experts", "draft"): 0.364,
+    ("accuracy", "r of the mean score with experts", "difference"): 0.010,
+    ("accuracy", "r of the draft alone with experts", "draft"): 0.505,
+    ("accuracy", "within person, Spearman's rho with experts", "blind"): 0.384,
+    ("accuracy", "within person, Spearman's rho with experts", "draft"): 0.459,
+    ("accuracy", "within person, Spearman's rho with experts", "difference"): 0.075,
+    ("accuracy", "Kendall's tau of systems with experts", "blind"): 0.87,
+    ("accuracy", "Kendall's tau of systems with experts", "draft"): 0.87,
+    ("planted errors", "scored below the clean twin, campaign 1", "blind"): 0.884,
+    ("planted errors", "scored below the clean twin, campaign 2", "blind"): 0.833,
+    ("planted errors", "scored below the clean twin, campaign 1", "draft"): 0.841,
+    ("planted errors", "scored below the clean twin, campaign 2", "draft"): 0.664,
+    ("planted errors", "scored below the clean twin", "blind"): 0.859,
+    ("planted errors", "scored below the clean twin", "draft"): 0.753,
+    ("planted errors", "scored below the clean twin", "difference"): -0.106,
+    ("planted errors", "a span on the changed words, campaign 1", "blind"): 0.503,
+    ("planted errors", "a span on the changed words, campaign 2", "blind"): 0.636,
+    ("planted errors", "a span on the changed words, campaign 1", "draft"): 0.775,
+    ("planted errors", "a span on the changed words, campaign 2", "draft"): 0.515,
+    ("planted errors", "a span on the changed words", "difference"): 0.076,
+    ("design", "design effect of documents, campaign 1", "blind"): 4.2,
+    ("design", "design effect of documents, campaign 2", "blind"): 3.1,
+    ("design", "design effect of documents, the expert score", "reference"): 8.8,
+}
+"""The independent analysis, by table, row and column."""
+
+INTERVALS = {
+    ("agreement", "Pearson's r of two campaigns"): (0.005, 0.138),
+    ("nearness", "r of the mean score with the draft's score"): (0.031, 0.107),
+    ("nearness", "within person, Spearman's rho with the draft"): (0.124, 0.298),
+    ("accuracy", "r of the mean score with experts"): (-0.029, 0.046),
+    ("accuracy", "within person, Spearman's rho with experts"): (-0.006, 0.156),
+    ("planted errors", "scored below the clean twin"): (-0.197, -0.008),
+    ("planted errors", "a span on the changed words"): (-0.131, 0.267),
+}
+"""Its intervals of the differences."""
+
+PRINTED = {("blind", 71.0), ("draft", 31.0)}
+"""Seconds for each span as the paper prints them."""
+
+
+@dataclass(frozen=True)
+class Campaigns:
+    """The saves of all campaigns, and the pairs of a planted error and its clean twin."""
+
+    segments: pd.DataFrame
+    pairs: pd.DataFrame
+    twice: pd.DataFrame
+    """Pairs of which a side was saved twice, with the earlier save."""
+
+
+def replicate_esa(data: Path) -> Replication:
+    """Return what the drafts did to people in the campaigns of a folder, beside the figures that are known.
+
+    Raises:
+        InputError: a file or a column is missing, or a value cannot be read.
+    """
+    found = _read_campaigns(data)
+    replication = Replication("Error span annotation with and without a draft", notes=list(CAVEATS))
+    segments = found.segments
+    units = _units(segments)
+    for part in (
+        _time(segments),
+        _agreement(units),
+        _nearness(units, segments),
+        _accuracy(units, segments),
+        _planted(found.pairs),
+        _design(units),
+    ):
+        replication.cells += part
+    replication.add(
+        "saved_twice",
+        "Some items were saved twice. The rule of the data's README counts the later save, and so do we. The "
+        "independent figure of the second campaign without drafts (.833) is that of the earlier saves: these pairs "
+        "change their verdict with the save that counts.",
+        found.twice.to_dict("records"),  # type: ignore[arg-type]
+    )
+    return replication
+
+
+# Files: saves, items, scores of the draft and of experts.
+
+
+def _read_campaigns(data: Path) -> Campaigns:
+    files = {arm: sorted(data.glob(f"*{end}")) for arm, end in ENDINGS.items()}
+    for arm, found in files.items():
+        if len(found) < 2:
+            what = "without" if arm == BLIND else "with"
+            raise InputError(
+                f"{data}: has {len(found)} campaigns {what} drafts (*{ENDINGS[arm]}); agreement needs two."
+            )
+    raw = pd.concat(
+        [_read_saves(path, arm, k + 1) for arm, paths in files.items() for k, path in enumerate(paths)],
+        ignore_index=True,
+    )
+    people = _read_table(data / "annotators.csv", ("AnnotatorID", "login"))
+    annotator = people.drop_duplicates("login").set_index("login")["AnnotatorID"]
+    raw["annotator"] = raw["login"].map(annotator)
+    if raw["annotator"].isna().any():
+        login = raw.loc[raw["annotator"].isna(), "login"].iloc[0]
+        raise InputError(f"annotators.csv: has no annotator for the login {login!r}; add its line.")
+    in_turn = raw.sort_values(["campaign", "login", "start"], kind="stable")
+    in_turn["seconds"] = in_turn.groupby(["campaign", "login"])["start"].diff()
+    own = in_turn[~in_turn["document"].str.contains("tutorial|#duplicate", regex=True)]
+    saves = own.drop_duplicates(SAVE, keep="last")
+    segments = saves[saves["kind"] == "TGT"].copy()
+    median = segments.groupby(["campaign", "annotator"])["seconds"].transform("median")
+    segments["seconds"] = segments["seconds"].where(~(segments["seconds"] > IDLE), median)
+    items = _read_items(data)
+    segments = _with_lines(segments, items)
+    pairs = _pair(_with_lines(saves, items))
+    first = _pair(_with_lines(own.drop_duplicates(SAVE, keep="first"), items))
+    return Campaigns(_with_scores(segments, data), pairs, _changed_verdicts(pairs, first))
+
+
+def _read_saves(path: Path, arm: str, campaign: int) -> pd.DataFrame:
+    try:
+        saves = pd.read_csv(
+            path, header=None, dtype={0: str, 1: str, 3: str, 7: str, 9: str}, encoding="utf-8-sig"
+        )
+    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise InputError(f"{path} cannot be read as saves of a campaign: {error}.") from error
+    if saves.shape[1] != len(COLUMNS):
+        raise InputError(
+            f"{path.name}: has {saves.shape[1]} columns; a campaign has {len(COLUMNS)}, without a header."
+        )
+    saves.columns = pd.Index(COLUMNS)
+    for column in ("item", "score", "start", "end"):
+        numbers = pd.to_numeric(saves[column], errors="coerce")
+        if numbers.isna().any():
+            line = int(np.flatnonzero(numbers.isna())[0])
+            raise InputError(
+                f"{path.name}, line {line + 1}: the {column} {saves[column][line]!r} is no number."
+            )
+        saves[column] = numbers
+    spans = [_read_spans(text, path, line) for line, text in enumerate(saves["spans"], start=1)]
+    kept = [sum("error_type" not in span for span in own) for own in spans]
+    return saves.assign(
+        spans=pd.Series(spans, dtype=object),
+        n_spans=[len(own) for own in spans],
+        n_kept=kept,
+        system=saves["system"].str.removeprefix("wmt23."),
+        document=saves["document"].fillna(""),
+        arm=arm,
+        campaign=f"{arm} {campaign}",
+        place=campaign,
+    )
+
+
+def _read_spans(text: Any, path: Path, line: int) -> list[dict[str, Any]]:
+    try:
+        spans = json.loads(text)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{path.name}, line {line}: its spans are no JSON: {str(text)[:40]!r}.") from error
+    if not isinstance(spans, list) or not all(isinstance(span, dict) for span in spans):
+        raise InputError(f"{path.name}, line {line}: its spans are no list of objects: {str(text)[:40]!r}.")
+    return spans
+
+
+def _read_table(path: Path, columns: Sequence[str]) -> pd.DataFrame:
+    try:
+        table = pd.read_csv(path, encoding="utf-8-sig", keep_default_na=False)
+    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise InputError(f"{path} cannot be read as a table: {error}.") from error
+    for column in columns:
+        if column not in table:
+            raise InputError(f"{path.name}: has no column {column!r}; it needs {', '.join(columns)}.")
+    return table
+
+
+def _read_items(data: Path) -> pd.DataFrame:
+    items = _read_table(data / "items.csv.gz", ("itemID", "documentID", "line", "targetText"))
+    for column in ("itemID", "line"):
+        items[column] = pd.to_numeric(items[column], errors="coerce")
+    if items[["itemID", "line"]].isna().any(axis=None):
+        raise InputError("items.csv.gz: an itemID or a line is no number.")
+    return items
+
+
+def _read_scores(data: Path, pattern: str) -> pd.Series[float]:
+    found = sorted(data.glob(pattern))
+    if len(found) != 1:
+        raise InputError(f"{data}: has {len(found)} files {pattern}; one is needed.")
+    try:
+        rows = pd.read_csv(found[0], sep="\t", header=None, na_values="None", dtype={0: str})
+        values = rows[1].astype(float)
+    except (OSError, ValueError, KeyError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise InputError(
+            f"{found[0].name} cannot be read as a system and a score on each line: {error}."
+        ) from error
+    return pd.Series(
+        values.to_numpy(), index=pd.MultiIndex.from_arrays([rows[0], rows.groupby(0).cumcount()])
+    )
+
+
+def _with_lines(saves: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
+    """The saves with the line in the source file and the text shown.
+
+    Two people may be given parts of one document under the same item: of several lines the one counts that continues
+    the person's other items of the document, else one that continues nobody's.
+    """
+    items = items.rename(columns={"itemID": "item", "documentID": "document"})
+    items = items.assign(offset=items["line"] - items["item"])
+    twice = items.duplicated(["document", "item"], keep=False)
+    plain = items[~twice].set_index(["document", "item"])
+    known = saves.join(plain[["line", "targetText", "offset"]], on=["document", "item"])
+    offsets = known.groupby(["campaign", "login", "document"])["offset"].transform("first")
+    taken = items[~twice].groupby("document")["offset"].agg(set)
+    for at in known.index[known["line"].isna()]:
+        document, item = known.at[at, "document"], known.at[at, "item"]
+        options = items[twice & (items["document"] == document) & (items["item"] == item)]
+        if math.isnan(offsets[at]):
+            options = options[~options["offset"].isin(taken.get(document, set()))]
+        else:
+            options = options[options["offset"] == offsets[at]]
+        if len(options) == 1:
+            known.loc[at, ["line", "targetText"]] = options[["line", "targetText"]].iloc[0].to_list()
+    return known.drop(columns="offset")
+
+
+def _with_scores(segments: pd.DataFrame, data: Path) -> pd.DataFrame:
+    known = segments.dropna(subset=["line"])
+    place = pd.MultiIndex.from_arrays([known["system"], known["line"].astype(int)])
+    files = sorted(data.glob("*.docs"))
+    if len(files) != 1:
+        raise InputError(f"{data}: has {len(files)} files *.docs; one is needed.")
+    names = [line.split("\t")[-1] for line in files[0].read_text(encoding="utf-8").splitlines()]
+    lines = known["line"].astype(int)
+    if lines.max() >= len(names):
+        raise InputError(f"{files[0].name}: has {len(names)} lines, but line {lines.max() + 1} was judged.")
+    return known.assign(
+        unit=list(place),
+        cluster=[names[line] for line in lines],
+        draft=_read_scores(data, "*.LLM.seg.score").reindex(place).to_numpy(),
+        reference=_read_scores(data, "wmt.*.mqm.seg.score").reindex(place).to_numpy(),
+    )
+
+
+def _pair(saves: pd.DataFrame) -> pd.DataFrame:
+    """Each planted error with its clean twin: the same login, document and line."""
+    saves = saves.assign(base=saves["document"].str.replace(r"#bad\d+$", "", regex=True)).dropna(
+        subset=["line"]
+    )
+    key = ["campaign", "login", "base", "line"]
+    clean = saves[saves["kind"] == "TGT"].drop_duplicates(key).set_index(key)
+    planted = saves[saves["kind"] == "BAD"]
+    pairs = planted.join(clean[["score", "targetText"]].add_suffix("_clean"), on=key).dropna(
+        subset=["score_clean"]
+    )
+    if not len(pairs):
+        raise InputError(
+            "No planted error (BAD) has a clean twin (TGT) of the same login, document and line."
+        )
+    return pairs.assign(
+        lower=(pairs["score"] < pairs["score_clean"]).astype(float),
+        marked=[
+            float(_is_marked(spans, *find_change(str(text), str(clean))))
+            for spans, text, clean in zip(
+                pairs["spans"], pairs["targetText"], pairs["targetText_clean"], strict=True
+            )
+        ],
+        cluster=pairs["base"].str.partition("#")[0],
+    )
+
+
+def find_change(text: str, clean: str) -> tuple[int, int]:
+    """Return from where to where the words of a text differ from the clean one's, in characters.
+
+    >>> find_change("The big dog ran.", "The old dog ran.")
+    (4, 7)
+    """
+    words = [match.span() for match in re.finditer(r"\S+", text)]
+    here, there = [text[start:end] for start, end in words], re.findall(r"\S+", clean)
+    most = min(len(here), len(there))
+    before = next((k for k in range(most) if here[k] != there[k]), most)
+    after = next((k for k in range(most - before) if here[-1 - k] != there[-1 - k]), most - before)
+    if before < len(here) - after:
+        return words[before][0], words[len(here) - after - 1][1]
+    at = words[min(before, len(words) - 1)][0] if words else 0
+    return at, at  # only words that are missing
+
+
+def _is_marked(spans: Sequence[dict[str, Any]], start: int, end: int) -> bool:
+    """Whether a span lies on these characters or touches them; a span of what is missing lies nowhere."""
+    places = [(span.get("start_i"), span.get("end_i")) for span in spans]
+    return any(
+        isinstance(low, int) and isinstance(high, int) and low <= end and high >= start
+        for low, high in places
+    )
+
+
+def _changed_verdicts(later: pd.DataFrame, earlier: pd.DataFrame) -> pd.DataFrame:
+    key = ["campaign", "login", "document", "item"]
+    both = later.set_index(key)[["lower", "score", "score_clean"]].join(
+        earlier.set_index(key)[["lower", "score", "score_clean"]].add_suffix("_earlier")
+    )
+    changed = both[both["lower"] != both["lower_earlier"]].reset_index()
+    names = {"score": "planted, later save", "score_clean": "clean, later save"}
+    names |= {"score_earlier": "planted, earlier save", "score_clean_earlier": "clean, earlier save"}
+    return changed.rename(columns=names).drop(columns=["lower", "lower_earlier"])
+
+
+# The tables.
+
+
+def _units(segments: pd.DataFrame) -> pd.DataFrame:
+    """A row for each translation that every campaign, the draft and the experts scored: a column for each campaign."""
+    scores = segments.pivot_table(index="unit", columns="campaign", values="score", aggfunc="mean")
+    others = segments.drop_duplicates("unit").set_index("unit")[["cluster", "system", "draft", "reference"]]
+    units = others.join(scores, how="right").dropna()
+    if not len(units):
+        raise InputError("No translation has a score of every campaign, of the draft and of the experts.")
+    for arm in (BLIND, ASSISTED):
+        units[f"mean {arm}"] = units[[name for name in scores if str(name).startswith(arm)]].mean(axis=1)
+    return units
+
+
+def _cells(table: str, row: str, population: str, **values: Any) -> Iterator[Cell]:
+    """A cell for each column, with what is known of it and its interval beside ours."""
+    for column, value in values.items():
+        known = FIGURES.get((table, row, column))
+        seconds = row.startswith("seconds")
+        # 500 resamples know a variance, and so a design effect, to about 6%
+        within = 0.06 if seconds else 0.03 * (known or 0) + 0.05 if table == "design" else 0.006
+        yield Cell(
+            STUDY, table, row, column,
+            float(value) if not math.isnan(value) else None,
+            known,
+            f"{population}{_tell_interval(table, row, column, value)}",
+            within=within, source=INDEPENDENT if known is not None else "", published=known is not None,
+        )  # fmt: skip
+
+
+def _tell_interval(table: str, row: str, column: str, value: Any) -> str:
+    if not isinstance(value, Estimate) or math.isnan(value.ci[0]):
+        return ""
+    text = f"; [{value.ci[0]:.3f}, {value.ci[1]:.3f}], {value.details.get('interval_kind', '')}"
+    if not math.isnan(wide := value.details.get("people_ci_low", math.nan)):
+        text += f"; for people like these too [{wide:.3f}, {value.people_ci_high:.3f}]"
+    theirs = INTERVALS.get((table, row)) if column == "difference" else None
+    return text + (f"; theirs [{theirs[0]:.3f}, {theirs[1]:.3f}], by resampling" if theirs else "")
+
+
+def _contrast_cells(table: str, row: str, population: str, found: Contrast) -> Iterator[Cell]:
+    yield from _cells(
+        table, row, population, blind=found.other, draft=found.shown, difference=found.difference
+    )
+
+
+def _time(segments: pd.DataFrame) -> Iterator[Cell]:
+    of_people = segments.groupby(["arm", "annotator"])[["seconds", "n_spans", "n_kept"]].mean()
+    columns = of_people.groupby("arm").mean().to_dict()
+    seconds, marked, kept = ({str(k): float(v) for k, v in columns[name].items()} for name in MEASURED)
+    people = of_people.groupby("arm").size()
+    who = f"means over {people[BLIND]} and {people[ASSISTED]} people"
+    both = {"blind": BLIND, "draft": ASSISTED}
+    spans = {name: seconds[arm] / marked[arm] for name, arm in both.items()}
+    row = "seconds for each span"
+    yield from _cells("time", row, f"{who}, a person's mean time by mean spans", **spans)
+    for column, printed in sorted(PRINTED):
+        yield Cell(STUDY, "time", f"{row}, as printed", column, spans[column], printed, who, 0.51, PAPER)
+    yield from _cells("time", "spans for each segment", who, **{k: marked[a] for k, a in both.items()})
+    yield from _cells("time", "of them kept from the draft", who, draft=kept[ASSISTED])
+    yield from _cells("time", "of them added by people", who, draft=marked[ASSISTED] - kept[ASSISTED])
+    per = "seconds for each segment"
+    people_means = {k: seconds[a] for k, a in both.items()}
+    yield from _cells("time", f"{per}, mean over annotators", who, **people_means)
+    timed = segments.dropna(subset=["seconds"])
+    found = contrast_means(timed, "seconds", Arms())
+    population = f"{len(timed):,} timed segments of {timed['cluster'].nunique()} documents"
+    yield from _contrast_cells("time", f"{per}, mean over segments", population, found)
+    medians = timed.groupby("arm")["seconds"].median()
+    yield from _cells("time", f"{per}, median", population, **{k: medians[a] for k, a in both.items()})
+
+
+def _agreement(units: pd.DataFrame) -> Iterator[Cell]:
+    rows, alphas = [], {}
+    for name, arm in (("blind", BLIND), ("draft", ASSISTED)):
+        campaigns = [column for column in units if str(column).startswith(f"{arm} ")]
+        for k, (a, b) in enumerate(combinations(campaigns, 2)):
+            rows.append(pd.DataFrame({"arm": arm, "criterion": k, "cluster": units["cluster"],
+                                      "x": units[a], "y": units[b]}))  # fmt: skip
+        alphas[name] = krippendorff_alpha(units[campaigns].to_numpy(dtype=float).T, "interval")
+    population = _population(units)
+    found = contrast_correlations(pd.concat(rows), "x", "y")
+    yield from _contrast_cells("agreement", "Pearson's r of two campaigns", population, found)
+    difference = alphas["draft"] - alphas["blind"]
+    yield from _cells(
+        "agreement", "interval alpha of two campaigns", population, **alphas, difference=difference
+    )
+
+
+def _population(units: pd.DataFrame) -> str:
+    return f"{len(units):,} translations of {units['cluster'].nunique()} documents with every campaign and experts"
+
+
+def _against(units: pd.DataFrame, column: str) -> Contrast:
+    """The correlation of each arm's mean score with a column."""
+    rows = pd.concat(
+        [units[["cluster", column]].assign(arm=arm, score=units[f"mean {arm}"]) for arm in (BLIND, ASSISTED)]
+    )
+    return contrast_correlations(rows, "score", column)
+
+
+def _nearness(units: pd.DataFrame, segments: pd.DataFrame) -> Iterator[Cell]:
+    yield from _contrast_cells(
+        "nearness", "r of the mean score with the draft's score", _population(units), _against(units, "draft")
+    )
+    yield from _of_people("nearness", "within person, Spearman's rho with the draft", segments, "draft")
+
+
+def _of_people(table: str, row: str, segments: pd.DataFrame, column: str) -> Iterator[Cell]:
+    found = contrast_people(segments, column)
+    n = [int(value.details.get("people", 0)) for value in (found.other, found.shown)]
+    yield from _contrast_cells(table, row, f"{n[0]} and {n[1]} people, each by all own segments", found)
+
+
+def _accuracy(units: pd.DataFrame, segments: pd.DataFrame) -> Iterator[Cell]:
+    population = _population(units)
+    yield from _contrast_cells(
+        "accuracy", "r of the mean score with experts", population, _against(units, "reference")
+    )
+    alone = correlations(
+        units["reference"].to_numpy(), units["draft"].to_numpy(), clusters=units["cluster"].tolist()
+    )
+    yield from _cells(
+        "accuracy", "r of the draft alone with experts", population, draft=alone.dataset.pearson
+    )
+    yield from _of_people("accuracy", "within person, Spearman's rho with experts", segments, "reference")
+    taus = {}
+    for name, arm in (("blind", BLIND), ("draft", ASSISTED)):
+        levels = correlations(
+            units["reference"].to_numpy(), units[f"mean {arm}"].to_numpy(), system=units["system"].tolist()
+        )
+        taus[name] = float(levels.system.kendall)
+    systems = f"{units['system'].nunique()} systems' means over {population}"
+    yield from _cells("accuracy", "Kendall's tau of systems with experts", systems, **taus)
+
+
+def _planted(pairs: pd.DataFrame) -> Iterator[Cell]:
+    for row, column in (("scored below the clean twin", "lower"), ("a span on the changed words", "marked")):
+        for place, part in pairs.groupby("place"):
+            means, n = part.groupby("arm")[column].mean(), part.groupby("arm").size()
+            values = {k: means[a] for k, a in (("blind", BLIND), ("draft", ASSISTED)) if a in means}
+            population = f"{' and '.join(f'{size:,}' for size in n)} pairs"
+            yield from _cells("planted errors", f"{row}, campaign {place}", population, **values)
+        found = contrast_means(pairs, column, Arms())
+        seen = (pairs["arm"] == ASSISTED).to_numpy(dtype=float)
+        value = pairs[column].to_numpy(dtype=float)
+        sums = np.column_stack([value * seen, seen, value * (1 - seen), 1 - seen])
+        people = Clusters(pd.factorize(pairs["annotator"])[0], PEOPLE)
+        by_people = sums_interval(people.sums(sums), lambda t: t[:, 0] / t[:, 1] - t[:, 2] / t[:, 3], PEOPLE)
+        difference = Estimate(float(found.difference), **by_people)
+        population = f"{len(pairs):,} pairs, {people.n} people"
+        yield from _cells(
+            "planted errors", row, population, blind=found.other, draft=found.shown, difference=difference
+        )
+
+
+def _design(units: pd.DataFrame) -> Iterator[Cell]:
+    """How many times the error of a mean exceeds that of independent translations, for documents."""
+    population = _population(units)
+    for name, arm in (("blind", BLIND), ("draft", ASSISTED)):
+        campaigns = [str(column) for column in units if str(column).startswith(f"{arm} ")]
+        for campaign in campaigns:
+            row = f"design effect of documents, campaign {campaign.split()[-1]}"
+            yield from _cells("design", row, population, **{name: _design_effect(units, campaign)})
+    row = "design effect of documents, the expert score"
+    yield from _cells("design", row, population, reference=_design_effect(units, "reference"))
+
+
+def _design_effect(rows: pd.DataFrame, column: str) -> float:
+    sums = np.column_stack([rows[column].to_numpy(dtype=float), np.ones(len(rows))])
+    of = Clusters(pd.factorize(rows["cluster"])[0]).sums(sums)
+    by_document, alone = (
+        sums_interval(part, lambda t: t[:, 0] / t[:, 1], "documents")["se"] for part in (of, sums)
+    )
+    return float((by_document / alone) ** 2) if alone > 0 else math.nan

@@ -1,0 +1,18 @@
+"""Rubrics: criteria with points that belong to one instance, judged one by one by a model and by people."""
+
+from __future__ import annotations
+
+from coeval.extending import Extension
+
+extension = Extension(
+    name="rubrics",
+    title="Rubrics",
+    commands=("commands:add_rubrics",),
+    study_tabs=("page:RubricsTab",),
+    routes=("page:add_rubrics_api",),
+    formats=("files:FORMATS",),
+    exports=("exports:FORMATS",),
+    schema=("queries_schema:STEPS",),
+    help=(("For researchers", "help.md"),),
+    scripts=("rubrics.css", "rubrics.js"),
+)

@@ -1,0 +1,265 @@
+"""``python -m coeval rubrics``: criteria of single instances are drafted, judged, measured and gated."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from typing import TYPE_CHECKING, Any
+
+from coeval.cli.results import Parsers, report
+from coeval.errors import InputError
+from coeval.usecases.access import OPERATOR, Context
+
+if TYPE_CHECKING:
+    from coeval.extensions.rubrics.drafting import RubricsRun, RunReport
+    from coeval.extensions.rubrics.statistics import RubricsReport
+    from coeval.stats.estimates import Estimate
+
+EPILOG = "Exit codes of the gate: 0 held, 3 below, 4 undecided; 1 and 2 mean that the command could not run."
+
+
+def add_rubrics(parsers: Parsers) -> None:
+    rubrics = parsers.commands.add_parser(
+        "rubrics", help="criteria that belong to one instance (HealthBench-like): draft, judge, report, gate"
+    )
+    kinds = rubrics.add_subparsers(required=True, metavar="draft|judge|show|scale|status|report|gate")
+    draft = kinds.add_parser(
+        "draft",
+        parents=[parsers.task_reported],
+        help="have a model write criteria for instances that have none",
+    )
+    _add_run_options(draft)
+    draft.add_argument("--count", type=int, default=8, metavar="N", help="criteria per instance (default: 8)")
+    draft.set_defaults(command=_draft)
+    judge = kinds.add_parser(
+        "judge", parents=[parsers.task_reported], help="have a model judge every instance by its own criteria"
+    )
+    _add_run_options(judge)
+    judge.add_argument(
+        "--way", choices=("instance", "criterion"), default="instance",
+        help="what one question is about (default: instance, with all of its criteria)",
+    )  # fmt: skip
+    judge.add_argument(
+        "--retry-unscored", action="store_true", help="ask again where no answer could be read"
+    )
+    judge.add_argument(
+        "--show",
+        action="store_true",
+        help="show these judgments to annotators (the first run is shown anyway)",
+    )
+    judge.set_defaults(command=_judge)
+    show = kinds.add_parser("show", parents=[parsers.task_reported], help="show another run to annotators")
+    show.add_argument("--run", required=True, metavar="LABEL")
+    show.set_defaults(command=_show)
+    scale = kinds.add_parser("scale", parents=[parsers.task_reported], help="set the scale of the judgments")
+    scale.add_argument("scale", choices=("met", "task"), help="met or not met, or the task's scale")
+    scale.set_defaults(command=_set_scale)
+    status = kinds.add_parser("status", parents=[parsers.task_reported], help="count criteria and list runs")
+    status.set_defaults(command=_status)
+    figures = kinds.add_parser(
+        "report", parents=[parsers.task_reported], help="agreement, scores and changes, over all and by axis"
+    )
+    figures.add_argument(
+        "--run", default="", metavar="LABEL", help="judge to compare (default: the one shown)"
+    )
+    figures.set_defaults(command=_report)
+    _add_gate(kinds, parsers)
+
+
+def _add_run_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", default="")
+    parser.add_argument("--label", default="", help="label of the run (default: the model)")
+    parser.add_argument("--temperature", type=float)
+    parser.add_argument("--max-tokens", type=int, metavar="N", help="token limit per answer")
+    parser.add_argument("--reference", action="store_true", help="show the model each instance's reference")
+    parser.add_argument("--concurrency", type=int, metavar="N", help="questions at once")
+
+
+def _add_gate(kinds: argparse._SubParsersAction, parsers: Parsers) -> None:
+    gate = kinds.add_parser(
+        "gate", parents=[parsers.task_reported], epilog=EPILOG,
+        help="pass or fail by agreement, by the score and by what could not be read",
+    )  # fmt: skip
+    gate.add_argument("--run", default="", metavar="LABEL", help="judge to test (default: the one shown)")
+    gate.add_argument("--min-f1", type=float, metavar="X", help="least macro-F1 of the judge against people")
+    gate.add_argument("--min-alpha", type=float, metavar="X", help="least alpha of people")
+    gate.add_argument("--min-score", type=float, metavar="X", help="least score by the judge, 0 to 1")
+    gate.add_argument(
+        "--max-unscored", type=float, default=0.05, metavar="X",
+        help="largest share of criteria without a judgment (default: 0.05)",
+    )  # fmt: skip
+    gate.set_defaults(command=_gate)
+
+
+def _read_settings(options: argparse.Namespace, **more: Any) -> RubricsRun:
+    from coeval.extensions.rubrics.drafting import RubricsRun
+
+    if options.concurrency is not None and options.concurrency < 1:
+        raise InputError(f"A concurrency of {options.concurrency} cannot be: give 1 or more.")
+    return RubricsRun(
+        model=options.model,
+        label=options.label,
+        temperature=options.temperature,
+        max_tokens=options.max_tokens,
+        reference=options.reference,
+        concurrency=options.concurrency,
+        **more,
+    )
+
+
+def _tell(options: argparse.Namespace, done: RunReport) -> None:
+    usage = done.usage
+    found = {
+        "label": done.label, "questions": done.asked, "written": done.written, "unscored": done.unscored,
+        "failed": done.failed, "calls": usage.calls, "from_ledger": usage.cached, "message": done.message,
+    }  # fmt: skip
+    report(options, found, [done, f"{usage.calls:,} calls, {usage.cached:,} answers from the ledger"])
+    if not done.complete:
+        raise SystemExit(1)
+
+
+def _draft(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.rubrics.drafting import draft_rubrics
+
+    settings = _read_settings(options, count=options.count)
+    _tell(options, asyncio.run(draft_rubrics(context, OPERATOR, options.task, settings)))
+
+
+def _judge(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.rubrics.drafting import judge_rubrics
+
+    settings = _read_settings(
+        options, way=options.way, retry_unscored=options.retry_unscored, show=options.show
+    )
+    _tell(options, asyncio.run(judge_rubrics(context, OPERATOR, options.task, settings)))
+
+
+def _show(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.rubrics.drafting import show_rubrics_run
+
+    run = show_rubrics_run(context, OPERATOR, options.task, options.run)
+    report(options, {"shown": run.label}, [f"Annotators now see the judgments of “{run.label}”."])
+
+
+def _set_scale(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.rubrics.reviews import set_rubrics_scale
+
+    scale = set_rubrics_scale(context, OPERATOR, options.task, whole=options.scale == "task")
+    report(options, {"low": scale.low, "high": scale.high}, [f"Criteria are judged on the scale {scale}."])
+
+
+def _status(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.rubrics.drafting import list_rubrics_runs
+    from coeval.extensions.rubrics.reviews import count_criteria
+
+    counts = count_criteria(context, OPERATOR, options.task)
+    runs = [
+        {"label": run.label, "kind": run.kind, "model": run.model, "way": run.way, "shown": shown}
+        for run, shown in list_rubrics_runs(context, OPERATOR, options.task)
+    ]
+    lines = [
+        f"{counts['with_criteria']:,} of {counts['instances']:,} instances have {counts['criteria']:,} criteria."
+    ]
+    lines += [
+        f"{one['label']}: {one['kind']}{' (shown to annotators)' if one['shown'] else ''}" for one in runs
+    ]
+    report(options, counts | {"runs": runs}, lines)
+
+
+# Figures.
+
+
+def spell(figure: Estimate) -> dict[str, Any]:
+    """Return an estimate as its figures by name."""
+    known = figure.details
+    names = ("n", "n_units", "ci_low", "ci_high", "clusters", "interval_kind", "percent_agreement", "reason")
+    return {"value": float(figure)} | {name: known[name] for name in names if known.get(name) is not None}
+
+
+def spell_report(found: RubricsReport) -> dict[str, Any]:
+    """Return the figures as one JSON document."""
+
+    def agreement(one: Any) -> dict[str, Any]:
+        return {
+            "criteria": one.n_criteria, "people": one.n_people, "alpha": spell(one.alpha),
+            "macro_f1": spell(one.macro_f1), "met_by_people": spell(one.met_by_people),
+            "met_by_judge": spell(one.met_by_judge),
+        }  # fmt: skip
+
+    return {
+        "judge": found.judge,
+        "scale": {"low": found.scale.low, "high": found.scale.high},
+        "instances": found.n_instances,
+        "documents": found.n_documents,
+        "judgments_of_people": found.n_labels,
+        "unscored": found.unscored,
+        "overall": agreement(found.overall),
+        "axes": {axis: agreement(one) for axis, one in found.axes.items()},
+        "macro_f1_by_arm": {arm: spell(one) for arm, one in found.arms.items()},
+        "changes": found.changes,
+        "changes_by_axis": found.axis_changes,
+        "score_by_people": spell(found.people_score),
+        "score_by_judge": spell(found.judge_score),
+        "judge_less_people": spell(found.difference),
+        "scores": found.scores,
+    }
+
+
+def tell(name: str, figure: Estimate) -> str:
+    """Return an estimate in a line."""
+    if not figure.defined:
+        return f"{name}: undefined ({figure.reason})"
+    low, high = figure.ci
+    interval = "no interval" if low != low else f"95% interval {low:.3f} to {high:.3f}"
+    return f"{name}: {figure:.3f} ({interval})"
+
+
+def _report(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.rubrics.reports import get_rubrics_report
+
+    found = get_rubrics_report(context, OPERATOR, options.task, options.run)
+    changes = found.changes
+    lines = [
+        f"{found.n_instances:,} instances of {found.n_documents:,} documents; {found.n_labels:,} judgments of people; "
+        f"judge: {found.judge or 'none'}, {found.unscored:,} criteria unscored",
+        tell("Alpha of people", found.overall.alpha),
+        tell("Judge against people, macro-F1", found.overall.macro_f1),
+        *(tell(f"  {axis}: alpha", one.alpha) for axis, one in found.axes.items()),
+        *(tell(f"  {axis}: macro-F1", one.macro_f1) for axis, one in found.axes.items()),
+        tell("Score by people", found.people_score),
+        tell("Score by the judge", found.judge_score),
+        tell("The judge's score less people's", found.difference),
+        f"Criteria: {changes.approve:,} approved, {changes.revise:,} revised, {changes.delete:,} deleted, "
+        f"{changes.add:,} added; {changes.verdicts_changed:,} of {changes.verdicts_shown:,} shown verdicts changed",
+    ]
+    report(options, spell_report(found), lines)
+
+
+def _gate(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.rubrics.reports import get_rubrics_report
+    from coeval.extensions.rubrics.statistics import EXIT_CODES, check_figure, check_share, outcome_of
+
+    found = get_rubrics_report(context, OPERATOR, options.task, options.run)
+    asked = (
+        ("macro-F1", found.overall.macro_f1, options.min_f1),
+        ("alpha of people", found.overall.alpha, options.min_alpha),
+        ("score by the judge", found.judge_score, options.min_score),
+    )
+    for name, _, least in asked:
+        if least is not None and not -1 <= least <= 1:
+            raise InputError(f"{least:g} is no least {name}: give a number up to 1.")
+    findings = [check_figure(name, figure, least) for name, figure, least in asked if least is not None]
+    if not findings:
+        raise InputError("The gate has nothing to test: give --min-f1, --min-alpha or --min-score.")
+    if not found.judge and (options.min_f1 is not None or options.min_score is not None):
+        raise InputError("No judge has judged this task: run “rubrics judge” first.")
+    if found.judge:
+        findings.append(
+            check_share("criteria unscored", found.unscored, found.n_criteria, options.max_unscored)
+        )
+    outcome = outcome_of(findings)
+    report(options, {"outcome": outcome, "findings": findings}, [*findings, f"The gate: {outcome}"])
+    sys.stdout.flush()
+    if code := EXIT_CODES[outcome]:
+        raise SystemExit(code)

@@ -1,0 +1,252 @@
+"""Files that bring criteria: a column ``rubrics``, HealthBench's own shape, and a row for each criterion.
+
+All of them give every instance a further column ``rubrics`` with its criteria as JSON. Nobody sees that column, as
+with every further column until an owner says otherwise, and ``criteria.take_criteria`` reads it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from coeval.datasets.file_format import Columns, Format
+from coeval.datasets.source import Rows, Source, source_of
+from coeval.datasets.tables.instances import FIELDS, MAX_NAME, name_document, open_instances
+from coeval.datasets.tables.table import find_column, normal_name, require_columns
+from coeval.datasets.tables.table_files import is_table, open_table
+from coeval.datasets.tables.text_tables import read_records
+from coeval.datasets.text import check_text, shorten
+from coeval.domain import Instance, Study, Task
+from coeval.domain.tasks import is_chat, parse_messages, render_chat
+from coeval.errors import InputError
+from coeval.extensions.rubrics.queries import COLUMN
+from coeval.extensions.rubrics.scoring import (
+    MAX_CRITERIA,
+    Rubric,
+    check_name,
+    check_points,
+    check_wording,
+    read_rubrics,
+)
+
+ANSWERS = ("completion", "response", "output", "answer")
+"""Keys of a HealthBench line that hold the answer to judge; HealthBench itself brings none."""
+
+KEPT = ("example_tags", "ideal_completions_data")
+"""Further keys that stay with an instance, so that its line can be written again."""
+
+
+# A table with a column of criteria.
+
+
+def _read_columns(path: Path) -> tuple[str, ...]:
+    try:
+        return open_table(path).columns if path.is_file() and is_table(path) else ()
+    except InputError:
+        return ()
+
+
+def _open_column(path: Path, slug: str, columns: Columns, *, empty_outputs: bool = False) -> Source:
+    table = open_table(path)
+    source = open_instances(table, slug, columns, guess=not columns, empty_outputs=empty_outputs)
+
+    def checked() -> Iterator[Instance]:
+        for instance in source.instances:
+            cell = instance.context.get(COLUMN, "")
+            if cell.strip():
+                read_rubrics(
+                    cell, f"{table.name}, instance “{shorten(instance.external_id)}”, column '{COLUMN}'"
+                )
+            yield instance
+
+    for _ in checked():
+        pass
+    return replace(source, instances=Rows(checked))
+
+
+COLUMN_FORMAT = Format(
+    "rubrics",
+    "Instances with criteria of their own (a column “rubrics”)",
+    fits=lambda path, columns: COLUMN in _read_columns(path),
+    open=_open_column,
+    fields=FIELDS,
+    table=open_table,
+    open_empty=lambda path, slug, columns: _open_column(path, slug, columns, empty_outputs=True),
+)
+
+
+# HealthBench: a line for each conversation, with its criteria.
+
+
+def _is_healthbench(path: Path) -> bool:
+    if not path.is_file() or path.suffix.lower() not in (".jsonl", ".ndjson", ".json"):
+        return False
+    try:
+        _, first = next(read_records(path), (0, {}))
+    except InputError:
+        return False
+    rubrics, prompt = first.get(COLUMN), first.get("prompt")
+    one = rubrics[0] if isinstance(rubrics, list) and rubrics else None
+    return isinstance(prompt, list) and isinstance(one, Mapping) and {"criterion", "points"} <= set(one)
+
+
+def _open_healthbench(path: Path, slug: str, columns: Columns) -> Source:
+    lines: dict[str, int] = {}
+    instances = []
+    for line, record in read_records(path):
+        place = f"{path.name}, line {line}"
+        instance = _read_example(record, place)
+        if instance.external_id in lines:
+            raise InputError(
+                f"{place}: has the same id '{shorten(instance.external_id)}' as line {lines[instance.external_id]}; "
+                "give each answer its own completion_id."
+            )
+        lines[instance.external_id] = line
+        instances.append(instance)
+    if not instances:
+        raise InputError(f"{path.name}: is empty; give a file with a line for each conversation.")
+    task = Task(slug, slug, input_field="Conversation", output_field="Response")
+    return source_of(Study(task, tuple(instances)))
+
+
+def _read_example(record: Mapping[str, Any], place: str) -> Instance:
+    """Return one line of a HealthBench file as an instance; raises InputError where it has no prompt or no answer."""
+    turns = parse_messages(record.get("prompt"))
+    if not turns:
+        raise InputError(
+            f"{place}: has no prompt; it must be a list of messages, each with role and content."
+        )
+    answer = next((record[key] for key in ANSWERS if isinstance(record.get(key), str)), "")
+    if not answer.strip():
+        raise InputError(
+            f"{place}: holds no answer to judge; add the text that your model wrote as “{ANSWERS[0]}” to every line."
+        )
+    check_text(answer, place)
+    plain = len(turns) == 1 and turns[0].role == "user" and not is_chat(turns[0].content)
+    prompt = turns[0].content if plain else render_chat(turns)
+    check_text(prompt, place)
+    names = {key: _read_name(record, key, place) for key in ("prompt_id", "completion_id", "system", "model")}
+    system = names["system"] or names["model"]
+    document = names["prompt_id"] or name_document(prompt)
+    ideal = record.get("ideal_completions_data")
+    reference = ideal.get("ideal_completion") if isinstance(ideal, Mapping) else None
+    cell = json.dumps(record.get(COLUMN), ensure_ascii=False)
+    rubrics = read_rubrics(cell, place)
+    context = {COLUMN: json.dumps([one.to_healthbench() for one in rubrics], ensure_ascii=False)}
+    context |= {key: json.dumps(record[key], ensure_ascii=False) for key in KEPT if record.get(key)}
+    return Instance(
+        external_id=names["completion_id"] or " · ".join(filter(None, (document, system))),
+        input=prompt,
+        output=answer,
+        document=document,
+        system=system,
+        reference=reference if isinstance(reference, str) else "",
+        context=context,
+    )
+
+
+def _read_name(record: Mapping[str, Any], key: str, place: str) -> str:
+    value = record.get(key)
+    name = "" if value is None else str(value).strip()
+    check_text(name, place)
+    if len(name) > MAX_NAME:
+        raise InputError(
+            f"{place}: has a {key} of {len(name):,} characters and {MAX_NAME:,} fit; shorten it."
+        )
+    return name
+
+
+HEALTHBENCH_FORMAT = Format(
+    "healthbench",
+    "HealthBench (prompt, completion and rubrics as JSON Lines)",
+    fits=lambda path, columns: _is_healthbench(path),
+    open=_open_healthbench,
+)
+
+
+# A table with a row for each criterion.
+
+TEXT_COLUMNS = ("criterion", "rubric", "criterion_text")
+
+
+def _fits_rows(path: Path, columns: Columns) -> bool:
+    known = set(map(normal_name, _read_columns(path)))
+    return {"criterion", "points", "output"} <= known and not {"annotator", "score", "person"} & known
+
+
+def _open_rows(path: Path, slug: str, columns: Columns) -> Source:
+    table = open_table(path)
+    named = {field: find_column(table.columns, names) for field, names in _FIELDS.items()}
+    matched = {field: column for field, column in named.items() if column}
+    require_columns(table, matched, ("input", "output", "criterion", "points"))
+    instances: dict[str, Instance] = {}
+    rubrics: dict[str, dict[Rubric, None]] = {}
+    for row in table.rows():
+        cells = {field: row.cells[column] for field, column in matched.items()}
+        place = f"{table.name}, {table.unit} {row.line}"
+        instance = _read_row(cells, place)
+        known = instances.setdefault(instance.external_id, instance)
+        if known != instance:
+            raise InputError(
+                f"{place}: names “{shorten(instance.external_id)}” another text, document or system than a row before "
+                "it; give each answer its own instance id."
+            )
+        rubric = Rubric(
+            check_wording(cells["criterion"], place),
+            check_points(cells["points"].strip() or 1, place),
+            check_name(cells.get("axis", ""), place),
+            tuple(check_name(tag, place) for tag in cells.get("tags", "").split("|") if tag.strip()),
+        )
+        found = rubrics.setdefault(instance.external_id, {})
+        found[rubric] = None
+        if len(found) > MAX_CRITERIA:
+            raise InputError(f"{place}: is criterion {len(found)} of one instance; {MAX_CRITERIA} are read.")
+    task = Task(slug, slug)
+    whole = (
+        replace(
+            one,
+            context={
+                COLUMN: json.dumps([each.to_healthbench() for each in rubrics[name]], ensure_ascii=False)
+            },
+        )
+        for name, one in instances.items()
+    )
+    return source_of(Study(task, tuple(whole)))
+
+
+_FIELDS: Mapping[str, Sequence[str]] = {
+    **{field: (field,) for field in FIELDS},
+    "criterion": TEXT_COLUMNS,
+    "points": ("points",),
+    "axis": ("axis",),
+    "tags": ("tags",),
+}
+
+
+def _read_row(cells: Mapping[str, str], place: str) -> Instance:
+    given, output = cells["input"], cells["output"]
+    if not given.strip() or not output.strip():
+        raise InputError(f"{place}: has no input or no output; every row repeats those of its instance.")
+    name = cells.get("instance", "").strip() or name_document(f"{given}\0{output}")
+    document = cells.get("document", "").strip() or name_document(given)
+    system = cells.get("system", "").strip()
+    for one in (name, document, system):
+        if len(one) > MAX_NAME:
+            raise InputError(
+                f"{place}: has a name of {len(one):,} characters and {MAX_NAME:,} fit; shorten it."
+            )
+    return Instance(name, given, output, document, system, cells.get("reference", ""))
+
+
+ROWS_FORMAT = Format(
+    "rubric-rows",
+    "A row for each criterion (instance, input, output, criterion, points, axis)",
+    fits=_fits_rows,
+    open=_open_rows,
+)
+
+FORMATS = (COLUMN_FORMAT, ROWS_FORMAT, HEALTHBENCH_FORMAT)
+"""From the most general to the most special: a file is of the last format that it fits."""

@@ -1,0 +1,416 @@
+"""The Rubrics tab: an instance with its own criteria to review and judge; below it, for the team, the figures."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import gradio as gr
+from fastapi import APIRouter, FastAPI, Query, Request
+from fastapi.responses import JSONResponse
+from pydantic import AfterValidator, Field
+
+from coeval.domain import MAX_ADDED, Action, Arm, Person, QuotePlace, Role
+from coeval.errors import StaleError
+from coeval.extensions.rubrics.commands import tell
+from coeval.extensions.rubrics.drafting import RubricsRun, draft_rubrics, judge_rubrics
+from coeval.extensions.rubrics.queries import Criterion, Line, Submission
+from coeval.extensions.rubrics.reports import get_rubrics_report
+from coeval.extensions.rubrics.reviews import (
+    Sent,
+    SentLine,
+    Sheet,
+    count_criteria,
+    get_rubrics_sheet,
+    has_rubrics,
+    list_rubrics_history,
+    own_score,
+    submit_rubrics_sheet,
+)
+from coeval.extensions.rubrics.scoring import MAX_AXIS, MAX_CRITERIA, MET, instance_score, told_points
+from coeval.extensions.rubrics.statistics import RubricsReport
+from coeval.language import get_spoken, later, tr
+from coeval.llm.reading.quotes import find_quotes
+from coeval.rules.arms import Aliases
+from coeval.rules.column_roles import select_context
+from coeval.ui.components.view import Node, Screen, View, el, table
+from coeval.ui.server.identity import get_person
+from coeval.ui.server.payloads import LARGEST_ID, LIMITS, Id, Payload, Remark, Score, _check_text
+from coeval.ui.tabs import MODEL, StudyTab, Update, need_task, tell_done
+from coeval.usecases.access import Context
+from coeval.usecases.save_batching import Together
+from coeval.usecases.scrutiny.steps import get_aliases
+
+Json = dict[str, Any]
+Place = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
+Named = Annotated[int, Query(ge=1, le=LARGEST_ID)]
+Step = Annotated[int, Query(ge=-1, le=1)]
+
+
+class RubricsTab(StudyTab):
+    """Everybody reviews and judges; the team sees the figures; owners start the model."""
+
+    title, id = later("Rubrics"), "rubrics"
+
+    @classmethod
+    def is_wanted(cls, context: Context, person: Person, slug: str) -> bool:
+        """Annotators come where instances have criteria of their own."""
+        if person.role is not Role.ANNOTATOR:
+            return True
+        return bool(slug) and has_rubrics(context, person, slug)
+
+    def build(self) -> None:
+        self.screen = Screen(screen="rubrics", elem_id="rubrics-screen")
+        self.figures = View(elem_id="rubrics-figures")
+        with gr.Accordion(
+            "Have a model draft", open=False, visible=False, elem_id="rubrics-draft"
+        ) as self.box:
+            with gr.Row():
+                self.model = gr.Textbox(label="Model", max_length=200, elem_id="rubrics-model")
+                self.count = gr.Number(8, precision=0, minimum=1, maximum=30, label="Criteria per instance")
+                self.way = gr.Radio(
+                    [("An instance", "instance"), ("One criterion", "criterion")], value="instance",
+                    label="One question is about", elem_id="rubrics-way",
+                )  # fmt: skip
+            with gr.Row(elem_classes="actions"):
+                write = gr.Button("Write criteria", elem_id="rubrics-write")
+                judge = gr.Button("Judge every instance", variant="primary", elem_id="rubrics-judge")
+        self.told = View(elem_id="rubrics-told")
+        self.outputs = [self.screen, self.figures, self.box, self.told]
+        asked = [self.model, self.count, self.way]
+        long: dict[str, Any] = {**MODEL, "show_progress": "minimal", "show_progress_on": self.told}
+        self.on(write.click, self.on_write, asked, **long)
+        self.on(judge.click, self.on_judge, asked, **long)
+        self.on(self.screen.submit, self.on_saved, [], [self.figures])
+
+    def load(self, person: Person, slug: str) -> Update:
+        if not slug:
+            return {self.screen: None, self.figures: None, self.box: gr.Accordion(visible=False)}
+        return {
+            self.screen: {"task": slug, "person": str(person.id), "language": get_spoken().code},
+            self.figures: self._figures(person, slug),
+            # where there are no criteria yet, to have them written is the next step
+            self.box: gr.Accordion(
+                visible=person.role is Role.OWNER, open=not has_rubrics(self.context, person, slug)
+            ),
+            self.told: None,
+        }
+
+    def on_saved(self, person: Person, slug: str) -> Update:
+        return {self.figures: self._figures(person, need_task(slug))}
+
+    def _figures(self, person: Person, slug: str) -> list[Node] | None:
+        """The figures for who is no annotator: those of an annotator stay independent."""
+        if person.role is Role.ANNOTATOR:
+            return None
+        counts = count_criteria(self.context, person, slug)
+        return report_view(get_rubrics_report(self.context, person, slug), counts)
+
+    async def on_write(self, person: Person, slug: str, *asked: Any) -> Update:
+        settings = _read_settings(*asked)
+        done = await draft_rubrics(self.context, person, need_task(slug), settings)
+        tell_done(f"{done.written:,} criteria were written.")
+        return self.load(person, slug) | {self.told: el("p.note", str(done))}
+
+    async def on_judge(self, person: Person, slug: str, *asked: Any) -> Update:
+        settings = _read_settings(*asked)
+        done = await judge_rubrics(self.context, person, need_task(slug), settings)
+        tell_done(f"{done.written:,} judgments were made.")
+        return self.load(person, slug) | {self.told: el("p.note", str(done))}
+
+
+def _read_settings(model: str | None, count: float | None, way: str | None) -> RubricsRun:
+    return RubricsRun(model=(model or "").strip(), count=int(count or 8), way=way or "instance")
+
+
+def report_view(found: RubricsReport, counts: dict[str, int]) -> list[Node]:
+    """Return what the team reads below the sheet: the figures, by axis, and both scores of each instance."""
+    if not found.n_instances:
+        said = (
+            "No instance of this task has criteria of its own. Import a file with a column “rubrics” or in "
+            "HealthBench’s shape, or have a model write them below."
+        )
+        return [el("p.note", said)]
+    changes = found.changes
+    head = el(
+        "p.note",
+        f"{counts['with_criteria']:,} of {counts['instances']:,} instances have criteria of their own, "
+        f"{counts['criteria']:,} in all; {found.n_labels:,} judgments of people; judge: {found.judge or 'none'}, "
+        f"{found.unscored:,} criteria unscored.",
+    )
+    figures = [
+        tell("Alpha of people", found.overall.alpha),
+        tell("Judge against people, macro-F1", found.overall.macro_f1),
+        tell("Score by people", found.people_score),
+        tell("Score by the judge", found.judge_score),
+        tell("The judge’s score less people’s", found.difference),
+        f"Criteria: {changes.approve:,} approved, {changes.revise:,} revised, {changes.delete:,} deleted, "
+        f"{changes.add:,} added. {changes.verdicts_changed:,} of {changes.verdicts_shown:,} shown verdicts changed.",
+    ]
+    axes = [
+        [axis or "(none)", f"{one.n_criteria:,}", tell("alpha", one.alpha), tell("macro-F1", one.macro_f1)]
+        for axis, one in found.axes.items()
+    ]
+    scores = [
+        [f"{one.instance}", one.system, _told(one.people), f"{one.n_people}", _told(one.judge)]
+        for one in found.scores[:200]
+    ]
+    return [
+        head,
+        el("ul", *(el("li", line) for line in figures)),
+        *([el("h3", "By axis"), table(["Axis", "Criteria", "People", "Judge"], axes)] if axes else []),
+        el(
+            "details",
+            el("summary", "Scores of the instances (not clipped)"),
+            table(["Instance", "System", "People", "n", "Judge"], scores),
+        ),
+    ]
+
+
+def _told(score: float | None) -> str:
+    return "—" if score is None else f"{score:.3f}"
+
+
+# The routes of the sheet: JSON in, JSON out, as in scrutiny.
+
+NOTES = {
+    Arm.BLIND: later("You judge this one without a draft."),
+    Arm.FIRST: later("Judge first. The draft’s verdicts are shown right after it."),
+}
+UNDRAFTED = later("There are no drafted verdicts for this one: give your own.")
+NOTHING = later("No instance of this task has criteria of its own yet.")
+LEVELS = {0: later("Not met"), 1: later("Met")}
+
+
+class RubricLine(Payload):
+    """What a browser sends of one criterion; ``id`` is None for one that the person adds."""
+
+    id: Id | None = None
+    action: Literal["approve", "delete", "revise", "add"] | None = None
+    new_text: Remark = ""
+    reason: Remark = ""
+    points: Score | None = None
+    axis: Annotated[str, Field(max_length=MAX_AXIS), AfterValidator(_check_text)] = ""
+    value: Score | None = None
+    evidence: Remark = ""
+
+
+class RubricsPayload(Payload):
+    """The body of a save: all criteria of one instance."""
+
+    uid: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")]
+    position: Id
+    revision: Annotated[int, Field(ge=0, le=LARGEST_ID)]
+    run: Id | None
+    lines: list[RubricLine] = Field(max_length=MAX_CRITERIA * 2 + MAX_ADDED)
+    opened_at: Annotated[str, Field(max_length=40), AfterValidator(_check_text)] = ""
+    active_ms: Annotated[int, Field(ge=0, le=LARGEST_ID)] | None = None
+
+    def to_sent(self, aliases: Aliases) -> Sent:
+        """Return the save with the ids of the tables in place of this person's aliases."""
+        return Sent(
+            uid=self.uid,
+            position=self.position,
+            revision=self.revision,
+            run=aliases.reveal("rubrics-run", self.run) if self.run else None,
+            lines=tuple(
+                SentLine(
+                    id=aliases.reveal("rubric", line.id) if line.id else None,
+                    action=Action(line.action or ("add" if line.id is None else "approve")),
+                    text=line.new_text,
+                    points=line.points,
+                    axis=line.axis,
+                    reason=line.reason,
+                    value=line.value,
+                    evidence=line.evidence,
+                )
+                for line in self.lines
+            ),
+            opened_at=self.opened_at,
+            active_ms=self.active_ms,
+        )
+
+
+def add_rubrics_api(app: FastAPI, context: Context) -> None:
+    """Add the routes under /api/rubrics to the server."""
+    router = APIRouter(prefix="/api/rubrics/{slug}")
+    together = Together[JSONResponse](context.store)
+
+    @router.post("/open")
+    def open_sheet(request: Request, slug: str, at: Place = None, move: Step = 0) -> Json:
+        person = get_person(context, request)
+        sheet = get_rubrics_sheet(context, person, slug, at, move)
+        return sheet_json(sheet, get_aliases(context, person, slug))
+
+    @router.post("/sheets")
+    async def post_sheet(request: Request, slug: str, payload: RubricsPayload) -> JSONResponse:
+        return await together.save(lambda: _save(context, request, slug, payload))
+
+    @router.get("/history")
+    def get_history(request: Request, slug: str, position: Named) -> Json:
+        criteria, saved = list_rubrics_history(context, get_person(context, request), slug, position)
+        return {"versions": [_version(criteria, one) for one in saved], "more": False}
+
+    app.include_router(router)
+
+
+def _save(context: Context, request: Request, slug: str, payload: RubricsPayload) -> JSONResponse:
+    person, aliases = get_person(context, request), None
+    aliases = get_aliases(context, person, slug)
+    try:
+        saved = submit_rubrics_sheet(context, person, slug, payload.to_sent(aliases))
+    except StaleError as error:
+        now = sheet_json(get_rubrics_sheet(context, person, slug, payload.position), aliases)
+        return JSONResponse({"error": "stale", "message": str(error), "now": now}, 409)
+    # whoever judged before the draft was shown looks at the same sheet again, with the draft
+    again = saved.arm == Arm.FIRST and saved.revision == 1
+    following = get_rubrics_sheet(context, person, slug, payload.position if again else None)
+    kept = {"revision": saved.revision, "submitted_at": saved.submitted_at}
+    return JSONResponse({"saved": kept, "next": sheet_json(following, aliases), "message": ""})
+
+
+def sheet_json(sheet: Sheet, aliases: Aliases) -> Json:
+    """Return a sheet as the browser takes it; of the drafts it holds what this person may see, and nothing else."""
+    saved = sheet.saved
+    lines = {line.criterion: line for line in saved.lines if line.criterion is not None} if saved else {}
+    scale = list(sheet.scale.steps)
+    return {
+        "task": {
+            "slug": sheet.task.slug,
+            "input_field": sheet.task.input_field,
+            "output_field": sheet.task.output_field,
+            "guidelines": sheet.task.guidelines,
+            "display": sheet.design.display,
+        },
+        "limits": LIMITS,
+        "reason_required": False,
+        "add": {"label": tr("Add a criterion"), "key": "N", "kind": "criterion"},
+        "counted": "criterion",
+        "confirm": {"label": tr("Save and go on"), "keyed": True},
+        "levels": [[step, tr(LEVELS[step]) if sheet.scale == MET else str(step)] for step in scale],
+        "scale": None,
+        "draft_score": None,
+        "score": None,
+        "scores": _scores(sheet),
+        "total": sheet.total,
+        "done": sheet.done,
+        "position": sheet.position or None,
+        "empty": tr(NOTHING) if not sheet.total else "",
+        "draft": aliases.hide("rubrics-run", sheet.run.id) if sheet.run else None,
+        "note": _note(sheet),
+        "revision": saved.revision if saved else 0,
+        "saved_at": saved.submitted_at if saved else "",
+        "instance": _instance_json(sheet),
+        "rows": [
+            _row(sheet, number, one, lines.get(one.id), aliases)
+            for number, one in enumerate(sheet.criteria, 1)
+        ],
+        "added": [_added(line) for line in (saved.lines if saved else ()) if line.criterion is None],
+    }
+
+
+def _scores(sheet: Sheet) -> Json | None:
+    """Both scores of the instance, once the person has saved their own; never a draft's that they do not see."""
+    if sheet.saved is None:
+        return None
+    judged = [(one.rubric.points, _value(sheet, one)) for one in sheet.criteria]
+    return {
+        "people": own_score(sheet.criteria, sheet.saved, sheet.scale),
+        "judge": instance_score(judged, sheet.scale) if sheet.run else None,
+    }
+
+
+def _value(sheet: Sheet, criterion: Criterion) -> float | None:
+    judged = sheet.judgments.get(criterion.id)
+    return judged.value if judged else None
+
+
+def _note(sheet: Sheet) -> str:
+    if sheet.instance is None:
+        return ""
+    if sheet.arm is Arm.BLIND or (sheet.arm is Arm.FIRST and sheet.saved is None):
+        return tr(NOTES[sheet.arm])
+    return "" if sheet.judgments else tr(UNDRAFTED)
+
+
+def _instance_json(sheet: Sheet) -> Json | None:
+    one = sheet.instance
+    if one is None:
+        return None
+    blinded = sheet.design.hide_systems
+    context = select_context(one.context, sheet.task.columns, judge=False)
+    return {
+        "input": one.input,
+        "output": one.output,
+        "reference": one.reference,
+        "images": [
+            {"name": image.name, "source": image.source, "problem": image.problem}
+            for image in sheet.images
+            if image.name not in sheet.withheld
+        ],
+        "context": [[key, value] for key, value in context.items() if key not in sheet.withheld],
+        "system": None if blinded else one.system or None,
+    }
+
+
+def _row(sheet: Sheet, number: int, criterion: Criterion, line: Line | None, aliases: Aliases) -> Json:
+    rubric, judged = criterion.rubric, sheet.judgments.get(criterion.id)
+    quoted = " ".join(f"“{passage}”" for passage in judged.evidence) if judged else ""
+    output, given = (sheet.instance.output, sheet.instance.input) if sheet.instance else ("", "")
+    return {
+        "id": aliases.hide("rubric", criterion.id),
+        "kind": "criterion",
+        "label": f"{number} · {told_points(rubric.points)}",
+        "text": rubric.text,
+        "axis": rubric.axis,
+        "points": rubric.points,
+        "note": judged.explanation or judged.reason if judged else "",
+        "quotes": [
+            {
+                "text": quote.text,
+                "start": quote.start,
+                "end": quote.end,
+                "place": quote.place if quote.located else None,
+                "passage": output[quote.start : quote.end] if quote.place is QuotePlace.NEAR else "",
+            }
+            for quote in (find_quotes(quoted, output, given) if quoted else ())
+        ],
+        "drafted": judged.value if judged else None,
+        "action": line.action if line else None,
+        "reason": line.reason if line else "",
+        "new_text": line.text if line else "",
+        "own": {
+            "value": line.value if line else None,
+            "evidence": line.evidence if line else "",
+            "points": line.points if line and line.points is not None else rubric.points,
+        },
+    }
+
+
+def _added(line: Line) -> Json:
+    return {
+        "kind": "criterion",
+        "new_text": line.text,
+        "reason": line.reason,
+        "own": {"value": line.value, "evidence": line.evidence, "points": line.points, "axis": line.axis},
+    }
+
+
+def _version(criteria: list[Criterion], saved: Submission) -> Json:
+    texts = {one.id: one.rubric.text for one in criteria}
+    return {
+        "revision": saved.revision,
+        "saved_at": saved.submitted_at,
+        "lines": [
+            {
+                "label": texts.get(line.criterion or 0) or tr("Added criterion"),
+                "action": line.action,
+                "text": " · ".join(filter(None, [line.text, _worded(line), line.evidence])),
+                "reason": line.reason,
+            }
+            for line in saved.lines
+        ],
+    }
+
+
+def _worded(line: Line) -> str:
+    return "" if line.value is None else f"{line.value:g}"

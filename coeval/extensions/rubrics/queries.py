@@ -1,0 +1,356 @@
+"""Reads and writes of this extension's tables. Each function takes an open transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from coeval.clock import now
+from coeval.domain import Scale
+from coeval.extensions.rubrics.scoring import MET, Rubric
+from coeval.store import Database
+from coeval.store.engines.database import append_all, get_row, insert, rows, scalar, to_json
+
+COLUMN = "rubrics"
+"""The further column of an instance that brings its criteria."""
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """A stored criterion of an instance."""
+
+    id: int
+    instance: int
+    rubric: Rubric
+    run: int | None
+    """The run that drafted it; None where it was imported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A pass of a model that wrote criteria, or judged by them; ``way`` says what one question is about."""
+
+    id: int
+    kind: str
+    label: str
+    model: str
+    way: str
+    created_by: str
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """A model's judgment by one criterion; without a value, ``reason`` says why."""
+
+    criterion: int
+    value: float | None
+    explanation: str = ""
+    evidence: tuple[str, ...] = ()
+    reason: str = ""
+    raw: str = ""
+    id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a submission, as ``rubrics_line`` keeps it; ``criterion`` is None where the person added it."""
+
+    criterion: int | None
+    action: str
+    text: str = ""
+    points: float | None = None
+    axis: str = ""
+    reason: str = ""
+    value: float | None = None
+    evidence: str = ""
+    judgment: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """A person's saved review of the criteria of an instance."""
+
+    uid: str
+    instance: int
+    annotator: int
+    revision: int
+    arm: str
+    run: int | None
+    opened_at: str
+    active_ms: int | None
+    submitted_at: str
+    lines: tuple[Line, ...] = ()
+
+
+# Criteria.
+
+
+def list_untaken(db: Database, task: int) -> list[dict[str, Any]]:
+    """Return instances whose column of criteria was not read yet: id, external_id and context_json."""
+    sql = (
+        "SELECT i.id, i.external_id, i.context_json FROM instance i WHERE i.task = ? AND i.context_json LIKE ?"
+        " AND NOT EXISTS (SELECT 1 FROM rubrics_taken t WHERE t.instance = i.id) ORDER BY i.position"
+    )
+    found = rows(db, sql, [task, f'%"{COLUMN}"%'])
+    return [row for row in found if COLUMN in json.loads(row["context_json"])]
+
+
+def record_taken(db: Database, instance: int) -> None:
+    insert(db, "rubrics_taken", instance=instance, taken_at=now())
+
+
+def add_criteria(db: Database, instance: int, rubrics: Iterable[Rubric], run: int | None = None) -> int:
+    """Append criteria to those of an instance; return how many."""
+    highest = "SELECT coalesce(max(position), 0) FROM rubrics_criterion WHERE instance = ?"
+    first, at = scalar(db, highest, [instance]) + 1, now()
+    added = [
+        {
+            "instance": instance, "position": position, "text": one.text, "points": one.points, "axis": one.axis,
+            "tags_json": to_json(list(one.tags)), "run": run, "created_at": at,
+        }
+        for position, one in enumerate(rubrics, first)
+    ]  # fmt: skip
+    if added:
+        append_all(db, "rubrics_criterion", added)
+    return len(added)
+
+
+def _criterion(row: dict[str, Any]) -> Criterion:
+    rubric = Rubric(row["text"], row["points"], row["axis"], tuple(json.loads(row["tags_json"])))
+    return Criterion(row["id"], row["instance"], rubric, row["run"])
+
+
+def list_criteria(db: Database, instance: int) -> list[Criterion]:
+    """Return the criteria of an instance in their order."""
+    sql = "SELECT * FROM rubrics_criterion WHERE instance = ? ORDER BY position"
+    return [_criterion(row) for row in rows(db, sql, [instance])]
+
+
+def list_task_criteria(db: Database, task: int) -> dict[int, list[Criterion]]:
+    """Return the criteria of every instance of a task that has any, in the order of the import."""
+    sql = (
+        "SELECT c.* FROM rubrics_criterion c JOIN instance i ON i.id = c.instance WHERE i.task = ?"
+        " ORDER BY i.position, c.position"
+    )
+    found: dict[int, list[Criterion]] = {}
+    for row in rows(db, sql, [task]):
+        found.setdefault(row["instance"], []).append(_criterion(row))
+    return found
+
+
+def has_criteria(db: Database, task: int) -> bool:
+    """Return whether an instance of a task has criteria of its own."""
+    sql = "SELECT 1 FROM rubrics_criterion c JOIN instance i ON i.id = c.instance WHERE i.task = ? LIMIT 1"
+    return bool(scalar(db, sql, [task]))
+
+
+def get_scale(db: Database, task: int) -> Scale:
+    """Return the scale of a task's judgments."""
+    row = get_row(db, "SELECT low, high FROM rubrics_scale WHERE task = ? ORDER BY id DESC LIMIT 1", [task])
+    return Scale(row["low"], row["high"]) if row else MET
+
+
+def record_scale(db: Database, task: int, scale: Scale, by: str) -> None:
+    insert(db, "rubrics_scale", task=task, low=scale.low, high=scale.high, set_by=by, set_at=now())
+
+
+def has_values(db: Database, task: int) -> bool:
+    """Return whether anybody, person or model, has judged by a criterion of the task."""
+    sql = (
+        "SELECT 1 FROM rubrics_run r WHERE r.task = :task AND r.kind = 'judgments' UNION ALL"
+        " SELECT 1 FROM rubrics_submission s JOIN instance i ON i.id = s.instance WHERE i.task = :task LIMIT 1"
+    )
+    return bool(scalar(db, sql, {"task": task}))
+
+
+# Runs and their judgments.
+
+
+def _run(row: dict[str, Any]) -> Run:
+    names = ("id", "kind", "label", "model", "way", "created_by", "created_at")
+    return Run(**{name: row[name] for name in names})
+
+
+def list_runs(db: Database, task: int) -> list[Run]:
+    return [_run(row) for row in rows(db, "SELECT * FROM rubrics_run WHERE task = ? ORDER BY id", [task])]
+
+
+def find_run(db: Database, task: int, kind: str, label: str) -> Run | None:
+    sql = "SELECT * FROM rubrics_run WHERE task = ? AND kind = ? AND label = ?"
+    row = get_row(db, sql, [task, kind, label])
+    return _run(row) if row else None
+
+
+def add_run(db: Database, task: int, kind: str, label: str, model: str, way: str, by: str) -> Run:
+    values = {"kind": kind, "label": label, "model": model, "way": way, "created_by": by, "created_at": now()}
+    return Run(insert(db, "rubrics_run", task=task, **values), **values)
+
+
+def show_run(db: Database, task: int, run: int, by: str) -> None:
+    """Have annotators see the judgments of this run from now on."""
+    insert(db, "rubrics_shown", task=task, run=run, set_by=by, set_at=now())
+
+
+def get_shown_run(db: Database, task: int) -> Run | None:
+    sql = (
+        "SELECT r.* FROM rubrics_shown s JOIN rubrics_run r ON r.id = s.run WHERE s.task = ?"
+        " ORDER BY s.id DESC LIMIT 1"
+    )
+    row = get_row(db, sql, [task])
+    return _run(row) if row else None
+
+
+def record_judgments(db: Database, run: int, judgments: Iterable[Judgment]) -> None:
+    at = now()
+    added = [
+        {
+            "run": run, "criterion": one.criterion, "value": one.value, "explanation": one.explanation,
+            "evidence_json": to_json(list(one.evidence)), "reason": one.reason, "raw": one.raw, "created_at": at,
+        }
+        for one in judgments
+    ]  # fmt: skip
+    if added:
+        append_all(db, "rubrics_judgment", added)
+
+
+NEWEST = (
+    "NOT EXISTS (SELECT 1 FROM rubrics_judgment n WHERE n.run = j.run AND n.criterion = j.criterion"
+    " AND n.id > j.id)"
+)
+
+
+def _judgment(row: dict[str, Any]) -> Judgment:
+    return Judgment(
+        criterion=row["criterion"],
+        value=row["value"],
+        explanation=row["explanation"],
+        evidence=tuple(json.loads(row["evidence_json"])),
+        reason=row["reason"],
+        raw=row["raw"],
+        id=row["id"],
+    )
+
+
+def list_judgments(db: Database, run: int, instance: int | None = None) -> dict[int, Judgment]:
+    """Return the judgments of a run in force, by criterion; of all instances, or of one."""
+    sql = (
+        "SELECT j.* FROM rubrics_judgment j JOIN rubrics_criterion c ON c.id = j.criterion"
+        f" WHERE j.run = :run AND coalesce(:instance, c.instance) = c.instance AND {NEWEST} ORDER BY j.id"
+    )
+    return {row["criterion"]: _judgment(row) for row in rows(db, sql, {"run": run, "instance": instance})}
+
+
+def count_attempts(db: Database, run: int) -> dict[int, int]:
+    """Return how often a run has judged by each criterion."""
+    sql = "SELECT criterion, count(*) AS n FROM rubrics_judgment WHERE run = ? GROUP BY criterion"
+    return {row["criterion"]: row["n"] for row in rows(db, sql, [run])}
+
+
+# What people saved.
+
+
+def record_submission(db: Database, submission: Submission) -> None:
+    mine = {
+        "annotator": submission.annotator,
+        "instance": submission.instance,
+        "revision": submission.revision,
+    }
+    insert(
+        db, "rubrics_submission", uid=submission.uid, arm=submission.arm, run=submission.run,
+        opened_at=submission.opened_at, active_ms=submission.active_ms, submitted_at=submission.submitted_at, **mine,
+    )  # fmt: skip
+    added = [
+        mine | {
+            "place": place, "criterion": line.criterion, "action": line.action, "text": line.text,
+            "points": line.points, "axis": line.axis, "reason": line.reason, "value": line.value,
+            "evidence": line.evidence, "judgment": line.judgment,
+        }
+        for place, line in enumerate(submission.lines, 1)
+    ]  # fmt: skip
+    if added:
+        append_all(db, "rubrics_line", added)
+
+
+LINES = """
+SELECT l.instance, l.annotator, l.revision, l.criterion, l.action, l.text, l.points, l.axis, l.reason, l.value,
+  l.evidence, l.judgment
+FROM rubrics_line l JOIN instance i ON i.id = l.instance
+"""
+IN_FORCE = (
+    "NOT EXISTS (SELECT 1 FROM rubrics_submission n WHERE n.instance = s.instance AND n.annotator = s.annotator"
+    " AND n.revision > s.revision)"
+)
+
+
+def _submissions(db: Database, where: str, order: str, values: dict[str, Any]) -> list[Submission]:
+    lines: dict[tuple[int, int, int], list[Line]] = {}
+    sql = f"{LINES} JOIN rubrics_submission s ON s.instance = l.instance AND s.annotator = l.annotator AND" \
+          f" s.revision = l.revision WHERE {where} ORDER BY l.instance, l.annotator, l.revision, l.place"  # fmt: skip
+    for row in rows(db, sql, values):
+        key = row.pop("instance"), row.pop("annotator"), row.pop("revision")
+        lines.setdefault(key, []).append(Line(**row))
+    found = rows(db, f"SELECT s.* FROM rubrics_submission s JOIN instance i ON i.id = s.instance WHERE {where} "
+                     f"ORDER BY {order}", values)  # fmt: skip
+    submissions = []
+    for row in found:
+        del row["id"]
+        key = row["instance"], row["annotator"], row["revision"]
+        submissions.append(Submission(**row, lines=tuple(lines.get(key, ()))))
+    return submissions
+
+
+def get_submission(db: Database, annotator: int, instance: int) -> Submission | None:
+    """Return what a person saved last of an instance."""
+    where = f"s.annotator = :annotator AND s.instance = :instance AND {IN_FORCE}"
+    found = _submissions(db, where, "s.revision", {"annotator": annotator, "instance": instance})
+    return found[0] if found else None
+
+
+def get_by_uid(db: Database, uid: str) -> Submission | None:
+    found = _submissions(db, "s.uid = :uid", "s.revision", {"uid": uid})
+    return found[0] if found else None
+
+
+def list_history(db: Database, annotator: int, instance: int) -> list[Submission]:
+    """Return every revision that a person saved of an instance, oldest first."""
+    where = "s.annotator = :annotator AND s.instance = :instance"
+    return _submissions(db, where, "s.revision", {"annotator": annotator, "instance": instance})
+
+
+def list_submissions(db: Database, task: int) -> list[Submission]:
+    """Return everybody's submission in force of every instance of a task."""
+    order = "i.position, s.annotator"
+    return _submissions(db, f"i.task = :task AND {IN_FORCE}", order, {"task": task})
+
+
+def count_progress(db: Database, task: int, annotator: int) -> tuple[int, int]:
+    """Return how many instances of a person's queue have criteria, and how many of these they have saved."""
+    sql = (
+        "SELECT count(*) AS total, count(CASE WHEN EXISTS (SELECT 1 FROM rubrics_submission s WHERE s.instance ="
+        " a.instance AND s.annotator = a.annotator) THEN 1 END) AS done FROM assignment a WHERE a.task = ? AND"
+        " a.annotator = ? AND EXISTS (SELECT 1 FROM rubrics_criterion c WHERE c.instance = a.instance)"
+    )
+    row = get_row(db, sql, [task, annotator])
+    assert row is not None
+    return row["total"], row["done"]
+
+
+def list_places(db: Database, task: int, annotator: int) -> list[tuple[int, bool]]:
+    """Return the positions in a person's queue whose instance has criteria, and whether each is saved."""
+    sql = (
+        "SELECT a.position, EXISTS (SELECT 1 FROM rubrics_submission s WHERE s.instance = a.instance AND"
+        " s.annotator = a.annotator) AS done FROM assignment a WHERE a.task = ? AND a.annotator = ? AND EXISTS"
+        " (SELECT 1 FROM rubrics_criterion c WHERE c.instance = a.instance) ORDER BY a.position"
+    )
+    return [(row["position"], bool(row["done"])) for row in rows(db, sql, [task, annotator])]
+
+
+def list_names(db: Database, people: Sequence[int]) -> dict[int, str]:
+    """Return the names of people."""
+    marks = ", ".join(str(int(person)) for person in people) or "NULL"
+    return {
+        row["id"]: row["name"] for row in rows(db, f"SELECT id, name FROM annotator WHERE id IN ({marks})")
+    }

@@ -1,0 +1,120 @@
+"""What people and the judge said of a task's rubrics, read from the store for statistics and exports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from coeval.domain import Action, Instance, Person, Scale, Task
+from coeval.extensions.rubrics import queries
+from coeval.extensions.rubrics.drafting import require_judging
+from coeval.extensions.rubrics.queries import Criterion, Judgment, Line, Run, Submission
+from coeval.extensions.rubrics.reviews import ensure_taken
+from coeval.extensions.rubrics.statistics import JudgedInstance, Label, RubricsReport, build_report
+from coeval.store.queries import tasks
+from coeval.usecases.access import TEAM, Context, require_task, use_case
+
+
+@dataclass(frozen=True, slots=True)
+class RubricsStudy:
+    """Everything that is known of a task's rubrics: instances in their order, criteria, people's work, one judge's."""
+
+    task: Task
+    scale: Scale
+    instances: Mapping[int, Instance]
+    criteria: Mapping[int, list[Criterion]]
+    submissions: list[Submission]
+    names: Mapping[int, str]
+    run: Run | None
+    judgments: Mapping[int, Judgment]
+
+    @property
+    def by_id(self) -> dict[int, Criterion]:
+        return {one.id: one for each in self.criteria.values() for one in each}
+
+    def list_labels(self) -> Iterator[Label]:
+        """Return what every person says of every criterion, beside the judge's verdict on the same words."""
+        known = self.by_id
+        for submission in self.submissions:
+            instance = self.instances[submission.instance]
+            for line in submission.lines:
+                criterion = known.get(line.criterion or 0)
+                # a revised wording is another statement: the judge's verdict on the draft says nothing of it
+                same = criterion is not None and (not line.text or line.text == criterion.rubric.text)
+                judged = self.judgments.get(criterion.id) if criterion and same else None
+                yield Label(
+                    person=self.names[submission.annotator],
+                    instance=instance.id,
+                    document=instance.document or instance.external_id,
+                    unit=_unit_of(line, criterion, instance),
+                    axis=criterion.rubric.axis if criterion else line.axis,
+                    action=Action(line.action),
+                    points=_points_of(line, criterion),
+                    value=line.value,
+                    judge=judged.value if judged else None,
+                    shown=line.judgment is not None and judged is not None and line.judgment == judged.id,
+                    arm=submission.arm,
+                )
+
+    def list_judged(self) -> list[JudgedInstance]:
+        """Return every instance with criteria, with the judge's values by them."""
+        return [
+            JudgedInstance(
+                instance=number,
+                document=self.instances[number].document or self.instances[number].external_id,
+                system=self.instances[number].system,
+                judged=tuple((one.rubric.points, self._value(one)) for one in criteria),
+            )
+            for number, criteria in self.criteria.items()
+        ]
+
+    def _value(self, criterion: Criterion) -> float | None:
+        judged = self.judgments.get(criterion.id)
+        return judged.value if judged else None
+
+
+def _points_of(line: Line, criterion: Criterion | None) -> float:
+    if line.points is not None:
+        return line.points
+    return criterion.rubric.points if criterion else 0.0
+
+
+def _unit_of(line: Line, criterion: Criterion | None, instance: Instance) -> tuple[int, str]:
+    """Return what names the words that were judged by: two people who wrote the same judged by the same."""
+    if criterion is not None and (not line.text or line.text == criterion.rubric.text):
+        return criterion.id, ""
+    return -instance.id, " ".join(line.text.casefold().split())
+
+
+def read_study(context: Context, slug: str, label: str = "") -> RubricsStudy:
+    """Return what is known of a task's rubrics; the judge is the run of that label, or the one that annotators see.
+
+    Raises:
+        NotFoundError: there is no such task, or no run of that label.
+    """
+    with context.store.read() as db:
+        task = require_task(db, slug)
+    ensure_taken(context, task)
+    with context.store.read() as db:
+        shown = queries.get_shown_run(db, task.id)
+        run = require_judging(db, task, label) if label else shown
+        submissions = queries.list_submissions(db, task.id)
+        people = sorted({one.annotator for one in submissions})
+        return RubricsStudy(
+            task=task,
+            scale=queries.get_scale(db, task.id),
+            instances={one.id: one for one in tasks.list_instances(db, task.id)},
+            criteria=queries.list_task_criteria(db, task.id),
+            submissions=submissions,
+            names=queries.list_names(db, people),
+            run=run,
+            judgments=queries.list_judgments(db, run.id) if run else {},
+        )
+
+
+@use_case(TEAM)
+def get_rubrics_report(context: Context, person: Person, slug: str, label: str = "") -> RubricsReport:
+    """See agreement, scores and changes by the criteria of single instances."""
+    study = read_study(context, slug, label)
+    name = study.run.label if study.run else ""
+    return build_report(list(study.list_labels()), study.list_judged(), study.scale, name)

@@ -1,0 +1,381 @@
+"""What people do with the criteria of an instance: approve, delete, revise or add them, and judge by each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from coeval.clock import now, read_time, utc_now, write_time
+from coeval.datasets.text import shorten
+from coeval.domain import MAX_ADDED, MAX_REMARK, Action, Arm, Assignment, Instance, Person, Scale, Task
+from coeval.errors import InputError, NotFoundError, NotGivenError, StaleError
+from coeval.extensions.rubrics import queries
+from coeval.extensions.rubrics.queries import COLUMN, Criterion, Judgment, Line, Run, Submission
+from coeval.extensions.rubrics.scoring import (
+    check_name,
+    check_points,
+    check_wording,
+    instance_score,
+    read_rubrics,
+)
+from coeval.language import tr
+from coeval.rules.arms import Design
+from coeval.store import Database
+from coeval.store.queries import assignments, tasks
+from coeval.usecases.access import EVERYONE, OWNERS, TEAM, Context, require_task, use_case
+from coeval.usecases.images import ShownImage, show_images
+from coeval.usecases.scrutiny.design import find_telling_columns
+from coeval.usecases.scrutiny.policies import get_guidelines, may_open, may_save
+from coeval.usecases.scrutiny.queue import ensure_queue
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One instance with its criteria, as one person may see it; without an instance nothing is left to judge.
+
+    ``judgments`` are the drafts on the screen. They are empty in the blind arm, and before the first save where people
+    judge first.
+    """
+
+    task: Task
+    design: Design
+    scale: Scale
+    total: int
+    done: int
+    position: int = 0
+    arm: Arm = Arm.BLIND
+    instance: Instance | None = None
+    images: tuple[ShownImage, ...] = ()
+    withheld: frozenset[str] = frozenset()
+    criteria: tuple[Criterion, ...] = ()
+    run: Run | None = None
+    judgments: dict[int, Judgment] = field(default_factory=dict)
+    saved: Submission | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SentLine:
+    """What a person says of one criterion: of a stored one by its id, or of one that they add."""
+
+    id: int | None
+    action: Action
+    text: str = ""
+    points: float | None = None
+    axis: str = ""
+    reason: str = ""
+    value: float | None = None
+    evidence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What a browser sends to save a sheet; ``revision`` and ``run`` are those of the sheet it was made from."""
+
+    uid: str
+    position: int
+    revision: int
+    run: int | None
+    lines: tuple[SentLine, ...]
+    opened_at: str = ""
+    active_ms: int | None = None
+
+
+# Criteria come in with an import.
+
+
+def ensure_taken(context: Context, task: Task) -> int:
+    """Read the criteria that imports brought as a column; return how many are new.
+
+    Raises:
+        InputError: a column holds no list of criteria; nothing was written.
+    """
+    with context.store.read() as db:
+        if not queries.list_untaken(db, task.id):
+            return 0
+    with context.store.write() as db:
+        count = 0
+        for row in queries.list_untaken(db, task.id):
+            cell = json.loads(row["context_json"])[COLUMN]
+            place = f"Instance “{shorten(row['external_id'])}”, column '{COLUMN}'"
+            rubrics = read_rubrics(cell, place) if cell.strip() else ()
+            count += queries.add_criteria(db, row["id"], rubrics)
+            queries.record_taken(db, row["id"])
+        return count
+
+
+@use_case(TEAM)
+def count_criteria(context: Context, person: Person, slug: str) -> dict[str, int]:
+    """See how many instances of a task have criteria of their own, and how many criteria these are."""
+    with context.store.read() as db:
+        task = require_task(db, slug)
+    ensure_taken(context, task)
+    with context.store.read() as db:
+        found = queries.list_task_criteria(db, task.id)
+        return {
+            "instances": tasks.count_instances(db, task.id),
+            "with_criteria": len(found),
+            "criteria": sum(map(len, found.values())),
+            "drafted": sum(one.run is not None for each in found.values() for one in each),
+        }
+
+
+@use_case(EVERYONE)
+def has_rubrics(context: Context, person: Person, slug: str) -> bool:
+    """Return whether instances of a task have criteria of their own."""
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        return queries.has_criteria(db, task.id) or bool(queries.list_untaken(db, task.id))
+
+
+@use_case(OWNERS)
+def set_rubrics_scale(context: Context, person: Person, slug: str, *, whole: bool) -> Scale:
+    """Set whether criteria of an instance are judged on the task's scale, or as met or not met.
+
+    Raises:
+        InputError: judgments were made on the scale that holds now.
+    """
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        scale = task.scale if whole else Scale(0, 1)
+        held = queries.get_scale(db, task.id)
+        if scale != held:
+            if queries.has_values(db, task.id):
+                raise InputError(
+                    f"“{task.slug}” has judgments on the scale {held}, so that it cannot change to {scale}: judge "
+                    "another task on that."
+                )
+            queries.record_scale(db, task.id, scale, person.name)
+        return scale
+
+
+# One's own queue.
+
+
+@use_case(EVERYONE)
+def get_rubrics_sheet(
+    context: Context, person: Person, slug: str, at: int | None = None, move: int = 0
+) -> Sheet:
+    """Open the criteria of an instance of one's own queue: at a position, or the next that is not judged.
+
+    ``move`` is 1 or -1 to go to the place after or before ``at``.
+
+    Raises:
+        NotFoundError: the task or the position does not exist for this person.
+    """
+    with context.store.read() as db:
+        task = require_task(db, slug)
+    ensure_taken(context, task)
+    ensure_queue(context, person, task)
+    with context.store.read() as db:
+        places = queries.list_places(db, task.id, person.id)
+        position = _choose(places, at, move)
+        assignment = assignments.get_assignment(db, person.id, task.id, position) if position else None
+        if assignment is None or assignment.arm is not None:
+            return _build(db, person, task, assignment)
+    with context.store.write() as db:
+        return _build(db, person, task, may_open(db, task, person, assignment, ()))
+
+
+def _choose(places: Sequence[tuple[int, bool]], at: int | None, move: int) -> int | None:
+    """Return the position to open; None where nothing is left to judge."""
+    known = [position for position, _ in places]
+    if at is not None and move == 0:
+        if at not in known:
+            raise NotFoundError(tr("There is no instance {number} with criteria in your queue.", number=at))
+        return at
+    if at is not None:
+        there = [one for one in known if (one > at if move > 0 else one < at)]
+        return (there[0] if move > 0 else there[-1]) if there else at
+    return next((position for position, done in places if not done), None)
+
+
+def _build(db: Database, person: Person, task: Task, assignment: Assignment | None) -> Sheet:
+    total, done = queries.count_progress(db, task.id, person.id)
+    scale = queries.get_scale(db, task.id)
+    sheet = Sheet(task, tasks.get_design(db, task.id), scale, total, done)
+    instance = tasks.get_instance(db, assignment.instance) if assignment else None
+    if assignment is None or instance is None:
+        return sheet
+    assert assignment.arm is not None
+    saved = queries.get_submission(db, person.id, instance.id)
+    run = _find_shown(db, task, assignment.arm, saved)
+    return Sheet(
+        task=replace(task, guidelines=get_guidelines(db, person, task)),
+        design=sheet.design,
+        scale=scale,
+        total=total,
+        done=done,
+        position=assignment.position,
+        arm=assignment.arm,
+        instance=instance,
+        images=show_images(db, task, instance),
+        withheld=find_telling_columns(db, task) | {COLUMN},
+        criteria=tuple(queries.list_criteria(db, instance.id)),
+        run=run,
+        judgments=queries.list_judgments(db, run.id, instance.id) if run else {},
+        saved=saved,
+    )
+
+
+def _find_shown(db: Database, task: Task, arm: Arm, saved: Submission | None) -> Run | None:
+    """Return the run whose judgments this person sees: none in the blind arm, and none before a first judgment."""
+    if arm is Arm.BLIND or (arm is Arm.FIRST and saved is None):
+        return None
+    return queries.get_shown_run(db, task.id)
+
+
+@use_case(EVERYONE)
+def submit_rubrics_sheet(context: Context, person: Person, slug: str, sent: Sent) -> Submission:
+    """Save one's review of the criteria of an instance, as a further revision.
+
+    The same ``uid`` sent again is answered with what was saved the first time.
+
+    Raises:
+        StaleError: another tab saved this sheet meanwhile, or its criteria or drafts have changed.
+        InputError: a decision, a judgment or a text is missing or too long.
+        NotFoundError: the instance is not this person's to judge.
+        NotAllowedError: the study is closed, or this person may not work at it.
+    """
+    if not 8 <= len(sent.uid) <= 80:
+        raise InputError(tr("This save has no key: reload the page and confirm again."))
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        assignment = assignments.get_assignment(db, person.id, task.id, sent.position)
+        if assignment is None or assignment.arm is None:
+            raise NotGivenError(tr("This instance is not in your queue: reload the page."))
+        before = queries.get_by_uid(db, sent.uid)
+        if before is not None:
+            if (before.annotator, before.instance) != (person.id, assignment.instance):
+                raise InputError(
+                    tr("This save has the key of another save: reload the page and confirm again.")
+                )
+            return before
+        may_save(db, person, task, assignment.instance)
+        sheet = _build(db, person, task, assignment)
+        _check_fresh(sheet, sent)
+        opened_at, active_ms = _times(assignment, sent)
+        submission = Submission(
+            uid=sent.uid,
+            instance=assignment.instance,
+            annotator=person.id,
+            revision=sent.revision + 1,
+            arm=str(assignment.arm),
+            run=sheet.run.id if sheet.run else None,
+            opened_at=opened_at,
+            active_ms=active_ms,
+            submitted_at=now(),
+            lines=_check_lines(sheet, sent.lines),
+        )
+        queries.record_submission(db, submission)
+        return submission
+
+
+def _check_fresh(sheet: Sheet, sent: Sent) -> None:
+    revision = sheet.saved.revision if sheet.saved else 0
+    if revision != sent.revision:
+        raise StaleError(
+            tr(
+                "Another tab has saved this instance. Nothing was overwritten: compare the two versions and confirm "
+                "the one to keep."
+            )
+        )
+    ids = {criterion.id for criterion in sheet.criteria}
+    named = [line.id for line in sent.lines if line.id is not None]
+    shown = sheet.run.id if sheet.run else None
+    if shown != sent.run or set(named) != ids or len(named) != len(ids):
+        raise StaleError(
+            tr(
+                "The criteria or drafts of this instance have changed since you opened it: look at them again."
+            )
+        )
+
+
+def _check_lines(sheet: Sheet, sent: Sequence[SentLine]) -> tuple[Line, ...]:
+    by_id = {criterion.id: criterion for criterion in sheet.criteria}
+    added = sum(line.id is None for line in sent)
+    if added > MAX_ADDED:
+        raise InputError(tr("You can add at most {n} lines here.", n=MAX_ADDED))
+    return tuple(
+        _check_line(sheet, by_id.get(line.id or 0), line, number) for number, line in enumerate(sent, 1)
+    )
+
+
+def _check_line(sheet: Sheet, criterion: Criterion | None, line: SentLine, number: int) -> Line:
+    """Return a line as it is stored, the action compared with the criterion as it was imported or drafted."""
+    place = tr("Criterion {number}", number=number)
+    for text in (line.reason, line.evidence, line.text):
+        if len(text) > MAX_REMARK:
+            raise InputError(tr("{place}: a text is longer than {n} characters.", place=place, n=MAX_REMARK))
+    if (criterion is None) != (line.action is Action.ADD):
+        raise InputError(tr("{place}: decide on it, or reload the page.", place=place))
+    reason, evidence = line.reason.strip(), line.evidence.strip()
+    if line.action is Action.DELETE:
+        return Line(criterion.id if criterion else None, str(line.action), reason=reason)
+    if line.value is None or not sheet.scale.admits(line.value):
+        raise InputError(tr("{place}: say whether it is met.", place=place))
+    if criterion is None:
+        text, points = check_wording(line.text, place), check_points(line.points, place)
+        axis = check_name(line.axis, place)
+        return Line(None, str(Action.ADD), text, points, axis, reason, line.value, evidence)
+    judgment = sheet.judgments.get(criterion.id)
+    text, new_points = "", None
+    if line.action is Action.REVISE:
+        text = check_wording(line.text, place)
+        new_points = check_points(criterion.rubric.points if line.points is None else line.points, place)
+        if (text, new_points) == (criterion.rubric.text, criterion.rubric.points):
+            raise InputError(tr("{place}: the wording is unchanged: change it or approve it.", place=place))
+    return Line(
+        criterion.id, str(line.action), text, new_points, "", reason, line.value, evidence,
+        judgment.id if judgment else None,
+    )  # fmt: skip
+
+
+def _times(assignment: Assignment, sent: Sent) -> tuple[str, int | None]:
+    """Return opening time and active milliseconds; empty and None where they cannot be true."""
+    try:
+        opened = read_time(sent.opened_at)
+    except ValueError:
+        return "", None
+    at = utc_now()
+    if opened.tzinfo is None or opened > at:
+        return "", None
+    if assignment.opened_at:
+        opened = max(opened, read_time(assignment.opened_at))
+    wall_ms = max(0, int((at - opened).total_seconds() * 1000))
+    known = sent.active_ms is not None and sent.active_ms >= 0
+    return write_time(opened), min(sent.active_ms or 0, wall_ms) if known else None
+
+
+@use_case(EVERYONE)
+def list_rubrics_history(
+    context: Context, person: Person, slug: str, position: int
+) -> tuple[list[Criterion], list[Submission]]:
+    """See every revision that one saved of the criteria of an instance, oldest first.
+
+    Raises:
+        NotFoundError: the position is not in this person's queue.
+    """
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        assignment = assignments.get_assignment(db, person.id, task.id, position)
+        if assignment is None:
+            raise NotGivenError(tr("This instance is not in your queue: reload the page."))
+        saved = queries.list_history(db, person.id, assignment.instance)
+        return queries.list_criteria(db, assignment.instance), saved
+
+
+def kept_rubrics(criteria: Sequence[Criterion], submission: Submission) -> list[tuple[float, float | None]]:
+    """Return (points, value) of the criteria as a person left them: without those they deleted."""
+    points = {criterion.id: criterion.rubric.points for criterion in criteria}
+    kept = []
+    for line in submission.lines:
+        if line.action != Action.DELETE:
+            own = line.points if line.points is not None else points.get(line.criterion or 0, 0.0)
+            kept.append((own, line.value))
+    return kept
+
+
+def own_score(criteria: Sequence[Criterion], submission: Submission, scale: Scale) -> float | None:
+    """Return the score that follows from what a person saved of an instance."""
+    return instance_score(kept_rubrics(criteria, submission), scale)

@@ -1,0 +1,379 @@
+"""Agreement of people and of the judge by criteria of single instances, the scores, and what people changed.
+
+A unit is a criterion of one instance. Criteria are nested in their instance, and instances in their document, so that
+every interval leaves out whole documents.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+
+import numpy as np
+import pandas as pd
+
+from coeval.domain import Action, Scale
+from coeval.extensions.rubrics.scoring import MET, instance_score, overall_score
+from coeval.stats.agreement.alpha_intervals import bootstrap_alpha
+from coeval.stats.clusters import DOCUMENTS, mean_interval, parse_clusters, sums_interval
+from coeval.stats.estimates import Estimate
+from coeval.stats.rating_matrix import Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What one person said by one criterion of one instance, beside what the judge said.
+
+    ``unit`` is the same for everybody who judged by the same words: those of the draft, or the same revision or
+    addition. ``judge`` is None where the judge has no value, ``shown`` whether it stood on the person's screen.
+    """
+
+    person: str
+    instance: int
+    document: str
+    unit: Hashable
+    axis: str
+    action: Action
+    points: float
+    value: float | None
+    judge: float | None = None
+    shown: bool = False
+    arm: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedInstance:
+    """An instance with the judge's values by its criteria: (points, value) each."""
+
+    instance: int
+    document: str
+    system: str
+    judged: tuple[tuple[float, float | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceScore:
+    """The two scores of an instance. ``people`` is the mean of their scores; None stands for an undefined one."""
+
+    instance: int
+    document: str
+    system: str
+    people: float | None
+    n_people: int
+    judge: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """People with each other, and the judge with people, by the criteria of one axis or of all."""
+
+    n_criteria: int
+    n_people: int
+    alpha: Estimate
+    """Of people, over the criteria that two or more of them judged."""
+    macro_f1: Estimate
+    """Of the judge against every judgment of a person: the mean of the F1 of "met" and of "not met"."""
+    met_by_people: Estimate
+    met_by_judge: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """How many criteria people kept, revised, deleted and added, and what became of the verdicts on the screen."""
+
+    approve: int
+    revise: int
+    delete: int
+    add: int
+    verdicts_shown: int
+    verdicts_changed: int
+
+    @property
+    def changed_share(self) -> float | None:
+        """The share of the drafted criteria that were revised or deleted."""
+        drafted = self.approve + self.revise + self.delete
+        return (self.revise + self.delete) / drafted if drafted else None
+
+
+@dataclass(frozen=True, slots=True)
+class RubricsReport:
+    """All figures of a task's rubrics, over all and by axis."""
+
+    scale: Scale
+    judge: str
+    n_instances: int
+    n_documents: int
+    n_criteria: int
+    n_labels: int
+    unscored: int
+    """Criteria without a readable judgment of the judge."""
+    overall: Agreement
+    axes: Mapping[str, Agreement]
+    arms: Mapping[str, Estimate]
+    """The judge's macro-F1 against people by the arm in which they judged."""
+    changes: Changes
+    axis_changes: Mapping[str, Changes]
+    scores: Sequence[InstanceScore] = field(default_factory=list)
+    people_score: Estimate = Estimate.undefined("no instance has a score by people")
+    judge_score: Estimate = Estimate.undefined("no instance has a score by the judge")
+    difference: Estimate = Estimate.undefined("no instance has both scores")
+    """The judge's score less people's, over the instances that have both."""
+
+
+def build_report(
+    labels: Sequence[Label], judged: Sequence[JudgedInstance], scale: Scale = MET, judge: str = ""
+) -> RubricsReport:
+    """Return the figures of what people saved and of what the judge said."""
+    axes = sorted({label.axis for label in labels if label.axis})
+    scores = score_instances(labels, judged, scale)
+    values = [value for one in judged for _, value in one.judged]
+    return RubricsReport(
+        scale=scale,
+        judge=judge,
+        n_instances=len(judged),
+        n_documents=len({one.document for one in judged}),
+        n_criteria=len(values),
+        n_labels=sum(label.value is not None for label in labels),
+        unscored=sum(value is None for value in values) if judge else 0,
+        overall=measure_agreement(labels, scale),
+        axes={axis: measure_agreement([one for one in labels if one.axis == axis], scale) for axis in axes},
+        arms={
+            arm: macro_f1([one for one in labels if one.arm == arm], scale)
+            for arm in sorted({one.arm for one in labels})
+        },
+        changes=count_changes(labels),
+        axis_changes={axis: count_changes([one for one in labels if one.axis == axis]) for axis in axes},
+        scores=scores,
+        people_score=mean_score([(one.people, one.document) for one in scores], "people"),
+        judge_score=mean_score([(one.judge, one.document) for one in scores], "the judge"),
+        difference=score_difference(scores),
+    )
+
+
+# Agreement.
+
+
+def measure_agreement(labels: Sequence[Label], scale: Scale) -> Agreement:
+    """Return agreement by the criteria of these labels."""
+    judged = {label.unit: (label.judge, label.document) for label in labels if label.judge is not None}
+    return Agreement(
+        n_criteria=len({label.unit for label in labels}),
+        n_people=len({label.person for label in labels}),
+        alpha=people_alpha(labels, scale),
+        macro_f1=macro_f1(labels, scale),
+        met_by_people=met_rate([(one.value, one.document) for one in labels if one.value is not None], scale),
+        met_by_judge=met_rate(
+            [(value, document) for value, document in judged.values() if value is not None], scale
+        ),
+    )
+
+
+def people_alpha(labels: Sequence[Label], scale: Scale) -> Estimate:
+    """Return Krippendorff's alpha of people, nominal for met or not, else ordinal, with an interval over documents."""
+    given = [label for label in labels if label.value is not None]
+    if not given:
+        return Estimate.undefined("no person has judged by a criterion")
+    units = list(dict.fromkeys(label.unit for label in given))
+    place = {unit: n for n, unit in enumerate(units)}
+    people = list(dict.fromkeys(label.person for label in given))
+    table = np.full((len(people), len(units)), np.nan)
+    documents: list[str] = [""] * len(units)
+    for label in given:
+        assert label.value is not None
+        table[people.index(label.person), place[label.unit]] = label.value
+        documents[place[label.unit]] = label.document
+    clusters = parse_clusters(documents, len(units), DOCUMENTS)
+    frame = pd.DataFrame(table, index=people)
+    return bootstrap_alpha(frame, "nominal" if scale == MET else "ordinal", clusters=clusters, replicates=200)
+
+
+def macro_f1(labels: Iterable[Label], scale: Scale) -> Estimate:
+    """Return the judge's macro-F1 against every judgment of a person by words that the judge judged.
+
+    On a longer scale than met or not met, a value counts as met from the middle of the scale on. The interval leaves
+    out documents. It is undefined where people or the judge gave one verdict only.
+
+    >>> from dataclasses import replace
+    >>> made = Label("ann", 1, "d", 1, "", Action.APPROVE, 1, value=1, judge=1)
+    >>> macro_f1([made, replace(made, unit=2, value=0)], MET)  # F1 of met is 2/3, of not met 0
+    0.3333333333333333
+    """
+    pairs = [
+        (label.value, label.judge, label.document)
+        for label in labels
+        if label.value is not None and label.judge is not None
+    ]
+    if not pairs:
+        return Estimate.undefined("no criterion was judged by a person and by the judge", n=0)
+    middle = (scale.low + scale.high) / 2
+    rows = np.array(
+        [
+            [own and his, his and not own, own and not his, not own and not his]
+            for own, his in ((value >= middle, judge >= middle) for value, judge, _ in pairs)
+        ],
+        dtype=float,
+    )  # fmt: skip
+    clusters = parse_clusters([document for _, _, document in pairs], len(pairs), DOCUMENTS)
+    sums = clusters.sums(rows)
+    value = float(_f1(rows.sum(axis=0)[None, :])[0])
+    if np.isnan(value):
+        return Estimate.undefined(
+            "people gave one verdict only, so that one of the two F1 is undefined", n=len(pairs)
+        )
+    spread = sums_interval(sums, _f1, DOCUMENTS, value=value)
+    low, high = spread["ci_low"], spread["ci_high"]
+    return Estimate(value, n=len(pairs), **(spread | {"ci_low": max(low, 0.0), "ci_high": min(high, 1.0)}))
+
+
+def _f1(sums: Numbers) -> Numbers:
+    """Return the mean F1 of both verdicts for each row of (both met, judge alone, people alone, neither)."""
+    both, judge, people, neither = np.asarray(sums, dtype=float).T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        met = np.where(both + people > 0, 2 * both / (2 * both + judge + people), np.nan)
+        not_met = np.where(neither + judge > 0, 2 * neither / (2 * neither + judge + people), np.nan)
+    return np.asarray((met + not_met) / 2)
+
+
+def met_rate(values: Sequence[tuple[float, str]], scale: Scale) -> Estimate:
+    """Return the mean value as a share of the scale: of met or not met, the share that is met."""
+    if not values:
+        return Estimate.undefined("there is no judgment", n=0)
+    shares = np.array([(value - scale.low) / (scale.high - scale.low) for value, _ in values])
+    return _mean(shares, [document for _, document in values])
+
+
+def _mean(values: Numbers, documents: Sequence[str], low: float = 0.0) -> Estimate:
+    clusters = parse_clusters(list(documents), len(values), DOCUMENTS)
+    spread = mean_interval(values, clusters)
+    ends = {"ci_low": max(spread["ci_low"], low), "ci_high": min(spread["ci_high"], 1.0)}
+    return Estimate(float(values.mean()), n=len(values), **(spread | ends))
+
+
+# Scores.
+
+
+def score_instances(
+    labels: Iterable[Label], judged: Iterable[JudgedInstance], scale: Scale
+) -> list[InstanceScore]:
+    """Return people's score and the judge's of every instance that either has judged."""
+    own: dict[tuple[int, str], list[tuple[float, float | None]]] = defaultdict(list)
+    for label in labels:
+        kept = own[label.instance, label.person]
+        if label.action is not Action.DELETE:
+            kept.append((label.points, label.value))
+    people: dict[int, list[float]] = defaultdict(list)
+    for (instance, _), kept in own.items():
+        score = instance_score(kept, scale)
+        if score is not None:
+            people[instance].append(score)
+    return [
+        InstanceScore(
+            instance=one.instance,
+            document=one.document,
+            system=one.system,
+            people=fmean(people[one.instance]) if people[one.instance] else None,
+            n_people=len(people[one.instance]),
+            judge=instance_score(one.judged, scale),
+        )
+        for one in judged
+    ]
+
+
+def mean_score(scores: Iterable[tuple[float | None, str]], whose: str) -> Estimate:
+    """Return the score of all instances, clipped to 0..1 as HealthBench does, with an interval over documents."""
+    known = [(score, document) for score, document in scores if score is not None]
+    if not known:
+        return Estimate.undefined(f"no instance has a score by {whose}", n=0)
+    values = np.array([score for score, _ in known])
+    found = _mean(values, [document for _, document in known])
+    low, high = (min(1.0, max(0.0, end)) for end in found.ci)
+    return Estimate(overall_score(list(values)), **(found.details | {"ci_low": low, "ci_high": high}))
+
+
+def score_difference(scores: Iterable[InstanceScore]) -> Estimate:
+    """Return the mean of the judge's score less people's, over the instances with both; not clipped."""
+    pairs = [
+        (one.judge - one.people, one.document)
+        for one in scores
+        if one.judge is not None and one.people is not None
+    ]
+    if not pairs:
+        return Estimate.undefined("no instance has both scores", n=0)
+    values = np.array([value for value, _ in pairs])
+    spread = mean_interval(values, parse_clusters([document for _, document in pairs], len(pairs), DOCUMENTS))
+    return Estimate(float(values.mean()), n=len(pairs), **spread)
+
+
+# Changes.
+
+
+def count_changes(labels: Sequence[Label]) -> Changes:
+    """Return how many criteria were kept, revised, deleted and added, and how many verdicts were changed."""
+    actions = Counter(label.action for label in labels)
+    shown = [one for one in labels if one.shown and one.judge is not None and one.value is not None]
+    return Changes(
+        approve=actions[Action.APPROVE],
+        revise=actions[Action.REVISE],
+        delete=actions[Action.DELETE],
+        add=actions[Action.ADD],
+        verdicts_shown=len(shown),
+        verdicts_changed=sum(one.value != one.judge for one in shown),
+    )
+
+
+# The gate.
+
+EXIT_CODES = {"held": 0, "below": 3, "undecided": 4}
+"""1 stays for a command that could not do its work, and 2 for options that are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a gate says of one figure: ``outcome`` is "held", "below" or "undecided"."""
+
+    name: str
+    outcome: str
+    least: float
+    value: float
+    ci_low: float
+    ci_high: float
+    why: str = ""
+
+    def __str__(self) -> str:
+        if self.why:
+            return f"{self.name}: {self.outcome}. {self.why}"
+        interval = f"95% interval {self.ci_low:.3f} to {self.ci_high:.3f}"
+        return f"{self.name}: {self.outcome}. {self.value:.3f} ({interval}); at least {self.least:g} is asked for."
+
+
+def check_figure(name: str, figure: Estimate, least: float) -> Finding:
+    """Return whether a figure is at least so high: held where its whole interval is, below where none of it is."""
+    low, high = figure.ci
+    if not figure.defined:
+        return Finding(
+            name, "undecided", least, float("nan"), low, high, f"It is undefined: {figure.reason}."
+        )
+    if low != low:
+        why = f"It is {float(figure):.3f}, and there are too few documents for an interval."
+        return Finding(name, "undecided", least, float(figure), low, high, why)
+    outcome = "held" if low >= least else "below" if high < least else "undecided"
+    return Finding(name, outcome, least, float(figure), low, high)
+
+
+def check_share(name: str, count: int, total: int, most: float) -> Finding:
+    """Return whether a share that is known exactly is at most so high."""
+    share = count / total if total else float("nan")
+    if not total:
+        return Finding(name, "undecided", most, share, share, share, "There is nothing to count.")
+    outcome = "held" if share <= most else "below"
+    return Finding(
+        name, outcome, most, share, share, share, f"{count:,} of {total:,}; at most {most:g} is asked for."
+    )
+
+
+def outcome_of(findings: Sequence[Finding]) -> str:
+    """Return the outcome of a gate: the worst of its findings."""
+    found = {finding.outcome for finding in findings}
+    return next((one for one in ("below", "undecided") if one in found), "held")

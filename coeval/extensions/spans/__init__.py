@@ -1,0 +1,16 @@
+"""Typed error spans: MQM, ESA and typologies of your own, drafted by a model and edited by people in the text."""
+
+from __future__ import annotations
+
+from coeval.extending import Extension
+
+extension = Extension(
+    name="spans",
+    title="Spans",
+    commands=("commands:add_spans",),
+    study_tabs=("page:SpansTab",),
+    routes=("page:add_spans_api",),
+    schema=("queries:STEPS",),
+    help=(("For researchers", "help.md"),),
+    scripts=("spans.js", "spans.css"),
+)

@@ -1,0 +1,298 @@
+"""Whether people mark the same spans: token-level alpha, gamma, and precision and recall against a reference.
+
+Alpha (Krippendorff 2011) takes each token for a unit, and what an annotator marked it as for a value. Gamma (Mathet,
+Widlöcher and Métivier 2015, The unified and holistic method gamma for inter-annotator agreement) aligns the spans
+themselves, so that a shifted edge costs little and another place costs as much as no span at all. For two annotators
+the best alignment is an assignment problem and is solved exactly; more annotators are compared two by two.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from coeval.extensions.spans.annotations import Annotation, Collection, pair_up
+from coeval.extensions.spans.typology import Side, Span, Typology
+from coeval.lazy import optimize
+from coeval.stats.clusters import DOCUMENTS, cut, sums_interval
+from coeval.stats.estimates import Estimate
+from coeval.stats.rating_matrix import Numbers
+
+TOKEN = re.compile(
+    r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]|[^\W_\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]+|[^\w\s]|_+"
+)
+"""A word, a sign, or one character of a script without spaces."""
+
+NOT_TWICE = "no segment was marked by two people or more"
+NO_TEXT = "the texts are not known, so there are no tokens"
+CONSTANT = "every token is marked alike, so there is no variation to agree about"
+EMPTY = 1.0
+"""What a span without a partner costs in gamma (the delta of the empty unit)."""
+
+SHUFFLES = 30
+"""Random continua for gamma's expected disorder; the same seed gives the same value."""
+
+
+def find_tokens(text: str) -> list[tuple[int, int]]:
+    """Return where the tokens of a text begin and end.
+
+    >>> find_tokens("Ein Satz.")
+    [(0, 3), (4, 8), (8, 9)]
+    """
+    return [match.span() for match in TOKEN.finditer(text)]
+
+
+def label_tokens(annotation: Annotation, typology: Typology, side: Side = Side.OUTPUT) -> list[int]:
+    """Return the severity of each token: 0 for none, else from 1 in the order of the typology's weights."""
+    order = sorted({one.weight for one in typology.severities})
+    ranks = {one.name.casefold(): 1 + order.index(one.weight) for one in typology.severities}
+    tokens = find_tokens(annotation.text(side))
+    labels = [0] * len(tokens)
+    for span in annotation.spans:
+        if span.side is not side or not span.placed:
+            continue
+        start, end = span.edges
+        rank = ranks.get(span.severity.casefold(), 1)
+        for place, (first, last) in enumerate(tokens):
+            if first < end and start < last:
+                labels[place] = max(labels[place], rank)
+    return labels
+
+
+def _alphas(rows: Numbers, distance: Numbers) -> Numbers:
+    """Return alpha of each replicate from its coincidences (replicates x categories squared)."""
+    size = len(distance)
+    tables = rows.reshape(-1, size, size)
+    totals = tables.sum(axis=2)
+    n = totals.sum(axis=1)
+    observed = (tables * distance).sum(axis=(1, 2)) * (n - 1)
+    expected = np.einsum("ri,ij,rj->r", totals, distance, totals)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(expected > 0, 1 - observed / expected, np.nan)
+
+
+def _coincidences(labels: Sequence[Sequence[int]], size: int) -> Numbers:
+    """Return the coincidence matrix of one text: what annotators said of its tokens, two by two."""
+    table = np.zeros((size, size))
+    for a, b in combinations(labels, 2):
+        np.add.at(table, (np.asarray(a, dtype=int), np.asarray(b, dtype=int)), 1.0)
+    return (table + table.T) / (len(labels) - 1)
+
+
+def measure_alpha(collection: Collection, typology: Typology, *, severities: bool = False) -> Estimate:
+    """Return token-level alpha with its interval over documents; nominal, on marked or not, or on severities."""
+    shared = {key: group for key, group in pair_up(collection.annotations).items() if len(group) > 1}
+    if not shared:
+        return Estimate.undefined(NOT_TWICE)
+    size = len(typology.severities) + 2 if severities else 2
+    sums: dict[str, Numbers] = defaultdict(lambda: np.zeros((size, size)))
+    tokens = 0
+    for key, group in shared.items():
+        texts = {one.output for one in group if one.output}
+        if len(texts) != 1:
+            continue
+        labels = [label_tokens(one, typology) for one in group if one.output]
+        if len(labels) < 2:
+            continue
+        tokens += len(labels[0])
+        plain = labels if severities else [[min(label, 1) for label in one] for one in labels]
+        sums[collection.document_of(key)] += _coincidences(plain, size)
+    if not tokens:
+        return Estimate.undefined(NO_TEXT)
+    rows = np.array([table.ravel() for table in sums.values()])
+    distance = 1 - np.eye(size)
+    value = float(_alphas(rows.sum(axis=0)[None, :], distance)[0])
+    details = {"n_units": tokens, "n_segments": len(shared), "level": "nominal", "unit": "token"}
+    if np.isnan(value):
+        return Estimate.undefined(CONSTANT, **details)
+    spread = cut(
+        sums_interval(rows, lambda given: _alphas(given, distance), DOCUMENTS, value=value), -1.0, 1.0
+    )
+    return Estimate(value, **details, **spread)
+
+
+# Gamma: the best alignment of two annotators' spans, against that of random ones.
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A span in a continuum: a document whose texts stand one behind the other. ``text`` is the number of its text."""
+
+    start: float
+    end: float
+    kind: str
+    text: int
+
+
+def _costs(mine: Sequence[Unit], others: Sequence[Unit]) -> Numbers:
+    """Return the dissimilarity of every two units: positional and categorical (Mathet et al. 2015, section 4)."""
+    a = np.array([(unit.start, unit.end) for unit in mine]).reshape(-1, 1, 2)
+    b = np.array([(unit.start, unit.end) for unit in others]).reshape(1, -1, 2)
+    lengths = (a[..., 1] - a[..., 0]) + (b[..., 1] - b[..., 0])
+    place = ((np.abs(a[..., 0] - b[..., 0]) + np.abs(a[..., 1] - b[..., 1])) / lengths) ** 2 * EMPTY
+    kinds = np.array([[one.kind != two.kind for two in others] for one in mine], dtype=float) * EMPTY
+    apart = np.array([[one.text != two.text for two in others] for one in mine])
+    return np.where(apart, np.inf, place + kinds)
+
+
+def find_disorder(mine: Sequence[Unit], others: Sequence[Unit]) -> float:
+    """Return the cost of the best alignment of two annotators' units, found exactly.
+
+    A unit is aligned with one of the other annotator's, or with none, which costs ``EMPTY``.
+
+    >>> find_disorder([Unit(0, 4, "x", 0)], [Unit(0, 4, "x", 0), Unit(9, 12, "x", 0)])
+    1.0
+    """
+    if not mine or not others:
+        return EMPTY * (len(mine) + len(others))
+    costs = np.minimum(
+        _costs(mine, others), 2 * EMPTY
+    )  # to align two costs never more than to leave both alone
+    rows, columns = optimize.linear_sum_assignment(costs - 2 * EMPTY)
+    return float((costs[rows, columns] - 2 * EMPTY).sum() + EMPTY * (len(mine) + len(others)))
+
+
+def _shuffle(units: Sequence[Unit], length: float, rng: np.random.Generator) -> list[Unit]:
+    """Return the units moved along the continuum, round its end, by a random distance."""
+    pivot = rng.uniform(0, length)
+    moved = []
+    for unit in units:
+        start = unit.start - pivot if unit.start >= pivot else unit.start - pivot + length
+        moved.append(Unit(start, start + unit.end - unit.start, unit.kind, 0))
+    return moved
+
+
+def measure_gamma(collection: Collection, *, seed: int = 1) -> Estimate:
+    """Return gamma of the spans in the output, with its interval over documents.
+
+    Observed and expected disorder are added up over documents and pairs of annotators. Expected disorder is the mean of
+    ``SHUFFLES`` random continua of the document, each made of an annotator's own units, moved round.
+    """
+    continua = list(_list_continua(collection))
+    if not continua:
+        return Estimate.undefined(NOT_TWICE)
+    rng = np.random.default_rng(seed)
+    sums: dict[str, Numbers] = defaultdict(lambda: np.zeros(2))
+    units = 0
+    for document, length, first, second in continua:
+        units += len(first) + len(second)
+        if not first and not second:
+            continue
+        observed = find_disorder(first, second)
+        both = (first, second)
+        drawn = [
+            find_disorder(*(_shuffle(both[rng.integers(2)], length, rng) for _ in both))
+            for _ in range(SHUFFLES)
+        ]
+        sums[document] += (observed, float(np.mean(drawn)))
+    details = {"n_spans": units, "n_documents": len(sums), "samples": SHUFFLES, "unit": "span", "seed": seed}
+    rows = np.array(list(sums.values())).reshape(-1, 2)
+    total = rows.sum(axis=0)
+    if not total[1] > 0:
+        return Estimate.undefined("nobody marked a span, so there is nothing to align", **details)
+    value = float(1 - total[0] / total[1])
+    spread = sums_interval(rows, lambda given: 1 - given[:, 0] / given[:, 1], DOCUMENTS, value=value)
+    return Estimate(value, **details, **(spread | {"ci_high": min(spread["ci_high"], 1.0)}))
+
+
+def _list_continua(collection: Collection) -> Iterator[tuple[str, float, list[Unit], list[Unit]]]:
+    """Yield the document, its length, and the units of every two annotators who share texts of it."""
+    shared: dict[tuple[str, str, str], list[tuple[Annotation, Annotation]]] = defaultdict(list)
+    for key, group in pair_up(collection.annotations).items():
+        for a, b in combinations(sorted(group, key=lambda one: one.annotator), 2):
+            document = f"{collection.document_of(key)} {key[0]}"
+            shared[document, a.annotator, b.annotator].append((a, b))
+    for (document, _, _), pairs in shared.items():
+        place, units = 0.0, ([], [])  # type: tuple[float, tuple[list[Unit], list[Unit]]]
+        for number, pair in enumerate(pairs):
+            ends = [span.edges[1] for one in pair for span in one.spans if span.placed]
+            for own, one in zip(units, pair, strict=True):
+                own += [
+                    Unit(
+                        place + span.edges[0],
+                        place + span.edges[1],
+                        f"{span.severity}/{span.category}",
+                        number,
+                    )
+                    for span in one.spans
+                    if span.placed and span.side is Side.OUTPUT
+                ]
+            place += max([len(pair[0].output), len(pair[1].output), *ends, 1]) + 1
+        yield document.rpartition(" ")[0], place, *units
+
+
+# Precision and recall against a reference.
+
+HALF = 0.5
+"""The credit for a character that both mark, with another severity, as in WMT's task of 2023."""
+
+
+def compare_with_reference(found: Collection, reference: Collection) -> dict[str, Estimate]:
+    """Return precision, recall and F1 by characters and by spans, with intervals over documents.
+
+    By characters, another severity gets half the credit. By spans, a span is found if it shares a character with one of
+    the reference. Segments that only one of the two has are left out; the reference is the first annotator of each.
+    """
+    gold = {key: group[0] for key, group in pair_up(reference.annotations).items()}
+    sums: dict[str, Numbers] = defaultdict(lambda: np.zeros(7))
+    for key, group in pair_up(found.annotations).items():
+        for one in group if key in gold else ():
+            sums[reference.document_of(key)] += _overlaps(one.spans, gold[key].spans)
+    rows = np.array(list(sums.values())).reshape(-1, 7)
+    if not len(rows):
+        reason = "no segment is in both"
+        return {name: Estimate.undefined(reason) for name in _RATIOS}
+    estimates = {}
+    for name, ratio in _RATIOS.items():
+        with np.errstate(invalid="ignore", divide="ignore"):
+            value = float(ratio(rows.sum(axis=0)[None, :])[0])
+            details: dict[str, Any] = {"n_spans": int(rows[:, 4].sum()), "n_reference": int(rows[:, 6].sum())}
+            if np.isnan(value):
+                estimates[name] = Estimate.undefined("there is no span", **details)
+                continue
+            spread = cut(sums_interval(rows, ratio, DOCUMENTS, value=value), 0.0, 1.0)
+        estimates[name] = Estimate(value, **details, **spread)
+    return estimates
+
+
+def _overlaps(mine: Sequence[Span], gold: Sequence[Span]) -> Numbers:
+    """Return credit, characters marked, characters of the reference; spans right, spans, spans found, spans of it."""
+    ours, theirs = _by_character(mine), _by_character(gold)
+    credit = sum(1.0 if severity == theirs[at] else HALF for at, severity in ours.items() if at in theirs)
+    own, reference = [one for one in mine if one.placed], [one for one in gold if one.placed]
+    right = sum(any(one.overlap(other) for other in reference) for one in own)
+    hit = sum(any(one.overlap(other) for other in own) for one in reference)
+    return np.array([credit, len(ours), len(theirs), right, len(own), hit, len(reference)], dtype=float)
+
+
+def _by_character(spans: Sequence[Span]) -> Mapping[tuple[Side, int], str]:
+    marked: dict[tuple[Side, int], str] = {}
+    for span in spans:
+        if span.placed:
+            marked |= {(span.side, at): span.severity.casefold() for at in range(*span.edges)}
+    return marked
+
+
+def _ratio(top: int, bottom: int) -> Any:
+    return lambda rows: rows[:, top] / rows[:, bottom]
+
+
+def _f1(rows: Numbers, top: int, mine: int, hit: int, gold: int) -> Numbers:
+    precision, recall = rows[:, top] / rows[:, mine], rows[:, hit] / rows[:, gold]
+    return 2 * precision * recall / (precision + recall)
+
+
+_RATIOS: dict[str, Any] = {
+    "character precision": _ratio(0, 1),
+    "character recall": _ratio(0, 2),
+    "character F1": lambda rows: _f1(rows, 0, 1, 0, 2),
+    "span precision": _ratio(3, 4),
+    "span recall": _ratio(5, 6),
+    "span F1": lambda rows: _f1(rows, 3, 4, 5, 6),
+}

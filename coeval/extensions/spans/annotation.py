@@ -1,0 +1,276 @@
+"""A person marks spans: the next instance with its draft, and saving what the person made of it.
+
+The arm of an instance is the one that the study draws for this person; the Scrutiny tab shows the same arm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from coeval.clock import read_time, utc_now
+from coeval.domain import Arm, Assignment, Instance, Person, Task
+from coeval.errors import InputError, NotGivenError, StaleError
+from coeval.extensions.spans import queries
+from coeval.extensions.spans.queries import SpanDraft, SpanRun, SpanSubmission
+from coeval.extensions.spans.rows import SentSpan, SpanRow, arrange, check_score, plant_span, settle
+from coeval.extensions.spans.typology import Span, Typology
+from coeval.language import later, tr
+from coeval.store import Database
+from coeval.store.queries import assignments, tasks
+from coeval.usecases.access import EVERYONE, OWNERS, TEAM, Context, require_task, use_case
+from coeval.usecases.scrutiny import policies
+from coeval.usecases.scrutiny.queue import ensure_queue
+
+STALE = later(
+    "Another tab has saved these spans. Nothing was overwritten: compare the two versions and save the one to keep."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One screen. Without an instance nothing is left to mark; ``shown`` is the draft as this person sees it."""
+
+    task: Task
+    typology: Typology
+    total: int
+    done: int
+    position: int = 0
+    assignment: Assignment | None = None
+    instance: Instance | None = None
+    system: str = ""
+    draft: SpanDraft | None = None
+    shown: tuple[Span, ...] = ()
+    planted: Span | None = None
+    awaits_first: bool = False
+    """Whether spans are asked for before the draft is shown."""
+    unread: bool = False
+    """Whether there is a draft that could not be read."""
+    saved: SpanSubmission | None = None
+    guidelines: str = ""
+    idle_seconds: int = 60
+    waits: bool = False
+    """Whether the rest waits for drafts."""
+
+    @property
+    def revision(self) -> int:
+        return self.saved.revision if self.saved else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A place: a position, an instance, or (both None) the first that is left; ``step`` goes on from there."""
+
+    position: int | None = None
+    instance: int | None = None
+    step: int = 0
+    """1 for the next instance that is left, -1 for the one before, 0 to stay."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentSheet:
+    """What a browser sends to save the spans of one instance."""
+
+    uid: str
+    instance: int
+    draft: int | None
+    revision: int
+    rows: tuple[SentSpan, ...]
+    score: float | None = None
+    bulk: bool = False
+    active_ms: int | None = None
+
+
+@use_case(EVERYONE)
+def get_typology(context: Context, person: Person, slug: str) -> Typology | None:
+    """See the typology of a task; None if its spans are not marked."""
+    with context.store.read() as db:
+        return queries.get_typology(db, require_task(db, slug).id)
+
+
+@use_case(OWNERS)
+def set_typology(context: Context, person: Person, slug: str, typology: Typology) -> None:
+    """Have people mark spans of a task by a typology.
+
+    Raises:
+        InputError: people have saved spans by another typology.
+    """
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        current = queries.get_typology(db, task.id)
+        if current is not None and current.to_json() == typology.to_json():
+            return
+        saves = queries.count_saves(db, task.id)
+        if current is not None and saves:
+            raise InputError(
+                f"People have saved spans by “{current.title}” ({saves:,} saves): import the texts as another task for "
+                "another typology."
+            )
+        queries.set_typology(db, task.id, typology, person.name)
+
+
+@use_case(TEAM)
+def list_span_runs(context: Context, person: Person, slug: str) -> Sequence[tuple[SpanRun, int, int]]:
+    """See the runs that drafted spans, each with the number of drafts and of unreadable answers."""
+    with context.store.read() as db:
+        return queries.list_runs(db, require_task(db, slug).id)
+
+
+@use_case(EVERYONE)
+def open_sheet(context: Context, person: Person, slug: str, where: Where = Where()) -> Sheet | None:
+    """Open the spans of an instance of one's own queue; None if spans of this task are not marked.
+
+    Raises:
+        NotGivenError: the instance or the position is not in this person's queue.
+    """
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        if queries.get_typology(db, task.id) is None:
+            return None
+    ensure_queue(context, person, task)
+    with context.store.write() as db:
+        return _open(db, person, task, where)
+
+
+def _open(db: Database, person: Person, task: Task, where: Where) -> Sheet:
+    typology = queries.get_typology(db, task.id)
+    assert typology is not None
+    run = queries.get_run(db, task.id)
+    design = tasks.get_design(db, task.id)
+    waited = (run.id if run else 0) if design.wait_for_drafts else -1
+    assignment = _find(db, person, task, where, waited)
+    total = assignments.count_assignments(db, person.id, task.id)["total"]
+    done = queries.count_done(db, person.id, task.id)
+    empty = Sheet(task, typology, total, done, waits=waited >= 0 and done < total)
+    if assignment is None:
+        return empty
+    opened = policies.may_open(db, task, person, assignment, ())
+    sheet = replace(
+        empty,
+        waits=False,
+        position=opened.position,
+        assignment=opened,
+        instance=tasks.get_instance(db, opened.instance),
+        saved=queries.get_submission(db, person.id, opened.instance),
+        guidelines=policies.get_guidelines(db, person, task),
+        idle_seconds=design.idle_seconds,
+    )
+    if not design.hide_systems and sheet.instance:
+        sheet = replace(sheet, system=sheet.instance.system)
+    return _show_draft(db, person, sheet, run, design.planted_share)
+
+
+def _find(db: Database, person: Person, task: Task, where: Where, waited: int) -> Assignment | None:
+    here: Assignment | None = None
+    if where.instance is not None:
+        here = assignments.find_assignment(db, person.id, where.instance)
+    elif where.position is not None:
+        here = assignments.get_assignment(db, person.id, task.id, where.position)
+    if (where.instance, where.position) != (None, None) and (here is None or here.task != task.id):
+        raise NotGivenError(tr("That instance is not in your queue: reload the page."))
+    if here is not None and not where.step:
+        return here
+    after = here.position if here else 0
+
+    def find(beyond: int, *, backwards: bool = False, done: bool = False) -> Assignment | None:
+        return queries.find_next(db, person.id, task.id, beyond, run=waited, backwards=backwards, done=done)
+
+    if where.step < 0:
+        return find(after, backwards=True, done=True) or here
+    return find(after) or find(0)
+
+
+def _show_draft(
+    db: Database, person: Person, sheet: Sheet, run: SpanRun | None, planted_share: float
+) -> Sheet:
+    """Return the sheet with the draft as this person may see it: the one saved against, else the newest run's."""
+    assert sheet.assignment is not None and sheet.instance is not None
+    arm, saved, instance = sheet.assignment.arm, sheet.saved, sheet.instance
+    if arm not in (Arm.ASSISTED, Arm.FIRST):
+        return (
+            sheet  # the arms that show a part of a draft show none of its spans: a span is all there is of it
+        )
+    draft = queries.get_draft_by_id(db, saved.draft) if saved and saved.draft else None
+    if draft is None and (saved is None or saved.first):
+        draft = queries.get_draft(db, run.id, instance.id) if run else None
+    if draft is None:
+        return sheet
+    if draft.reason:
+        return replace(sheet, unread=True)
+    if arm is Arm.FIRST and saved is None:
+        return replace(sheet, awaits_first=True)
+    planted = None
+    if arm is Arm.ASSISTED:
+        drawn = queries.get_planted(db, person.id, instance.id)
+        if drawn is None:
+            seed = tasks.get_seed(db, sheet.task.id)
+            planted = plant_span(
+                seed, person.id, instance.id, planted_share, draft.spans, instance.output, sheet.typology
+            )
+            queries.record_planted(db, person.id, instance.id, draft.id, planted)
+        elif drawn[0] == draft.id:
+            planted = drawn[1]
+    shown = arrange([*draft.spans, planted] if planted else draft.spans)
+    return replace(sheet, draft=draft, shown=tuple(shown), planted=planted)
+
+
+@use_case(EVERYONE)
+def save_spans(context: Context, person: Person, slug: str, sent: SentSheet) -> SpanSubmission:
+    """Save one's spans of an instance, as a further revision.
+
+    The same ``uid`` sent again is answered with what was saved the first time.
+
+    Raises:
+        StaleError: another tab saved these spans meanwhile, or the draft shown has changed.
+        InputError: a decision or the score is missing, or a span cannot be.
+        NotGivenError: the instance is not this person's.
+        NotAllowedError: the study is closed.
+    """
+    if not 8 <= len(sent.uid) <= 80:
+        raise InputError(tr("This save has no key: reload the page and confirm again."))
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        before = queries.get_by_uid(db, sent.uid)
+        if before is not None:
+            if (before.annotator, before.instance) != (person.id, sent.instance):
+                raise InputError(
+                    tr("This save has the key of another save: reload the page and confirm again.")
+                )
+            return before
+        policies.may_save(db, person, task, sent.instance)
+        if queries.get_typology(db, task.id) is None:
+            raise InputError(tr("Spans of this task are not marked: reload the page."))
+        sheet = _open(db, person, task, Where(instance=sent.instance))
+        assert sheet.assignment is not None and sheet.instance is not None
+        if sheet.revision != sent.revision or (sheet.draft.id if sheet.draft else None) != sent.draft:
+            raise StaleError(tr(STALE))
+        rows = settle(
+            sheet.shown, sheet.planted, sent.rows, sheet.typology, sheet.instance.input, sheet.instance.output
+        )
+        saved = queries.record_submission(db, _build(sheet, person, sent, rows))
+        policies.saved(db, person, task)
+    return saved
+
+
+def _build(sheet: Sheet, person: Person, sent: SentSheet, rows: tuple[SpanRow, ...]) -> SpanSubmission:
+    assert sheet.assignment is not None and sheet.assignment.arm is not None
+    is_blind = sheet.assignment.arm is Arm.BLIND
+    open_ms = None
+    if sent.active_ms is not None and sheet.assignment.opened_at:
+        # nobody is active for longer than the instance was open
+        passed = utc_now() - read_time(sheet.assignment.opened_at)
+        open_ms = max(0, min(sent.active_ms, int(passed.total_seconds() * 1000)))
+    return SpanSubmission(
+        uid=sent.uid,
+        annotator=person.id,
+        instance=sent.instance,
+        draft=sheet.draft.id if sheet.draft else None,
+        # where there was nothing to show, the save is kept apart from those of the arm
+        arm=sheet.assignment.arm if sheet.draft or sheet.awaits_first or is_blind else Arm.UNDRAFTED,
+        revision=sheet.revision + 1,
+        rows=rows,
+        score=check_score(sent.score, sheet.typology),
+        first=sheet.awaits_first,
+        bulk=sent.bulk,
+        active_ms=open_ms,
+    )

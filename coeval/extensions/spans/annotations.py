@@ -1,0 +1,158 @@
+"""What one person, or one model, marked in one segment; and the scores of segments and systems that follow.
+
+Every importer gives ``Annotation`` values, and so does the store: the statistics do not know where they come from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import fmean
+
+from coeval.errors import InputError
+from coeval.extensions.spans.typology import Scoring, Side, Span, Typology
+
+MODEL = "model"
+"""The annotator's name where a file gives a model's spans without its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """A deliberate error in the text that people saw: ``pair`` names it, ``bad`` tells it from its clean twin.
+
+    ``changed`` are the offsets that differ from the twin, where both texts are known.
+    """
+
+    pair: str
+    bad: bool
+    changed: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """The spans of one segment of one system by one annotator. ``segment`` is the number of a line, from 0."""
+
+    system: str
+    segment: int
+    annotator: str
+    spans: tuple[Span, ...] = ()
+    document: str = ""
+    source: str = ""
+    output: str = ""
+    score: float | None = None
+    """From 0 to 100, given by the annotator after the spans; None where the scoring does not ask for it."""
+    arm: str = ""
+    """``assisted`` with a draft, ``blind`` without one, empty where nothing says so."""
+    draft: tuple[Span, ...] | None = None
+    """The spans that were shown; None if there was no draft, or the file does not hold it."""
+    false: tuple[Span, ...] = ()
+    """The spans of the draft that were planted: they mark words without an error."""
+    kept: frozenset[int] = frozenset()
+    """Places in ``spans`` of those that come from the draft, where the file says so."""
+    seconds: float | None = None
+    saved_at: str = ""
+    name: str = ""
+    """The item's id in the file, or the instance's id in the study."""
+    planted: Planted | None = None
+    unscored: str = ""
+    """Why nothing could be read, for a model's answer; such a segment has no score."""
+
+    @property
+    def key(self) -> tuple[str, int]:
+        return self.system, self.segment
+
+    def text(self, side: Side) -> str:
+        return self.output if side is Side.OUTPUT else self.source
+
+
+def score_annotation(annotation: Annotation, typology: Typology) -> float | None:
+    """Return the score of one annotation: minus the weights of its spans, or the number that the person gave."""
+    if annotation.unscored:
+        return None
+    return annotation.score if typology.scoring is Scoring.ESA else typology.score(annotation.spans)
+
+
+def score_segments(annotations: Iterable[Annotation], typology: Typology) -> dict[tuple[str, int], float]:
+    """Return the mean score of each (system, segment) over its annotators; segments without a score are left out."""
+    given: dict[tuple[str, int], list[float]] = defaultdict(list)
+    for one in annotations:
+        score = score_annotation(one, typology)
+        if score is not None:
+            given[one.key].append(score)
+    return {key: fmean(scores) for key, scores in given.items()}
+
+
+def score_systems(segments: Mapping[tuple[str, int], float]) -> dict[str, float]:
+    """Return the mean of each system's segments, the best system first."""
+    given: dict[str, list[float]] = defaultdict(list)
+    for (system, _), score in segments.items():
+        given[system].append(score)
+    means = {system: math.fsum(scores) / len(scores) for system, scores in given.items()}
+    return dict(sorted(means.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def keep_latest(annotations: Iterable[Annotation]) -> list[Annotation]:
+    """Return the last save of each person and item, in the order in which the items first came."""
+    latest: dict[tuple[str, int, str, str], Annotation] = {}
+    for one in annotations:
+        key = (
+            one.system,
+            one.segment,
+            one.annotator,
+            one.planted.pair + str(one.planted.bad) if one.planted else "",
+        )
+        known = latest.get(key)
+        if known is None or one.saved_at >= known.saved_at:
+            latest[key] = one
+    return list(latest.values())
+
+
+def pair_up(annotations: Iterable[Annotation]) -> dict[tuple[str, int], list[Annotation]]:
+    """Return the annotations of each segment, without planted errors, one for each annotator."""
+    found: dict[tuple[str, int], dict[str, Annotation]] = defaultdict(dict)
+    for one in annotations:
+        if one.planted is None or not one.planted.bad:
+            found[one.key].setdefault(one.annotator, one)
+    return {key: list(by.values()) for key, by in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """Annotations with the documents of their segments; what a file held and was left out is in ``notes``."""
+
+    annotations: tuple[Annotation, ...]
+    documents: Mapping[int, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def systems(self) -> list[str]:
+        return sorted({one.system for one in self.annotations})
+
+    def document_of(self, key: tuple[str, int]) -> str:
+        """Return the document of a segment; a segment without one is a document of its own."""
+        return self.documents.get(key[1], "") or f"segment {key[1]}"
+
+    def select(self, *, arm: str = "", annotators: Sequence[str] = ()) -> Collection:
+        """Return the annotations of one arm, or of some annotators.
+
+        Raises:
+            InputError: nothing is left.
+        """
+        left = [
+            one
+            for one in self.annotations
+            if (not arm or one.arm == arm) and (not annotators or one.annotator in annotators)
+        ]
+        if not left:
+            raise InputError(
+                f"No annotation is left for {arm or ', '.join(annotators)[:200]}: choose others."
+            )
+        return replace(self, annotations=tuple(left))
+
+
+def collect(annotations: Iterable[Annotation], notes: Iterable[str] = ()) -> Collection:
+    """Return a collection, with the documents as the annotations name them."""
+    kept = tuple(annotations)
+    return Collection(kept, {one.segment: one.document for one in kept if one.document}, tuple(notes))

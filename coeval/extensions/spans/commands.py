@@ -1,0 +1,279 @@
+"""``python -m coeval spans``: files of error spans read, scored, compared and converted, and spans of a study."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coeval.cli.results import Parsers, build_reporting, report
+from coeval.errors import InputError
+from coeval.usecases.access import OPERATOR, Context
+
+if TYPE_CHECKING:
+    from coeval.extensions.spans.annotations import Collection
+    from coeval.extensions.spans.typology import Typology
+
+
+def add_spans(parsers: Parsers) -> None:
+    spans = parsers.commands.add_parser(
+        "spans", help="typed error spans (MQM, ESA): files, scores, drafts, statistics"
+    )
+    actions = spans.add_subparsers(required=True, metavar="ACTION")
+    _add_typologies(actions)
+    _add_stats(actions)
+    _add_compare(actions)
+    _add_convert(actions)
+    _add_study(actions, parsers)
+
+
+def _add_typologies(actions: argparse._SubParsersAction) -> None:
+    command = actions.add_parser(
+        "typologies", parents=[build_reporting()], help="list typologies, or show one as JSON"
+    )
+    command.add_argument("name", nargs="?", help="a typology, or a JSON file of your own")
+    command.set_defaults(command=_typologies, opens_file=False)
+
+
+def _add_stats(actions: argparse._SubParsersAction) -> None:
+    command = actions.add_parser("stats", parents=[build_reporting()], help="statistics of files of spans")
+    _add_files(command, "+")
+    command.add_argument(
+        "--reference", type=Path, metavar="FILE", help="spans to compute precision and recall against"
+    )
+    command.set_defaults(command=_stats, opens_file=False)
+
+
+def _add_compare(actions: argparse._SubParsersAction) -> None:
+    command = actions.add_parser(
+        "compare",
+        parents=[build_reporting()],
+        help="compare segment and system scores with a published score file",
+    )
+    _add_files(command, "+")
+    command.add_argument(
+        "--scores", type=Path, required=True, metavar="FILE", help="published .seg.score file"
+    )
+    command.set_defaults(command=_compare, opens_file=False)
+
+
+def _add_convert(actions: argparse._SubParsersAction) -> None:
+    command = actions.add_parser(
+        "convert", parents=[build_reporting()], help="write files of spans in another format"
+    )
+    _add_files(command, "+")
+    command.add_argument("--as", dest="to", required=True, metavar="FORMAT", help="format of the new file")
+    command.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="the new file; it must not exist"
+    )
+    command.set_defaults(command=_convert, opens_file=False)
+
+
+def _add_study(actions: argparse._SubParsersAction, parsers: Parsers) -> None:
+    task = parsers.task_reported
+    setup = actions.add_parser("set-up", parents=[task], help="have people mark spans in a study")
+    setup.add_argument("--typology", required=True, help="mqm, wmt, esa, frank, or a JSON file")
+    setup.set_defaults(command=_set_up)
+    taken = actions.add_parser(
+        "import", parents=[task], help="import spans of people and models into a study"
+    )
+    _add_files(taken, "+")
+    taken.add_argument(
+        "--label", default="imported spans", help="label of the run that holds the drafts of a model"
+    )
+    taken.add_argument(
+        "--kept-as-draft",
+        action="store_true",
+        help="take the spans that annotators kept as the draft (ESA campaigns)",
+    )
+    taken.set_defaults(command=_import, makes_file=True)
+    draft = actions.add_parser("draft", parents=[task], help="have a model draft the spans of every instance")
+    draft.add_argument("--model", default="")
+    draft.add_argument(
+        "--label", default="", help="label of the run (default: the model); the same label goes on"
+    )
+    draft.add_argument("--temperature", type=float)
+    draft.add_argument("--max-tokens", type=int, metavar="N", help="token limit per answer")
+    draft.add_argument("--templates", default="", metavar="DIR", help="folder with your copy of spans-mqm.md")
+    draft.add_argument("--limit", type=int, default=0, metavar="N", help="draft at most N instances now")
+    draft.add_argument("--again", action="store_true", help="send unscored instances again")
+    draft.add_argument("--replay", action="store_true", help="use answers of the ledger only")
+    draft.set_defaults(command=_draft)
+    told = actions.add_parser("report", parents=[task], help="statistics of the spans of a study")
+    told.add_argument("--arm", default="", choices=["blind", "assisted", "first"], help="only this arm")
+    told.set_defaults(command=_report, only_reads=True)
+    export = actions.add_parser("export", parents=[task], help="write the spans of a study to a file")
+    export.add_argument(
+        "--as", dest="to", required=True, metavar="FORMAT", help="mqm-tsv, esa-csv, thresh, ..."
+    )
+    export.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="the new file; it must not exist"
+    )
+    export.add_argument(
+        "--of", default="people", choices=["people", "drafts"], help="whose spans (default: people)"
+    )
+    export.set_defaults(command=_export, only_reads=True)
+
+
+def _set_up(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.spans.annotation import set_typology
+    from coeval.extensions.spans.typology import load_typology
+
+    typology = load_typology(options.typology)
+    set_typology(context, OPERATOR, options.task, typology)
+    report(options, typology.to_json(), [f"{options.task}: people mark spans by “{typology.title}”."])
+
+
+def _import(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.spans.study import import_spans
+
+    collection, typology = load_files(options)
+    done = import_spans(
+        context,
+        OPERATOR,
+        options.task,
+        collection,
+        typology,
+        label=options.label,
+        kept_as_draft=options.kept_as_draft,
+    )
+    report(options, done, [*done.notes, done])
+
+
+def _draft(context: Context, options: argparse.Namespace) -> None:
+    import asyncio
+    import sys
+
+    from coeval.extensions.spans.drafting import SpanSettings, draft_spans
+
+    names = ("model", "label", "temperature", "max_tokens", "templates", "limit", "again", "replay")
+    settings = SpanSettings(**{name: getattr(options, name) for name in names})
+    done = asyncio.run(
+        draft_spans(
+            context, OPERATOR, options.task, settings, lambda progress: print(progress, file=sys.stderr)
+        )
+    )
+    report(options, done, [done, *(f"  {n:,} unscored: {reason}" for reason, n in done.reasons.items())])
+    if done.stopped:
+        raise SystemExit(1)
+
+
+def _report(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.spans.annotation import list_span_runs
+    from coeval.extensions.spans.report import describe_study, to_json, write_lines
+    from coeval.extensions.spans.study import read_study
+
+    people, drafts, typology = read_study(context, OPERATOR, options.task)
+    people = people.select(arm=options.arm) if options.arm else people
+    found = describe_study(people, drafts, typology)
+    runs = {one.label: (n, unread) for one, n, unread in list_span_runs(context, OPERATOR, options.task)}
+    found["runs"] = {label: {"drafts": n, "unscored": unread} for label, (n, unread) in runs.items()}
+    told = [f"Run “{label}”: {n:,} drafts, {unread:,} unscored" for label, (n, unread) in runs.items()]
+    report(options, to_json(found), [*write_lines(found), *told])
+
+
+def _export(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.spans.files import write_file
+    from coeval.extensions.spans.study import read_study
+
+    people, drafts, typology = read_study(context, OPERATOR, options.task)
+    chosen = people if options.of == "people" else drafts
+    write_new(options.out, write_file(chosen, typology, options.to))
+    done: dict[str, Any] = {"path": options.out, "annotations": len(chosen.annotations)}
+    report(options, done, [f"{options.out}: {len(chosen.annotations):,} annotations"])
+
+
+def _add_files(command: argparse.ArgumentParser, number: str) -> None:
+    add = command.add_argument
+    add("files", type=Path, nargs=number, metavar="FILE", help="files of one format")
+    add("--format", default="", help="format of the files (default: by the ending)")
+    add("--typology", default="", help="mqm, wmt, esa, frank, or a JSON file (default: by the format)")
+    add(
+        "--items",
+        type=Path,
+        metavar="FILE",
+        help="texts and lines of the items (ESA: itemID, documentID, line, targetText)",
+    )
+    add("--documents", type=Path, metavar="FILE", help="document of each line (mt-metrics-eval: en-de.docs)")
+    add("--people", type=Path, metavar="FILE", help="annotator of each login (ESA: AnnotatorID, login)")
+    add("--arm", default="", choices=["blind", "assisted"], help="how all segments were shown")
+
+
+def load_files(options: argparse.Namespace, *files: Path) -> tuple[Collection, Typology]:
+    """Return the annotations of the files that a command names, or of other ``files``, and their typology."""
+    from coeval.extensions.spans.files import read_files
+    from coeval.extensions.spans.reading import Further
+
+    further = Further(options.items, options.documents, options.people, options.arm)
+    return read_files(files or options.files, further, format=options.format, typology=options.typology)
+
+
+def _typologies(options: argparse.Namespace) -> None:
+    import json
+
+    from coeval.extensions.spans.typology import list_typologies, load_typology
+
+    if options.name:
+        one = load_typology(options.name)
+        report(options, one.to_json(), [json.dumps(one.to_json(), ensure_ascii=False, indent=1)])
+        return
+    own = list_typologies()
+    lines = [f"{one.name:<6} {one.title} ({len(one.categories)} categories)" for one in own]
+    report(options, {one.name: one.to_json() for one in own}, lines)
+
+
+def _stats(options: argparse.Namespace) -> None:
+    from coeval.extensions.spans.report import describe, to_json, write_lines
+
+    collection, typology = load_files(options)
+    reference = None
+    if options.reference:
+        reference, _ = load_files(options, options.reference)
+    found = describe(collection, typology, reference)
+    report(options, to_json(found), write_lines(found))
+
+
+def _compare(options: argparse.Namespace) -> None:
+    from coeval.extensions.spans.score_files import compare_scores, load_scores
+
+    collection, typology = load_files(options)
+    published, lines = load_scores(options.scores)
+    found = compare_scores(collection, typology, published, lines)
+    words = [
+        f"{found['systems']} systems, {found['lines']:,} lines each; {found['published']:,} published scores",
+        f"equal: {found['equal']:,}; different: {found['different']:,}; only published: {found['only_published']:,}; "
+        f"only here: {found['only_here']:,}",
+        f"systems equal: {found['systems_equal']}; largest difference of a system {found['largest_of_systems']:.3g}",
+        *(f"  {line}" for line in found["examples"]),
+    ]
+    report(options, found, words)
+    if found["different"] or found["only_published"] or found["only_here"]:
+        raise SystemExit(1)
+
+
+def _convert(options: argparse.Namespace) -> None:
+    from coeval.extensions.spans.files import write_file
+
+    collection, typology = load_files(options)
+    write_new(options.out, write_file(collection, typology, options.to))
+    done: dict[str, Any] = {
+        "path": options.out,
+        "annotations": len(collection.annotations),
+        "notes": collection.notes,
+    }
+    report(options, done, [*collection.notes, f"{options.out}: {len(collection.annotations):,} annotations"])
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write a file that is not there yet.
+
+    Raises:
+        InputError: it is there, or it cannot be written.
+    """
+    try:
+        with path.open("x", encoding="utf-8", newline="") as file:
+            file.write(text)
+    except FileExistsError:
+        raise InputError(f"{path} exists: name another file.") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}.") from error

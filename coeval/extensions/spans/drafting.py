@@ -1,0 +1,345 @@
+"""A model drafts spans, one question for each instance (after GEMBA-MQM, Kocmi and Federmann 2023).
+
+Every question goes through the ledger, so that no call is paid for twice. The words that the model quotes are looked
+up in the texts: a quotation that is in neither becomes a span without a place, with a note, for people to judge. An
+answer that cannot be read leaves the instance unscored, with the reason and the raw text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from coeval.domain import Answer, Instance, Message, Person, QuotePlace, Request, Task
+from coeval.errors import InputError, UnreadableAnswerError
+from coeval.extensions.spans import queries
+from coeval.extensions.spans.queries import SpanDraft, SpanRun
+from coeval.extensions.spans.rows import MAX_SPANS
+from coeval.extensions.spans.typology import Category, Side, Span, Typology
+from coeval.llm.prompting.template_files import Template, load_template
+from coeval.llm.reading.cleanup import clean_text, strip_thoughts
+from coeval.llm.reading.markup import find_json, strip_bullet
+from coeval.llm.reading.quotes import find_quotes
+from coeval.llm.running.pool import Outcome, run_all
+from coeval.llm.running.progress import Progress
+from coeval.store.queries import tasks
+from coeval.usecases.access import OWNERS, Context, require_task, use_case
+from coeval.usecases.drafting.model_requests import ask_further, build_runner
+
+TEMPLATE = "spans-mqm"
+FOLDER = Path(__file__).parent
+NOTHING = ("no-error", "no error", "none")
+GROUP = re.compile(r"^\W*([\w-]+)\s*:?\W*$")
+ENTRY = re.compile(r"""^\s*(?P<category>[^"“”]{1,100}?)\s*[-–—:]\s*["“](?P<span>.+)["”]\s*\.?$""")
+
+
+@dataclass(frozen=True, slots=True)
+class SpanSettings:
+    """How a run drafts; the same label with the same settings goes on with that run."""
+
+    model: str = ""
+    label: str = ""
+    temperature: float | None = None
+    max_tokens: int | None = None
+    templates: str = ""
+    """A folder with a copy of the template of one's own."""
+    limit: int = 0
+    """Most instances to draft now; 0 for all."""
+    again: bool = False
+    """Whether instances whose answer could not be read are asked again."""
+    replay: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SpanReport:
+    """What a run came to: new calls, answers from the ledger, drafts, and answers that could not be read."""
+
+    label: str
+    drafted: int
+    unscored: int
+    spans: int
+    failed: int
+    calls: int
+    cached: int
+    cost: float
+    left: int
+    reasons: Mapping[str, int]
+    stopped: str = ""
+
+    def __str__(self) -> str:
+        said = (
+            f"{self.label}: {self.drafted:,} instances drafted with {self.spans:,} spans, {self.unscored:,} unscored, "
+            f"{self.failed:,} failed, {self.left:,} left; {self.calls:,} calls, {self.cached:,} answers from the ledger"
+        )
+        return said + (f". Stopped: {self.stopped}" if self.stopped else "")
+
+
+def build_request(task: Task, instance: Instance, typology: Typology, settings: SpanSettings) -> Request:
+    """Return the question for the spans of one instance.
+
+    Raises:
+        InputError: the template cannot be used.
+    """
+    template = _load_template(settings)
+    values = {
+        "description": task.description or "Find the errors of the output.",
+        "input_field": task.input_field,
+        "output_field": task.output_field,
+        "source": _fence(instance.input),
+        "output": _fence(instance.output),
+        "severities": "\n".join(f"- {one.name}" for one in typology.severities if one.offered),
+        "categories": "\n".join(map(_category_line, typology.categories)) or '- (leave "category" empty)',
+    }
+    return Request(
+        settings.model,
+        (Message("user", template.render(values)),),
+        temperature=settings.temperature,
+        max_tokens=settings.max_tokens,
+    )
+
+
+def _load_template(settings: SpanSettings) -> Template:
+    own = Path(settings.templates) if settings.templates else None
+    return load_template(TEMPLATE, own if own and (own / f"{TEMPLATE}.md").is_file() else FOLDER)
+
+
+def _fence(text: str) -> str:
+    """Return a text that cannot end the block of data that it stands in."""
+    return text.replace("```", "``\u200b`")
+
+
+def _category_line(one: Category) -> str:
+    title = f" ({one.title})" if one.title and one.title != one.name else ""
+    return f"- {one.name}{title}" + (" (words of the input)" if one.side is Side.INPUT else "")
+
+
+def read_spans(answer: str, typology: Typology, source: str, output: str) -> tuple[Span, ...]:
+    """Return the spans of an answer, with their places in the texts.
+
+    The answer is JSON as the template asks, or the lines of GEMBA-MQM: a severity, and below it ``category - "words"``.
+
+    Raises:
+        UnreadableAnswerError: it is neither, or names a severity or category that there is not.
+    """
+    text = strip_thoughts(clean_text(answer)).strip()
+    if not text:
+        raise UnreadableAnswerError("the answer is empty")
+    entries = _read_json(text)
+    if entries is None:
+        entries = _read_lines(text, typology)
+    if entries is None:
+        raise UnreadableAnswerError("the answer is no list of errors")
+    if len(entries) > MAX_SPANS:
+        raise UnreadableAnswerError(f"the answer has {len(entries):,} errors; {MAX_SPANS} are read")
+    found: list[Span] = []
+    for entry in entries:
+        span = _read_entry(entry, typology, source, output, found)
+        if span is not None and span not in found:
+            found.append(span)
+    return tuple(found)
+
+
+def _read_json(text: str) -> list[Any] | None:
+    for value, _ in reversed(find_json(text, mend=False)):
+        if isinstance(value, dict) and isinstance(value.get("errors"), list):
+            return list(value["errors"])
+        if isinstance(value, list) and all(isinstance(one, dict) for one in value):
+            return value
+        if isinstance(value, list):
+            return None
+    return None
+
+
+def _read_lines(text: str, typology: Typology) -> list[Any] | None:
+    """Return the entries of GEMBA-MQM's lines; None if a line is none of them."""
+    severities = {one.name.casefold() for one in typology.severities}
+    severity, entries, headed = "", list[Any](), False
+    for line in filter(None, map(str.strip, text.splitlines())):
+        plain = strip_bullet(line)
+        group, entry = GROUP.match(plain), ENTRY.match(plain)
+        if plain.casefold().strip(" .:") in NOTHING:
+            headed = True
+        elif group and group[1].casefold() in severities:
+            severity, headed = group[1], True
+        elif entry and severity:
+            entries.append({"span": entry["span"], "category": entry["category"], "severity": severity})
+        else:
+            return None
+    return entries if headed else None
+
+
+def _read_entry(
+    entry: Any, typology: Typology, source: str, output: str, found: Sequence[Span]
+) -> Span | None:
+    if not isinstance(entry, Mapping):
+        raise UnreadableAnswerError("an error of the answer is no object")
+    if str(entry.get("category", "")).casefold().strip() in NOTHING:
+        return None
+    severity = _match(
+        entry.get("severity"), [one.name for one in typology.severities if one.offered], "severity"
+    )
+    names = [one.name for one in typology.categories]
+    category = _match(entry.get("category"), names, "category") if names else ""
+    words = entry.get("span", entry.get("error_span", entry.get("text")))
+    if words is not None and not isinstance(words, str):
+        raise UnreadableAnswerError(f"a span of the answer is {str(words)[:40]}, which is no text")
+    quoted = (words or "").strip()
+    if not quoted:
+        return Span(None, None, severity, category)
+    side = next((one.side for one in typology.categories if one.name == category), Side.OUTPUT)
+    place = _find(quoted, source, output, side, found)
+    if place is None:
+        note = f"The words “{quoted[:300]}” are in neither text."
+        return Span(None, None, severity, category, note=note)
+    return Span(place[1], place[2], severity, category, place[0])
+
+
+def _match(value: Any, names: Sequence[str], what: str) -> str:
+    """Return the name that an answer means: as it is written, or its last part ("mistranslation").
+
+    Raises:
+        UnreadableAnswerError: there is no such name, or more than one.
+    """
+    said = " ".join(str(value or "").replace("_", " ").casefold().split())
+    exact = [name for name in names if name.casefold() == said]
+    part = said.rpartition("/")[2].strip()
+    close = exact or [name for name in names if part and name.casefold().rpartition("/")[2] == part]
+    close = close or [
+        name for name in names if part and name.casefold().rpartition("/")[2].strip("!") == part
+    ]
+    if len(close) != 1:
+        raise UnreadableAnswerError(
+            f"the answer has the {what} “{str(value)[:60]}”, which is not in the list"
+        )
+    return close[0]
+
+
+def _find(
+    words: str, source: str, output: str, side: Side, found: Sequence[Span]
+) -> tuple[Side, int, int] | None:
+    """Return where words stand: first in the text that the category is marked in, and not where they were found."""
+    texts = {Side.OUTPUT: output, Side.INPUT: source}
+    order = (side, Side.INPUT if side is Side.OUTPUT else Side.OUTPUT)
+    for here in order:
+        text = texts[here]
+        taken = {one.edges for one in found if one.side is here and one.placed}
+        places = [(match.start(), match.end()) for match in re.finditer(re.escape(words), text)]
+        places.sort(key=lambda place: (place in taken, _cuts(text, *place), place[0]))
+        if places:
+            return here, *places[0]
+    marked = words.replace("“", '"').replace("”", '"')
+    for quote in find_quotes(f"“{marked}”", output, source)[:1]:
+        if quote.start is not None and quote.end is not None and quote.start < quote.end:
+            there = Side.INPUT if quote.place is QuotePlace.INPUT else Side.OUTPUT
+            return there, quote.start, quote.end
+    return None
+
+
+def _cuts(text: str, start: int, end: int) -> bool:
+    """Return whether a place cuts a word."""
+    before = start > 0 and text[start - 1].isalnum() and text[start].isalnum()
+    return before or (end < len(text) and text[end - 1].isalnum() and text[end].isalnum())
+
+
+@use_case(OWNERS)
+async def draft_spans(
+    context: Context,
+    person: Person,
+    slug: str,
+    settings: SpanSettings,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> SpanReport:
+    """Have a model draft the spans of every instance of a task that the run has no draft of.
+
+    Raises:
+        InputError: spans of the task are not marked, or another run has the label.
+        ModelError: no model is set up.
+    """
+    task, typology, run, waiting, attempts = _prepare(context, person, slug, settings)
+    runner = build_runner(context, concurrency=context.settings.concurrency, replay=settings.replay)
+    chosen = SpanSettings(run.model, run.label, settings.temperature, settings.max_tokens, settings.templates)
+    results: list[SpanDraft] = []
+
+    async def judge(instance: Instance) -> SpanDraft:
+        ask = ask_further(runner.ask, attempts.get(instance.id, 0) + 1)
+        answer = await ask(build_request(task, instance, typology, chosen), 0)
+        return read_draft(answer, instance, typology)
+
+    def keep(outcomes: Sequence[Outcome[Instance, SpanDraft]]) -> None:
+        drafts = [one.result for one in outcomes if one.result is not None]
+        with context.store.write() as db:
+            queries.add_drafts(db, run.id, drafts)
+        results.extend(drafts)
+
+    async with runner:
+        summary = await run_all(
+            waiting,
+            judge,
+            concurrency=runner.judgments,
+            on_result=keep,
+            on_progress=on_progress,
+            total=len(waiting),
+            usage=runner.usage,
+            unread=lambda draft: draft.reason,
+        )
+    return SpanReport(
+        run.label,
+        sum(not one.reason for one in results),
+        sum(bool(one.reason) for one in results),
+        sum(len(one.spans) for one in results),
+        len(waiting) - len(results) if not summary.stopped else 0,
+        runner.usage.calls,
+        runner.usage.cached,
+        runner.usage.cost,
+        len(waiting) - len(results),
+        dict(Counter(one.reason for one in results if one.reason)),
+        summary.stopped,
+    )
+
+
+def read_draft(answer: Answer, instance: Instance, typology: Typology) -> SpanDraft:
+    """Return the draft of an answer; one that cannot be read has no spans, and the reason."""
+    try:
+        if answer.finish_reason == "length":
+            raise UnreadableAnswerError("the answer was cut off: raise the token limit")
+        spans = read_spans(answer.text, typology, instance.input, instance.output)
+    except UnreadableAnswerError as error:
+        return SpanDraft(instance.id, (), str(error), answer.text)
+    return SpanDraft(instance.id, spans, "", answer.text)
+
+
+def _prepare(
+    context: Context, person: Person, slug: str, settings: SpanSettings
+) -> tuple[Task, Typology, SpanRun, list[Instance], dict[int, int]]:
+    model = settings.model or context.settings.model
+    if not model:
+        raise InputError("No model is named: use --model, or set the model in the environment.")
+    template = _load_template(settings)
+    stored = {
+        "template": template.hash,
+        "temperature": settings.temperature,
+        "max_tokens": settings.max_tokens,
+    }
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        typology = queries.get_typology(db, task.id)
+        if typology is None:
+            raise InputError(f"Spans of “{slug}” are not marked: choose a typology first (spans set-up).")
+        label = settings.label or f"{model}, spans"
+        wanted = stored | {"typology": typology.to_json()}
+        run = queries.get_run(db, task.id, label)
+        if run is None:
+            run = queries.add_run(db, task.id, SpanRun(label, model, wanted, person.name))
+        elif (run.model, run.settings) != (model, wanted):
+            raise InputError(
+                f"The run “{label}” has another model, template or typology: name another label (--label)."
+            )
+        ids = queries.list_undrafted(db, task.id, run.id, again=settings.again)
+        ids = ids[: settings.limit] if settings.limit else ids
+        found = [one for number in ids if (one := tasks.get_instance(db, number)) is not None]
+        attempts = queries.count_attempts(db, run.id)
+    return task, typology, run, found, attempts

@@ -1,0 +1,74 @@
+"""The files that spans come in and go out as, by name, and several of them as one collection."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from coeval.errors import InputError
+from coeval.extensions.spans import esa_csv, mqm_tsv, score_files, thresh
+from coeval.extensions.spans.annotations import Collection, collect
+from coeval.extensions.spans.reading import Further, SpanFormat
+from coeval.extensions.spans.typology import Typology, load_typology
+
+FORMATS = (mqm_tsv.FORMAT, esa_csv.FORMAT, thresh.FORMAT, score_files.SEGMENTS, score_files.SYSTEMS)
+ENDINGS = {".tsv": "mqm-tsv", ".csv": "esa-csv", ".json": "thresh", ".score": "seg-score"}
+TYPOLOGIES = {"mqm-tsv": "wmt", "esa-csv": "esa", "seg-score": "esa"}
+
+
+def list_formats() -> dict[str, SpanFormat]:
+    """Return the formats by name."""
+    return {one.name: one for one in FORMATS}
+
+
+def get_format(name: str, *, reads: bool = False, writes: bool = False) -> SpanFormat:
+    """Return a format that can be read, or written.
+
+    Raises:
+        InputError: there is none of that name.
+    """
+    fitting = [one for one in FORMATS if (one.read or not reads) and (one.write or not writes)]
+    for one in fitting:
+        if one.name == name:
+            return one
+    raise InputError(f"There is no format “{name[:60]}” here: use {', '.join(one.name for one in fitting)}.")
+
+
+def read_files(
+    paths: Sequence[Path], further: Further, *, format: str = "", typology: str = ""
+) -> tuple[Collection, Typology]:
+    """Return the annotations of files of one format, and their typology.
+
+    Without a format, the ending of the first file says it. An annotator of several files counts as another one in
+    each: the files are campaigns of their own.
+
+    Raises:
+        InputError: a file cannot be read, or its format is not known.
+    """
+    name = format or ENDINGS.get(Path(paths[0].name.removesuffix(".gz")).suffix, "")
+    if not name:
+        raise InputError(f"The format of {paths[0].name} is not known by its ending: name it with --format.")
+    chosen = get_format(name, reads=True)
+    kind = load_typology(typology or TYPOLOGIES.get(name, "mqm"))
+    assert chosen.read is not None
+    found = [chosen.read(path, kind, further) for path in paths]
+    if len(found) == 1:
+        return found[0], kind
+    annotations = (
+        replace(one, annotator=f"{path.stem} {one.annotator}")
+        for path, each in zip(paths, found, strict=True)
+        for one in each.annotations
+    )
+    return collect(annotations, dict.fromkeys(note for each in found for note in each.notes)), kind
+
+
+def write_file(collection: Collection, typology: Typology, format: str) -> str:
+    """Return the text of a file of that format.
+
+    Raises:
+        InputError: there is no such format.
+    """
+    chosen = get_format(format, writes=True)
+    assert chosen.write is not None
+    return chosen.write(collection, typology)

@@ -1,0 +1,264 @@
+"""The Spans tab: where people edit error spans in the text, and the routes by which the browser fetches and saves."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import gradio as gr
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.responses import JSONResponse
+from pydantic import Field
+
+from coeval.domain import Action, Person, Role
+from coeval.errors import NotAllowedError, StaleError
+from coeval.extensions.spans import annotation
+from coeval.extensions.spans.annotation import SentSheet, Sheet, Where
+from coeval.extensions.spans.rows import MAX_SPANS, SentSpan, span_to_json
+from coeval.extensions.spans.typology import MAX_NAME, Side, Span, Typology, list_typologies, load_typology
+from coeval.language import get_spoken, later, tr
+from coeval.rules.arms import Aliases
+from coeval.ui.app.agreement.figures import message
+from coeval.ui.components.view import Screen, View
+from coeval.ui.server.identity import get_person
+from coeval.ui.server.payloads import LARGEST_ID, Id, Payload, Remark, Score
+from coeval.ui.tabs import StudyTab, Update, need_task, tell_done
+from coeval.usecases.access import Context
+from coeval.usecases.save_batching import Together
+from coeval.usecases.scrutiny.steps import get_aliases
+
+Json = dict[str, Any]
+Offset = Annotated[int, Field(ge=0, le=LARGEST_ID)]
+Name = Annotated[str, Field(max_length=MAX_NAME)]
+
+
+class SpanPayload(Payload):
+    """A span as a browser sends it; offsets count code points."""
+
+    start: Offset | None
+    end: Offset | None
+    severity: Name
+    category: Name = ""
+    side: Literal["output", "input"] = "output"
+    note: Remark = ""
+
+    def to_span(self) -> Span:
+        return Span(self.start, self.end, self.severity, self.category, Side(self.side), self.note)
+
+
+class LinePayload(Payload):
+    """What a person did with one span: ``at`` is its place in the draft, None for an added one."""
+
+    at: Annotated[int, Field(ge=1, le=MAX_SPANS * 2)] | None
+    action: Literal["approve", "delete", "revise", "add"] | None
+    span: SpanPayload | None = None
+
+    def to_sent(self) -> SentSpan:
+        action = Action(self.action) if self.action else None
+        return SentSpan(self.at, action, self.span.to_span() if self.span else None)
+
+
+class SheetPayload(Payload):
+    """The body of a save."""
+
+    uid: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")]
+    instance: Id
+    draft: Id | None
+    revision: Annotated[int, Field(ge=0, le=LARGEST_ID)]
+    rows: Annotated[list[LinePayload], Field(max_length=MAX_SPANS * 2)]
+    score: Score | None = None
+    bulk: bool = False
+    active_ms: Annotated[int, Field(ge=0, le=LARGEST_ID)] | None = None
+
+    def to_sent(self, aliases: Aliases) -> SentSheet:
+        return SentSheet(
+            uid=self.uid,
+            instance=aliases.reveal("instance", self.instance),
+            draft=aliases.reveal("draft", self.draft) if self.draft else None,
+            revision=self.revision,
+            rows=tuple(one.to_sent() for one in self.rows),
+            score=self.score,
+            bulk=self.bulk,
+            active_ms=self.active_ms,
+        )
+
+
+class WherePayload(Payload):
+    """Which instance to open."""
+
+    position: Id | None = None
+    instance: Id | None = None
+    step: Literal[-1, 0, 1] = 0
+
+
+def add_spans_api(app: FastAPI, context: Context) -> None:
+    """Add the routes under /api/spans to the server."""
+    router = APIRouter(prefix="/api/spans/{slug}")
+    together = Together[JSONResponse](context.store)
+
+    @router.post("/sheet")
+    def post_sheet(request: Request, slug: str, payload: WherePayload) -> Json | None:
+        person, aliases = _identify(context, request, slug)
+        known = aliases.reveal("instance", payload.instance) if payload.instance else None
+        return _open(context, person, slug, Where(payload.position, known, payload.step), aliases)
+
+    @router.post("/saves")
+    async def post_save(request: Request, slug: str, payload: SheetPayload) -> JSONResponse:
+        return await together.save(lambda: _save(context, request, slug, payload))
+
+    app.include_router(router)
+
+
+def _identify(context: Context, request: Request, slug: str) -> tuple[Person, Aliases]:
+    with context.store.read():
+        person = get_person(context, request)
+        return person, get_aliases(context, person, slug)
+
+
+def _open(context: Context, person: Person, slug: str, where: Where, aliases: Aliases) -> Json | None:
+    sheet = annotation.open_sheet(context, person, slug, where)
+    return sheet_json(sheet, aliases) if sheet else None
+
+
+def _save(context: Context, request: Request, slug: str, payload: SheetPayload) -> JSONResponse:
+    person, aliases = _identify(context, request, slug)
+    sent = payload.to_sent(aliases)
+    next_sheet, ended = None, ""
+    try:
+        with context.store.write():
+            saved = annotation.save_spans(context, person, slug, sent)
+            # after spans that were marked before the draft was shown, the same instance comes again, with the draft
+            onward = Where(instance=sent.instance, step=0 if saved.first else 1)
+            try:
+                next_sheet = _open(context, person, slug, onward, aliases)
+            except NotAllowedError as error:
+                ended = str(error)
+    except StaleError as error:
+        now = _open(context, person, slug, Where(instance=sent.instance), aliases)
+        return JSONResponse({"error": "stale", "message": str(error), "now": now}, 409)
+    kept = {"revision": saved.revision, "submitted_at": saved.submitted_at}
+    return JSONResponse({"saved": kept, "next": next_sheet, "message": ended})
+
+
+def sheet_json(sheet: Sheet, aliases: Aliases) -> Json:
+    """Return what the browser needs of a sheet; nothing in it tells a planted span or a hidden system."""
+    instance, saved = sheet.instance, sheet.saved
+    shown: Json = {
+        "task": {
+            "slug": sheet.task.slug,
+            "input_field": sheet.task.input_field,
+            "output_field": sheet.task.output_field,
+            "guidelines": sheet.guidelines,
+            "idle_seconds": sheet.idle_seconds,
+        },
+        "typology": typology_json(sheet.typology),
+        "total": sheet.total,
+        "done": sheet.done,
+        "position": sheet.position,
+        "waits": sheet.waits,
+        "instance": None,
+    }
+    if instance is None:
+        return shown
+    lines = {row.at: row for row in saved.rows if row.at} if saved and not saved.first and sheet.draft else {}
+    added = [row.span for row in saved.rows if row.at is None or saved.first] if saved else []
+    return shown | {
+        "instance": {
+            "id": aliases.hide("instance", instance.id),
+            "source": instance.input,
+            "output": instance.output,
+            "system": sheet.system,
+        },
+        "draft": aliases.hide("draft", sheet.draft.id) if sheet.draft else None,
+        "awaits_first": sheet.awaits_first,
+        "unread": sheet.unread,
+        "revision": sheet.revision,
+        "saved_at": saved.submitted_at if saved else "",
+        "score": saved.score if saved else None,
+        "rows": [
+            {
+                "at": at,
+                "was": span_to_json(span),
+                "action": str(lines[at].action) if at in lines else None,
+                "span": span_to_json(lines[at].span if at in lines else span),
+            }
+            for at, span in enumerate(sheet.shown, 1)
+        ],
+        "added": [span_to_json(span) for span in added],
+    }
+
+
+def typology_json(typology: Typology) -> Json:
+    """Return the severities and categories to choose from, with what each costs."""
+    offered = [one for one in typology.severities if one.offered]
+
+    def costs(category: str) -> list[float]:
+        return [typology.weigh(Span(None, None, one.name, category)) for one in offered]
+
+    return {
+        "title": typology.title,
+        "scoring": str(typology.scoring),
+        "severities": [one.name for one in offered],
+        "costs": costs(""),
+        "categories": [
+            {
+                "name": one.name,
+                "title": one.title or one.name,
+                "side": str(one.side),
+                "costs": costs(one.name),
+            }
+            for one in typology.categories
+        ],
+        "most": MAX_SPANS,
+    }
+
+
+class SpansTab(StudyTab):
+    """Error spans of a task, for whoever marks them; owners choose the typology here."""
+
+    title, id = later("Spans"), "spans"
+
+    @classmethod
+    def is_wanted(cls, context: Context, person: Person, slug: str) -> bool:
+        """Annotators come where the study marks spans."""
+        if person.role is not Role.ANNOTATOR:
+            return True
+        return bool(slug) and annotation.get_typology(context, person, slug) is not None
+
+    def build(self) -> None:
+        self.note = View(elem_id="spans-note")
+        with gr.Row(visible=False, elem_classes="actions", elem_id="spans-set-up") as self.setting:
+            choices = [(one.title, one.name) for one in list_typologies()]
+            self.typology = gr.Dropdown(
+                choices, value="mqm", label="Typology", elem_id="spans-typology", min_width=280
+            )
+            choose = gr.Button(
+                "Mark spans in this study", variant="primary", elem_id="spans-choose", scale=0, min_width=220
+            )
+        self.screen = Screen(screen="spans", elem_id="spans-screen")
+        self.outputs = [self.note, self.setting, self.screen]
+        self.on(choose.click, self.on_choose, [self.typology])
+
+    def on_choose(self, person: Person, slug: str, name: str) -> Update:
+        annotation.set_typology(self.context, person, need_task(slug), load_typology(str(name)))
+        tell_done(tr("People can mark spans now."))
+        return self.load(person, slug)
+
+    def load(self, person: Person, slug: str) -> Update:
+        if not slug:
+            return self._closed(tr("There is no task yet"), tr("An owner describes one in Set-up."), False)
+        if annotation.get_typology(self.context, person, slug) is None:
+            said = tr("People mark error spans here once an owner has chosen a typology, such as MQM or ESA.")
+            return self._closed(tr("Spans of this study are not marked"), said, person.role is Role.OWNER)
+        value = {"task": slug, "person": str(person.id), "language": get_spoken().code}
+        return {
+            self.note: None,
+            self.setting: gr.Row(visible=False),
+            self.screen: gr.update(value=value, visible=True),
+        }
+
+    def _closed(self, title: str, said: str, may_choose: bool) -> Update:
+        return {
+            self.note: message(title, said),
+            self.setting: gr.Row(visible=may_choose),
+            self.screen: gr.update(value=None, visible=False),
+        }

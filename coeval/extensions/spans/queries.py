@@ -1,0 +1,360 @@
+"""The tables of error spans, and what reads and writes them.
+
+Facts are appended; the newest row is in force. The spans of a draft or a save are one JSON text, because they are only
+read and written together, and a person's saves are taken out of the file as whole rows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from coeval.clock import now
+from coeval.domain import Arm, Assignment
+from coeval.extensions.spans.rows import SpanRow, row_from_json, row_to_json, span_from_json, span_to_json
+from coeval.extensions.spans.typology import Span, Typology, parse_typology
+from coeval.store import Database
+from coeval.store.engines.database import append_all, append_numbered, chunks, get_row, rows, scalar, to_json
+from coeval.store.queries import assignments
+from coeval.store.steps import read_steps
+
+STEPS = read_steps("""
+-- step spans_tables: settings, drafts and saves of error spans
+-- The typology of a task, as JSON; the newest row of a task is in force.
+CREATE TABLE spans_setting (
+  id INTEGER PRIMARY KEY,
+  task INTEGER NOT NULL REFERENCES task(id),
+  name TEXT NOT NULL,
+  typology_json TEXT NOT NULL,
+  set_by TEXT NOT NULL,
+  set_at TEXT NOT NULL
+) STRICT;
+CREATE INDEX spans_setting_newest ON spans_setting(task, id);
+-- One pass of a model over a task. The newest run of a task is the one that people see.
+CREATE TABLE spans_run (
+  id INTEGER PRIMARY KEY,
+  task INTEGER NOT NULL REFERENCES task(id),
+  label TEXT NOT NULL,
+  model TEXT NOT NULL,
+  settings_json TEXT NOT NULL,
+  created_by TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  UNIQUE (task, label)
+) STRICT;
+-- The spans that a run drafted for an instance; the newest row is in force. A reason says why nothing could be read.
+CREATE TABLE spans_draft (
+  id INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL REFERENCES spans_run(id),
+  instance INTEGER NOT NULL REFERENCES instance(id),
+  spans_json TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  raw TEXT NOT NULL,
+  created_at TEXT NOT NULL
+) STRICT;
+CREATE INDEX spans_draft_newest ON spans_draft(run, instance, id);
+CREATE INDEX spans_draft_by_instance ON spans_draft(instance);
+-- A span planted in the draft that one person sees of one instance; an empty text says that none was.
+CREATE TABLE spans_planted (
+  annotator INTEGER NOT NULL REFERENCES annotator(id),
+  instance INTEGER NOT NULL REFERENCES instance(id),
+  draft INTEGER NOT NULL REFERENCES spans_draft(id),
+  span_json TEXT NOT NULL,
+  PRIMARY KEY (annotator, instance)
+) STRICT;
+CREATE INDEX spans_planted_by_instance ON spans_planted(instance);
+CREATE INDEX spans_planted_by_draft ON spans_planted(draft);
+-- One save of one person's spans of one instance. The highest revision counts, unless it was the first look.
+CREATE TABLE spans_submission (
+  id INTEGER PRIMARY KEY,
+  uid TEXT NOT NULL UNIQUE,
+  annotator INTEGER NOT NULL REFERENCES annotator(id),
+  instance INTEGER NOT NULL REFERENCES instance(id),
+  draft INTEGER REFERENCES spans_draft(id),
+  arm TEXT NOT NULL,
+  first INTEGER NOT NULL CHECK (first IN (0, 1)), -- 1: marked before the draft was shown
+  revision INTEGER NOT NULL,
+  rows_json TEXT NOT NULL,
+  score REAL,
+  bulk INTEGER NOT NULL CHECK (bulk IN (0, 1)), -- 1: the rest was approved with one key
+  active_ms INTEGER,
+  submitted_at TEXT NOT NULL,
+  UNIQUE (annotator, instance, revision)
+) STRICT;
+CREATE INDEX spans_submission_by_instance ON spans_submission(instance);
+CREATE INDEX spans_submission_by_draft ON spans_submission(draft) WHERE draft IS NOT NULL;
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class SpanDraft:
+    """What a run drafted for an instance; with a ``reason``, nothing could be read from the answer."""
+
+    instance: int
+    spans: tuple[Span, ...]
+    reason: str = ""
+    raw: str = ""
+    id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SpanRun:
+    """One pass of a model over a task."""
+
+    label: str
+    model: str
+    settings: dict[str, Any]
+    created_by: str = ""
+    created_at: str = ""
+    id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SpanSubmission:
+    """One save. ``first`` says that it was made before the draft was shown."""
+
+    uid: str
+    annotator: int
+    instance: int
+    draft: int | None
+    arm: Arm
+    revision: int
+    rows: tuple[SpanRow, ...]
+    score: float | None = None
+    first: bool = False
+    bulk: bool = False
+    active_ms: int | None = None
+    submitted_at: str = ""
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        return tuple(row.span for row in self.rows if row.stays)
+
+
+def get_typology(db: Database, task: int) -> Typology | None:
+    """Return the typology of a task; None for a task whose spans nobody marks."""
+    row = get_row(db, "SELECT * FROM spans_setting WHERE task = ? ORDER BY id DESC LIMIT 1", [task])
+    return parse_typology(json.loads(row["typology_json"]), row["name"]) if row else None
+
+
+def set_typology(db: Database, task: int, typology: Typology, by: str) -> None:
+    """Put another typology into force; those before it stay on record."""
+    values = {"task": task, "name": typology.name, "typology_json": to_json(typology.to_json())}
+    append_numbered(db, "spans_setting", values | {"set_by": by, "set_at": now()})
+
+
+def count_saves(db: Database, task: int) -> int:
+    sql = "SELECT count(*) FROM spans_submission s JOIN instance i ON i.id = s.instance WHERE i.task = ?"
+    return int(scalar(db, sql, [task]))
+
+
+def _run(row: dict[str, Any]) -> SpanRun:
+    settings = json.loads(row["settings_json"])
+    return SpanRun(row["label"], row["model"], settings, row["created_by"], row["created_at"], row["id"])
+
+
+def get_run(db: Database, task: int, label: str = "") -> SpanRun | None:
+    """Return the run of that label; without one, the newest, which people see."""
+    by_label = " AND label = :label" if label else ""
+    sql = f"SELECT * FROM spans_run WHERE task = :task{by_label} ORDER BY id DESC LIMIT 1"
+    row = get_row(db, sql, {"task": task} | ({"label": label} if label else {}))
+    return _run(row) if row else None
+
+
+def list_runs(db: Database, task: int) -> list[tuple[SpanRun, int, int]]:
+    """Return the runs of a task, each with the number of its drafts and of those that could not be read."""
+    sql = (
+        "SELECT r.id, r.label, r.model, r.settings_json, r.created_by, r.created_at, count(d.id) AS drafts,"
+        " count(CASE WHEN d.reason <> '' THEN 1 END) AS unread FROM spans_run r LEFT JOIN spans_draft d ON d.run = r.id"
+        " AND NOT EXISTS (SELECT 1 FROM spans_draft l WHERE l.run = d.run AND l.instance = d.instance AND l.id > d.id)"
+        " WHERE r.task = ? GROUP BY r.id, r.label, r.model, r.settings_json, r.created_by, r.created_at ORDER BY r.id"
+    )
+    return [(_run(row), row["drafts"], row["unread"]) for row in rows(db, sql, [task])]
+
+
+def add_run(db: Database, task: int, run: SpanRun) -> SpanRun:
+    values = {"task": task, "label": run.label, "model": run.model, "settings_json": to_json(run.settings)}
+    number = append_numbered(db, "spans_run", values | {"created_by": run.created_by, "created_at": now()})
+    return SpanRun(run.label, run.model, run.settings, run.created_by, now(), number)
+
+
+def _draft(row: dict[str, Any]) -> SpanDraft:
+    spans = tuple(span_from_json(one) for one in json.loads(row["spans_json"]))
+    return SpanDraft(row["instance"], spans, row["reason"], row["raw"], row["id"])
+
+
+def get_draft(db: Database, run: int, instance: int) -> SpanDraft | None:
+    sql = "SELECT * FROM spans_draft WHERE run = ? AND instance = ? ORDER BY id DESC LIMIT 1"
+    row = get_row(db, sql, [run, instance])
+    return _draft(row) if row else None
+
+
+def get_draft_by_id(db: Database, draft: int) -> SpanDraft | None:
+    row = get_row(db, "SELECT * FROM spans_draft WHERE id = ?", [draft])
+    return _draft(row) if row else None
+
+
+def list_drafts(db: Database, run: int) -> Iterator[SpanDraft]:
+    """Yield the draft in force of each instance of a run."""
+    sql = (
+        "SELECT d.* FROM spans_draft d WHERE d.run = ? AND NOT EXISTS (SELECT 1 FROM spans_draft l"
+        " WHERE l.run = d.run AND l.instance = d.instance AND l.id > d.id) ORDER BY d.instance"
+    )
+    return map(_draft, rows(db, sql, [run]))
+
+
+def list_undrafted(db: Database, task: int, run: int, *, again: bool = False) -> list[int]:
+    """Return the instances that a run has no draft of; ``again`` adds those whose answer could not be read."""
+    read = " AND d.reason = ''" if again else ""
+    sql = (
+        "SELECT i.id FROM instance i WHERE i.task = ? AND NOT EXISTS (SELECT 1 FROM spans_draft d"
+        f" WHERE d.run = ? AND d.instance = i.id{read}) ORDER BY i.position"
+    )
+    return [row["id"] for row in rows(db, sql, [task, run])]
+
+
+def count_attempts(db: Database, run: int) -> dict[int, int]:
+    """Return how often each instance of a run was drafted."""
+    sql = "SELECT instance, count(*) AS n FROM spans_draft WHERE run = ? GROUP BY instance"
+    return {row["instance"]: row["n"] for row in rows(db, sql, [run])}
+
+
+def add_drafts(db: Database, run: int, drafts: Iterable[SpanDraft]) -> None:
+    for portion in chunks(drafts, 100):
+        append_all(
+            db,
+            "spans_draft",
+            [
+                {
+                    "run": run,
+                    "instance": one.instance,
+                    "spans_json": to_json([span_to_json(span) for span in one.spans]),
+                    "reason": one.reason,
+                    "raw": one.raw,
+                    "created_at": now(),
+                }
+                for one in portion
+            ],
+        )
+
+
+def get_planted(db: Database, annotator: int, instance: int) -> tuple[int, Span | None] | None:
+    """Return the draft and the span that was planted in it for this person; None if nothing was drawn yet."""
+    sql = "SELECT draft, span_json FROM spans_planted WHERE annotator = ? AND instance = ?"
+    row = get_row(db, sql, [annotator, instance])
+    if row is None:
+        return None
+    return row["draft"], span_from_json(json.loads(row["span_json"])) if row["span_json"] else None
+
+
+def record_planted(db: Database, annotator: int, instance: int, draft: int, span: Span | None) -> None:
+    text = to_json(span_to_json(span)) if span else ""
+    values = {"annotator": annotator, "instance": instance, "draft": draft, "span_json": text}
+    append_all(db, "spans_planted", [values])
+
+
+def _submission(row: dict[str, Any]) -> SpanSubmission:
+    return SpanSubmission(
+        row["uid"],
+        row["annotator"],
+        row["instance"],
+        row["draft"],
+        Arm(row["arm"]),
+        row["revision"],
+        tuple(row_from_json(one) for one in json.loads(row["rows_json"])),
+        row["score"],
+        bool(row["first"]),
+        bool(row["bulk"]),
+        row["active_ms"],
+        row["submitted_at"],
+    )
+
+
+def get_submission(db: Database, annotator: int, instance: int) -> SpanSubmission | None:
+    """Return the last save of one person for one instance."""
+    sql = "SELECT * FROM spans_submission WHERE annotator = ? AND instance = ? ORDER BY revision DESC LIMIT 1"
+    row = get_row(db, sql, [annotator, instance])
+    return _submission(row) if row else None
+
+
+def get_by_uid(db: Database, uid: str) -> SpanSubmission | None:
+    row = get_row(db, "SELECT * FROM spans_submission WHERE uid = ?", [uid])
+    return _submission(row) if row else None
+
+
+def record_submission(db: Database, one: SpanSubmission) -> SpanSubmission:
+    """Append a save; its time is now unless it has one, as imported saves do."""
+    at = one.submitted_at or now()
+    append_numbered(
+        db,
+        "spans_submission",
+        {
+            "uid": one.uid,
+            "annotator": one.annotator,
+            "instance": one.instance,
+            "draft": one.draft,
+            "arm": str(one.arm),
+            "first": int(one.first),
+            "revision": one.revision,
+            "rows_json": to_json([row_to_json(row) for row in one.rows]),
+            "score": one.score,
+            "bulk": int(one.bulk),
+            "active_ms": one.active_ms,
+            "submitted_at": at,
+        },
+    )
+    saved = get_by_uid(db, one.uid)
+    assert saved is not None
+    return saved
+
+
+def list_submissions(db: Database, task: int) -> Iterator[tuple[str, SpanSubmission]]:
+    """Yield the saves in force of a task, each with the name of its person."""
+    sql = (
+        "SELECT s.*, a.name AS person FROM spans_submission s JOIN annotator a ON a.id = s.annotator"
+        " JOIN instance i ON i.id = s.instance WHERE i.task = ? AND s.first = 0 AND NOT EXISTS (SELECT 1 FROM"
+        " spans_submission l WHERE l.annotator = s.annotator AND l.instance = s.instance AND l.revision > s.revision)"
+        " ORDER BY s.id"
+    )
+    return ((row["person"], _submission(row)) for row in rows(db, sql, [task]))
+
+
+DONE = (
+    "EXISTS (SELECT 1 FROM spans_submission s"
+    " WHERE s.annotator = a.annotator AND s.instance = a.instance AND s.first = 0)"
+)
+READY = (
+    "(:run = -1 OR coalesce(a.arm, '') = 'blind' OR EXISTS (SELECT 1 FROM spans_draft d WHERE d.run = :run"
+    " AND d.instance = a.instance))"
+)
+
+
+def find_next(
+    db: Database,
+    annotator: int,
+    task: int,
+    after: int,
+    *,
+    run: int,
+    backwards: bool = False,
+    done: bool = False,
+) -> Assignment | None:
+    """Return the nearest assignment beyond a position that is not done; ``done`` takes any.
+
+    ``run`` is the run whose drafts are waited for, -1 if none are.
+    """
+    beyond, order = ("<", "DESC") if backwards else (">", "ASC")
+    left = "1 = 1" if done else f"NOT {DONE} AND {READY}"
+    row = get_row(
+        db,
+        f"SELECT a.position FROM assignment a WHERE a.annotator = :annotator AND a.task = :task AND {left}"
+        f" AND a.position {beyond} :after ORDER BY a.position {order} LIMIT 1",
+        {"annotator": annotator, "task": task, "after": after} | ({} if done else {"run": run}),
+    )
+    return assignments.get_assignment(db, annotator, task, row["position"]) if row else None
+
+
+def count_done(db: Database, annotator: int, task: int) -> int:
+    sql = f"SELECT count(*) FROM assignment a WHERE a.annotator = ? AND a.task = ? AND {DONE}"
+    return int(scalar(db, sql, [annotator, task]))

@@ -1,0 +1,119 @@
+"""What all readers of files of spans share: what a format is, texts, tables and numbers, checked."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from coeval.errors import InputError
+from coeval.extensions.spans.annotations import Collection
+from coeval.extensions.spans.typology import Side, Typology
+
+LARGEST = 2_000_000_000
+LONGEST_CELL = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Further:
+    """Files that belong to the one that is read: the items' texts, and the document of each line."""
+
+    items: Path | None = None
+    documents: Path | None = None
+    people: Path | None = None
+    arm: str = ""
+    """The arm of all annotations of the file, where the file does not say it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpanFormat:
+    """One file format: ``read`` and ``write`` are None where there is only the other direction."""
+
+    name: str
+    title: str
+    read: Callable[[Path, Typology, Further], Collection] | None = None
+    write: Callable[[Collection, Typology], str] | None = None
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file, with or without a byte order mark; a name that ends in .gz is unpacked.
+
+    Raises:
+        InputError: the file cannot be read, is too large, or is not UTF-8.
+    """
+    import gzip
+
+    try:
+        if path.suffix == ".gz":
+            with gzip.open(path, "rb") as packed:
+                content = packed.read(LARGEST + 1)
+        else:
+            if path.stat().st_size > LARGEST:
+                raise InputError(f"{path.name} is larger than {LARGEST:,} bytes: split it.")
+            content = path.read_bytes()
+        if len(content) > LARGEST:
+            raise InputError(f"{path.name} is larger than {LARGEST:,} bytes when unpacked: split it.")
+        text = content.decode("utf-8-sig")
+    except (OSError, EOFError) as error:
+        raise InputError(f"{path.name} cannot be read: {str(error)[:200]}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path.name} is not UTF-8 at byte {error.start:,}: save it as UTF-8.") from error
+    if "\x00" in text:
+        raise InputError(
+            f"{path.name} holds a NUL character in line {text.count(chr(10), 0, text.index(chr(0))) + 1}."
+        )
+    return text
+
+
+def read_csv(path: Path, *, delimiter: str = ",", quoted: bool = True) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a table with their line numbers.
+
+    Raises:
+        InputError: the file is not a table.
+    """
+    csv.field_size_limit(LONGEST_CELL)
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    reader = csv.reader(io.StringIO(read_text(path), newline=""), delimiter=delimiter, quoting=quoting)
+    try:
+        for row in reader:
+            if row:
+                yield reader.line_num, row
+    except csv.Error as error:
+        raise InputError(f"{path.name}, line {reader.line_num:,}: {error}.") from error
+
+
+def read_number(
+    text: str, place: str, what: str, low: float = float("-inf"), high: float = float("inf")
+) -> float:
+    """Return the number of a cell.
+
+    Raises:
+        InputError: it is no number, or not between the limits.
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if not low <= number <= high or number in (float("inf"), float("-inf")):
+        limits = f" from {low:g} to {high:g}" if low > float("-inf") and high < float("inf") else ""
+        raise InputError(f"{place}: {what} is “{text[:40]}”; it has to be a number{limits}.")
+    return number
+
+
+def check_columns(path: Path, found: Mapping[str, int], needed: tuple[str, ...]) -> None:
+    """Refuse a table that lacks a column.
+
+    Raises:
+        InputError: one is missing; the message names those that are there.
+    """
+    for name in needed:
+        if name not in found:
+            there = ", ".join(found)[:200]
+            raise InputError(f"{path.name}, line 1: there is no column “{name}”; the columns are: {there}.")
+
+
+SIDES = {Side.OUTPUT: "target", Side.INPUT: "source"}
+"""What files of machine translation call the two texts."""

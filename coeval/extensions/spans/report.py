@@ -1,0 +1,285 @@
+"""The statistics of a collection of spans: scores, agreement, what became of the draft, and planted errors."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from coeval.extensions.spans.agreement import compare_with_reference, measure_alpha, measure_gamma
+from coeval.extensions.spans.annotations import Annotation, Collection, score_annotation, score_segments
+from coeval.extensions.spans.typology import Scoring, Span, Typology
+from coeval.stats.clusters import DOCUMENTS, PEOPLE, cut, mean_interval, parse_clusters, sums_interval
+from coeval.stats.estimates import Estimate, Spelled, plain
+from coeval.stats.rating_matrix import Numbers
+
+CHANGES = ("kept", "moved", "relabelled", "deleted", "added")
+NOBODY = "nobody worked with a draft that is known"
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a person did with the spans of a draft; ``moved`` may have another severity as well."""
+
+    kept: int = 0
+    moved: int = 0
+    relabelled: int = 0
+    deleted: int = 0
+    added: int = 0
+
+    @property
+    def drafted(self) -> int:
+        return self.kept + self.moved + self.relabelled + self.deleted
+
+
+def compare_spans(draft: Sequence[Span], saved: Sequence[Span]) -> Changes:
+    """Return what became of a draft: each of its spans is matched with at most one of those saved.
+
+    The same place comes first, then the largest overlap on the same side.
+
+    >>> draft = [Span(0, 4, "minor"), Span(10, 14, "major"), Span(20, 24, "minor")]
+    >>> compare_spans(draft, [Span(0, 4, "minor"), Span(10, 18, "major"), Span(30, 33, "minor")])
+    Changes(kept=1, moved=1, relabelled=0, deleted=1, added=1)
+    """
+    left, rest = list(saved), list(draft)
+    counts: Counter[str] = Counter()
+    tests: list[tuple[str, Callable[[Span, Span], bool]]] = [
+        ("kept", lambda one, other: one.same_place(other) and one.same_kind(other)),
+        ("relabelled", lambda one, other: one.same_place(other)),
+    ]
+    for name, fits in tests:
+        for one in list(rest):
+            found = next((other for other in left if fits(one, other)), None)
+            if found is not None:
+                counts[name] += 1
+                left.remove(found)
+                rest.remove(one)
+    for one in list(rest):
+        best = max(left, key=one.overlap, default=None)
+        if best is not None and one.overlap(best):
+            counts["moved"] += 1
+            left.remove(best)
+            rest.remove(one)
+    return Changes(**counts, deleted=len(rest), added=len(left))
+
+
+def count_changes(collection: Collection) -> Estimates:
+    """Return the shares of the drafted spans that people kept, moved, relabelled and deleted, and of added spans.
+
+    The first four are shares of the spans drafted, the last is of the spans saved. Planted spans are left out.
+    """
+    sums: dict[str, Numbers] = defaultdict(lambda: np.zeros(len(CHANGES)))
+    for one in collection.annotations:
+        if one.draft is None or (one.planted and one.planted.bad):
+            continue
+        false = list(one.false)
+        changes = compare_spans([span for span in one.draft if span not in false], _without(one.spans, false))
+        sums[collection.document_of(one.key)] += [getattr(changes, name) for name in CHANGES]
+    rows = np.array(list(sums.values())).reshape(-1, len(CHANGES))
+    estimates = {}
+    for place, name in enumerate(CHANGES):
+        parts = slice(0, 4) if name != "added" else [0, 1, 2, 4]
+        estimates[name] = _share(rows, place, parts, DOCUMENTS, NOBODY)
+    return estimates
+
+
+Estimates = dict[str, Estimate]
+
+
+def _without(spans: Iterable[Span], false: Sequence[Span]) -> list[Span]:
+    return [span for span in spans if not any(span.same_place(one) for one in false)]
+
+
+def _share(rows: Numbers, top: int, parts: Any, kind: str, reason: str) -> Estimate:
+    """Return the share of one column in several, with its interval over the rows, which are clusters."""
+    if not len(rows) or not rows[:, parts].sum():
+        return Estimate.undefined(reason)
+
+    def ratio(given: Numbers) -> Numbers:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(given[:, top] / given[:, parts].sum(axis=1))
+
+    value = float(ratio(rows.sum(axis=0)[None, :])[0])
+    spread = cut(sums_interval(rows, ratio, kind, value=value), 0.0, 1.0)
+    return Estimate(value, n=int(rows[:, parts].sum()), **spread)
+
+
+def measure_planted(collection: Collection, typology: Typology) -> Estimates:
+    """Return how often people noticed what was planted, with intervals over people.
+
+    ``false spans deleted`` is of spans planted in drafts, beside the share of the other drafted spans that were
+    deleted. ``scored below the clean twin`` and ``span on the changed words`` are of errors planted in texts.
+    """
+    false: dict[str, Numbers] = defaultdict(lambda: np.zeros(2))
+    true: dict[str, Numbers] = defaultdict(lambda: np.zeros(2))
+    for one in collection.annotations:
+        planted = [span for span in one.false if span in (one.draft or ())]
+        if planted:
+            gone = sum(not any(span.overlap(saved) for saved in one.spans) for span in planted)
+            false[one.annotator] += (gone, len(planted) - gone)
+            changes = compare_spans(_without(one.draft or (), planted), one.spans)
+            true[one.annotator] += (changes.deleted, changes.drafted - changes.deleted)
+    below, marked = _compare_twins(collection, typology)
+    reasons = ("no span was planted in a draft", "no error was planted in a text")
+    return {
+        "false spans deleted": _of_people(false, reasons[0]),
+        "other spans of these drafts deleted": _of_people(true, reasons[0]),
+        "scored below the clean twin": _of_people(below, reasons[1]),
+        "span on the changed words": _of_people(marked, reasons[1]),
+    }
+
+
+def _compare_twins(
+    collection: Collection, typology: Typology
+) -> tuple[dict[str, Numbers], dict[str, Numbers]]:
+    below: dict[str, Numbers] = defaultdict(lambda: np.zeros(2))
+    marked: dict[str, Numbers] = defaultdict(lambda: np.zeros(2))
+    pairs: dict[str, dict[bool, Annotation]] = defaultdict(dict)
+    for one in collection.annotations:
+        if one.planted:
+            pairs[one.planted.pair][one.planted.bad] = one
+    for pair in pairs.values():
+        if len(pair) < 2:
+            continue
+        scores = [score_annotation(pair[bad], typology) for bad in (True, False)]
+        if scores[0] is not None and scores[1] is not None:
+            noticed = scores[0] < scores[1]
+            below[pair[True].annotator] += (noticed, not noticed)
+        planted = pair[True].planted
+        for start, end in planted.changed[:1] if planted else ():
+            place = Span(start, end, "")
+            noticed = any(place.overlap(span) for span in pair[True].spans)
+            marked[pair[True].annotator] += (noticed, not noticed)
+    return below, marked
+
+
+def _of_people(sums: dict[str, Numbers], reason: str) -> Estimate:
+    return _share(np.array(list(sums.values())).reshape(-1, 2), 0, slice(0, 2), PEOPLE, reason)
+
+
+def measure_systems(collection: Collection, typology: Typology) -> dict[str, Estimate]:
+    """Return the mean segment score of each system with its interval over documents, the best first."""
+    clean = [one for one in collection.annotations if not (one.planted and one.planted.bad)]
+    segments = score_segments(clean, typology)
+    estimates: dict[str, Estimate] = {}
+    for system in collection.systems:
+        mine = {key: score for key, score in segments.items() if key[0] == system}
+        if not mine:
+            estimates[system] = Estimate.undefined("no segment has a score")
+            continue
+        values = np.array(list(mine.values()))
+        clusters = parse_clusters([collection.document_of(key) for key in mine], len(mine), DOCUMENTS)
+        spread = mean_interval(values, clusters)
+        estimates[system] = Estimate(float(values.mean()), n=len(mine), **spread)
+    return dict(
+        sorted(estimates.items(), key=lambda pair: (-np.nan_to_num(float(pair[1]), nan=-1e9), pair[0]))
+    )
+
+
+def describe(
+    collection: Collection, typology: Typology, reference: Collection | None = None
+) -> dict[str, Any]:
+    """Return every statistic of a collection, as sections of named estimates."""
+    clean = [one for one in collection.annotations if not (one.planted and one.planted.bad)]
+    spans = [span for one in clean for span in one.spans]
+    seconds = [one.seconds for one in clean if one.seconds is not None]
+    unscored = Counter(one.unscored for one in clean if one.unscored)
+    return {
+        "typology": typology.title,
+        "score": "0 to 100, given after the spans"
+        if typology.scoring is Scoring.ESA
+        else "minus the weights",
+        "annotations": len(clean),
+        "segments": len({one.key for one in clean}),
+        "documents": len({collection.document_of(one.key) for one in clean}),
+        "annotators": len({one.annotator for one in clean}),
+        "arms": dict(Counter(one.arm or "not stated" for one in clean)),
+        "unscored": dict(unscored),
+        "spans": len(spans),
+        "severities": dict(Counter(span.severity for span in spans).most_common()),
+        "categories": dict(Counter(span.category for span in spans if span.category).most_common()),
+        "spans_per_segment": len(spans) / len(clean) if clean else None,
+        "seconds_per_span": sum(seconds) / len(spans) if seconds and spans else None,
+        "systems": {
+            name: Spelled(one, ("n",)) for name, one in measure_systems(collection, typology).items()
+        },
+        "agreement": {
+            "token alpha, marked or not": Spelled(
+                measure_alpha(collection, typology), ("n_units", "n_segments")
+            ),
+            "token alpha, severity": Spelled(
+                measure_alpha(collection, typology, severities=True), ("n_units", "n_segments")
+            ),
+            "gamma": Spelled(measure_gamma(collection), ("n_spans", "n_documents")),
+        },
+        "draft": {name: Spelled(one, ("n",)) for name, one in count_changes(collection).items()},
+        "planted": {
+            name: Spelled(one, ("n",)) for name, one in measure_planted(collection, typology).items()
+        },
+        "reference": {
+            name: Spelled(one, ("n_spans", "n_reference"))
+            for name, one in (compare_with_reference(collection, reference) if reference else {}).items()
+        },
+        "notes": list(collection.notes),
+    }
+
+
+def describe_study(people: Collection, drafts: Collection, typology: Typology) -> dict[str, Any]:
+    """Return the statistics of a study; precision and recall are the draft's against what people marked blind.
+
+    If nobody worked without a draft, people are no independent reference, and the section is empty.
+    """
+    blind = [one for one in people.annotations if one.arm == "blind"]
+    reference = Collection(tuple(blind), people.documents) if blind and drafts.annotations else None
+    found = describe(people, typology)
+    if reference:
+        compared = compare_with_reference(drafts, reference)
+        found["reference"] = {
+            name: Spelled(one, ("n_spans", "n_reference")) for name, one in compared.items()
+        }
+    unread = Counter(one.unscored for one in drafts.annotations if one.unscored)
+    return found | {"unscored": dict(unread), "drafts": len(drafts.annotations)}
+
+
+SECTIONS = (
+    ("systems", "Systems (mean of segment scores)"),
+    ("agreement", "Agreement of annotators"),
+    ("draft", "What became of the drafted spans"),
+    ("planted", "Planted errors"),
+    ("reference", "Against the reference"),
+)
+
+
+def write_lines(found: dict[str, Any]) -> list[str]:
+    """Return the statistics as lines for people; a value that is undefined says why."""
+    lines = [
+        f"{found['typology']}: {found['annotations']:,} annotations of {found['segments']:,} segments in "
+        f"{found['documents']:,} documents by {found['annotators']:,} annotators; {found['spans']:,} spans."
+    ]
+    for name, title in SECTIONS:
+        if found[name]:
+            lines += ["", f"{title}:"]
+            lines += [f"  {label:<40} {_write_value(one)}" for label, one in found[name].items()]
+    if found["unscored"]:
+        lines += ["", "Unscored:"] + [f"  {n:,}: {reason}" for reason, n in found["unscored"].items()]
+    return lines + [""] * bool(found["notes"]) + found["notes"]
+
+
+def _write_value(one: Spelled) -> str:
+    if not one.value.defined:
+        return f"undefined: {one.value.reason}"
+    low, high = one.value.ci
+    interval = f" [{low:.3f}, {high:.3f}]" if low == low else " (no interval)"
+    n = next(
+        (f", n = {one.get(name):,}" for name in ("n", "n_units", "n_spans") if one.get(name) is not None), ""
+    )
+    over = f" over {one.get('clusters'):,} {one.get('resampled')}" if one.get("clusters") else ""
+    return f"{one.value:.3f}{interval}{over}{n}"
+
+
+def to_json(found: dict[str, Any]) -> Any:
+    """Return the statistics as JSON can hold them."""
+    return plain(found)

@@ -1,0 +1,301 @@
+"""Spans of a study and spans of files: campaigns and drafts that come in, and what people marked going out."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from coeval.datasets import source_of
+from coeval.domain import Action, Arm, Instance, Person, Study, Task
+from coeval.errors import InputError
+from coeval.extensions.spans import queries
+from coeval.extensions.spans.annotation import set_typology
+from coeval.extensions.spans.annotations import MODEL, Annotation, Collection, collect
+from coeval.extensions.spans.queries import SpanDraft, SpanRun, SpanSubmission
+from coeval.extensions.spans.rows import SpanRow, arrange
+from coeval.extensions.spans.typology import Side, Span, Typology
+from coeval.store import Database
+from coeval.store.engines.database import chunks
+from coeval.store.queries import people, tasks
+from coeval.usecases.access import OWNERS, TEAM, Context, require_task, use_case
+from coeval.usecases.study_import import USUAL, import_checked
+
+PORTION = 500
+"""Saves in one transaction, so that people can save meanwhile."""
+
+
+Place = tuple[Side, int | None, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class SpanImport:
+    """What an import of spans did; ``unchanged`` counts saves and drafts that were there already."""
+
+    instances: int
+    drafts: int
+    saves: int
+    unchanged: int
+    without_text: int
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        said = f"{self.instances:,} instances, {self.drafts:,} drafts, {self.saves:,} saves"
+        more = [
+            f"{self.unchanged:,} were there already" if self.unchanged else "",
+            f"{self.without_text:,} segments without a text were left out" if self.without_text else "",
+        ]
+        return "; ".join(filter(None, [said, *more]))
+
+
+def infer_drafts(annotations: Iterable[Annotation]) -> dict[tuple[str, int], tuple[Span, ...]]:
+    """Return the spans of the draft that several people saw, as far as one of them kept them.
+
+    A campaign's file marks which spans came from the draft, and lacks those that were deleted. What one person deleted
+    another may have kept: the union is the draft, but for the spans that everybody deleted. If people gave one place
+    different severities, the most frequent one counts.
+    """
+    places: dict[tuple[str, int], Counter[Place]] = defaultdict(Counter)
+    kinds: dict[tuple[tuple[str, int], Place], Counter[Span]] = defaultdict(Counter)
+    for one in annotations:
+        mine: Counter[Place] = Counter()
+        for at in sorted(one.kept):
+            span = one.spans[at]
+            place = (span.side, span.start, span.end)
+            mine[place] += 1
+            kinds[one.key, place][span] += 1
+        places[one.key] |= mine  # the larger of the two counts: several spans may have no place
+    return {
+        key: tuple(
+            arrange(kinds[key, place].most_common(1)[0][0] for place, n in found.items() for _ in range(n))
+        )
+        for key, found in places.items()
+    }
+
+
+@use_case(OWNERS)
+def import_spans(
+    context: Context,
+    person: Person,
+    slug: str,
+    collection: Collection,
+    typology: Typology,
+    *,
+    label: str = "imported spans",
+    kept_as_draft: bool = False,
+) -> SpanImport:
+    """Import annotations into a task, which is made where there is none yet; the same file again adds nothing.
+
+    Annotations by the annotator ``model`` are the drafts of a run with this label. With ``kept_as_draft``, the draft
+    of a segment is what the annotators kept of it.
+
+    Raises:
+        InputError: the task marks spans by another typology, or a span is not in its text.
+    """
+    clean = [one for one in collection.annotations if not (one.planted and one.planted.bad)]
+    texts = _gather_texts(clean)
+    usable = [one for one in clean if one.key in texts]
+    if not usable:
+        raise InputError("No annotation has a text: give the file of the items (--items).")
+    names = {key: f"{key[0]}:{key[1] + 1}" for key in texts}
+    instances = tuple(
+        Instance(names[key], text.source, text.output, text.document, key[0]) for key, text in texts.items()
+    )
+    with context.store.read() as db:
+        known = tasks.get_task(db, slug)
+    task = known or Task(slug, slug, "", "Source", "Target")
+    done = import_checked(context, person, source_of(Study(task, instances)), USUAL)
+    set_typology(context, person, slug, typology)
+    drafted = infer_drafts(usable) if kept_as_draft else _read_drafts(usable)
+    run, drafts = _write_drafts(context, person, slug, label, drafted, names)
+    saves, unchanged = 0, 0
+    for portion in chunks([one for one in usable if one.annotator != MODEL or one.kept], PORTION):
+        with context.store.write() as db:
+            for one in portion:
+                added = _write_save(db, require_task(db, slug), one, names[one.key], run, texts[one.key])
+                saves += added
+                unchanged += not added
+    without = len({one.key for one in clean} - texts.keys())
+    return SpanImport(done.instances, drafts, saves, unchanged, without, collection.notes)
+
+
+def _gather_texts(annotations: Iterable[Annotation]) -> dict[tuple[str, int], Annotation]:
+    """Return an annotation with the texts of each segment.
+
+    Raises:
+        InputError: two annotations of a segment have different texts.
+    """
+    texts: dict[tuple[str, int], Annotation] = {}
+    for one in annotations:
+        if not one.output:
+            continue
+        known = texts.setdefault(one.key, one)
+        if known.output != one.output:
+            raise InputError(
+                f"System “{one.key[0][:60]}”, segment {one.key[1] + 1:,}: two annotations are of different texts."
+            )
+    return texts
+
+
+def _read_drafts(annotations: Iterable[Annotation]) -> dict[tuple[str, int], tuple[Span, ...]]:
+    return {
+        one.key: tuple(arrange(one.spans)) for one in annotations if one.annotator == MODEL and not one.kept
+    }
+
+
+def _write_drafts(
+    context: Context,
+    person: Person,
+    slug: str,
+    label: str,
+    drafted: Mapping[tuple[str, int], tuple[Span, ...]],
+    names: Mapping[tuple[str, int], str],
+) -> tuple[dict[int, SpanDraft], int]:
+    """Store the drafts that the run lacks; gives those of each instance, and how many are new."""
+    if not drafted:
+        return {}, 0
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        run = queries.get_run(db, task.id, label)
+        run = run or queries.add_run(db, task.id, SpanRun(label, MODEL, {"imported": True}, person.name))
+        ids = tasks.get_instance_ids(db, task.id, list(names.values()))
+        before = {one.instance for one in queries.list_drafts(db, run.id)}
+        new = [
+            SpanDraft(ids[names[key]], spans)
+            for key, spans in drafted.items()
+            if key in names and ids[names[key]] not in before
+        ]
+        queries.add_drafts(db, run.id, new)
+        return {one.instance: one for one in queries.list_drafts(db, run.id)}, len(new)
+
+
+def _write_save(
+    db: Database, task: Task, one: Annotation, name: str, drafts: Mapping[int, SpanDraft], text: Annotation
+) -> bool:
+    """Store one person's spans, compared with the draft; False if they are there already."""
+    uid = f"import-spans {task.id} {name} {one.annotator} {one.saved_at}"[:200]
+    if queries.get_by_uid(db, uid) is not None:
+        return False
+    for span in one.spans:
+        if span.placed and not 0 <= span.edges[0] < span.edges[1] <= len(text.text(span.side)):
+            raise InputError(f"{name}, by {one.annotator}: a span at {span.edges} is not in the text.")
+    who = people.ensure_person(db, one.annotator)
+    instance = tasks.get_instance_ids(db, task.id, [name])[name]
+    assisted = one.arm == "assisted" or bool(one.kept)
+    draft = drafts.get(instance) if assisted else None
+    last = queries.get_submission(db, who.id, instance)
+    queries.record_submission(
+        db,
+        SpanSubmission(
+            uid=uid,
+            annotator=who.id,
+            instance=instance,
+            draft=draft.id if draft else None,
+            arm=Arm.ASSISTED if assisted else Arm.BLIND,
+            revision=last.revision + 1 if last else 1,
+            rows=tuple(_rows(draft.spans if draft else (), one.spans)),
+            score=one.score,
+            active_ms=None if one.seconds is None else round(one.seconds * 1000),
+            submitted_at=one.saved_at,
+        ),
+    )
+    return True
+
+
+def _rows(draft: tuple[Span, ...], saved: tuple[Span, ...]) -> list[SpanRow]:
+    """Return the lines that lead from a draft to the spans saved: the same place first, then the largest overlap."""
+    left = list(saved)
+    rows: list[SpanRow] = []
+    rest: list[tuple[int, Span]] = []
+    for at, was in enumerate(draft, 1):
+        same = next((span for span in left if span == was), None)
+        same = same or next((span for span in left if span.same_place(was)), None)
+        if same is None:
+            rest.append((at, was))
+            continue
+        left.remove(same)
+        rows.append(SpanRow(at, Action.APPROVE if same == was else Action.REVISE, same, was))
+    for at, was in rest:
+        best = max(left, key=was.overlap, default=None)
+        if best is None or not was.overlap(best):
+            rows.append(SpanRow(at, Action.DELETE, was, was))
+            continue
+        left.remove(best)
+        rows.append(SpanRow(at, Action.REVISE, best, was))
+    rows.sort(key=lambda row: row.at or 0)
+    return [*rows, *(SpanRow(None, Action.ADD, span) for span in left)]
+
+
+@use_case(TEAM)
+def read_study(context: Context, person: Person, slug: str) -> tuple[Collection, Collection, Typology]:
+    """Read what people marked in a task, the newest run's drafts, and the typology.
+
+    Segments are numbered by document and input, so that the outputs of several systems share a number.
+
+    Raises:
+        InputError: spans of the task are not marked.
+    """
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        typology = queries.get_typology(db, task.id)
+        if typology is None:
+            raise InputError(f"Spans of “{slug}” are not marked: choose a typology first (spans set-up).")
+        instances = {one.id: one for one in tasks.list_instances(db, task.id)}
+        saves = list(queries.list_submissions(db, task.id))
+        run = queries.get_run(db, task.id)
+        drafts = list(queries.list_drafts(db, run.id)) if run else []
+    segments = _number(instances.values())
+    marked = [_build(instances[one.instance], segments, name, one) for name, one in saves]
+    drafted = [
+        replace(
+            _describe(instances[one.instance], segments, run.label if run else MODEL),
+            spans=one.spans,
+            unscored=one.reason,
+        )
+        for one in drafts
+    ]
+    return collect(marked), collect(drafted), typology
+
+
+def _number(instances: Iterable[Instance]) -> dict[int, int]:
+    """Return the segment of each instance: the number in an imported name, else the order of documents and inputs."""
+    listed = list(instances)
+    named: dict[int, int] = {}
+    for one in listed:
+        system, _, number = one.external_id.rpartition(":")
+        if system == one.system and number.isdecimal() and number.isascii():
+            named[one.id] = int(number) - 1
+    if len(named) == len(listed):
+        return named
+    order: dict[Any, int] = {}
+    seen: dict[tuple[Any, str], int] = {}
+    numbers = {}
+    for one in listed:
+        key: Any = (one.document, one.input)
+        again = seen[key, one.system] = seen.get((key, one.system), -1) + 1
+        numbers[one.id] = order.setdefault((key, again), len(order))
+    return numbers
+
+
+def _describe(instance: Instance, segments: Mapping[int, int], annotator: str) -> Annotation:
+    return Annotation(
+        system=instance.system or "output", segment=segments[instance.id], annotator=annotator,
+        document=instance.document, source=instance.input, output=instance.output, name=instance.external_id,
+    )  # fmt: skip
+
+
+def _build(instance: Instance, segments: Mapping[int, int], name: str, one: SpanSubmission) -> Annotation:
+    stay = [row for row in one.rows if row.stays]
+    shown = tuple(row.was for row in one.rows if row.was is not None)
+    return replace(
+        _describe(instance, segments, name),
+        spans=tuple(row.span for row in stay),
+        score=one.score,
+        arm=str(one.arm),
+        draft=shown if one.draft is not None else None,
+        false=tuple(row.was for row in one.rows if row.planted and row.was is not None),
+        kept=frozenset(place for place, row in enumerate(stay) if row.was is not None),
+        seconds=None if one.active_ms is None else one.active_ms / 1000,
+        saved_at=one.submitted_at,
+    )

@@ -1,0 +1,299 @@
+"""Error spans, and the typologies that say which severities and categories they have and what each costs.
+
+A typology is data: ``typologies.json`` holds MQM core, MQM as at WMT, ESA and FRANK, and a file of the same shape makes
+one of your own. Offsets count characters (code points) of the text as it is stored.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from coeval.errors import InputError
+
+FILE = Path(__file__).with_name("typologies.json")
+MAX_NAME, MAX_CATEGORIES, MAX_SEVERITIES, MAX_FILE = 100, 300, 9, 200_000
+
+
+class Side(StrEnum):
+    """The text that a span is in: the output, or, for what the output lacks, the input."""
+
+    OUTPUT = "output"
+    INPUT = "input"
+
+
+class Scoring(StrEnum):
+    """How a segment gets its score: from the weights of its spans, or from a person, 0 to 100, after the spans."""
+
+    MQM = "mqm"
+    ESA = "esa"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One error. Without ``start`` and ``end`` something is missing, and nothing says where."""
+
+    start: int | None
+    end: int | None
+    severity: str
+    category: str = ""
+    side: Side = Side.OUTPUT
+    note: str = ""
+
+    @property
+    def placed(self) -> bool:
+        return self.start is not None and self.end is not None
+
+    @property
+    def edges(self) -> tuple[int, int]:
+        """The offsets of a span that has a place."""
+        assert self.start is not None and self.end is not None
+        return self.start, self.end
+
+    def same_place(self, other: Span) -> bool:
+        return (self.side, self.start, self.end) == (other.side, other.start, other.end)
+
+    def same_kind(self, other: Span) -> bool:
+        return (self.severity, self.category) == (other.severity, other.category)
+
+    def overlap(self, other: Span) -> int:
+        """Return the number of characters that two spans of one side share."""
+        if self.side is not other.side or not (self.placed and other.placed):
+            return 0
+        (a, b), (c, d) = self.edges, other.edges
+        return max(0, min(b, d) - max(a, c))
+
+
+@dataclass(frozen=True, slots=True)
+class Severity:
+    """``offered`` is False for severities that files have and people cannot choose."""
+
+    name: str
+    weight: float
+    offered: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """A kind of error; ``side`` is the text that it is usually marked in."""
+
+    name: str
+    title: str = ""
+    side: Side = Side.OUTPUT
+
+
+@dataclass(frozen=True, slots=True)
+class Typology:
+    """Severities with weights, categories, and exceptions to the weights.
+
+    ``weights`` are pairs of a pattern of ``severity/category`` and a weight; the first one that fits counts.
+
+    >>> wmt = load_typology("wmt")
+    >>> [wmt.weigh(Span(0, 1, *kind)) for kind in (("Major", "Style/Awkward"), ("Minor", "Fluency/Punctuation"))]
+    [5.0, 0.1]
+    """
+
+    name: str
+    title: str
+    severities: tuple[Severity, ...]
+    categories: tuple[Category, ...] = ()
+    scoring: Scoring = Scoring.MQM
+    weights: tuple[tuple[str, float], ...] = ()
+
+    def weigh(self, span: Span) -> float:
+        """Return what a span costs.
+
+        Raises:
+            InputError: the typology has no such severity.
+        """
+        severity, category = span.severity.strip().casefold(), span.category.strip().replace("_", " ")
+        key = f"{severity}/{category.casefold()}"
+        for pattern, weight in self.weights:
+            if fnmatchcase(key, pattern.casefold()):
+                return weight
+        for one in self.severities:
+            if one.name.casefold() == severity:
+                return one.weight
+        known = ", ".join(one.name for one in self.severities)
+        raise InputError(
+            f"The typology “{self.title}” has no severity “{span.severity[:60]}”: it has {known}. Use another "
+            "typology, or add the severity to a typology of your own."
+        )
+
+    def score(self, spans: Iterable[Span]) -> float:
+        """Return minus the sum of the weights; 0 is a text without errors.
+
+        >>> load_typology("wmt").score([Span(0, 1, "minor", "Fluency/Punctuation")] * 3)
+        -0.3
+        """
+        return 0.0 - round(math.fsum(self.weigh(span) for span in spans), 9)
+
+    def check_span(self, span: Span, source: str, output: str) -> Span:
+        """Return the span, if a person or a model may mark it.
+
+        Raises:
+            InputError: its place is not in the text, or the typology does not offer its severity or category.
+        """
+        if span.severity not in {one.name for one in self.severities if one.offered}:
+            raise InputError(
+                f"“{span.severity[:60]}” is not a severity of “{self.title}”: choose another one."
+            )
+        names = {one.name for one in self.categories}
+        if (span.category not in names) if names else span.category:
+            raise InputError(
+                f"“{span.category[:60]}” is not a category of “{self.title}”: choose another one."
+            )
+        if not span.placed:
+            if span.start is not None or span.end is not None:
+                raise InputError("A span has one edge only: give its start and its end, or neither.")
+            return span
+        start, end = span.edges
+        length = len(output if span.side is Side.OUTPUT else source)
+        if not 0 <= start < end <= length:
+            raise InputError(
+                f"A span from {start:,} to {end:,} is not in the {span.side}, which has {length:,} characters: mark it "
+                "again."
+            )
+        return span
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the typology in the shape of its file."""
+        return {
+            "title": self.title,
+            "scoring": str(self.scoring),
+            "severities": [
+                {"name": one.name, "weight": one.weight} | ({} if one.offered else {"offered": False})
+                for one in self.severities
+            ],
+            "weights": [list(pair) for pair in self.weights],
+            "categories": [
+                {"name": one.name}
+                | ({"title": one.title} if one.title else {})
+                | ({"side": "input"} if one.side is Side.INPUT else {})
+                for one in self.categories
+            ],
+        }
+
+
+@cache
+def _read_own() -> dict[str, Typology]:
+    stored = json.loads(FILE.read_text(encoding="utf-8"))
+    return {name: parse_typology(value, name) for name, value in stored.items()}
+
+
+def list_typologies() -> list[Typology]:
+    """Return the typologies that come with CoEval."""
+    return list(_read_own().values())
+
+
+def load_typology(name: str) -> Typology:
+    """Return a typology by its name, or the one in a JSON file.
+
+    Raises:
+        InputError: there is none of that name, or the file cannot be used.
+    """
+    own = _read_own()
+    if name in own:
+        return own[name]
+    path = Path(name)
+    if path.suffix != ".json":
+        raise InputError(
+            f"There is no typology “{name[:80]}”: use {', '.join(own)}, or a path that ends in .json."
+        )
+    try:
+        if path.stat().st_size > MAX_FILE:
+            raise InputError(f"{path} is larger than a typology can be ({MAX_FILE:,} bytes): shorten it.")
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{path} cannot be read as a typology: {str(error)[:200]}.") from error
+    return parse_typology(value, path.stem)
+
+
+def parse_typology(value: Any, name: str) -> Typology:
+    """Return the typology of a JSON value.
+
+    Raises:
+        InputError: a part is missing or of the wrong kind; the message names the part.
+    """
+    if not isinstance(value, Mapping):
+        raise InputError(f"The typology “{name[:80]}” has to be a JSON object with “severities”.")
+    try:
+        scoring = Scoring(value.get("scoring", Scoring.MQM))
+    except ValueError:
+        raise InputError(f"The typology “{name[:80]}”: “scoring” has to be mqm or esa.") from None
+    severities = [
+        Severity(
+            _name(one, "severities", name), _weight(one.get("weight"), name), one.get("offered") is not False
+        )
+        for one in _parts(value, "severities", name, MAX_SEVERITIES)
+    ]
+    categories = [
+        Category(
+            _name(one, "categories", name),
+            str(one.get("title") or "")[:MAX_NAME],
+            _side(one.get("side"), name),
+        )
+        for one in _parts(value, "categories", name, MAX_CATEGORIES)
+    ]
+    if not any(one.offered for one in severities):
+        raise InputError(
+            f"The typology “{name[:80]}” offers no severity: list at least one under “severities”."
+        )
+    for kind in ([one.name for one in severities], [one.name for one in categories]):
+        if len({one.casefold() for one in kind}) < len(kind):
+            raise InputError(f"The typology “{name[:80]}” lists a name twice: remove one of the two.")
+    title = str(value.get("title") or name)[:MAX_NAME]
+    return Typology(name, title, tuple(severities), tuple(categories), scoring, _weights(value, name))
+
+
+def _parts(value: Mapping[str, Any], key: str, name: str, most: int) -> list[Mapping[str, Any]]:
+    parts = value.get(key, [])
+    if not isinstance(parts, list) or len(parts) > most or not all(isinstance(one, Mapping) for one in parts):
+        raise InputError(f"The typology “{name[:80]}”: “{key}” has to be a list of at most {most} objects.")
+    return parts
+
+
+def _name(part: Mapping[str, Any], key: str, typology: str) -> str:
+    name = part.get("name")
+    if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME or not name.isprintable():
+        raise InputError(
+            f"The typology “{typology[:80]}”: an entry of “{key}” has no name of 1 to {MAX_NAME} characters."
+        )
+    return name.strip()
+
+
+def _weight(value: Any, typology: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1000:
+        raise InputError(
+            f"The typology “{typology[:80]}”: a weight is {str(value)[:40]}; it has to be a number from 0 to 1,000."
+        )
+    return float(value)
+
+
+def _side(value: Any, typology: str) -> Side:
+    try:
+        return Side(value or Side.OUTPUT)
+    except ValueError:
+        raise InputError(
+            f"The typology “{typology[:80]}”: “side” is {str(value)[:40]}; it has to be output or input."
+        ) from None
+
+
+def _weights(value: Mapping[str, Any], typology: str) -> tuple[tuple[str, float], ...]:
+    pairs = value.get("weights", [])
+    good = isinstance(pairs, list) and len(pairs) <= MAX_CATEGORIES
+    if not good or not all(
+        isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) for pair in pairs
+    ):
+        raise InputError(
+            f"The typology “{typology[:80]}”: “weights” has to be a list of pairs such as "
+            '["minor/*punctuation*", 0.1].'
+        )
+    return tuple((pattern[: 2 * MAX_NAME], _weight(weight, typology)) for pattern, weight in pairs)

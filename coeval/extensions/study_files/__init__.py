@@ -1,0 +1,13 @@
+"""A whole study as one file: moved, or merged with another."""
+
+from __future__ import annotations
+
+from coeval.extending import Extension
+
+extension = Extension(
+    name="study_files",
+    title="Study files",
+    commands=("commands:add_study",),
+    boxes=(("hosting", "page:MovingBox"),),
+    routes=("page:add_study_file",),
+)

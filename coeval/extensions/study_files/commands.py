@@ -1,0 +1,116 @@
+"""``python -m coeval study export``, ``import`` and ``merge``: whole studies between files."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+
+from coeval.cli.files import read_mapping
+from coeval.cli.results import Parsers, report
+from coeval.usecases.access import OPERATOR, Context
+
+
+def add_study(parsers: Parsers) -> None:
+    study = parsers.commands.add_parser("study", help="move a whole study to another file, or merge two")
+    actions = study.add_subparsers(required=True, metavar="ACTION")
+    _add_export(actions, parsers.task_reported)
+    _add_import(actions, parsers.common_reported)
+    _add_merge(actions, parsers.task_reported)
+
+
+def _add_export(actions: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
+    export = actions.add_parser("export", parents=[task], help="write a whole study into one zip file")
+    export.add_argument("path", type=Path)
+    export.add_argument(
+        "--people",
+        required=True,
+        choices=["names", "pseudonyms"],
+        help="names of people in the file; with pseudonyms, ids at a crowd service are left out too",
+    )
+    export.add_argument("--ledger", action="store_true", help="include all cached model calls")
+    export.set_defaults(command=_export, only_reads=True)
+
+
+def _add_import(actions: argparse._SubParsersAction, common: argparse.ArgumentParser) -> None:
+    command = actions.add_parser("import", parents=[common], help="import a study as a new task")
+    command.add_argument("path", type=Path)
+    command.add_argument("--as", dest="slug", default="", metavar="SLUG", help="short name of the new task")
+    _add_common(command)
+    command.set_defaults(command=_import, makes_file=True)
+
+
+def _add_merge(actions: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
+    merge = actions.add_parser("merge", parents=[task], help="add a study's work to the same task here")
+    merge.add_argument("path", type=Path)
+    merge.add_argument(
+        "--rename-run",
+        nargs="+",
+        default=[],
+        metavar="OLD=NEW",
+        help="rename a run if both studies have one with this label",
+    )
+    merge.add_argument(
+        "--keep-texts", action="store_true",
+        help="if the task's texts and settings differ, keep those of this file",
+    )  # fmt: skip
+    merge.add_argument("--dry-run", action="store_true", help="show what would be added and write nothing")
+    _add_common(merge)
+    merge.set_defaults(command=_merge)
+
+
+def _add_common(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--rename",
+        nargs="+",
+        default=[],
+        metavar="OLD=NEW",
+        help="rename a person if both studies have one with this name",
+    )
+    command.add_argument("--ledger", action="store_true", help="include the cached model calls of the file")
+
+
+def _export(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.study_files.transfer import Naming, export_study_file
+
+    manifest, notes = export_study_file(
+        context, OPERATOR, options.task, options.path, people=Naming(options.people), ledger=options.ledger
+    )
+    said = f"{options.path}: {manifest.rows:,} rows of {len(manifest.tables)} tables, people by {manifest.people}"
+    found = {"path": options.path, "rows": manifest.rows, "people": manifest.people, "notes": notes}
+    report(options, found, [*_told(notes), said])
+
+
+def _import(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.study_files.transfer import import_study_file
+
+    moved = import_study_file(
+        context,
+        OPERATOR,
+        options.path,
+        slug=options.slug,
+        ledger=options.ledger,
+        renamed=read_mapping(options.rename),
+    )
+    report(options, moved, [*_told(moved.notes), moved])
+
+
+def _merge(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.study_files.transfer import Choices, merge_study_file
+
+    choices = Choices(
+        people=read_mapping(options.rename),
+        runs=read_mapping(options.rename_run),
+        keep_texts=options.keep_texts,
+    )
+    merged = merge_study_file(
+        context, OPERATOR, options.path, options.task, choices, ledger=options.ledger, dry_run=options.dry_run
+    )
+    conflicts = (f"conflict: {conflict}" for conflict in merged.conflicts)
+    report(options, merged, [*conflicts, *_told(merged.notes), merged])
+    if merged.n_conflicts:
+        raise SystemExit(1)
+
+
+def _told(notes: Iterable[str]) -> list[str]:
+    return [f"note: {note}" for note in notes]

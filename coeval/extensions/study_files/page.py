@@ -1,0 +1,179 @@
+"""Set-up, Hosting: export a whole study to a file, import it as a new task, or merge it into this one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import gradio as gr
+from fastapi import FastAPI, Request
+from fastapi.responses import Response
+
+from coeval.domain import Person
+from coeval.errors import CoevalError, InputError
+from coeval.extensions.study_files.transfer import (
+    Choices,
+    Merged,
+    Naming,
+    export_study,
+    import_study_file,
+    merge_study_file,
+)
+from coeval.ui.app.downloads import open_spooled, send_file
+from coeval.ui.components.view import Node, View, el
+from coeval.ui.server.identity import get_person
+from coeval.ui.server.payloads import tell
+from coeval.ui.tabs import LoadedPanel, Update, more_settings, need_task, task_choices
+from coeval.usecases.access import Context
+
+
+class MovingBox(LoadedPanel):
+    """Links to the study's file, and a form for one from elsewhere."""
+
+    def build(self) -> None:
+        with more_settings("moving", "Move or merge a study"):
+            self.links = View(elem_id="study-links")
+            with gr.Row():
+                self.file = gr.File(
+                    label="File of a study (.zip)",
+                    file_count="single",
+                    type="filepath",
+                    elem_id="study-file",
+                    height=120,
+                )
+                with gr.Column():
+                    slug = gr.Textbox(
+                        label="Short name here (blank: unchanged)", max_length=64, elem_id="study-slug"
+                    )
+                    renamed = gr.Textbox(
+                        label="People to rename, one per line: old=new", lines=2, elem_id="study-rename",
+                        info="People with the same name count as one person.",
+                    )  # fmt: skip
+            with gr.Accordion("Merge options", open=False):
+                runs = gr.Textbox(
+                    label="Runs to rename, one per line: old=new", lines=2, elem_id="study-rename-run"
+                )
+                keep = gr.Checkbox(
+                    label="If texts or settings of the task differ, keep those here", elem_id="study-keep"
+                )
+                trial = gr.Checkbox(label="Dry run: only show what would be added", elem_id="study-trial")
+            ledger = gr.Checkbox(
+                label="Import cached model answers too",
+                elem_id="study-ledger",
+            )
+            with gr.Row(elem_classes="actions"):
+                bring = gr.Button("Import as a new task", elem_id="study-import", scale=0, min_width=220)
+                merge = gr.Button(
+                    "Merge into the task chosen above", elem_id="study-merge", scale=0, min_width=300
+                )
+            self.note = View(elem_id="study-note")
+        self.outputs = [self.links]
+        read = [self.file, slug, renamed, ledger]
+        self.on(bring.click, self.on_import, read, [self.note, self.task])
+        self.on(merge.click, self.on_merge, [self.file, renamed, runs, keep, trial, ledger], self.note)
+
+    def load(self, person: Person, slug: str) -> Update:
+        return {self.links: links_view(slug)}
+
+    def on_import(
+        self, person: Person, slug: str, path: str | None, new: str | None, renamed: str | None, ledger: bool
+    ) -> Update:
+        try:
+            moved = import_study_file(
+                self.context, person, _need_file(path), slug=(new or "").strip(), ledger=bool(ledger),
+                renamed=_read_names(renamed),
+            )  # fmt: skip
+        except CoevalError as error:
+            return {self.note: _refused(error)}
+        return {
+            self.note: _done("Imported", str(moved), moved.notes),
+            self.task: task_choices(self.context, person, moved.task),
+        }
+
+    def on_merge(
+        self, person: Person, slug: str, path: str | None, renamed: str | None, runs: str | None, keep: bool,
+        trial: bool, ledger: bool,
+    ) -> Node:  # fmt: skip
+        try:
+            choices = Choices(_read_names(renamed), _read_names(runs), bool(keep))
+            merged = merge_study_file(
+                self.context, person, _need_file(path), need_task(slug), choices, ledger=bool(ledger),
+                dry_run=bool(trial),
+            )  # fmt: skip
+        except CoevalError as error:
+            return _refused(error)
+        return (
+            _conflicts(merged)
+            if merged.n_conflicts
+            else _done("Merged" if merged.written else "Tried", str(merged), merged.notes)
+        )
+
+
+def links_view(slug: str) -> Node:
+    """Return the links to the file of this task's study."""
+    if not slug:
+        return el("p.note", "Describe a task first, under Tasks, or import a study.")
+    names, pseudonyms = (f"../download/{slug}/study.zip?people={naming}" for naming in Naming)
+    return el(
+        "div",
+        el("p", "The whole study in one file: every row, version and edit. It never contains "
+        "passwords, "
+        "sessions, invitations or secret links."),
+        el("p", el("a", "Download the study, with names", href=names, download=True), ": to continue elsewhere"),
+        el("p", el("a", "Download it with names and all model calls", href=f"{names}&ledger=1", download=True)),
+        el("p", el("a", "Download it with pseudonyms", href=pseudonyms, download=True),
+           ": to share it; comments are unchanged"),
+    )  # fmt: skip
+
+
+def _need_file(path: str | None) -> Path:
+    if not path:
+        raise InputError("There is no file: choose the file of a study first.")
+    return Path(path)
+
+
+def _read_names(text: str | None) -> Mapping[str, str]:
+    """Lines of old=new.
+
+    Raises:
+        InputError: a line has no ``=``, or a name stands twice.
+    """
+    names: dict[str, str] = {}
+    for line in filter(str.strip, (text or "").splitlines()):
+        old, equals, new = (part.strip() for part in line.partition("="))
+        if not (old and equals and new) or old in names:
+            raise InputError(f"“{line.strip()[:80]}” is not a rename: write old=new, each name once.")
+        names[old] = new
+    return names
+
+
+def _refused(error: CoevalError) -> Node:
+    return el("div.card.error", el("h4", "Nothing was written"), el("p", tell(error)), role="alert")
+
+
+def _conflicts(merged: Merged) -> Node:
+    return el(
+        "div.card.error",
+        el("h4", "Nothing was written"),
+        el("p", str(merged)),
+        el("ul", *(el("li", line) for line in merged.conflicts)),
+        el("p.note", "Rename people or runs that only share a name, keep the texts here, or correct one "
+        "of "
+        "the two files; then merge again."),
+        role="alert",
+    )  # fmt: skip
+
+
+def _done(title: str, words: str, notes: Sequence[str]) -> Node:
+    lines = el("ul", *(el("li", note) for note in notes)) if notes else None
+    return el("div.card.done", el("h4", title), el("p", words), lines, role="status")
+
+
+def add_study_file(app: FastAPI, context: Context) -> None:
+    """Add the route that downloads a whole study."""
+
+    @app.get("/download/{slug}/study.zip")
+    def download_study(request: Request, slug: str, people: Naming, ledger: bool = False) -> Response:
+        target = open_spooled()
+        export_study(context, get_person(context, request), slug, target, people=people, ledger=ledger)
+        return send_file(target, f"{slug}-study.zip", "application/zip")

@@ -1,0 +1,155 @@
+"""A foreign study in a temporary database: created with its schema, then updated and examined.
+
+Every rule of the schema is held against it here, before the file that people work on is touched.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from coeval.clock import read_time
+from coeval.domain import ColumnRole, JobState, Standing
+from coeval.errors import InputError
+from coeval.extensions.study_files.queries_schema import apply_up_to
+from coeval.store.engines.database import Database, rows
+from coeval.store.engines.light import Database as SqliteDatabase
+from coeval.store.engines.sqlite import Store
+from coeval.store.engines.sqlite_file import connect
+from coeval.store.queries import answer_keys, crowd_studies
+from coeval.store.soundness import examine_file
+
+MOST_ID = 10**12
+"""Largest id of an imported row, because new ids continue from the largest."""
+
+ENUMERATIONS = {
+    ("column_role", "role"): frozenset(ColumnRole),
+    ("enrolment", "state"): frozenset(Standing),
+    ("job", "state"): frozenset(JobState),
+}
+"""Columns with a fixed set of words that the schema does not enforce."""
+
+UNFIT = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.InterfaceError, sqlite3.ProgrammingError)
+"""SQLite's errors for invalid values."""
+
+Portion = tuple[str, Sequence[str], Iterable[Sequence[Any]]]
+"""A table with its columns and its rows."""
+
+
+def build_scratch(path: Path, newest: str, portions: Iterable[Portion]) -> Store:
+    """Return a new file with these rows, brought to the schema of today.
+
+    Raises:
+        InputError: a row breaks a rule of the schema, refers to nothing, or holds what no screen can read.
+    """
+    with closing(connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode=MEMORY")
+        connection.execute("PRAGMA synchronous=OFF")
+        db = SqliteDatabase(connection)
+        apply_up_to(db, newest)
+        connection.execute("BEGIN")
+        for name, columns, lines in portions:
+            _fill(connection, name, columns, lines)
+        connection.execute("COMMIT")
+    try:
+        store = Store(path)
+    except sqlite3.IntegrityError as error:
+        raise InputError(
+            f"The study cannot be brought to this version: {error}. Nothing was written."
+        ) from None
+    try:
+        with store.read() as db:
+            _examine(db)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _fill(
+    connection: sqlite3.Connection, name: str, columns: Sequence[str], lines: Iterable[Sequence[Any]]
+) -> None:
+    sql = f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+    counted = _Counted(_check_values(name, columns, lines))
+    try:
+        connection.executemany(sql, counted)
+    except (*UNFIT, OverflowError, UnicodeError) as error:
+        raise InputError(
+            f"Row {counted.n:,} of the study's {name} cannot be stored ({error}): export the study again. Nothing was "
+            "written."
+        ) from None
+
+
+class _Counted:
+    """Rows, and the number of rows that were read."""
+
+    def __init__(self, lines: Iterable[Sequence[Any]]) -> None:
+        self._lines, self.n = iter(lines), 0
+
+    def __iter__(self) -> Iterator[Sequence[Any]]:
+        return self
+
+    def __next__(self) -> Sequence[Any]:
+        self.n += 1
+        return next(self._lines)
+
+
+def _check_values(
+    name: str, columns: Sequence[str], lines: Iterable[Sequence[Any]]
+) -> Iterator[Sequence[Any]]:
+    """Yield the rows after checks that SQLite does not make: times, JSON, fixed words, ids."""
+    times = [
+        i for i, column in enumerate(columns) if column.endswith("_at") or column in ("at", "reserved_until")
+    ]
+    json_texts = [i for i, column in enumerate(columns) if column.endswith("_json")]
+    words = [
+        (i, ENUMERATIONS[name, column]) for i, column in enumerate(columns) if (name, column) in ENUMERATIONS
+    ]
+    ids = [i for i, column in enumerate(columns) if column == "id"]
+    for n, line in enumerate(lines, 1):
+        wrong = [i for i in times if not _is_time(line[i])]
+        wrong += [i for i in json_texts if not _is_json(line[i])]
+        wrong += [i for i, known in words if line[i] not in known]
+        wrong += [i for i in ids if not (isinstance(line[i], int) and 0 < line[i] <= MOST_ID)]
+        if wrong:
+            raise InputError(
+                f"Row {n:,} of the study's {name} has a {columns[wrong[0]]} that is none: "
+                f"“{str(line[wrong[0]])[:60]}”. Export the study again. Nothing was written."
+            )
+        yield line
+
+
+def _is_time(text: Any) -> bool:
+    if not text:
+        return True
+    try:
+        return read_time(text).tzinfo is not None
+    except (ValueError, TypeError):
+        return False
+
+
+def _is_json(text: Any) -> bool:
+    try:
+        return isinstance(json.loads(text), dict | list)
+    except (ValueError, TypeError, RecursionError):
+        return False
+
+
+def _examine(db: Database) -> None:
+    """Check our own rules, and that the app can read its data."""
+    faults = examine_file(db).faults
+    if faults:
+        raise InputError(f"The study is not whole: {'; '.join(faults[:5])}. Nothing was written.")
+    try:
+        for row in rows(db, "SELECT task FROM crowd"):
+            crowd_studies.get_plan(db, row["task"])
+        for row in rows(db, "SELECT id FROM task"):
+            answer_keys.list_keys(db, row["id"])
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise InputError(
+            f"The study holds a plan that this CoEval cannot read ({error}). Nothing was written."
+        ) from None

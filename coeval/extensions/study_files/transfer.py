@@ -1,0 +1,401 @@
+"""Export a whole study to a file, import it as new tasks, or merge it with the same study here."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import zipfile
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import islice
+from pathlib import Path
+from typing import IO
+
+from coeval.clock import now
+from coeval.domain import Person
+from coeval.errors import InputError, StorageError
+from coeval.extensions.study_files.archive import (
+    Manifest,
+    open_archive,
+    read_study_file,
+    write_manifest,
+    write_table,
+)
+from coeval.extensions.study_files.queries import (
+    Departure,
+    PeopleMap,
+    Scope,
+    count_others,
+    get_scope,
+    list_known_uids,
+    list_people,
+    list_rows,
+    write_ledger,
+    write_study,
+)
+from coeval.extensions.study_files.queries_examination import build_scratch
+from coeval.extensions.study_files.queries_merge import Conflicts, Merging
+from coeval.extensions.study_files.queries_schema import LEDGER, Schema, get_schema
+from coeval.store import Database, IntegrityError, Store
+from coeval.store.queries import tasks
+from coeval.usecases.access import OWNERS, Context, require_task, use_case
+from coeval.usecases.sessions import check_name
+from coeval.usecases.tasks import check_slug
+
+# A whole study out, in one file that another CoEval takes in.
+
+
+class Naming(StrEnum):
+    """The naming of a study's people in its file."""
+
+    NAMES = "names"
+    PSEUDONYMS = "pseudonyms"
+
+
+@use_case(OWNERS)
+def export_study(
+    context: Context, person: Person, slug: str, target: IO[bytes], *, people: Naming, ledger: bool = False
+) -> tuple[Manifest, list[str]]:
+    """Write a whole study and its exam into one file; return its content and notes.
+
+    Passwords, sessions, tokens, invitations and the secrets of links stay. ``ledger``: with the calls to models. These
+    are not marked by study, so that all of them go.
+    """
+    with context.store.read() as db, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        task = require_task(db, slug)
+        schema, scope = get_schema(), get_scope(db, task.id)
+        departure = Departure(db, schema, pseudonyms=people is Naming.PSEUDONYMS)
+        notes = {}
+        for shape in departure.list_tables(ledger=ledger):
+            lines = (departure.change(shape.name, row) for row in list_rows(db, schema, shape.name, scope))
+            notes[shape.name] = write_table(
+                archive,
+                shape.name,
+                shape.columns,
+                ([row[column] for column in shape.columns] for row in lines),
+            )
+        exam = tasks.get_task_by_id(db, scope["exam"]) if scope["exam"] != task.id else None
+        manifest = Manifest(
+            task.slug,
+            task.name,
+            exam.slug if exam else "",
+            people.value,
+            ledger,
+            schema.migrations,
+            now(),
+            notes,
+        )
+        write_manifest(archive, manifest)
+        return manifest, _list_export_notes(db, manifest, count_others(db, scope))
+
+
+def _list_export_notes(db: Database, manifest: Manifest, others: int) -> list[str]:
+    notes = []
+    if manifest.exam:
+        notes.append(f"The exam, “{manifest.exam}”, is in the file too.")
+    if manifest.people == Naming.PSEUDONYMS:
+        notes.append(
+            "Comments and reasons go as they were written: read them for names before you share the file."
+        )
+    if LEDGER in manifest.tables and others:
+        notes.append(
+            "The ledger does not say which study a call was for: calls for the other tasks are in the file."
+        )
+    return notes
+
+
+@use_case(OWNERS)
+def export_study_file(
+    context: Context, person: Person, slug: str, path: Path, *, people: Naming, ledger: bool = False
+) -> tuple[Manifest, list[str]]:
+    """Write a whole study to a path; an existing file is replaced after the new one is complete.
+
+    Raises:
+        StorageError: the file cannot be written there.
+    """
+    partial = path.with_name(path.name + ".part")
+    try:
+        with partial.open("wb") as target:
+            written = export_study(context, person, slug, target, people=people, ledger=ledger)
+        os.replace(partial, path)
+    except OSError as error:
+        raise StorageError(f"{path} cannot be written ({error.strerror}): choose another path.") from error
+    finally:
+        partial.unlink(missing_ok=True)
+    return written
+
+
+# Import of a whole study from another CoEval's file: as new tasks, all of it or nothing.
+
+
+@dataclass(frozen=True, slots=True)
+class MovedStudy:
+    """The imported study with the number of rows by table; ``known`` are people who were already here."""
+
+    task: str
+    exam: str
+    rows: Mapping[str, int]
+    new_people: int
+    known: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        counted = [
+            f"{self.rows.get(name, 0):,} {words}"
+            for name, words in (("instance", "instances"), ("draft", "drafts"), ("submission", "submissions"))
+        ]
+        return f"{self.task}: {', '.join(counted)}, {self.new_people} new people"
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[tuple[Store, Manifest]]:
+    """Open a study in a temporary database, checked and updated to the current schema, then deleted.
+
+    Raises:
+        InputError: the file is no study, damaged, hostile, or of a newer version.
+    """
+    with open_archive(path) as archive, tempfile.TemporaryDirectory(prefix="coeval-import-") as folder:
+        study = read_study_file(archive, path.stat().st_size)
+        store = build_scratch(Path(folder) / "study.db", study.schema.migrations[-1], study.read_tables())
+        try:
+            with store.read() as db:
+                _check_tasks(db, study.manifest)
+            yield store, study.manifest
+        finally:
+            store.close()
+
+
+def _check_tasks(db: Database, manifest: Manifest) -> None:
+    """Check that there is one task, and the exam that it names."""
+    there = {task.slug for task in tasks.list_tasks(db)}
+    if there != {manifest.task, manifest.exam} - {""}:
+        raise InputError("The file's tasks are not those its manifest names: export the study again.")
+    for slug in there:
+        check_slug(slug)
+
+
+def get_own_scope(db: Database, manifest: Manifest) -> Scope:
+    task = tasks.get_task(db, manifest.task)
+    assert task is not None
+    return get_scope(db, task.id)
+
+
+def check_renamed(renamed: Mapping[str, str]) -> dict[str, str]:
+    """Return the new names of a file's people in normal form."""
+    return {old: check_name(new) for old, new in renamed.items()}
+
+
+@use_case(OWNERS)
+def import_study_file(
+    context: Context,
+    person: Person,
+    path: Path,
+    *,
+    slug: str = "",
+    ledger: bool = False,
+    renamed: Mapping[str, str] | None = None,
+) -> MovedStudy:
+    """Import a whole study; ``slug`` is its short name here, by default its old one.
+
+    People are those here of the same name, or of the same id at a crowd service; ``renamed`` (old to new) keeps apart
+    whoever only shares a name. Everybody new is an annotator. ``ledger``: with the calls to models, whose answers are
+    then used as if they had been asked for here.
+
+    Raises:
+        InputError: the file cannot be used, a short name is taken, or its submissions are here. Nothing was written.
+    """
+    new_names = check_renamed(renamed or {})
+    with opened(path) as (scratch, manifest), scratch.read() as source, context.store.write() as db:
+        schema, scope = get_schema(), get_own_scope(source, manifest)
+        slugs = _name_tasks(db, manifest, slug)
+        _refuse_known(list(islice(list_known_uids(db, source, schema, scope), 1)))
+        refuse_strangers(new_names, list_people(source, schema, scope))
+        persons = PeopleMap(db, source, schema, scope, new_names)
+        rows = write_study(db, source, schema, scope, persons, slugs, ledger=ledger)
+        return MovedStudy(
+            slugs[manifest.task],
+            slugs.get(manifest.exam, ""),
+            rows,
+            len(persons.new),
+            tuple(persons.known),
+            tuple(_list_import_notes(manifest, rows, persons, ledger=ledger)),
+        )
+
+
+def _name_tasks(db: Database, manifest: Manifest, slug: str) -> dict[str, str]:
+    """Return the short names that the study and its exam get here."""
+    named = {manifest.task: check_slug(slug or manifest.task)}
+    if manifest.exam:
+        named[manifest.exam] = manifest.exam if not slug else f"{slug}-exam"[:64]
+    for new in named.values():
+        if tasks.get_task(db, new) is not None:
+            raise InputError(
+                f"The task “{new}” already exists: give the study another short name with --as, or merge it into that "
+                "task with “python -m coeval study merge”. Nothing was written."
+            )
+    if len(set(named.values())) < len(named):
+        raise InputError("The study and its exam would have the same short name: choose another with --as.")
+    return named
+
+
+def _refuse_known(uids: list[str]) -> None:
+    if uids:
+        raise InputError(
+            "Submissions of this study are in this file already: merge it into the task that they are of, with “python "
+            "-m coeval study merge”. Nothing was written."
+        )
+
+
+def _list_import_notes(
+    manifest: Manifest, rows: Mapping[str, int], persons: PeopleMap, *, ledger: bool
+) -> Iterator[str]:
+    if persons.known:
+        names = ", ".join(sorted(persons.known)[:10]) + (" …" if len(persons.known) > 10 else "")
+        yield f"Taken for the people of the same name here: {names}."
+    if manifest.exam:
+        yield "The exam came along as a task of its own."
+    if rows.get("crowd"):
+        yield "The secrets of the study's addresses are new here: give the crowd service the new address."
+    if manifest.ledger and not ledger:
+        yield "The file also holds a ledger of calls to models, which was left out: --ledger takes it in."
+
+
+def refuse_strangers(renamed: Mapping[str, str], names: Collection[str]) -> None:
+    """Refuse a new name for somebody who is not of the study."""
+    if unknown := sorted(set(renamed) - set(names)):
+        raise InputError(f"Nobody in the study is called “{unknown[0][:80]}”. Nothing was written.")
+
+
+# Merge of two files of one study: the other file's additions, unless anything conflicts.
+
+WORK = ("instance", "run", "draft", "submission", "ballot", "mark")
+"""The counts in a summary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """An owner's decisions on conflicts: new names (old to new), and whose texts and settings are kept."""
+
+    people: Mapping[str, str] = field(default_factory=dict)
+    runs: Mapping[str, str] = field(default_factory=dict)
+    keep_texts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The rows that a merge added or would add, by table; with conflicts, nothing was written."""
+
+    task: str
+    added: Mapping[str, int]
+    new_people: int
+    conflicts: tuple[str, ...]
+    n_conflicts: int
+    notes: tuple[str, ...]
+    written: bool
+
+    def __str__(self) -> str:
+        if self.n_conflicts:
+            more = self.n_conflicts - len(self.conflicts)
+            unlisted = f", {more:,} of them not listed" if more else ""
+            return f"{self.task}: {self.n_conflicts:,} conflicts{unlisted}. Nothing was written."
+        counted = [f"{self.added.get(name, 0):,} {name}s" for name in WORK]
+        would = "added" if self.written else "would add (nothing was written)"
+        return f"{self.task}: {would} {', '.join(counted)}, {self.new_people} new people"
+
+
+class _Undone(Exception):
+    """Ends a transaction without keeping it."""
+
+    def __init__(self, merged: Merged) -> None:
+        super().__init__()
+        self.merged = merged
+
+
+@use_case(OWNERS)
+def merge_study_file(
+    context: Context,
+    person: Person,
+    path: Path,
+    slug: str,
+    choices: Choices | None = None,
+    *,
+    ledger: bool = False,
+    dry_run: bool = False,
+) -> Merged:
+    """Add another file's part of the same study; if anything conflicts, list the conflicts and write nothing.
+
+    People are those here of the same name, or of the same id at a crowd service.
+
+    Raises:
+        InputError: the file cannot be used, or nobody and no run in it has a name that is to be changed.
+    """
+    choices = choices or Choices()
+    with opened(path) as (scratch, manifest), scratch.read() as source:
+        try:
+            with context.store.write() as db:
+                merged = _merge(db, source, manifest, slug, choices, ledger=ledger, dry_run=dry_run)
+                if not merged.written:
+                    raise _Undone(merged)
+                return merged
+        except _Undone as undone:
+            return undone.merged
+        except IntegrityError as error:
+            raise InputError(f"The two files do not fit together ({error}). Nothing was written.") from None
+
+
+def _merge(
+    db: Database,
+    source: Database,
+    manifest: Manifest,
+    slug: str,
+    choices: Choices,
+    *,
+    ledger: bool,
+    dry_run: bool,
+) -> Merged:
+    schema, there = get_schema(), get_own_scope(source, manifest)
+    here, named = _get_here(db, slug, there, manifest), check_renamed(choices.people)
+    refuse_strangers(named, list_people(source, schema, there))
+    runs = _check_runs(source, schema, there, choices)
+    conflicts = Conflicts(source, schema, keep_texts=choices.keep_texts)
+    persons = PeopleMap(db, source, schema, there, named)
+    merging = Merging(db, source, schema, there, here, persons, conflicts, runs)
+    merging.run()
+    if ledger:
+        calls = list_rows(source, schema, LEDGER, there)
+        merging.added[LEDGER] = write_ledger(db, schema.get(LEDGER), calls)
+    notes = []
+    if persons.known:
+        notes.append(f"People of both files, taken for the same: {', '.join(sorted(persons.known)[:20])}.")
+    if conflicts.settled:
+        notes.append(f"Texts and settings that differ: {conflicts.settled}. Those of this file hold.")
+    return Merged(
+        slug,
+        merging.added,
+        len(persons.new),
+        tuple(conflicts.listed),
+        conflicts.n,
+        tuple(notes),
+        written=not (conflicts.n or dry_run),
+    )
+
+
+def _get_here(db: Database, slug: str, there: Scope, manifest: Manifest) -> Scope:
+    """Return the task that the study is added to, and its exam."""
+    here = get_scope(db, require_task(db, slug).id)
+    if (there["exam"] == there["task"]) != (here["exam"] == here["task"]):
+        lacking = "the task here" if manifest.exam else "the study in the file"
+        raise InputError(
+            f"Only one of the two has an exam, and {lacking} lacks it: they are not two files of one study. Nothing "
+            "was written."
+        )
+    return here
+
+
+def _check_runs(source: Database, schema: Schema, there: Scope, choices: Choices) -> dict[str, str]:
+    labels = {row["label"] for row in list_rows(source, schema, "run", there)}
+    if unknown := sorted(set(choices.runs) - labels):
+        raise InputError(f"The study has no run “{unknown[0][:80]}”. Nothing was written.")
+    return dict(choices.runs)

@@ -1,1 +1,0 @@
-"""``judge.json``: everything needed to judge again, in one file that runs no code."""

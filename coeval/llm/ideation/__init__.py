@@ -1,1 +1,0 @@
-"""The model proposes, and a person decides: criteria, evaluation steps, the plan of a fusion."""

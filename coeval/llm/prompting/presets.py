@@ -1,0 +1,249 @@
+"""Presets: published judges with their settings, criteria, sources, and the differences of ours.
+
+What each aspect of SummEval and Topical-Chat means, and its scale, is as its raters were told; no text of theirs is
+repeated. The question is what a free-text judge is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from coeval.domain import Criterion, Origin, Scale
+from coeval.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A published way to judge.
+
+    ``settings`` are of a run and ``ideation`` of drafting criteria, both under the names of the command's options;
+    what is not named keeps its default. ``facts`` say what is taken from where, and ``differences`` what is
+    deliberately not as it was published.
+    """
+
+    name: str
+    title: str
+    source: str
+    settings: Mapping[str, object]
+    facts: tuple[str, ...]
+    differences: tuple[str, ...]
+    ideation: Mapping[str, object] = field(default_factory=dict)
+    criteria: tuple[Criterion, ...] = ()
+
+
+# The aspects of two public sets of human ratings, SummEval and Topical-Chat, in our own words.
+#
+# What each aspect means, and its scale, is as its raters were told; no text of theirs is repeated. The
+# question is what a free-text judge is asked.
+
+
+def _aspect(name: str, text: str, question: str, scale: Scale) -> Criterion:
+    return Criterion(text, name=name, origin=Origin.HUMAN, scale=scale, question=question)
+
+
+SUMMEVAL = (
+    _aspect(
+        "Coherence",
+        "The sentences of the summary build on one another, so that it reads as one ordered account of its subject "
+        "and not as a heap of facts.",
+        "How coherent is the summary? That is, how well do its sentences fit together and follow one another?",
+        Scale(1, 5),
+    ),
+    _aspect(
+        "Consistency",
+        "Every statement of the summary follows from the source text; nothing is invented and nothing contradicts it.",
+        "How consistent is the summary with the source text? That is, is everything that it states supported there?",
+        Scale(1, 5),
+    ),
+    _aspect(
+        "Fluency",
+        "Each sentence of the summary is well formed: grammar, spelling, punctuation and choice of words do not get in "
+        "the way of reading.",
+        "How fluent is the summary? That is, how well are its sentences written, each for itself?",
+        Scale(1, 3),
+    ),
+    _aspect(
+        "Relevance",
+        "The summary holds what matters most in the source text, and neither side issues nor repetitions.",
+        "How relevant is the summary? That is, how well does it pick out what matters in the source text?",
+        Scale(1, 5),
+    ),
+)
+
+TOPICAL_CHAT = (
+    _aspect(
+        "Naturalness",
+        "The response sounds like something that a person would say in a conversation.",
+        "How natural is the response? That is, how much does it sound like something a person would say?",
+        Scale(1, 3),
+    ),
+    _aspect(
+        "Coherence",
+        "The response carries on from what was said before in the conversation.",
+        "How coherent is the response? That is, how well does it follow from the conversation so far?",
+        Scale(1, 3),
+    ),
+    _aspect(
+        "Engagingness",
+        "The response is interesting: it brings a thought, a fact or a question that makes one want to go on talking.",
+        "How engaging is the response? That is, how interesting is it to somebody in this conversation?",
+        Scale(1, 3),
+    ),
+    _aspect(
+        "Groundedness",
+        "The response makes use of the given piece of knowledge.",
+        "Does the response use the given piece of knowledge?",
+        Scale(0, 1),
+    ),
+)
+
+
+# Every preset by its name; one more is one more entry, and stands on the page, the command line and in
+# the help.
+
+_SAMPLED = {"samples": 20, "temperature": 1.0, "top_p": 1.0}
+_ONE_CRITERION = "Every criterion is asked about on its own."
+_FENCED = (
+    "The sample stands between tags and is called data, so that a text cannot instruct the judge; the publications "
+    "put it into the question as it is."
+)
+_ASKED_AGAIN = (
+    "An answer without a readable rating is asked for once more and is then unscored; it is never a guess."
+)
+_G_EVAL = (
+    "Section 2.1: the question has a description of the task, the criterion, the steps, the sample and a form for the "
+    "score alone, in this order.",
+    "Section 2.1: the steps are written by the model once for each criterion (auto-CoT).",
+    "Section 2.3: the score is the mean over the scale, weighted by how likely the model is to give each step.",
+    "Section 3.1: where the endpoint gives no probabilities they are estimated from 20 answers at temperature 1 and "
+    "top_p 1. The mean of 20 answers is this estimate. “Expected score from log-probabilities” gives the weighted "
+    "mean itself: then one sample at temperature 0 is enough.",
+)
+_G_EVAL_DIFFERENCES = (
+    "The words are ours. So are the steps: they are what your model writes, shown in Pre-fill, and yours to edit.",
+    "Answers are not cut off after a few tokens, since models that think first would never come to the score.",
+    _FENCED,
+    _ASKED_AGAIN,
+)
+
+_PRESETS = (
+    Preset(
+        "coeval-paper",
+        "CoEval, as published",
+        "Li et al., Collaborative Evaluation: Exploring the Synergy of Large Language Models and Humans for Open-ended "
+        "Generation Evaluation (2023)",
+        {"protocol": "coeval", "samples": 1},
+        (
+            "Section 3, criteria: the model is asked ten times at temperature 0.7; what recurs is put to the vote.",
+            "Section 3, evaluation: one draft for each instance and criterion, with a conclusion, a score from 1 to 5 "
+            "and evidence quoted from the output.",
+        ),
+        (
+            "Proposals that say nearly the same are merged by their wording, and each says in how many answers it "
+            "stood.",
+            "The draft is asked for as JSON rather than as numbered lines, and each quotation is looked up in the "
+            "output.",
+            "The temperature of the drafts is the endpoint's own: the released data does not tell it.",
+            _FENCED,
+            _ASKED_AGAIN,
+        ),
+        ideation={"samples": 10, "temperature": 0.7},
+    ),
+    Preset(
+        "closer-look",
+        "A Closer Look, analysis then rating",
+        "Chiang and Lee, A Closer Look into Automatic Evaluation Using Large Language Models (2023)",
+        {"protocol": "analyze-rate", "templates": "closer-look", **_SAMPLED},
+        (
+            "Section 2: 20 answers at temperature 1 and top_p 1; the score is their mean.",
+            "Section 3.1: no evaluation steps, which did not help reliably.",
+            "Section 3.2: the model explains itself. Analysis first is the preset; the protocols rate-explain, "
+            "free-text and score-only are the other three forms, with the same order and questions.",
+        ),
+        ("The words are ours.", _ONE_CRITERION, _FENCED, _ASKED_AGAIN),
+        criteria=SUMMEVAL,
+    ),
+    Preset(
+        "g-eval-summeval",
+        "G-Eval, summaries",
+        "Liu et al., G-Eval: NLG Evaluation using GPT-4 with Better Human Alignment (2023)",
+        {"protocol": "score-only", "steps": True, "templates": "g-eval", **_SAMPLED},
+        (*_G_EVAL, "Coherence, consistency and relevance are on 1-5, fluency on 1-3, as it was asked there."),
+        (*_G_EVAL_DIFFERENCES, "The people of SummEval rated fluency on 1-5: compare ranks, not levels."),
+        criteria=SUMMEVAL,
+    ),
+    Preset(
+        "g-eval-topical-chat",
+        "G-Eval, dialogue",
+        "Liu et al., G-Eval: NLG Evaluation using GPT-4 with Better Human Alignment (2023); the aspects are those of "
+        "Mehri and Eskenazi, USR (2020)",
+        {"protocol": "score-only", "steps": True, "templates": "g-eval", **_SAMPLED},
+        (*_G_EVAL, "Naturalness, coherence and engagingness are on 1-3, groundedness on 0-1."),
+        (
+            *_G_EVAL_DIFFERENCES,
+            "The piece of knowledge is a column of the import with the role “shown to judge and people”.",
+        ),
+        criteria=TOPICAL_CHAT,
+    ),
+    Preset(
+        "fusion-eval",
+        "Fusion-Eval, with a plan",
+        "Shu et al., Fusion-Eval: Integrating Assistant Evaluators with LLMs (2024)",
+        {"protocol": "fusion", "samples": 8, "temperature": 1.0},
+        (
+            "Section 2: a plan is written from the task, the criteria and the assistants; the question then holds the "
+            "plan, the sample and the assistants' scores, and asks for a score and an explanation for each criterion "
+            "and for the whole.",
+            "Section 2: the scores are the mean of 8 answers.",
+            "Section 3: the ablation asks the same without assistants and without a plan.",
+        ),
+        (
+            "The words are ours, and the plan is a person's to edit before the run freezes it.",
+            "The assistants are those at hand: measures that need no download, imported columns (BLEURT, NLI and the "
+            "like) and plug-ins. Without references no n-gram overlap is offered, since likeness to the input is not "
+            "quality.",
+            "The temperature is 1, so that eight answers differ.",
+            _FENCED,
+            _ASKED_AGAIN,
+        ),
+    ),
+)
+
+PRESETS: Mapping[str, Preset] = {preset.name: preset for preset in _PRESETS}
+
+
+def get_preset(name: str) -> Preset:
+    """Return the preset of this name.
+
+    Raises:
+        InputError: there is none; the message names those there are.
+    """
+    if name not in PRESETS:
+        raise InputError(f"There is no preset “{name[:60]}”: use one of {', '.join(PRESETS)}.")
+    return PRESETS[name]
+
+
+def describe_presets() -> str:
+    """Return every preset as Markdown, for the help."""
+    return "\n".join(line for preset in PRESETS.values() for line in _describe(preset))
+
+
+def _describe(preset: Preset) -> Iterator[str]:
+    settings = ", ".join(f"{name} {value}" for name, value in preset.settings.items())
+    yield from (f"## {preset.title}", f"`--preset {preset.name}`. {preset.source}.", "")
+    yield f"Evaluations: {settings}."
+    if preset.ideation:
+        yield f"Criteria: {', '.join(f'{name} {value}' for name, value in preset.ideation.items())}."
+    yield from ("", "What is taken from it:")
+    yield from (f"- {fact}" for fact in preset.facts)
+    yield from ("", "What is different here:")
+    yield from (f"- {difference}" for difference in preset.differences)
+    yield ""
+    if preset.criteria:
+        yield from (
+            "| Criterion | Scale | What it says | The question of a free-text judge |",
+            "|---|---|---|---|",
+        )
+        yield from (f"| {one.name} | {one.scale} | {one.text} | {one.question} |" for one in preset.criteria)
+        yield ""

@@ -1,0 +1,76 @@
+"""Worked examples in a question, after the criterion's own: data that cannot close the question's tags."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from coeval.domain import Criterion, Task
+from coeval.llm.prompting.template_values import neutralise
+
+Name = Annotated[str, Field(min_length=1, max_length=10_000)]
+Text = Annotated[str, Field(max_length=200_000)]
+
+
+class Part(BaseModel):
+    """Base of all parts: frozen, finite numbers only, and a field that is not known is an error.
+
+    What checks them is built when the first is made: a start does without it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
+
+
+class Example(Part):
+    """A worked example for the judge's prompt: a case, the score people gave it, and why.
+
+    ``document`` is ``mark_document`` of where it came from: enough to keep it out of questions on the same document,
+    not enough to tell which document it was.
+    """
+
+    input: Text
+    output: Text
+    criterion: Name
+    score: float
+    reason: Text = ""
+    document: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+def mark_document(document: object, salt: str) -> str:
+    """Return a document's id as a salted SHA-256, in hexadecimal digits."""
+    return hashlib.sha256(f"{salt}\x1f{document}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def with_examples(criterion: Criterion, examples: Sequence[Example], task: Task) -> Criterion:
+    """Return the criterion with examples in its guide.
+
+    Without examples, the criterion and its questions do not change.
+
+    >>> shown = Example(input="Why?", output="So.", criterion="Be clear.", score=2, reason="Too short.",
+    ...                 document="0" * 64)
+    >>> print(with_examples(Criterion("Be clear."), [shown], Task("t", "T")).guide.examples)
+    Example 1
+    Input: Why?
+    Output: So.
+    Score by people: 2
+    Why: Too short.
+    """
+    if not examples:
+        return criterion
+    shown = [_render(number, example, task) for number, example in enumerate(examples, 1)]
+    own = [criterion.guide.examples] if criterion.guide.examples else []
+    return replace(criterion, guide=replace(criterion.guide, examples="\n\n".join([*own, *shown])))
+
+
+def _render(number: int, example: Example, task: Task) -> str:
+    lines = [
+        f"Example {number}",
+        f"{task.input_field}: {neutralise(example.input)}",
+        f"{task.output_field}: {neutralise(example.output)}",
+        f"Score by people: {example.score:g}",
+    ]
+    return "\n".join([*lines, *([f"Why: {neutralise(example.reason)}"] if example.reason else [])])

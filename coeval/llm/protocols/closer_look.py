@@ -1,0 +1,69 @@
+"""The four ways to ask of Chiang and Lee (2023), and the ensemble of two of them.
+
+"A Closer Look into Automatic Evaluation Using Large Language Models".
+"""
+
+from __future__ import annotations
+
+from coeval.llm.protocols.by_criterion import ByCriterion, Form
+from coeval.llm.protocols.protocol import register
+
+
+@register
+class ScoreOnly(ByCriterion):
+    """The cheapest question; its agreement with people is the lowest."""
+
+    name = "score-only"
+    summary = "The score alone"
+    answer_tokens = 6
+    form = Form("score-only")
+    templates = ("case", "score-only")
+
+
+@register
+class FreeText(ByCriterion):
+    """The model may answer as it likes."""
+
+    name = "free-text"
+    summary = "An open question that ends in the scale"
+    answer_tokens = 60
+    form = Form("free-text")
+    templates = ("case", "free-text")
+
+
+@register
+class RateExplain(ByCriterion):
+    """The rating comes before the reasons for it."""
+
+    name = "rate-explain"
+    summary = "The rating, then its explanation"
+    answer_tokens = 80
+    form = Form("rate-explain")
+    templates = ("case", "rate-explain")
+
+
+@register
+class AnalyzeRate(ByCriterion):
+    """The reasons come before the rating that follows from them."""
+
+    name = "analyze-rate"
+    summary = "An analysis, then the rating"
+    answer_tokens = 100
+    form = Form("analyze-rate")
+    templates = ("case", "analyze-rate")
+
+
+@register
+class Ensemble(ByCriterion):
+    """Never worse than the weaker of the two, and better than both in three of four published tests."""
+
+    name = "ensemble"
+    summary = "Half rate-explain, half analyze-rate; the mean of both"
+    answer_tokens = (RateExplain.answer_tokens + AnalyzeRate.answer_tokens) / 2
+    samples = 10
+    fewest_samples = 2
+    templates = (*RateExplain.templates, *AnalyzeRate.templates)
+
+    def form_of(self, sample: int) -> Form:
+        """Return the first half explains, the second half analyses."""
+        return RateExplain.form if sample < (self.answers + 1) // 2 else AnalyzeRate.form

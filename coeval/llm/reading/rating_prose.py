@@ -1,0 +1,220 @@
+"""Scores without a label: "I would rate it a 4", "so it is a 2.", "4", "2. Somewhat", "Yes (1)", "3 out of 5"."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+
+from coeval.llm.reading.cleanup import is_echo
+from coeval.llm.reading.rating_labels import COUNTED, replaces
+from coeval.llm.reading.rating_words import (
+    ENDS,
+    FOREIGN,
+    MAX_MATCHES,
+    NUMBER,
+    TARGET,
+    Query,
+    Stated,
+    alternatives,
+    echoes_criterion,
+    is_denied,
+    is_somebody_elses,
+    names_criterion,
+    number_of,
+)
+
+RULE_SAID, RULE_BARE = "sentence", "bare number"
+
+_GOES_ON = (
+    r"(?:out|on|for|because|since|as|in|due|based|points?|stars?|to|would|and|if|given|with|but|"
+    r"here|from|overall)"
+)
+_FITS = (
+    r"(?:is|seems|feels|looks)[ \t]+(?:\w{2,12}ly[ \t]+)?(?:appropriate|fair|right|justified|deserved|"
+    r"warranted|fitting|apt|"
+    r"reasonable|suitable|correct|best|adequate|in[ \t]+order)"
+)
+_FOLLOWED = rf"(?:{ENDS}|(?=[ \t]+(?:{_GOES_ON}|{_FITS})\b))"
+_VERBS = (
+    r"(?:rated?|gives?|given|assign(?:ed|s)?|award(?:ed)?|deserves?|merits?|warrants?|receives?|gets?|"
+    r"earn(?:s|ing)?|"
+    r"say(?![ \t]+(?:to[ \t]+)?(?:rate|give|score|grade|mark|award|assign)\b)|"
+    r"scor(?:es|ed|ing)|go(?:es)? (?:with|for)|settled? (?:on|for|at)|choose|pick|select|lands? (?:on|"
+    r"at)|land on)"
+)
+_IS = r"(?:of|is|was|be|as|at|to|a|an|about|around|only)"
+_SIDE = r"[^\d.\n!?;:]{0,80}?"
+_COUNTS_WORD = re.compile(r"\b(?:an?|(?<!out )of|at|solid|strong|clear)[ \t\"'“(]{1,3}$", re.I)
+_CONCLUDES = re.compile(
+    r"\b(?:so|thus|therefore|hence|overall|in sum|in total|all in all|in the end|final(?:ly)?|"
+    r"ultimately|conclude|settle|"
+    r"on balance|as it stands|altogether|in conclusion|to sum up|all things considered|consequently|"
+    r"accordingly)\b",
+    re.I,
+)
+
+
+def said(text: str, query: Query) -> Stated | None:
+    """Return the number in "a score of 4", "I would rate it a 4", "its coherence is a 4", "so it is a 4.".
+
+    Numbers that are conditional, denied or somebody else's do not count; of several the one that concludes.
+    """
+    found = sorted(_said(text, query), key=lambda pair: pair[0].end())
+    if not found:
+        return None
+    last, score = found[-1]
+    others = [match for match, other in found if other != score]
+    if others and not _concludes(text, last, others[-1]):
+        return Stated(None, "several numbers that differ")
+    return Stated(score, last[0], RULE_SAID)
+
+
+_DEDUCTS = re.compile(
+    r"\b(?:los(?:es?|t|ing)|deduct\w*|subtract\w*|minus|tak(?:es?|ing)[ \t]+off|docked?)\b", re.I
+)
+_POINTS = re.compile(r"[ \t]+points?\b", re.I)
+
+
+def _said(text: str, query: Query) -> Iterator[tuple[re.Match[str], float]]:
+    deducts = _DEDUCTS.search(text) is not None
+    names = alternatives(query.names)
+    patterns = (
+        rf"\b(?:scores?|rating|rate|grade|mark|verdict|"
+        rf"{names})\b{_SIDE}\b{_IS}\b[ \t\"'“(]{{1,3}}{TARGET}{_FOLLOWED}",
+        rf"\b{_VERBS}\b{_SIDE}[ \t\"'“(]{{1,3}}{TARGET}{_FOLLOWED}",
+        rf"\ban?[ \t]+(?:solid|strong|clear|firm|high|low|weak)[ \t]+{TARGET}{_FOLLOWED}",
+        rf"(?:^|[.!?,;:—–]|\b(?:is|be|it['’]s|so|no|rather|but|as|merely|just|thus|hence|therefore|only|"
+        rf"still|clearly|yes|like|"
+        rf"probably|definitely)\b)[ \t,:]{{0,4}}\ban?[ \t]+{TARGET}(?:{ENDS}|(?=[ \t]+(?:than|from|"
+        rf"for)\b))",
+        rf"\b(?:so|thus|therefore|hence)[ \t,:]{{1,3}}{TARGET}{ENDS}",
+    )
+    for pattern in patterns:
+        for match in deque(re.finditer(pattern, text, re.I | re.M), MAX_MATCHES):
+            score = number_of(match, query.high)
+            at = _at(match)
+            if match["w"] and not _COUNTS_WORD.search(text[max(0, at - 20) : at]):
+                continue  # "give them one" gives no score
+            if deducts and _POINTS.match(text, match.end()):
+                continue  # "it gets 2 points for clarity and loses 1 point for length" is a tally
+            if (
+                score is not None
+                and not is_echo(match[0], query.given)
+                and not is_somebody_elses(text, at, match.end())
+                and not is_denied(text, at, match.end())
+            ):
+                yield match, score
+
+
+def _at(match: re.Match[str]) -> int:
+    """Return the start of a match's number."""
+    return match.start("w") if match["w"] else match.start("n")
+
+
+def _concludes(text: str, last: re.Match[str], other: re.Match[str]) -> bool:
+    """Return whether the last of two different numbers is the conclusion, or replaces the other one."""
+    between = text[other.end() : last.end()]
+    return _CONCLUDES.search(between) is not None or replaces(between)
+
+
+# --- bare numbers -----------------------------------------------------------------------------------------
+
+_WHOLE = re.compile(rf"\W*?{TARGET}\W*")
+_NUMBERED = re.compile(r"^[^\w\n]{0,4}(\d{1,4})[ \t]*(?:[.):=-]|$)", re.M)
+_LEGEND = re.compile(r"(?<![\d.])(\d{1,4})[ \t]*(?:\([^\W\d]|[=:-][ \t]*[^\W\d])")
+_AFTER_MARKER = re.compile(rf"(?:[^\W\d][^\d\n:：]{{0,40}}[:：][ \t]*)?{TARGET}\W*")
+_MARKER = re.compile(r"[^\w\n]{0,4}\d{1,3}[.)][ \t]+")
+_LEADING = re.compile(rf"(?:[-•][ \t]+)?[^\w\n-]{{0,4}}{TARGET}")
+_SEPARATED = re.compile(r"[ \t]*(?:[.:：)\]\-–—,(=;]|$)|[ \t]+(?=[A-Z])|[ \t]+(?:because|since|as)\b")
+_BRACKETED = re.compile(rf"(?:^|[.!?\n\w][ \t]+)\([ \t]*{TARGET}[ \t]*\)\W*$", re.M)
+_ONE_LINE = re.compile(rf"\W{{0,4}}[^\W\d][^\d\n:：=]{{0,60}}[:：=][ \t]*{TARGET}{ENDS}")
+_OUT_OF = re.compile(
+    rf"{NUMBER}(?P<w>(?!))?(?![ \t]+(?!(?:stars?|points?|for|because|since|as|in|on|overall|from|here|"
+    rf"and|but|with)\b)[a-z])",
+    re.I,
+)
+_CLOSING = re.compile(
+    rf"(?:^(?:[^\W\d]+[ \t]+){{0,2}}|[.!?:–—][ \t]+|,[ \t]+|\b(?:so|thus|hence)[ \t,:]+){TARGET}\W*$"
+)
+_FOREIGN_LABEL = re.compile(rf"{FOREIGN.pattern}[^\d.\n]{{0,20}}\b(?:score|rating|grade)s?\W*$", re.I)
+_LABELLED_NUMBER = re.compile(r"[:：=][ \t]*\d")
+_PRAISE = re.compile(r"(?:very |highly )?(?:yes|good|great|excellent|perfect|high|interesting)", re.I)
+
+
+def bare(text: str, query: Query) -> Stated | None:
+    """Return the number of an answer without words that call it a score, or None; two that differ are no score."""
+    whole = _WHOLE.fullmatch(text)
+    if whole:
+        return Stated(number_of(whole, query.high), text, RULE_BARE)
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    if len(set(_NUMBERED.findall(text))) > 1 or len(set(_LEGEND.findall(text))) > 1:
+        return Stated(None, "a list of several items")
+    return (
+        _leading(lines, query)
+        or _agreed(_BRACKETED, text, query)
+        or _one_line(lines, query)
+        or _agreed(_OUT_OF, text, query, fraction=True)
+        or _closing(lines, query)
+    )
+
+
+def _leading(lines: Sequence[str], query: Query) -> Stated | None:
+    """Return the number that opens the answer, unless it only numbers a label, a question or the criterion's name."""
+    if not lines:
+        return None
+    marker = _MARKER.match(lines[0])
+    second = _AFTER_MARKER.fullmatch(lines[0], marker.end()) if marker else None
+    match = second or _LEADING.match(lines[0])
+    score = number_of(match, query.high) if match else None
+    if match is None or score is None:
+        return None
+    rest = lines[0][match.end() :]
+    words = rest.strip(" \t.:)-–—,(")
+    if words.endswith("?") or (rest and not _SEPARATED.match(rest) and len(words.split()) > 3):
+        return None
+    if not second and COUNTED.match(rest) or is_somebody_elses(lines[0], _at(match), match.end()):
+        return None
+    numbered = rest.lstrip()[:1] in (".", ")") and _only_numbers(words, score, query)
+    return Stated(None if numbered else score, lines[0], RULE_BARE)
+
+
+def _only_numbers(words: str, score: float, query: Query) -> bool:
+    """Return whether the number before these words numbers an item: a label, or praise that it belies."""
+    if names_criterion(re.split(r"[:(]", words)[0], query.names) and not re.search(r"\d", words):
+        return True
+    praised = echoes_criterion(words, query.names) or _PRAISE.fullmatch(words)
+    return bool(praised) and score != query.high
+
+
+def _one_line(lines: Sequence[str], query: Query) -> Stated | None:
+    """Return the number after any label, in an answer of one line."""
+    match = _ONE_LINE.match(lines[0]) if len(lines) == 1 else None
+    if match is None or _FOREIGN_LABEL.search(lines[0][: _at(match)]):
+        return None
+    return Stated(number_of(match, query.high), lines[0], RULE_BARE)
+
+
+def _agreed(pattern: re.Pattern[str], text: str, query: Query, *, fraction: bool = False) -> Stated | None:
+    matches = [
+        match
+        for match in deque(pattern.finditer(text), MAX_MATCHES)
+        if (match["k"] or not fraction)
+        and not is_echo(match[0], query.given)
+        and not is_somebody_elses(text, _at(match), match.end())
+        and not is_denied(text, _at(match), match.end())
+    ]
+    scores = {score for match in matches if (score := number_of(match, query.high)) is not None}
+    if len(scores) > 1:
+        return Stated(None, "several numbers that differ")
+    return Stated(scores.pop(), text[:80], RULE_BARE) if scores else None
+
+
+def _closing(lines: Sequence[str], query: Query) -> Stated | None:
+    line = lines[-1][-200:] if lines else ""
+    match = _CLOSING.search(line)
+    if len(_LABELLED_NUMBER.findall("\n".join(lines))) > 1:
+        return None  # of several labels none calls its number the score
+    if match is None or is_denied(line, _at(match), match.end()) or _FOREIGN_LABEL.search(line[: _at(match)]):
+        return None
+    return Stated(number_of(match, query.high), match[0], RULE_BARE)

@@ -1,0 +1,247 @@
+"""The words around a score: numbers, the clauses of a sentence, a criterion's names and the words for its scores."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from coeval.llm.reading.cleanup import fold
+from coeval.llm.reading.markup import strip_bullet
+
+# How a score looks in words, what the question was, and the words that tell a verdict from other
+# numbers.
+
+_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_OF_TOP = (
+    r"(?:[ \t]*(?:/|out[ \t]+of\b(?:[ \t]+a[ \t]+(?:possible|maximum))?|"
+    r"of\b)[ \t]*(?P<k>\d{1,9}(?:\.\d{1,9})?))?"
+)
+_NOT_MORE = (
+    r"(?!\d|%|[½¼¾⅓⅔]|[ \t]*(?:->|=>|→)[ \t]*\d|[ \t]*[,&][ \t]*\d+(?:\.\d+)?[ \t]*(?:$|\n)|"
+    r"[ \t,]*\(?(?:[a-z]{1,9}[ \t])?(?:revised|changed|updated|corrected|adjusted|raised|lowered|"
+    r"now)[ \t]+(?:to[ \t]+)?\d|"
+    r"[$€£]|[a-z]|[A-Z](?![a-z])|[.,:/]\d|['’]s\b|[ \t]+%|"
+    r"[ \t]*[-–—~][ \t]*\d|[ \t]+(?:to|or|and)[ \t]+(?:an?[ \t]+)?\d|"
+    r"[ \t,(]+(?:or[ \t]+)?(?:maybe|perhaps|possibly|arguably|even|bordering on|"
+    r"leaning to(?:wards?)?)[ \t]+(?:an?[ \t]+)?\d)"
+)
+NUMBER = rf"(?<![\d.,/$€£#])(?P<n>[-−]?(?:\d{{1,9}}(?:\.\d{{1,9}})?|\.\d{{1,9}})){_OF_TOP}{_NOT_MORE}"
+ENDS = r"(?=[ \t]*(?:$|[\n.,;:!?)\]}\"'’”|(]|[-–—=][ \t]))"
+_WORD_OF_TOP = r"(?:[ \t]+out[ \t]+of[ \t]+\w{1,9})?"
+TARGET = rf"(?:{NUMBER}|(?P<w>(?i:{'|'.join(_WORDS)})\b(?!-)){_WORD_OF_TOP}{ENDS})"
+
+FINAL = re.compile(
+    r"\b(?:final(?:ly|i[sz]ed)?|overall|revised|updated|adjusted|corrected|amended|settled|total|"
+    r"verdict|definitive|"
+    r"ultimate(?:ly)?|concluding|last word)\b",
+    re.I,
+)
+"""Words for a final score."""
+EARLY = re.compile(
+    r"\b(?:preliminary|initial(?:ly)?|tentative|provisional|draft|first|starting|original|rough|working|"
+    r"interim|"
+    r"previous|prior|earlier|old|quick|gut|pass[ \t]*(?:1|one)|before)\b",
+    re.I,
+)
+"""Words for a score that is replaced later."""
+FOREIGN = re.compile(
+    r"\b(?:max(?:imum)?|min(?:imum)?|highest|lowest|top|best|worst|possible|confidence|certainty|"
+    r"probability|weight|"
+    r"threshold|scale|range|passing|needed|required|reference|gold|baseline|human|annotator'?s?|"
+    r"author'?s?|user'?s?|"
+    r"expected|target|normali[sz]ed|percent(?:age|ile)?|previous|prior|other|another|his|her|their|"
+    r"reviewer'?s?|judge'?s?|rater'?s?|perfect)\b",
+    re.I,
+)
+"""Words for numbers other than this judge's score."""
+_REMARK = re.compile(r"[(\[][^()\[\]]*\b(?:max|min|scale|range|of|possible)\w*\b[^()\[\]]*[)\]]", re.I)
+
+
+def is_foreign(label: str) -> bool:
+    """Return whether a label is that of another number: "Max score", but not "Score (max. 5)"."""
+    return FOREIGN.search(_REMARK.sub("", label)) is not None
+
+
+CHANGE = re.compile(
+    r"\b(?:wait|actually|final(?:ly)?|reconsider\w*|reflection|second (?:thoughts?|look|reading|pass)|"
+    r"closer look|"
+    r"correction|correct(?:ed|ing)|revis\w{1,6}|updat(?:e|ed|ing)|adjust\w{0,6}|amend\w{0,6}|chang(?:e|"
+    r"ed|ing) my|"
+    r"let me (?:re|think|correct|look|check|double)|after (?:further|more|reading|all|another|looking)|"
+    r"hmm+|instead|"
+    r"re-?(?:read|evaluat|assess|examin|check|think|visit|calibrat|apprais)\w{0,6}|(?:look|check|think|"
+    r"read)ing again|"
+    r"again|double.check\w*|on balance|scratch that|take (?:that|it) back|my mistake|i was wrong|oops|"
+    r"sorry|overlooked|"
+    r"(?:i )?missed|misread|too (?:harsh|generous|high|low|lenient|strict|kind|severe)|that (?:is|was|"
+    r"seems) "
+    r"(?:not|un\w+|wrong)|not (?:quite )?(?:fair|right)|changed|rather:|better:|or rather|no,)",
+    re.I,
+)
+"""Words between a score and its replacement."""
+
+
+MAX_MATCHES = 60
+"""Largest number of matches per rule, counted from the end. It bounds the time for hostile texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The target of a reading: the criterion's names, the scale, and the prompt (folded)."""
+
+    names: tuple[str, ...]
+    high: float
+    given: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A number, or None if the text is not one number, with the words before it and the rule."""
+
+    score: float | None
+    words: str
+    rule: str = ""
+
+
+def number_of(match: re.Match[str], high: float) -> float | None:
+    """Return the matched number; None if it is part of anything but the top of the scale."""
+    if match["w"]:
+        return float(_WORDS.index(match["w"].lower()))
+    if match["k"] and float(match["k"]) != high:
+        return None
+    return float(match["n"].replace("−", "-"))
+
+
+def alternatives(names: tuple[str, ...]) -> str:
+    """Return a pattern of these names, with any white space between their words."""
+    return "|".join(r"\s+".join(map(re.escape, name.split())) for name in names) or r"(?!)"
+
+
+_BREAK = re.compile(
+    r"[!?;\n]|\.(?!\d)|[,:—–]\s+(?=(?:but|so|and|yet|however|though|as|it|I|thus|hence|therefore|the|"
+    r"this|its|my|we|earning|giving)\b)|\s(?:but|so|yet|whereas|while)\b"
+)
+_WHOLE = re.compile(
+    r"\b(?:if(?!\s+i\s+(?:had|have|were|must|could)\b)|unless|were it|had it|(?:i|it|that)['’]d have|"
+    r"had the|provided that|otherwise|"
+    r"(?:previous|other|another|earlier|prior|first|second|human|fellow|former)\s+(?:judges?|raters?|"
+    r"annotators?|reviewers?|"
+    r"evaluators?|graders?|models?|people|readers?|critics?|person|assessors?|colleagues?|experts?)|"
+    r"others|(?:they|he|she|somebody|someone|people|readers|critics|some|many|most|one)\s+(?:would|"
+    r"might|may|could|say|says|said|"
+    r"claims?|gave|gives?|rated?|rates|scored?)|(?:the\s+)?(?:author|text|sample|story|user|owl|review|"
+    r"writer|prompt|instructions?)\s+"
+    r"(?:says?|said|claims?|gives?|gave|rates?|rated|states?|asks?|wants?|tells?|demands?)|"
+    r"consider(?:ed|ing)[ \t]+(?:an?|it|giving|the)\b|tempt(?:ed|ing)|torn|hesitated?|was going to|"
+    r"might|may|could|wanted|initially|at first|almost|nearly|not quite|originally|at best|at worst|"
+    r"thought (?:about|of)|usually|typically|normally|would have)\b",
+    re.I,
+)
+"""Words that make every number of their clause belong to somebody else, or to nobody."""
+_BEFORE = re.compile(
+    r"\b(?:not|never|cannot|neither|nor|than|instead of|between|short of|at least|at most|up to|"
+    r"shy of|close to|far from|away from|unlike|compared (?:with|to)|versus|vs|against)\b|n['’]t\b|"
+    r"\b(?:above|below|beyond|under|over|or|not,[^.!?]*)[ \t]+(?:an?[ \t]+)?$",
+    re.I,
+)
+"""Words after which the numbers of their clause are no verdict."""
+_AFTER = re.compile(
+    r"[\"'”’)]?[ \t]+(?:would|means?|requires?|is\s+(?:reserved|for|given|awarded|too)|indicates?|needs?|"
+    r"stands|represents|being|"
+    r"calls|implies|denotes|if|unless|seems?\s+(?:too|un))\b|\s*\?|\s*=",
+    re.I,
+)
+_IF = re.compile(r"\b(?:if|unless)\b", re.I)
+_REACH = 300
+
+
+def clause_of(text: str, start: int, end: int) -> tuple[str, str]:
+    """Return the words of the clause before the span, and those after it up to its end mark."""
+    left = text[max(0, start - _REACH) : start]
+    breaks = [found.end() for found in _BREAK.finditer(left)]
+    before = left[breaks[-1] if breaks else 0 :]
+    right = text[end : end + _REACH]
+    stop = _BREAK.search(right)
+    return before, right[: stop.end() if stop else len(right)]
+
+
+def is_somebody_elses(text: str, start: int, end: int) -> bool:
+    """Return whether the clause of a number is conditional, reported, denied, a question or the meaning of a step."""
+    before, _ = clause_of(text, start, end)
+    return bool(_WHOLE.search(before + text[start:end]) or _AFTER.match(text, end))
+
+
+def is_denied(text: str, start: int, end: int) -> bool:
+    """Return whether the clause says that the number is not the score, or only in another case."""
+    before, after = clause_of(text, start, end)
+    return bool(_BEFORE.search(before) or _IF.search(after) or after.rstrip().endswith("?"))
+
+
+# The score words in a criterion's wording: its name, and words that mean scores.
+
+MAX_CRITERION = 5000
+"""Characters of a criterion that are looked at."""
+
+MAX_NAME = 300
+"""Longest text that an answer would repeat as the criterion's name."""
+
+_HEAD = re.compile(r"[^:：(\n–—]{1,80}?(?=\s*[:：(–—]|\s+-\s|\s*$)")
+_LEGEND = re.compile(
+    r"(?<![\d.])(?P<n>-?\d{1,4})\s*(?:=|:|\(|means|is|[-–—])\s*[\"'“]?(?P<word>[^\d,;.()=\"”\n]{1,60}?)\s*"
+    r"(?=[\"'”]?\s*(?:[,;.)\n]|$))"
+)
+_REVERSED = re.compile(
+    r"(?P<word>[^\W\d_][^\d,;.()=:：\n]{0,40}?)\s*(?:=\s*|\(\s*)(?P<n>-?\d{1,4})(?![\d.%])"
+)
+
+
+@lru_cache(maxsize=256)
+def criterion_names(criterion: str) -> tuple[str, ...]:
+    """Return the names under which an answer may state the criterion's rating, longest first.
+
+    >>> criterion_names("Coherence (1-5): the collective quality of all sentences")
+    ('Coherence (1-5): the collective quality of all sentences', 'Coherence')
+    """
+    text = strip_bullet(criterion[:MAX_CRITERION].strip())
+    head = _HEAD.match(text)
+    names = {head[0].strip()} if head else set()
+    names |= {text.rstrip(".")} if len(text) <= MAX_NAME and len(text.split()) <= 20 else set()
+    return tuple(sorted((name for name in names if re.search(r"[^\W\d_]", name)), key=lambda n: (-len(n), n)))
+
+
+def names_criterion(words: str, names: tuple[str, ...]) -> bool:
+    """Return whether the words are a criterion's name and nothing more."""
+    return fold(words).strip(" .:") in {fold(name) for name in names}
+
+
+def echoes_criterion(words: str, names: tuple[str, ...]) -> bool:
+    """Return whether the words are the adjective of a criterion's name: "natural" of "naturalness"."""
+    word = fold(words).strip(" .:")
+    return len(word) > 3 and any(fold(name)[: len(word) - 1] == word[:-1] for name in names)
+
+
+def anchors_of(criterion: str, low: float, high: float) -> dict[str, float]:
+    """Return the words that the criterion's text gives to its scores, folded; empty unless it names at least two.
+
+    >>> anchors_of("Naturalness: 1 = bad, 2 = OK, 3 = good", 1, 3)
+    {'bad': 1.0, 'ok': 2.0, 'good': 3.0}
+    """
+    for pattern in (_LEGEND, _REVERSED):
+        legend = {
+            fold(match["word"]).strip(" '"): float(match["n"])
+            for match in pattern.finditer(criterion[:MAX_CRITERION])
+        }
+        anchors = {word: score for word, score in legend.items() if word and low <= score <= high}
+        if len(set(anchors.values())) > 1:
+            return anchors
+    return {}
+
+
+def anchor_score(words: str, criterion: str, low: float, high: float) -> float | None:
+    """Return the score of an answer that is only an anchor word; None if the rubric does not define it."""
+    anchors = anchors_of(criterion, low, high)
+    if not anchors:
+        return None
+    answer = re.sub(r"^(?:rating|score|answer|response|[\w ]{1,30})\s*:\s*", "", fold(words)).strip(" .!'")
+    return anchors.get(fold(words).strip(" .!'"), anchors.get(answer))

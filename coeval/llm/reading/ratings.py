@@ -1,0 +1,297 @@
+"""The score that an answer states, in its words or in its log-probabilities: read right, or not at all.
+
+Three ways of reading words follow each other, and each is one file: JSON by the keys that are asked for
+(``rating_json``), then labels (``rating_labels``), then prose (``rating_prose``). Each gives the last complete
+statement that is the model's own. A contradiction without a clear last word, a number off the scale, several items
+or none give no score at all: never zero, never a guess.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from coeval.domain import Scale, TokenProb
+from coeval.llm.reading.cleanup import fold, hide, hide_echoes, reveal, strip_thoughts
+from coeval.llm.reading.markup import opens_at, strip_markup
+from coeval.llm.reading.rating_json import entry_for, flatten_tables, own_json, score_of
+from coeval.llm.reading.rating_labels import labelled, replaces
+from coeval.llm.reading.rating_prose import bare, said
+from coeval.llm.reading.rating_words import CHANGE, Query, Stated, anchor_score, criterion_names
+
+MAX_PLACES = 50
+"""Tokens that are tried as the place of the score."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The mean of the scale's steps under the model's probabilities, which add up to ``mass`` on the scale.
+
+    ``probabilities`` are those of each step, brought to one.
+    """
+
+    score: float
+    mass: float
+    probabilities: tuple[float, ...] = ()
+
+
+def expected_score(
+    tokens: tuple[TokenProb, ...], scale: Scale, read: Callable[[str], float | None]
+) -> Expected | None:
+    """Return the expected score at the score's token; None if the score is not a single token.
+
+    ``read`` reads a score out of a whole answer. The score's token is the one whose exchange for another
+    step of the scale changes what is read to that step, whatever the form of the answer. Probabilities of
+    tokens off the scale are left out and the rest brought to one.
+    """
+    place = _score_place([token.token for token in tokens], scale, read)
+    if place is None:
+        return None
+    token = tokens[place]
+    chances = dict(token.top) | {token.token: token.logprob}
+    weights = dict.fromkeys(scale.steps, 0.0)
+    for text, logprob in chances.items():
+        step = _step(text, scale)
+        if step is not None:
+            weights[step] += math.exp(logprob)
+    mass = math.fsum(weights.values())
+    if mass <= 0:
+        return None
+    score = math.fsum(step * weight for step, weight in weights.items()) / mass
+    return Expected(score, min(1.0, mass), tuple(weight / mass for weight in weights.values()))
+
+
+def _score_place(texts: list[str], scale: Scale, read: Callable[[str], float | None]) -> int | None:
+    score = read("".join(texts))
+    if score is None:
+        return None
+    places = [index for index, text in enumerate(texts) if _step(text, scale) == score]
+    other = next((step for step in reversed(scale.steps) if step != score), None)
+    if other is None:
+        return None
+    for index in places[-MAX_PLACES:]:
+        exchanged = texts[index].replace(str(int(score)), str(other))
+        if read("".join([*texts[:index], exchanged, *texts[index + 1 :]])) == other:
+            return index
+    return None
+
+
+def _step(text: str, scale: Scale) -> int | None:
+    """Return the step of the scale that a token is, spaces aside."""
+    digits = text.strip()
+    return int(digits) if digits in {str(step) for step in scale.steps} else None
+
+
+# Reading a score out of a model's words: read right, or not at all.
+#
+# Three ways of reading follow each other, and each is one file: JSON by the keys that are asked for,
+# then labels, then prose. Each gives the last complete statement that is the model's own. A
+# contradiction without a clear last word, a number off the scale, several items or none give no score
+# at all: never zero, never a guess.
+
+MAX_READ = 24_000
+"""Characters that are read of an answer in words: of a longer one its beginning, and twice as much of its end."""
+
+RULE_ANCHOR = "word of the rubric"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The result of reading: a score with the rule that accepted it, or None with ``why``.
+
+    ``why`` is a few words that fit after a colon. ``members`` are those of the JSON object with the score.
+    """
+
+    score: float | None
+    why: str = ""
+    rule: str = ""
+    members: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def nothing(self) -> bool:
+        """True if the answer has no number in the place of a score."""
+        return self.why in (EMPTY, NO_NUMBER)
+
+
+EMPTY, NO_NUMBER = "the answer is empty", "no number stands where a score would"
+NOT_WHOLE = "an answer that is not whole"
+
+
+def parse_rating(text: str, scale: Sequence[float], criterion: str | None = None) -> float | None:
+    """Return the rating in a model's answer; None if there is none, or several, or one off the scale.
+
+    ``scale`` is the pair (lowest, highest); decimals between them are kept. ``criterion`` is the criterion's
+    name or its whole text: its name is a cue, and anchor words that it defines ("1 = dull, 2 = fair") are
+    read as their scores. Never raises.
+
+    >>> parse_rating("**Rating:** 4.5/5", (1, 5))
+    4.5
+    >>> parse_rating("Rating: 7", (1, 5)) is None
+    True
+    """
+    return read_rating(text, scale, criterion).score
+
+
+def read_rating(
+    text: str, scale: Sequence[float], criterion: str | None = None, *, given: str = "", whole: bool = True
+) -> Reading:
+    """Return the rating like `parse_rating`, with its rule, or the reason that there is none.
+
+    ``given`` is what the model was given to read, the sample and the prompt: what the answer copies from it is not
+    taken for the verdict. Of an answer that is not ``whole`` (cut off, or withheld halfway) only complete JSON counts,
+    and a labelled line that ends with a line break.
+    """
+    low, high = float(scale[0]), float(scale[1])
+    text = strip_thoughts(text)
+    if not re.search(r"\w", text):
+        return Reading(None, EMPTY)
+    query = Query(criterion_names(criterion or ""), high, fold(given))
+    stated, members = _from_json(text, low, query, given, whole=whole)
+    stated = stated or _from_words(text, low, query, criterion or "", given, whole=whole)
+    if stated is None:
+        return Reading(None, NO_NUMBER)
+    return on_scale(stated, low, high, members)
+
+
+def cut_middle(text: str) -> str:
+    """Return the text, shortened to its beginning and end if it is longer than `MAX_READ`."""
+    return text if len(text) <= MAX_READ else f"{text[: MAX_READ // 3]}\n…\n{text[-2 * MAX_READ // 3 :]}"
+
+
+def on_scale(stated: Stated, low: float, high: float, members: Mapping[str, object] | None = None) -> Reading:
+    """Return the reading of a statement, with a score on the scale or none."""
+    members = members or {}
+    if stated.score is None:
+        why = f"“{reveal(stated.words[:80]).strip()}” is not one score from {low:g} to {high:g}"
+        return Reading(None, why, members=members)
+    if not math.isfinite(stated.score) or not low <= stated.score <= high:
+        return Reading(None, f"{stated.score:g} is outside the scale {low:g}-{high:g}", members=members)
+    return Reading(stated.score, "", stated.rule, members)
+
+
+# --- JSON -------------------------------------------------------------------------------------------------
+
+
+def _from_json(
+    text: str, low: float, query: Query, given: str, *, whole: bool
+) -> tuple[Stated | None, Mapping[str, object]]:
+    """Return the score of the last JSON value that states one, unless other words contradict it."""
+    if not whole and opens_at(text) >= 0:
+        return None, {}
+    found = [
+        (value, entry, stated)
+        for value in own_json(text, query.given, whole=whole)
+        if (entry := entry_for(value.value, query)) and (stated := score_of(entry.members, query.high))
+    ]
+    if not found:
+        return None, {}
+    value, entry, stated = found[-1]
+    earlier = next((one for one in reversed(found) if one[2].score != stated.score), None)
+    if earlier and not replaces(text[earlier[0].end : value.start]):
+        return Stated(None, "JSON with several ratings"), entry.members
+    rest = prepare(text[value.end :], low, query.high, given)
+    after = labelled(rest if whole else _ended_lines(rest), query, whole=whole)
+    if after and after.score is not None and stated.score is not None and after.score != stated.score:
+        final = replaces(rest) or "final" in fold(after.words)
+        return (after if final else Stated(None, "JSON and words that differ")), entry.members
+    if not whole and replaces(rest):
+        return Stated(None, "a score that was about to change"), entry.members
+    return stated, entry.members
+
+
+# --- words ------------------------------------------------------------------------------------------------
+
+
+def prepare(text: str, low: float, high: float, given: str, *, items: bool = False) -> str:
+    """Return the words of an answer without markup, with the numbers hidden that are no verdict.
+
+    These are copies of what was given, mentions of the scale, and the numbers of longer quotations.
+    """
+    words = hide_scale(
+        flatten_tables(strip_markup(hide_echoes(cut_middle(text), given, items=items))), low, high
+    )
+    if len(words) > 2 and words[0] in "\"'“" and words[-1] in "\"'”" and words[0] not in words[1:-1]:
+        words = words[1:-1].strip()
+    return hide_quotes(words)
+
+
+def _from_words(
+    text: str, low: float, query: Query, criterion: str, given: str, *, whole: bool
+) -> Stated | None:
+    if not whole:
+        if opens_at(text) >= 0:
+            return Stated(None, NOT_WHOLE)
+        return _from_ended_lines(prepare(_ended_lines(text), low, query.high, given), text, query)
+    if text.lstrip("` \njson").startswith("{") and opens_at(text) >= 0:
+        text = re.sub(r"[\d.]+\s*\Z", "", text)  # a number at the cut may have lost its end
+    return read_words(prepare(text, low, query.high, given), low, query, criterion)
+
+
+def read_words(words: str, low: float, query: Query, criterion: str) -> Stated | None:
+    """Return the score in prepared words: after a label, else in a sentence, else bare, else a word of the rubric."""
+    if len(set(_ITEM.findall(words))) > 1:
+        return Stated(None, "a list of several items")
+    for look in (labelled, said, bare):
+        stated = look(words, query)
+        if stated is not None:
+            return stated
+    score = anchor_score(words, criterion, low, query.high)
+    return None if score is None else Stated(score, words, RULE_ANCHOR)
+
+
+def _ended_lines(text: str) -> str:
+    """Return the text without its last line, unless that ends with a line break."""
+    return text[: text.rfind("\n") + 1]
+
+
+def _from_ended_lines(words: str, text: str, query: Query) -> Stated | None:
+    """Return the last labelled line of an answer that is not whole, unless its last words were about to change it."""
+    stated = labelled(words, query, whole=False)
+    tail = strip_markup(text[text.rfind("\n") + 1 :])
+    if (
+        stated
+        and stated.score is not None
+        and (CHANGE.search(tail) or _BEGUN.match(tail) or labelled(tail, query))
+    ):
+        return Stated(None, "a score that was about to change")
+    return stated or Stated(None, NOT_WHOLE)
+
+
+_BEGUN = re.compile(r"\W{0,9}(?:[\w ]{1,30}[ \t])?(?:score|rating|grade|verdict|answer)\b", re.I)
+_ITEM = re.compile(
+    r"^\W{0,4}(?:potential\s+|possible\s+)?"
+    r"(?:response|conversation|dialogue|example|item|summary|output|answer|sample|candidate|text|system)"
+    r"[ \t]*#?(\d{1,4})[ \t]*[:.)-]",
+    re.I | re.M,
+)
+
+
+def hide_scale(text: str, low: float, high: float) -> str:
+    """Return the text without the numbers of the scale: "(1-5)", "1 to 5", "(1 = bad, 3 = good)", "(out of 5)"."""
+
+    def hide_all(match: re.Match[str]) -> str:
+        return hide(match[0])
+
+    def hide_legend(match: re.Match[str]) -> str:
+        fraction = re.fullmatch(r"[^\d]*[\d.]+\s*(?:/|out of|of)\s*[\d.]+\s*[)\]]", match[0])
+        several = len(set(re.findall(r"\d+(?:\.\d+)?", match[0]))) > 1
+        return hide(match[0]) if several and not fraction else match[0]
+
+    text = re.sub(r"[(\[][^()\[\]\n]{0,200}[)\]]", hide_legend, text)
+    text = re.sub(r"[(\[]\s*(?:out\s+of|max\.?|maximum|/|of)\s*\d+\s*[)\]]", hide_all, text, flags=re.I)
+    ends = r"\((?:lowest|worst|lower|highest|best|higher)[^()\n]{0,40}\)"
+    text = re.sub(rf"(?<![\d.])-?\d{{1,3}}\s*{ends}", hide_all, text, flags=re.I)
+    whole = rf"(?<![\d.]){low:g}\s*(?:-|–|—|~|to|and|through)\s*(?:an?[ \t]+)?{high:g}(?!\.?\d)"
+    return re.sub(whole, hide_all, text)
+
+
+def hide_quotes(text: str) -> str:
+    """Return the text without the numbers in longer quotations, which are somebody else's words."""
+
+    def hide_quote(match: re.Match[str]) -> str:
+        return match[0] if len(re.findall(r"[^\W\d_]{2,}", match[0])) < 3 else hide(match[0])
+
+    quoted = r'(?<!\d)"[^"\n]{1,1000}"|“[^”\n]{1,1000}”|«[^»\n]{1,1000}»|「[^」\n]{1,1000}」'
+    return re.sub(quoted, hide_quote, text)

@@ -1,0 +1,401 @@
+"""Read one answer with evaluations on several criteria: the form for all criteria, and that of fusion.
+
+An answer is one or more passes; each pass has an entry for a criterion, under its number, its name or its key. The
+last pass counts where words say that it replaces the one before; two passes that contradict each other otherwise are
+no score. Each entry is read by the same rules as a single answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from coeval.domain import RowKind
+from coeval.llm.reading.cleanup import fold, reveal, strip_thoughts
+from coeval.llm.reading.evaluations import (
+    MAX_EVIDENCE,
+    MAX_LINE,
+    NOTHING,
+    ParsedEvaluation,
+    from_members,
+    sort_lines,
+)
+from coeval.llm.reading.rating_json import Entry, entries_of, key_words, latest, own_json, score_of
+from coeval.llm.reading.rating_labels import RULE_LINE
+from coeval.llm.reading.rating_words import CHANGE, EARLY, FINAL, TARGET, Query, Stated, criterion_names
+from coeval.llm.reading.ratings import NO_NUMBER, NOT_WHOLE, Reading, on_scale, prepare, read_words
+
+OVERALL = "overall"
+"""The name of the overall rating in a fused answer."""
+
+NO_ENTRY = "the answer has no entry for this criterion"
+
+
+@dataclass(slots=True)
+class Pass:
+    """One pass of an answer through the criteria: its entries and their counts by the criterion's position."""
+
+    replaces: bool = False
+    """True if the words before it say that it replaces the previous pass."""
+    early: bool = False
+    """True if the words before it say that a later pass replaces it."""
+    said: dict[int, list[ParsedEvaluation]] = field(default_factory=dict)
+
+
+def parse_evaluations(
+    text: str,
+    criteria: Sequence[str],
+    scales: Sequence[Sequence[float]],
+    *,
+    given: str = "",
+    whole: bool = True,
+) -> list[ParsedEvaluation]:
+    """Return an evaluation for every one of ``criteria``, as a list of the same length. Never raises.
+
+    ``scales`` holds the pair (lowest, highest) of each criterion; `OVERALL` may be the last of them. An evaluation is
+    found by the number of its criterion in the list, from 1 (or from 0, where all numbers together prove it), or by
+    its name; if none is named and there are as many as criteria, by their order. ``given`` and ``whole`` are those
+    of `read_rating`.
+
+    >>> text = '{"evaluations": [{"criterion": 1, "conclusion": "Clear.", "score": 4, "evidence": []}]}'
+    >>> [each.score for each in parse_evaluations(text, ["Be clear.", "Be true."], [(1, 5), (1, 5)])]
+    [4.0, None]
+    """
+    if len(criteria) != len(scales):
+        raise ValueError(f"{len(criteria)} criteria and {len(scales)} scales: one list is shorter")
+    text = strip_thoughts(text)
+    form = _Form(criteria, scales, given, whole)
+    passes = form.json_passes(text) or form.word_passes(text)
+    return [_settle(passes, index) for index in range(len(criteria))]
+
+
+def _settle(passes: Sequence[Pass], index: int) -> ParsedEvaluation:
+    """Return the last pass's entry for a criterion, unless another entry contradicts it."""
+    kept = [one for one in passes if not one.early and index in one.said] or [
+        one for one in passes if index in one.said
+    ]
+    if not kept:
+        return ParsedEvaluation(reason=NO_ENTRY)
+    last = kept[-1]
+    for place in range(len(kept) - 1, 0, -1):
+        if kept[place].replaces:
+            kept = kept[place:]
+            break
+    read = [one for each in kept for one in each.said[index]]
+    scored = [one for one in read if one.score is not None]
+    scores = list(dict.fromkeys(f"{one.score:g}" for one in scored))
+    if len(scores) > 1:
+        said = f"the answer evaluates by this criterion {len(read)} times, with the scores {' and '.join(scores)}"
+        return replace(last.said[index][-1], score=None, reason=said, rule="")
+    return scored[-1] if scored else read[-1]
+
+
+@dataclass(frozen=True)
+class _Form:
+    """The requested form, and how its parts are found in an answer."""
+
+    criteria: Sequence[str]
+    scales: Sequence[Sequence[float]]
+    given: str
+    whole: bool
+
+    # --- JSON -------------------------------------------------------------------------------------------------
+
+    def json_passes(self, text: str) -> list[Pass]:
+        """Return a pass for each JSON value with entries; the words before say whether it replaces another."""
+        passes: list[Pass] = []
+        at = 0
+        for found in own_json(text, fold(self.given), whole=self.whole):
+            entries = list(self._placed(list(entries_of(found.value))))
+            if entries:
+                between = text[at : found.start]
+                begins = not passes or bool(between.strip(" \t\r\n,")) or found.start == 0
+                if begins or any(index in passes[-1].said for index, _ in entries):
+                    passes.append(Pass(_replaces(between), _is_early(between)))
+                for index, entry in entries:
+                    passes[-1].said.setdefault(index, []).append(self._read_entry(entry, index))
+            at = found.end
+        return passes
+
+    def _placed(self, entries: list[Entry]) -> Iterator[tuple[int, Entry]]:
+        """Yield every entry with the position of its criterion; of several passes, the final one."""
+        named = [entry for entry in entries if entry.names]
+        shift = self._shift([name for entry in named for name in entry.names[:1]])
+        placed = [(index, entry) for entry in named if (index := self._index(entry.names, shift)) is not None]
+        if placed:
+            kept = latest([entry for _, entry in placed])
+            kept_ids = {id(entry) for entry in kept}
+            final = {index for index, entry in placed if id(entry) in kept_ids}
+            yield from (
+                (index, entry) for index, entry in placed if id(entry) in kept_ids or index not in final
+            )
+            return
+        unnamed = [
+            entry for entry in entries if not entry.plain and not any(name.strip() for name in entry.names)
+        ]
+        if len(unnamed) == len(self.criteria) and not any(entry.plain for entry in entries):
+            yield from enumerate(unnamed)
+
+    def _read_entry(self, entry: Entry, index: int) -> ParsedEvaluation:
+        low, high = map(float, self.scales[index])
+        stated = score_of(entry.members, high)
+        reading = on_scale(stated, low, high) if stated else Reading(None, "no score")
+        return from_members(entry.members, reading)
+
+    # --- whose it is ------------------------------------------------------------------------------------------
+
+    def _shift(self, names: Sequence[str]) -> int | None:
+        """Return the offset from an answer's numbers to positions from 0; None if it is unclear.
+
+        Numbers begin at 1. With a 0 among them they begin at 0, where they are as many as the criteria and none is
+        missing; else no number can be trusted.
+        """
+        numbers = {int(found[1]) for name in names if (found := _NUMBER_ONLY.fullmatch(name))}
+        if 0 not in numbers:
+            return -1
+        counts = {
+            len(self.criteria),
+            len(self.criteria) - (self.criteria[-1:] == [OVERALL] or OVERALL in self.criteria),
+        }
+        return 0 if any(numbers == set(range(count)) for count in counts) else None
+
+    def _index(self, names: Sequence[str], shift: int | None) -> int | None:
+        """Return the criterion's index: by its name if known, else by its number."""
+        for name in names:
+            if not _NUMBER_ONLY.fullmatch(name):
+                index = index_of_name(name, self.criteria)
+                if index is not None:
+                    return index
+        for name in names[:1]:
+            number = _NUMBER_ONLY.fullmatch(name)
+            if number and shift is not None and 0 <= int(number[1]) + shift < len(self.criteria):
+                return int(number[1]) + shift
+        return None
+
+    # --- words ------------------------------------------------------------------------------------------------
+
+    def word_passes(self, text: str) -> list[Pass]:
+        """The passes of an answer in words: entries from a heading to the next, and lines that begin another pass."""
+        if not self.whole:
+            text = text[: text.rfind("\n") + 1]
+        low, high = min(scale[0] for scale in self.scales), max(scale[1] for scale in self.scales)
+        words = prepare(text, low, high, self.given, items=True)
+        words = _INLINE.sub("\n", _BLANK.sub(r"\1", words))
+        lines = _MARK.sub(r"\n\1\n", _PREFACE.sub(r"\n\1\n", words)).split("\n")
+        heads = [self._heading(line) for line in lines]
+        if not any(heads):
+            return self._in_order(words)
+        shift = self._shift(
+            [name for head in heads if head for name in head.names if _NUMBER_ONLY.fullmatch(name)]
+        )
+        passes = [Pass()]
+        entries: list[tuple[Pass, int, list[str]]] = []
+        entry: list[str] | None = None
+
+        for line, head in zip(lines, heads, strict=True):
+            marked = (
+                head is None
+                and len(line) <= MAX_MARK
+                and (_replaces(line) or _is_early(line))
+                and _ends_entry(line, entry)
+            )
+            if head is None and not marked:
+                if entry is not None:
+                    entry.append(line)
+                continue
+            entry = None
+            if marked:
+                passes.append(Pass(_replaces(line), _is_early(line)))
+            elif head is not None and (index := self._index(head.names, shift)) is not None:
+                if head.replaces:
+                    passes.append(Pass(replaces=True))
+                entry = [head.rest]
+                entries.append((passes[-1], index, entry))
+        for each, index, lines in entries[-MAX_ENTRIES:]:
+            each.said.setdefault(index, []).append(self._read_words(lines, index))
+        return [each for each in passes if each.said]
+
+    def _heading(self, line: str) -> _Heading | None:
+        """Return the heading that a line begins with: "[2]", "Criterion 2", "2. **Clarity**:" or a name alone."""
+        bracket = _BRACKET.match(line)
+        if bracket:
+            name = bracket["name"].strip()
+            known = _NUMBER_ONLY.fullmatch(name) or index_of_name(name, self.criteria) is not None
+            if known:
+                rest = line[bracket.end() :]
+                called = self._name(rest)
+                return _Heading((name, *([called[0]] if called else [])), called[1] if called else rest)
+        worded = _WORDED.match(line)
+        if worded:
+            called = self._name(line[worded.end() :])
+            return _Heading(
+                (worded["number"], *([called[0]] if called else [])),
+                called[1] if called else line[worded.end() :],
+            )
+        called = self._name(line)
+        if called:
+            return _Heading((called[0],), called[1])
+        lead = _LEADING.match(line)
+        called = self._name(line[lead.end() :]) if lead else None
+        if called:
+            return _Heading((called[0],), called[1], replaces=True)
+        numbered = _NUMBERED.match(line)
+        if numbered:
+            return _Heading((numbered["number"],), line[numbered.end() :])
+        other = _OTHER.match(line)
+        return _Heading((), "") if other else None
+
+    def _name(self, line: str) -> tuple[str, str] | None:
+        """Return the criterion's name at the beginning of a line, and the rest of the line."""
+        for criterion in self.criteria:
+            for name in criterion_names(criterion):
+                match = _name_pattern(name).match(line)
+                if match:
+                    return criterion, line[match.end() :]
+        return None
+
+    def _read_words(self, lines: Sequence[str], index: int) -> ParsedEvaluation:
+        """Return the evaluation in an entry in words: the score by the rules of single answers, the rest by labels."""
+        low, high = map(float, self.scales[index])
+        first = _LEAD.sub("", lines[0], count=1)
+        opens = re.match(rf"[ \t(\[]*{TARGET}", first) or re.match(
+            r"[^\w\n]*\w[^\d\n:：.]{0,60}[(,][ \t]*\d", first
+        )
+        words = _split_labels("\n".join([first, *lines[1:]]))
+        said = sort_lines(f"Score: {words}" if opens else words)
+        query = Query(criterion_names(self.criteria[index]), high, fold(self.given))
+        stated = read_words("\n".join(said.scored), low, query, self.criteria[index])
+        before = "\n".join(line for line in said.scored if not _FINAL_LINE.match(line))
+        if before != "\n".join(said.scored) and not _replaces(before) and not EARLY.search(before):
+            other = read_words(before, low, query, self.criteria[index])
+            if other and stated and other.score is not None and other.score != stated.score:
+                stated = Stated(None, "a final score that may be of this criterion or of all")
+        reading = on_scale(stated, low, high) if stated else Reading(None, NO_NUMBER)
+        if not self.whole and reading.rule != RULE_LINE:
+            reading = Reading(None, reading.why or NOT_WHOLE)
+        quoted = _quoted_lines([reveal(line) for line in said.lines[RowKind.EVIDENCE]])
+        evidence = tuple(line for line in quoted if not NOTHING.fullmatch(line))
+        if _EXPLAINS.search(first) and "" in lines:
+            # for an entry on one line, text after a blank line does not belong to it
+            said.lines = sort_lines(_split_labels("\n".join([first, *lines[1 : lines.index("")]]))).lines
+        conclusion = reveal(said.text_of(RowKind.CONCLUSION))
+        return ParsedEvaluation(conclusion, reading.score, evidence, reading.why, "", reading.rule)
+
+    def _in_order(self, words: str) -> list[Pass]:
+        """Entries without names, one for each criterion, in their order."""
+        blocks = re.split(r"(?=^[^\w\n]{0,20}score[ \t]{0,9}[:：])", words, flags=re.I | re.M)[1:]
+        if len(blocks) != len(self.criteria):
+            return []
+        said = {index: [self._read_words(block.split("\n"), index)] for index, block in enumerate(blocks)}
+        return [Pass(said=said)]
+
+
+@lru_cache(maxsize=256)
+def _name_pattern(name: str) -> re.Pattern[str]:
+    """Return a line that begins with this name as a heading: marks, a label or a number follow it."""
+    words = r"[\s_-]+".join(map(re.escape, re.split(r"[\s_-]+", name.rstrip("."))))
+    return re.compile(
+        rf"[^\w\n]{{0,12}}(?:\[?\d{{1,3}}[\]).:]{{1,2}}[ \t]*)?[^\w\n]{{0,5}}(?:the[ \t]+)?{words}\.?"
+        r"(?:[ \t]*\((?![^()\n]*\d[^()\n]*\))[^()\n]{0,60}\))?"  # a remark in brackets, but no score
+        r"(?=[^\w\n]{0,40}$|[^\w\n]{0,6}(?:scores?|ratings?)\b|[^\w\n]{0,9}[:：=|→>–—-]|[ \t]*\(|"
+        r"[^\w\n]{0,6}\d|"
+        r"[ \t]+(?:is|gets|deserves)\b)",
+        re.I,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Heading:
+    names: tuple[str, ...]
+    rest: str
+    replaces: bool = False
+    """True if the words before the name say that the entry replaces an earlier one."""
+
+
+MAX_ENTRIES = 200
+"""Largest number of entries read from one answer, counted from the end. It bounds the time for hostile texts."""
+
+MAX_MARK = 160
+"""Longest line that can say that another pass begins."""
+
+_NUMBER_ONLY = re.compile(r"\W*(?:criterion|aspect|item)?[ \t_#]*(\d{1,3})\W*", re.I)
+_BRACKET = re.compile(r"[^\w\n\[]{0,12}\[[ \t]*(?P<name>[^\[\]\n]{1,300})[ \t]*\][ \t]*[:：.–—-]?")
+_WORDED = re.compile(
+    r"[^\w\n]{0,12}(?:criterion|aspect)[ \t]*#?(?P<number>\d{1,3})\b[ \t]*[:：.)–—-]?[ \t]*", re.I
+)
+_NUMBERED = re.compile(
+    r"[^\w\n]{0,8}(?P<number>\d{1,3})[.):][ \t]*(?=[^\w\n]{0,6}(?:score|rating)\b|\d)", re.I
+)
+_OTHER = re.compile(r"[^\w\n]{0,9}(?:overall|total|average|mean|sum)\b[^.!?\n]{0,30}[:：=–—-]", re.I)
+_LEADING = re.compile(
+    r"[^\w\n]{0,5}(?:(?:on (?:second thought|reflection)|wait|actually|correction|revised|final|"
+    r"updated|corrected|adjusted|"
+    r"new)[,:.!]{0,3}[ \t]{1,3}){1,3}",
+    re.I,
+)
+_FINAL_LINE = re.compile(r"[^\w\n]{0,9}(?:final|total|overall)\b[^.!?\n]{0,30}[:：=–—-]", re.I)
+_INLINE = re.compile(r"[ \t](?=\[(?:\d{1,3}|overall)\][^\w\n]{0,4}(?:score|rating|\d))", re.I)
+_PREFACE = re.compile(
+    r"(?:^|(?<=[.!?\"”)\n])|"
+    r"(?<=\d))[ \t]{0,4}((?:[^\W\d_][\w'’-]{0,20}[ \t]{1,3}){0,8}[^\W\d_]\w{0,20}[:：])[ \t]*(?=\n[^\w\n]{0,4}\[)",
+    re.M,
+)
+_MARK = re.compile(
+    r"[ \t]((?:my[ \t]+)?(?:final|revised|corrected|updated|adjusted|"
+    r"second)(?:[ \t]+[^\W\d_]{1,15}){0,3}[:：])[ \t]*(?=\n[^\w\n]{0,4}\[)",
+    re.I,
+)
+_BLANK = re.compile(r"<\s{0,3}(-?\d[\d.]{0,9})\s{0,3}>")
+"""A blank of the form that was filled in inside its brackets."""
+_LEAD = re.compile(r"^(?:[\s:：=→>*_|]|[-–—](?!\d))*")
+_EXPLAINS = re.compile(
+    r"[ \t][-–—|;,]?[ \t]{0,3}(explanation|rationale|reason(?:ing)?|conclusion)[\"']?[ \t]*[:：][ \t]*", re.I
+)
+_PROVES = re.compile(r"[ \t][-–—|;,]?[ \t]{0,3}(evidence|quotes?|quotations?)[\"']?[ \t]*[:：][ \t]*", re.I)
+_PROOF = re.compile(r"\b(?:evidence|quotes?|quotations?|and)\b", re.I)
+_PART = re.compile(r"[^\w\n]{0,9}[\w ]{1,30}[:：]")
+_QUOTATION = re.compile(r'["“]([^"“”]{3,1000})["”]')
+
+
+def _quoted_lines(lines: Sequence[str]) -> list[str]:
+    """Lines of evidence; one that is nothing but quotations becomes a line for each of them."""
+    kept: list[str] = []
+    for line in lines:
+        found = _QUOTATION.findall(line)
+        only = found and not re.search(r"\w", _PROOF.sub("", _QUOTATION.sub("", line)))
+        kept += (
+            [f'"{" ".join(one.split())}"' for one in found] if only else [" ".join(line.split())[:MAX_LINE]]
+        )
+    return kept[:MAX_EVIDENCE]
+
+
+def _split_labels(words: str) -> str:
+    """Return an entry with its explanation and its evidence on lines of their own."""
+    return _PROVES.sub(r"\n\1: ", _EXPLAINS.sub(r"\n\1: ", words, count=1), count=1)
+
+
+def _replaces(words: str) -> bool:
+    """Return whether words between two passes say that the second replaces the first."""
+    return CHANGE.search(words) is not None or FINAL.search(words) is not None
+
+
+def _is_early(words: str) -> bool:
+    return EARLY.search(words[-200:]) is not None and not _replaces(words[-200:])
+
+
+def _ends_entry(line: str, entry: list[str] | None) -> bool:
+    """Return whether a line about passes begins one, and is not an explanation inside an entry."""
+    if entry is None or line.rstrip().endswith((":", "：")):
+        return True
+    return _PART.match(line) is None and any(map(str.strip, entry)) and not entry[-1].strip()
+
+
+def index_of_name(name: str, criteria: Sequence[str]) -> int | None:
+    """Return the criterion that a name means: its name, its text, or the only criterion with the same words."""
+    folded = key_words(re.sub(r"^\W*(?:criterion[ \t]*)?\d{0,3}\W*", "", name, flags=re.I)).strip(" .:*")
+    for index, criterion in enumerate(criteria):
+        if folded and folded in {key_words(known).strip(" .") for known in criterion_names(criterion)}:
+            return index
+    return None

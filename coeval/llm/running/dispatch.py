@@ -1,0 +1,236 @@
+"""The dispatch of requests to one endpoint: the number at once, and several samples in one request.
+
+Where the endpoint takes ``n``, samples that are asked for at the same moment go out together; the prompt is then
+billed once for all of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+
+from coeval.domain import Answer, Request
+
+# How many requests one endpoint gets at once: additive increase, and a cut on 429 only.
+
+FASTER, SLOWER, FASTER_AFTER = 0.9, 1.25, 30
+"""Factors of the pace after this number of consecutive answers, and after a refusal."""
+
+
+class Limiter:
+    """A gate for one endpoint; starts at ``most`` requests at once, which is also its ceiling.
+
+    A 429 halves the limit, once for all the requests that were under way together; every ``limit``
+    answers in a row then raise it by one. Timeouts and server errors say nothing about the rate and leave
+    it alone. ``pause`` holds every new request back, as Retry-After asks.
+
+    An endpoint that says no again after a pause, with nothing else under way, has a window, such as 15 requests a
+    minute: ``shut`` reports it. How many answers it gave before, and how long it took until it gave the next,
+    is its pace, and from then on requests start that far apart. After ``FASTER_AFTER`` answers in a row the pace is
+    tried a little faster; a refusal slows it down again.
+    """
+
+    def __init__(self, most: int) -> None:
+        if most < 1:
+            raise ValueError(f"concurrency is {most}: it must be 1 or more")
+        self.most, self.limit, self.running = most, most, 0
+        self._successes = 0
+        self._started = 0
+        self._cut_before = 0
+        self._resume_at = 0.0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self.interval = 0.0
+        self._is_shut = False
+        self._streak, self._streak_began = 0, 0.0
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[int]:
+        """Hold one place at the endpoint, and give its number for ``cut``."""
+        if self._waiting or not self._free():
+            await self._wait()
+        else:
+            self._take()
+        self._started += 1
+        try:
+            yield self._started
+        finally:
+            self._release()
+
+    def grow(self) -> None:
+        """Report an answer."""
+        self._successes += 1
+        self._pace()
+        if self.limit < self.most and self._successes >= self.limit:
+            self.limit += 1
+            self._successes = 0
+            self._grant()
+
+    def cut(self, number: int) -> bool:
+        """Report a 429 for the request with this number. Requests that started before a cut do not cut again.
+
+        Tells whether this one did.
+        """
+        self._successes = 0
+        if number <= self._cut_before:
+            return False
+        self.limit = max(1, self.limit // 2)
+        self._cut_before = self._started
+        return True
+
+    def shut(self) -> None:
+        """Report a refusal that outlasted a pause."""
+        if self.running <= 1:
+            self._is_shut = True
+
+    def _pace(self) -> None:
+        """Learn the window when it opens again, and try a little faster after a long while without a refusal."""
+        now = asyncio.get_running_loop().time()
+        if self._is_shut:
+            learnt = (now - self._streak_began) / self._streak if self._streak else 0.0
+            self.interval = max(learnt, self.interval * SLOWER)
+            self._is_shut, self._streak = False, 0
+        if not self._streak:
+            self._streak_began = now
+        self._streak += 1
+        if self.interval and self._streak % FASTER_AFTER == 0:
+            self.interval *= FASTER
+
+    def pause(self, seconds: float) -> None:
+        """Start nothing new for so long."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + seconds
+        if until > self._resume_at:
+            self._resume_at = until
+            loop.call_at(until, self._grant)
+
+    def _take(self) -> None:
+        """Take a place; the next one is free after the interval."""
+        self.running += 1
+        if self.interval:
+            self.pause(self.interval)
+
+    def _free(self) -> int:
+        """Return the free places. The clock may call slightly before the requested time."""
+        paused = asyncio.get_running_loop().time() < self._resume_at - 0.005
+        return 0 if paused else max(0, self.limit - self.running)
+
+    async def _wait(self) -> None:
+        """Wait for a place, first come first served."""
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._release()
+            raise
+
+    def _release(self) -> None:
+        self.running -= 1
+        self._grant()
+
+    def _grant(self) -> None:
+        while self._waiting and self._free():
+            turn = self._waiting.popleft()
+            if not turn.done():
+                self._take()
+                turn.set_result(None)
+
+
+# Samples of one question that are asked for at the same moment go out in one request, where the
+# endpoint takes ``n``.
+#
+# The prompt is then billed once for all of them.
+
+Send = Callable[[str, Request, Sequence[int]], Awaitable[dict[int, Answer]]]
+"""A function that sends one request, with its hash, for these sample numbers, and returns at least one answer."""
+
+MOST = 20
+"""Largest number of answers in one request."""
+
+
+class Sampling:
+    """Gathers samples of a question; ``takes_several`` says of a model whether to try it."""
+
+    def __init__(self, send: Send, takes_several: Callable[[str], bool]) -> None:
+        self._send, self._takes_several = send, takes_several
+        self._gathering: dict[str, dict[int, asyncio.Future[Answer]]] = {}
+        self._under_way: set[asyncio.Task[None]] = set()
+
+    async def ask(self, key: str, request: Request, sample: int) -> Answer:
+        """Return the answer to one sample of the question with this hash.
+
+        Raises:
+            CallError: it cannot be had.
+        """
+        others = self._gathering.get(key)
+        if others is not None and len(others) < MOST - 1:
+            return await others.setdefault(sample, asyncio.get_running_loop().create_future())
+        others = self._gathering[key] = {}
+        try:
+            await asyncio.sleep(0)  # simultaneous callers join here
+        except asyncio.CancelledError:
+            self._leave(key, request, others)
+            raise
+        self._close(key, others)
+        if not others:
+            return (await self._send(key, request, [sample]))[sample]
+        own: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        others[sample] = own
+        self._leave(key, request, others)
+        return await own
+
+    def _close(self, key: str, others: dict[int, asyncio.Future[Answer]]) -> None:
+        if self._gathering.get(key) is others:
+            del self._gathering[key]
+
+    def _leave(self, key: str, request: Request, waiting: dict[int, asyncio.Future[Answer]]) -> None:
+        """Send the collected samples, in a task that ends when nobody waits for it."""
+        self._close(key, waiting)
+        if not waiting:
+            return
+        task = asyncio.ensure_future(self._answer(key, request, waiting))
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+
+        def end_if_alone(_: asyncio.Future[Answer]) -> None:
+            if all(future.cancelled() for future in waiting.values()):
+                task.cancel()
+
+        for future in waiting.values():
+            future.add_done_callback(end_if_alone)
+
+    async def _answer(self, key: str, request: Request, waiting: dict[int, asyncio.Future[Answer]]) -> None:
+        left = sorted(waiting)
+        try:
+            while len(left) > 1 and self._takes_several(request.model):
+                answers = await self._send(key, request, left)
+                self._give(waiting, answers)
+                left = [sample for sample in left if sample not in answers]
+        except Exception as error:
+            for sample in left:
+                if not waiting[sample].done():
+                    waiting[sample].set_exception(error)
+            return
+        await asyncio.gather(*(self._answer_one(key, request, sample, waiting[sample]) for sample in left))
+
+    async def _answer_one(
+        self, key: str, request: Request, sample: int, future: asyncio.Future[Answer]
+    ) -> None:
+        if future.done():
+            return
+        try:
+            answers = await self._send(key, request, [sample])
+        except Exception as error:
+            if not future.done():
+                future.set_exception(error)
+            return
+        self._give({sample: future}, answers)
+
+    @staticmethod
+    def _give(waiting: dict[int, asyncio.Future[Answer]], answers: dict[int, Answer]) -> None:
+        for sample, answer in answers.items():
+            if not waiting[sample].done():
+                waiting[sample].set_result(answer)

@@ -1,0 +1,53 @@
+"""A table of judgments: a DataFrame with means by system, and its cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from coeval.llm.running.progress import Usage
+from coeval.stats.clusters import DOCUMENTS, parse_clusters
+from coeval.stats.report.systems import estimate_mean
+
+USAGE = "usage"
+"""The key in a table's ``attrs`` under which the usage is stored."""
+
+
+class Judgments(pd.DataFrame):
+    """The table that ``judge_frame`` returns; every other use of a DataFrame is open to it."""
+
+    @property
+    def _constructor(self) -> type[Judgments]:
+        return Judgments
+
+    @property
+    def usage(self) -> Usage:
+        """Calls, tokens and cost of this run. Answers from the ledger cost nothing."""
+        return Usage(**self.attrs[USAGE])
+
+    def summary(self, by: Sequence[str] = ("system", "criterion")) -> pd.DataFrame:
+        """Return the mean score of each system by each criterion, with its interval.
+
+        A judgment counts once. The 95% interval leaves out whole documents, since outputs for one document are not
+        independent; it is nan if fewer than two documents, or equal ones, leave it undefined.
+
+        Returns:
+            A row for each combination of the columns ``by``: these, ``mean``, ``ci_low``, ``ci_high``, ``n`` (scores),
+            ``documents`` and ``unscored`` (judgments without a score, which are left out).
+        """
+        rows = []
+        for names, part in pd.DataFrame(self).groupby(list(by), sort=False, dropna=False):
+            scored = part[part["score"].notna()]
+            values = np.asarray(scored["score"], dtype=np.float64)
+            clusters = parse_clusters(scored["document"], len(scored), DOCUMENTS)
+            row: dict[str, object] = dict(zip(by, names, strict=True))
+            row |= {"mean": np.nan, "ci_low": np.nan, "ci_high": np.nan}
+            if len(values):
+                mean = estimate_mean(values, clusters)
+                row |= {"mean": float(mean), "ci_low": mean.ci[0], "ci_high": mean.ci[1]}
+            rows.append(
+                row | {"n": len(values), "documents": clusters.n, "unscored": len(part) - len(values)}
+            )
+        return pd.DataFrame(rows)

@@ -1,0 +1,60 @@
+"""Changes of methods that make numbers of existing studies differ, with their reasons.
+
+Every database remembers the ids that it has met. An id that is new to a database with scores is news to its team.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class MethodChange:
+    """One change of a computation, with its reason. Both texts are lines of ``CHANGELOG.md``."""
+
+    id: str
+    what: str
+    why: str
+
+
+CHANGES = (
+    MethodChange(
+        "intervals-by-document",
+        "Intervals and tests leave out whole documents, or whole instances where there is one document for each",
+        "Scores of the same document are not independent, so the old intervals were mostly too narrow",
+    ),
+    MethodChange(
+        "alt-test-by-document",
+        "The p-values of the alternative annotator test take documents as the sample",
+        "The same reason: the old p-values were too small",
+    ),
+    MethodChange(
+        "icc-degrees-of-freedom",
+        "The intervals of ICC(2) and ICC(3) have other degrees of freedom",
+        "The old formula was wrong",
+    ),
+    MethodChange(
+        "competence-converges",
+        "The model of competence runs until it converges",
+        "It stopped after 100 steps",
+    ),
+    MethodChange(
+        "near-quotations",
+        "A quotation that is nearly in the output, or in the input, counts as found",
+        "The old search wanted the exact words",
+    ),
+    MethodChange(
+        "headings-are-not-lines",
+        "A heading with words before its colon is not a line of a draft",
+        "It was counted as a line that people kept or changed",
+    ),
+    MethodChange(
+        "pairs-count-planted-errors",
+        "The agreement of two people counts their scores of drafts with planted errors",
+        "The other figures of agreement between people count them",
+    ),
+)
+"""Changes in chronological order. Released ones keep their ids; add a new one at the end."""
+
+METHODS = CHANGES[-1].id
+"""The state of the methods of this version."""

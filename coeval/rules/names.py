@@ -1,0 +1,81 @@
+"""The one form of a name, so that names that look the same are the same everywhere."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable
+
+from coeval.errors import InputError
+from coeval.language import tr
+
+BLANKS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+"""Invisible letters and marks. The other invisible characters are in Unicode's category Cf."""
+JOINERS = "\u200c\u200d"
+"""Joiners shape letters of Arabic, Persian and Indian scripts, and combine emoji."""
+
+
+def normalize_name(text: str) -> str:
+    """Return a name in Unicode's composed form (NFC), without blanks around it.
+
+    >>> normalize_name(" Jose\\u0301 ") == "Jos\\u00e9"
+    True
+
+    Raises:
+        InputError: it holds a character that nobody sees.
+    """
+    name = compose(text)
+    if name.isascii():
+        return name
+    for at, character in enumerate(name):
+        if _is_invisible(character) and not _joins(name, at):
+            raise InputError(
+                tr(
+                    "“{text}” contains an invisible character ({code}): type it again.",
+                    text="".join(c for c in name if not _is_invisible(c))[:80],
+                    code=f"U+{ord(character):04X}",
+                )
+            )
+    return name
+
+
+def compose(text: str) -> str:
+    """Return a text in Unicode's composed form (NFC), without blanks around it. Compare stored names in this form."""
+    return text.strip() if text.isascii() else unicodedata.normalize("NFC", text).strip()
+
+
+def find_alike(names: Iterable[str]) -> list[tuple[str, ...]]:
+    """Return the groups of different names that look the same.
+
+    >>> find_alike(["Ana", "Jose\\u0301", "Jos\\u00e9", "Bo"]) == [("Jose\\u0301", "Jos\\u00e9")]
+    True
+    """
+    given = list(names)
+    odd: defaultdict[str, list[str]] = defaultdict(list)
+    for name in given:
+        if (seen := simplify(name)) != name:
+            odd[seen].append(name)
+    plain = {name for name in given if name in odd}
+    groups = (sorted({*alike, *({seen} & plain)}) for seen, alike in odd.items())
+    return sorted(tuple(group) for group in groups if len(group) > 1)
+
+
+def simplify(name: str) -> str:
+    """Return the visible form of a name: no invisible characters, no special letter forms, single blanks."""
+    if not name.isascii():
+        name = "".join(c for c in unicodedata.normalize("NFKC", name) if not _is_invisible(c))
+    return " ".join(name.split())
+
+
+def _is_invisible(character: str) -> bool:
+    return character in BLANKS or unicodedata.category(character) == "Cf"
+
+
+def _joins(name: str, at: int) -> bool:
+    """Return whether a joiner is between two letters that it shapes, or between two emoji."""
+    if name[at] not in JOINERS or not 0 < at < len(name) - 1:
+        return False
+    before, after = name[at - 1], unicodedata.category(name[at + 1])
+    if unicodedata.bidirectional(before) == "AL" or unicodedata.combining(before) == 9:
+        return after.startswith("L")
+    return after == "So" and unicodedata.category(before) in ("So", "Sk", "Mn")

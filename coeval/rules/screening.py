@@ -1,0 +1,162 @@
+"""Screening of annotators: how long they worked, whether drafts are still read, and the questions that this raises.
+
+A fast hand that keeps everything may be careless, or the drafts may be good. The figures cannot tell, so they
+are put as questions; a draft with a planted error that was let stand is the only sign that speaks by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from coeval.clock import read_time
+
+PAUSE_MINUTES = 15.0
+"""A longer pause counts as this many minutes: the person is reading, or has gone away."""
+
+Event = tuple[str, bool]
+"""A time, and whether the person had to wait from then on."""
+
+
+def count_minutes(events: Iterable[Event]) -> float:
+    """Minutes from the first event to the last; waiting is left out, and a long pause counts as a short one.
+
+    >>> at = "2026-01-31T09:{}:00.000Z".format
+    >>> count_minutes([(at("00"), False), (at("10"), False), (at("55"), False)])  # 10 + 15
+    25.0
+    >>> count_minutes([(at("00"), True), (at("55"), False), (at("58"), False)])
+    3.0
+    """
+    ordered = sorted((read_time(at), waits) for at, waits in events)
+    gaps = (
+        (later - earlier).total_seconds() / 60
+        for (earlier, waits), (later, _) in pairwise(ordered)
+        if not waits
+    )
+    return sum(min(gap, PAUSE_MINUTES) for gap in gaps)
+
+
+# Whether drafts are still read: figures of how each person works, and the questions they raise.
+#
+# A fast hand that keeps everything may be careless, or the drafts may be good. The figures cannot tell,
+# so they are put as questions; a draft with a planted error that was let stand is the only sign that
+# speaks by itself.
+
+LONG_STREAK = 20
+"""Evaluations in a row with every line kept, from which on the question is put."""
+QUICK = 1 / 3
+"""Share of the median time below which the question is raised."""
+FEW_CAUGHT, ENOUGH_PLANTED = 0.5, 4
+MOSTLY_BULK, ENOUGH = 0.5, 20
+
+
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Saves:
+    """Current evaluations in the order of saving. Each array has one value per evaluation."""
+
+    names: Mapping[int, str]
+    """People's names by their numbers in ``person``."""
+    person: npt.NDArray[np.int64]
+    kept_all: Flags
+    bulk: Flags
+    seconds: npt.NDArray[np.float64]
+    """Active time in seconds; nan if it was not measured."""
+    planted: Flags
+    caught: Flags
+    """False if nothing was planted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """One person's figures. Shares are fractions of 1, and None if there is nothing to count."""
+
+    person: str
+    n: int
+    n_timed: int
+    median_seconds: float | None
+    kept_all: float
+    longest_streak: int
+    bulk: float
+    n_planted: int
+    caught: float | None
+    questions: tuple[str, ...] = ()
+
+
+def find_habits(saves: Saves) -> list[Habits]:
+    """Return everybody's figures with the questions that they raise, in the order of the names."""
+    usual = _median(saves.seconds)
+    # stable: each person's saves stay in the order of saving
+    order = np.argsort(saves.person, kind="stable")
+    people, first = np.unique(saves.person[order], return_index=True)
+    rows = zip(people.tolist(), np.split(order, first[1:]), strict=False)
+    return sorted(
+        (_read_habits(saves.names[person], saves, own, usual) for person, own in rows),
+        key=lambda habits: habits.person,
+    )
+
+
+def _read_habits(person: str, saves: Saves, own: npt.NDArray[np.int64], usual: float | None) -> Habits:
+    """Return the figures of the person with the saves in the rows ``own``."""
+    kept, seconds, planted = saves.kept_all[own], saves.seconds[own], int(saves.planted[own].sum())
+    plain = Habits(
+        person=person,
+        n=len(own),
+        n_timed=int((~np.isnan(seconds)).sum()),
+        median_seconds=_median(seconds),
+        kept_all=float(kept.mean()),
+        longest_streak=longest_streak(kept),
+        bulk=float(saves.bulk[own].mean()),
+        n_planted=planted,
+        caught=int(saves.caught[own].sum()) / planted if planted else None,
+    )
+    return replace(plain, questions=tuple(_ask(plain, usual)))
+
+
+def longest_streak(kept: Flags) -> int:
+    """Return the length of the longest run of true values.
+
+    >>> longest_streak(np.array([True, False, True, True, False]))
+    2
+    """
+    ends = np.flatnonzero(np.concatenate([[True], ~kept, [True]]))
+    return int(np.diff(ends).max()) - 1
+
+
+def _median(seconds: npt.NDArray[np.float64]) -> float | None:
+    known = seconds[~np.isnan(seconds)]
+    return float(np.median(known)) if len(known) else None
+
+
+def _ask(own: Habits, usual: float | None) -> Iterator[str]:
+    if own.longest_streak >= LONG_STREAK:
+        yield (
+            f"{own.person} kept every line of {own.longest_streak} evaluations in a row. Were these drafts all "
+            "as they should be?"
+        )
+    if (
+        own.median_seconds is not None
+        and usual
+        and own.n_timed >= ENOUGH
+        and own.median_seconds < QUICK * usual
+    ):
+        yield (
+            f"{own.person} takes {own.median_seconds:.0f} s for a criterion; everybody's median is {usual:.0f} s. "
+            "Is that time enough to read the texts?"
+        )
+    if own.bulk > MOSTLY_BULK and own.n >= ENOUGH:
+        yield (
+            f"{own.person} approved the rest at once in {own.bulk:.0%} of {own.n} evaluations. Were the lines read "
+            "one by one before?"
+        )
+    if own.caught is not None and own.n_planted >= ENOUGH_PLANTED and own.caught < FEW_CAUGHT:
+        yield (
+            f"{own.person} noticed {own.caught:.0%} of {own.n_planted} drafts that were wrong on purpose. Is the task "
+            "clear, and is there time enough for it?"
+        )

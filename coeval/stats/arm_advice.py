@@ -1,0 +1,139 @@
+"""Which way to show drafts a study should keep: the cheapest whose pull is surely under the team's limit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from coeval.domain.studies import StoppingRule
+from coeval.stats.arm_contrasts import Arms, contrast_means
+from coeval.stats.frames import BLIND, SHOWN_ARMS, StudyFrames
+from coeval.stats.report.draft_account import ARM_NAMES, measured_rows
+
+ERROR = 0.05
+"""How often, at most, any arm is kept whose pull is above the limit."""
+
+
+@dataclass(frozen=True)
+class ArmVerdict:
+    """One arm: its pull with the upper bound that counts, its mean time, and whether it may be kept."""
+
+    arm: str
+    pull: float
+    bound: float
+    seconds: float
+    documents: int
+    admitted: bool
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What the rule says: the arm to keep ("" while it waits), and why each other one is not."""
+
+    keep: str
+    limit: float
+    planned: int
+    documents: int
+    arms: list[ArmVerdict]
+
+
+@dataclass(frozen=True, slots=True)
+class AdviseArm:
+    """The rule of a team as a statistic: it is asked once, when the planned documents have scores.
+
+    An arm's pull is how much oftener people give the draft's score than blind people do. Its upper bound is one-sided,
+    over documents, with the error shared among the arms (Bonferroni): the chance that the rule keeps any arm above the
+    limit is at most 5%. Of the arms whose bound is under the limit the one with the least mean time is kept. The blind
+    arm has no pull and is kept where no other one may be.
+    """
+
+    rule: StoppingRule
+
+    def __call__(self, study: StudyFrames) -> Advice:
+        """Return what the rule says of the scores so far."""
+        rows, _ = measured_rows(study)
+        return advise_arm(rows, self.rule.width, self.rule.planned, kind=study.clusters.kind)
+
+
+def advise_arm(rows: pd.DataFrame, limit: float, planned: int, *, kind: str = "documents") -> Advice:
+    """Return the cheapest arm whose pull is surely under the limit.
+
+    Parameters
+    ----------
+    rows : ``annotator, cluster, arm, adoption`` (whether the score is the draft's) and ``seconds``.
+    limit : the largest pull that the team accepts, such as .1.
+    planned : how many documents are waited for before anything is said.
+    """
+    known = rows[rows["arm"].isin((*SHOWN_ARMS, BLIND))]
+    shown = [arm for arm in SHOWN_ARMS if (known["arm"] == arm).any()]
+    documents = int(known["cluster"].nunique())
+    seconds = _mean_times(known)
+    verdicts = [_judge(known, arm, limit, len(shown), seconds, kind) for arm in shown]
+    blind = known["arm"] == BLIND
+    verdicts.append(
+        ArmVerdict(
+            BLIND, 0.0, 0.0, seconds.get(BLIND, math.nan), int(known["cluster"][blind].nunique()), True
+        )
+    )
+    ready = documents >= planned and blind.any()
+    admitted = [one for one in verdicts if one.admitted]
+    cheapest = min(admitted, key=lambda one: math.inf if math.isnan(one.seconds) else one.seconds)
+    return Advice(cheapest.arm if ready else "", limit, planned, documents, verdicts)
+
+
+def _mean_times(known: pd.DataFrame) -> dict[str, float]:
+    """Each arm's typical time for the same people: its log time by the regression on arm and person."""
+    timed = known[known["seconds"] > 0]
+    if not len(timed):
+        return {}
+    arms, people = pd.factorize(timed["arm"]), pd.factorize(timed["annotator"])[0]
+    level = np.log(timed["seconds"].to_numpy(dtype=float))
+    dummies = np.eye(len(arms[1]))[arms[0]]
+    inside = np.column_stack([np.bincount(people, column) for column in (*dummies.T, level)])
+    apart = np.column_stack([dummies, level]) - (inside / np.bincount(people)[:, None])[people]
+    effects, *_ = np.linalg.lstsq(apart[:, :-1], apart[:, -1], rcond=None)
+    middle = float(level.mean() - (dummies @ effects).mean())
+    return {str(arm): math.exp(middle + float(effect)) for arm, effect in zip(arms[1], effects, strict=True)}
+
+
+def _judge(
+    known: pd.DataFrame, arm: str, limit: float, arms: int, seconds: dict[str, float], kind: str
+) -> ArmVerdict:
+    confidence = 1 - 2 * ERROR / max(arms, 1)
+    found = contrast_means(known, "adoption", Arms(arm, BLIND, kind, confidence)).difference
+    bound = found.ci[1]
+    documents = int(known["cluster"][known["arm"] == arm].nunique())
+    admitted = found.defined and not math.isnan(bound) and bound < limit
+    return ArmVerdict(arm, float(found), bound, seconds.get(arm, math.nan), documents, admitted)
+
+
+def tell_advice(advice: Advice, rule: StoppingRule) -> Iterator[str]:
+    """Return what the rule says, a sentence each."""
+    when = f"declared by {rule.declared_by} on {rule.declared_at[:16].replace('T', ' ')} UTC"
+    yield (
+        f"Keep the cheapest way to show drafts whose pull is surely under {advice.limit:g}; decided once, at "
+        f"{advice.planned:,} documents; {when}."
+    )
+    if rule.scores_then:
+        yield (
+            f"{rule.scores_then:,} scores were there when it was declared: its error rate holds only if they did not "
+            "lead to it."
+        )
+    for one in advice.arms:
+        name = ARM_NAMES.get(one.arm, one.arm)
+        time = "no time measured" if math.isnan(one.seconds) else f"{one.seconds:.0f} s for an item"
+        if one.arm == BLIND:
+            yield f"{name}: {time}."
+        elif math.isnan(one.bound):
+            yield f"{name}: its pull is not known yet; {time}."
+        else:
+            verdict = "may be kept" if one.admitted else "may not be kept"
+            yield f"{name}: pull {one.pull:+.2f}, surely under {one.bound:.2f}; {time}; {verdict}."
+    if advice.keep:
+        yield f"Keep: {ARM_NAMES.get(advice.keep, advice.keep)}."
+    else:
+        yield f"Not yet: {advice.documents:,} of {advice.planned:,} documents have scores."

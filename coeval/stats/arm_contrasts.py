@@ -1,0 +1,476 @@
+"""One way to show a draft minus another: means, medians, correlations and catches, by person and pooled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from coeval.lazy import special
+from coeval.stats.clusters import (
+    DOCUMENTS,
+    PEOPLE,
+    UNITS,
+    Clusters,
+    OfSums,
+    crossed_interval,
+    drawn_interval,
+    group_interval,
+    sums_interval,
+)
+from coeval.stats.estimates import Estimate
+from coeval.stats.frames import ASSISTED, BLIND
+from coeval.stats.judges.vector_correlation import correlate
+from coeval.stats.rating_matrix import Numbers
+
+DRAWS = 200
+"""How often documents are drawn anew for a median, which the jackknife errs on."""
+
+FEWEST = 5
+"""A person's own correlation needs at least this many scores."""
+
+
+@dataclass(frozen=True)
+class Arms:
+    """The two ways that are compared, and what the rows' clusters are."""
+
+    shown: str = ASSISTED
+    other: str = BLIND
+    kind: str = DOCUMENTS
+    confidence: float = 0.95
+
+
+@dataclass(frozen=True)
+class PersonContrast:
+    """One person's mean in each arm; nan in an arm without a row of theirs."""
+
+    annotator: Any
+    n_shown: int
+    n_other: int
+    shown: float
+    other: float
+
+    @property
+    def difference(self) -> float:
+        return self.shown - self.other
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A measure in two arms and its difference.
+
+    ``difference`` has an interval over documents, for these people, and (``people_ci_low``, ``people_ci_high``) for
+    people like these. ``within`` says that people are compared with themselves: only those with both arms count, and
+    the two values are adjusted to the same people. ``needed`` is how many rows more of the other arm would leave 0 out
+    of the interval, if the difference stays as it is; 0 where it does so now, None where they alone cannot.
+    """
+
+    difference: Estimate
+    shown: Estimate
+    other: Estimate
+    within: bool = False
+    needed: int | None = None
+    people: list[PersonContrast] = field(default_factory=list)
+
+    @classmethod
+    def undefined(cls, reason: str) -> Contrast:
+        """Return a contrast that does not exist, and why."""
+        nothing = Estimate.undefined(reason)
+        return cls(nothing, nothing, nothing)
+
+
+def contrast_means(rows: pd.DataFrame, column: str, arms: Arms = Arms()) -> Contrast:
+    """Return the mean of a column in one arm minus the other, within person where people have both arms.
+
+    Within person it is the regression on the arm with a level for each person, so that a slow person who happened to
+    have more blind items does not count as a cost of the blind arm.
+
+    Parameters
+    ----------
+    rows : ``annotator``, ``cluster`` (what was drawn together), ``arm`` and the column; rows without a value are left
+        out.
+
+    >>> rows = pd.DataFrame({"annotator": list("aabb") * 3, "arm": ["assisted", "blind"] * 6, "x": [2, 3, 5, 6] * 3,
+    ...                      "cluster": [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]})
+    >>> found = contrast_means(rows, "x")
+    >>> float(found.difference), float(found.shown), found.within
+    (-1.0, 3.5, True)
+    """
+    known = rows[rows["arm"].isin((arms.shown, arms.other)) & rows[column].notna()]
+    people = _people(known, column, arms)
+    pairs = [one.annotator for one in people if one.n_shown and one.n_other]
+    if pairs:
+        known = known[known["annotator"].isin(pairs)]
+    value = known[column].to_numpy(dtype=float)
+    seen = (known["arm"] == arms.shown).to_numpy(dtype=float)
+    if not seen.sum() or seen.sum() == len(seen):
+        arm = arms.other if seen.sum() else arms.shown
+        return Contrast.undefined(f"nothing was measured in the arm {arm}")
+    person = pd.factorize(known["annotator"])[0]
+    cluster = pd.factorize(known["cluster"])[0]
+    if pairs:
+        apart = seen - _mean_of(np.asarray(seen, dtype=float), person)
+        parts = np.column_stack([apart * (value - _mean_of(value, person)), apart * apart])
+        statistic: OfSums = _ratio
+    else:
+        parts = np.column_stack([value * seen, seen, value * (1 - seen), 1 - seen])
+        statistic = _gap
+    difference = _crossed(parts, statistic, cluster, person, arms)
+    # the two arms' values for the same people, as far apart as the difference says
+    middle, share = float(value.mean()), float(seen.mean())
+    shown, other = (
+        (middle + (1 - share) * difference, middle - share * difference)
+        if pairs
+        else (float(value[seen == 1].mean()), float(value[seen == 0].mean()))
+    )
+    counts = int(seen.sum()), int(len(seen) - seen.sum())
+    needed = _needed(difference, value[seen == 1], value[seen == 0], arms.confidence)
+    return Contrast(
+        difference.having(n_shown=counts[0], n_other=counts[1]),
+        Estimate(shown, n=counts[0]),
+        Estimate(other, n=counts[1]),
+        bool(pairs),
+        needed,
+        people,
+    )
+
+
+def _people(known: pd.DataFrame, column: str, arms: Arms) -> list[PersonContrast]:
+    found = known.groupby(["annotator", "arm"], observed=True)[column].agg(["size", "mean"])
+    cells: dict[Any, dict[Any, tuple[int, float]]] = {}
+    for (name, arm), size, mean in zip(found.index, found["size"], found["mean"], strict=True):
+        cells.setdefault(name, {})[arm] = (int(size), float(mean))
+    nothing = (0, math.nan)
+    people = []
+    for name, of in cells.items():
+        (n_shown, shown), (n_other, other) = of.get(arms.shown, nothing), of.get(arms.other, nothing)
+        people.append(PersonContrast(name, n_shown, n_other, shown, other))
+    return people
+
+
+def _mean_of(values: Numbers, codes: Any) -> Numbers:
+    return np.asarray((np.bincount(codes, values) / np.bincount(codes))[codes])
+
+
+def _ratio(rows: Numbers) -> Numbers:
+    found = np.full(len(rows), np.nan)
+    np.divide(rows[:, 0], rows[:, 1], out=found, where=rows[:, 1] > 1e-12)
+    return found
+
+
+def _gap(rows: Numbers) -> Numbers:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(rows[:, 0] / rows[:, 1] - rows[:, 2] / rows[:, 3])
+
+
+def _crossed(parts: Numbers, statistic: OfSums, cluster: Any, person: Any, arms: Arms) -> Estimate:
+    """The statistic of the sums of all rows, with its interval for these people and for people like these."""
+    both = pd.factorize(cluster * (int(person.max()) + 1) + person)[0]
+    value = float(statistic(parts.sum(axis=0)[None, :])[0])
+    spreads = [
+        sums_interval(Clusters(code, kind).sums(parts), statistic, kind, confidence=arms.confidence)
+        for code, kind in ((cluster, arms.kind), (person, PEOPLE), (both, UNITS))
+    ]
+    wider = crossed_interval(value, *spreads, confidence=arms.confidence)
+    spread = _widened(spreads[0], Clusters(cluster, arms.kind).sums(parts), arms.confidence)
+    return Estimate(value, **spread, **wider)
+
+
+def _widened(spread: dict[str, Any], sums: Numbers, confidence: float) -> dict[str, Any]:
+    """The interval with the degrees of freedom of the clusters that tell the arms apart.
+
+    With few blind items most clusters say little of the difference: it rests on as many clusters of equal weight as
+    (sum of weights)^2 / sum of squared weights, a cluster's weight being what it has of both arms.
+    """
+    weight = (
+        sums[:, 1] if sums.shape[1] == 2 else sums[:, 1] * sums[:, 3] / np.maximum(sums[:, 1] + sums[:, 3], 1)
+    )
+    if np.isnan(spread["ci_low"]) or not (weight**2).sum() > 0:
+        return spread
+    freedom = max(float(weight.sum() ** 2 / (weight**2).sum()) - 1, 1.0)
+    tail = (1 + confidence) / 2
+    more = (
+        float(special.stdtrit(freedom, tail) - special.stdtrit(spread["clusters"] - 1, tail)) * spread["se"]
+    )
+    return spread | {
+        "ci_low": spread["ci_low"] - max(more, 0.0),
+        "ci_high": spread["ci_high"] + max(more, 0.0),
+    }
+
+
+def _needed(difference: Estimate, shown: Numbers, other: Numbers, confidence: float) -> int | None:
+    """How many rows more of the other arm leave 0 out, by each arm's part of the error."""
+    se, z = float(difference.details.get("se", math.nan)), float(special.ndtri((1 + confidence) / 2))
+    low, high = difference.ci
+    if math.isnan(low) or math.isnan(se) or min(len(shown), len(other)) < 2:
+        return None
+    if low > 0 or high < 0:
+        return 0
+    of_shown, of_other = (float(part.var(ddof=1)) / len(part) for part in (shown, other))
+    if not of_shown + of_other > 0:
+        return None
+    share = of_other / (of_shown + of_other)
+    room = (float(difference) / z) ** 2 - se**2 * (1 - share)
+    if room <= 0:
+        return None
+    more = math.ceil(len(other) * (se**2 * share / room - 1))
+    return max(1, more)
+
+
+def contrast_medians(rows: pd.DataFrame, column: str, arms: Arms = Arms()) -> Contrast:
+    """Return the mean over people of the difference of their own medians; only people with both arms count.
+
+    >>> rows = pd.DataFrame({"annotator": "a", "arm": ["assisted", "blind"] * 3, "x": [1, 4, 2, 6, 9, 5],
+    ...                      "cluster": range(6)})
+    >>> float(contrast_medians(rows, "x").difference)
+    -3.0
+    """
+    known = rows[rows["arm"].isin((arms.shown, arms.other)) & rows[column].notna()]
+    sides = [known["annotator"][known["arm"] == arm].unique() for arm in (arms.shown, arms.other)]
+    both = [name for name in sides[0] if name in set(sides[1])]
+    if not both:
+        return Contrast.undefined("nobody has worked in both arms")
+    known = known[known["annotator"].isin(both)].sort_values(column, kind="stable")
+    value, seen = known[column].to_numpy(dtype=float), (known["arm"] == arms.shown).to_numpy()
+    place = pd.factorize(known["annotator"])[0] * 2 + seen
+    cluster = pd.factorize(known["cluster"])[0]
+    n = int(cluster.max()) + 1
+    once = np.ones((1, n))
+    rng = np.random.default_rng(len(known))
+    drawn = np.stack([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(DRAWS)]).astype(float)
+    medians, replicas = (
+        _weighted_medians(value, place, weights[:, cluster], 2 * len(both)) for weights in (once, drawn)
+    )
+    gaps = medians[0, 1::2] - medians[0, ::2]
+    again = replicas[:, 1::2] - replicas[:, ::2]
+    # a replicate that lacks a person's arm says nothing of that person
+    means = np.array([row[~np.isnan(row)].mean() if (~np.isnan(row)).any() else np.nan for row in again])
+    spread = drawn_interval(float(gaps.mean()), means, arms.kind, confidence=arms.confidence, n=n)
+    difference = Estimate(float(gaps.mean()), **spread, **spread_over_people(gaps, arms.confidence))
+    shown, other = (Estimate(float(medians[0, start::2].mean()), n=len(both)) for start in (1, 0))
+    return Contrast(difference, shown, other, True)
+
+
+def _weighted_medians(value: Numbers, place: Any, weights: Numbers, size: int) -> Numbers:
+    """Replicates x places: the median of each place's values, which are in order, under each row of weights."""
+    found = np.full((len(weights), size), np.nan)
+    for at in range(size):
+        own = np.flatnonzero(place == at)
+        if not len(own):
+            continue
+        total = weights[:, own].cumsum(axis=1)
+        half = total[:, -1:] / 2
+        low = np.minimum((total < half).sum(axis=1), len(own) - 1)
+        high = np.minimum((total <= half).sum(axis=1), len(own) - 1)
+        found[:, at] = np.where(half[:, 0] > 0, (value[own][low] + value[own][high]) / 2, np.nan)
+    return found
+
+
+def spread_over_people(gaps: Numbers, confidence: float) -> dict[str, Any]:
+    """Student's t over people's own differences."""
+    n = len(gaps)
+    half = (
+        float(special.stdtrit(n - 1, (1 + confidence) / 2)) * float(gaps.std(ddof=1)) / math.sqrt(n)
+        if n > 1
+        else math.nan
+    )
+    middle = float(gaps.mean())
+    return {"people_ci_low": middle - half, "people_ci_high": middle + half, "people": n}
+
+
+def contrast_correlations(rows: pd.DataFrame, x: str, y: str, arms: Arms = Arms()) -> Contrast:
+    """Return Pearson's r of two columns in one arm minus the other: the mean over criteria, jackknifed over clusters.
+
+    Parameters
+    ----------
+    rows : ``arm``, ``cluster``, the columns, and ``criterion`` where there are several: one row for each unit and arm.
+
+    >>> rows = pd.DataFrame({"arm": ["assisted"] * 4 + ["blind"] * 4, "cluster": [0, 1, 2, 3] * 2,
+    ...                      "x": [1, 2, 3, 4, 1, 2, 3, 4], "y": [1, 2, 3, 4, 4, 3, 2, 1]})
+    >>> float(contrast_correlations(rows, "x", "y").difference)
+    2.0
+    """
+    known = rows[rows["arm"].isin((arms.shown, arms.other))].dropna(subset=[x, y])
+    if not len(known):
+        return Contrast.undefined("nothing was measured in these arms")
+    cluster = Clusters(pd.factorize(known["cluster"])[0], arms.kind)
+    names = known["criterion"] if "criterion" in known else pd.Series(0, known.index)
+    blocks, counts = [], []
+    for criterion in names.unique():
+        own = (names == criterion).to_numpy()
+        for arm in (arms.shown, arms.other):
+            kept = own & (known["arm"] == arm).to_numpy()
+            a, b = (known[name].to_numpy(dtype=float) for name in (x, y))
+            # centred, so that sums of squares lose nothing
+            a, b = (np.where(kept, side - side[kept].mean() if kept.any() else 0.0, 0.0) for side in (a, b))
+            blocks.append(np.column_stack([kept, a, b, a * a, b * b, a * b]))
+            counts.append(int(kept.sum()))
+    sums = cluster.sums(np.hstack(blocks))
+    values: list[Estimate] = []
+    of: list[OfSums] = [
+        lambda table: _mean_known(_pearsons(table)[:, ::2] - _pearsons(table)[:, 1::2]),
+        lambda table: _mean_known(_pearsons(table)[:, ::2]),
+        lambda table: _mean_known(_pearsons(table)[:, 1::2]),
+    ]
+    for statistic in of:
+        point = float(statistic(sums.sum(axis=0)[None, :])[0])
+        if math.isnan(point):
+            return Contrast.undefined("the scores of an arm are all the same, or too few")
+        values.append(
+            Estimate(point, **sums_interval(sums, statistic, arms.kind, confidence=arms.confidence))
+        )
+    n = {"n_shown": sum(counts[::2]), "n_other": sum(counts[1::2])}
+    return Contrast(values[0].having(**n), values[1], values[2])
+
+
+def _pearsons(rows: Numbers) -> Numbers:
+    """Replicates x blocks: Pearson's r from the sums of each block."""
+    n, a, b, aa, bb, ab = np.moveaxis(rows.reshape(len(rows), -1, 6), 2, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = (aa - a * a / n) * (bb - b * b / n)
+        return np.asarray((ab - a * b / n) / np.sqrt(np.where(spread > 1e-9, spread, np.nan)))
+
+
+def _mean_known(values: Numbers) -> Numbers:
+    """The mean of each row over what is defined in it; nan where nothing is."""
+    there = ~np.isnan(values)
+    found = np.full(len(values), np.nan)
+    np.divide(np.where(there, values, 0.0).sum(axis=1), there.sum(axis=1), out=found, where=there.any(axis=1))
+    return found
+
+
+def contrast_people(
+    rows: pd.DataFrame,
+    column: str,
+    arms: Arms = Arms(),
+    *,
+    method: str = "spearman",
+) -> Contrast:
+    """Return the mean over people of their own correlation with a column, in one arm minus the other.
+
+    People with both arms are compared with themselves (paired t); where nobody has both, by Welch's t over people.
+    """
+    known = rows[rows["arm"].isin((arms.shown, arms.other))].dropna(subset=["score", column])
+    found: dict[str, dict[Any, float]] = {arms.shown: {}, arms.other: {}}
+    sizes: dict[tuple[Any, str], int] = {}
+    for key, part in known.groupby(["annotator", "arm"], observed=True):
+        name, arm = key[0], str(key[1])
+        sizes[name, arm] = len(part)
+        if len(part) < FEWEST:
+            continue
+        r = correlate(part["score"].to_numpy(dtype=float), part[column].to_numpy(dtype=float), method)
+        if not np.isnan(r):
+            found[arm][name] = r
+    people = [
+        PersonContrast(
+            name,
+            sizes.get((name, arms.shown), 0),
+            sizes.get((name, arms.other), 0),
+            found[arms.shown].get(name, math.nan),
+            found[arms.other].get(name, math.nan),
+        )
+        for name in dict.fromkeys([*found[arms.shown], *found[arms.other]])
+    ]
+    both = [one for one in people if not math.isnan(one.difference)]
+    kept = both if len(both) > 1 else people
+    sides = [np.array([getattr(one, side) for one in kept]) for side in ("shown", "other")]
+    sides = [side[~np.isnan(side)] for side in sides]
+    if min(map(len, sides)) < 2:
+        return Contrast.undefined(f"fewer than two people have {FEWEST} scores that differ in each arm")
+    means = [float(side.mean()) for side in sides]
+    if len(both) > 1:
+        spread = spread_over_people(np.array([one.difference for one in both]), arms.confidence)
+        low, high = spread["people_ci_low"], spread["people_ci_high"]
+        how = "Student's t over people's own differences"
+    else:
+        low, high = _welch(sides[0], sides[1], arms.confidence)
+        how = "Welch's t over people"
+    details = {"ci_low": low, "ci_high": high, "interval_kind": how, "resampled": PEOPLE}
+    difference = Estimate(means[0] - means[1], **details, clusters=len(kept))
+    shown, other = (Estimate(mean, people=len(side)) for mean, side in zip(means, sides, strict=True))
+    return Contrast(difference, shown, other, len(both) > 1, None, people)
+
+
+def _welch(a: Numbers, b: Numbers, confidence: float) -> tuple[float, float]:
+    """The limits of the difference of two means of unequal variance (Welch 1947)."""
+    parts = [float(side.var(ddof=1)) / len(side) for side in (a, b)]
+    total = sum(parts)
+    middle = float(a.mean() - b.mean())
+    if not total > 0:
+        return math.nan, math.nan
+    df = total**2 / (parts[0] ** 2 / (len(a) - 1) + parts[1] ** 2 / (len(b) - 1))
+    half = float(special.stdtrit(df, (1 + confidence) / 2)) * math.sqrt(total)
+    return middle - half, middle + half
+
+
+def contrast_catches(rows: pd.DataFrame, arms: Arms = Arms()) -> Contrast:
+    """Return how often people left a score that was wrong on purpose, minus how often blind people avoid that score.
+
+    Who sees no draft cannot catch its error, but can give the same wrong score by themselves. For each planted score,
+    the other arm's value is the share of its scores, of the same criterion and draft score, that are not the wrong
+    one. The difference is what seeing the error costs.
+
+    Parameters
+    ----------
+    rows : ``arm, cluster, criterion, score, draft_score, shown_score, planted_score``.
+    """
+    planted = rows["planted_score"].astype(bool) & (rows["arm"] == arms.shown) & rows["shown_score"].notna()
+    blind = (rows["arm"] == arms.other) & rows["draft_score"].notna()
+    if not planted.any():
+        return Contrast.undefined("no wrong score was shown on purpose")
+    known = rows[planted | blind].reset_index(drop=True)
+    wrong = planted[planted | blind].to_numpy()
+    score, draft, shown = (
+        known[name].to_numpy(dtype=float) for name in ("score", "draft_score", "shown_score")
+    )
+    key = pd.factorize(
+        pd.MultiIndex.from_arrays([pd.factorize(known["criterion"])[0], pd.Series(draft).round(6)])
+    )[0]
+    size = int(key.max()) + 1
+    values = np.unique(shown[wrong])
+    equal = score[:, None] == values[None, :]
+    column = np.clip(np.searchsorted(values, np.nan_to_num(shown)), 0, len(values) - 1)
+
+    def shares(places: Any) -> tuple[float, float]:
+        own, others = places[wrong[places]], places[~wrong[places]]
+        if not len(own):
+            return math.nan, math.nan
+        caught = float((score[own] != shown[own]).mean())
+        n = np.bincount(key[others], minlength=size)
+        at = np.stack([np.bincount(key[others], equal[others, k], size) for k in range(len(values))], axis=1)
+        there = n[key[own]] > 0
+        if not there.any():
+            return caught, math.nan
+        kept = own[there]
+        by_itself = float((1 - at[key[kept], column[kept]] / n[key[kept]]).mean())
+        # only planted errors with blind scores beside them are compared
+        return float((score[kept] != shown[kept]).mean()), by_itself
+
+    everything = np.arange(len(known))
+    caught, avoided = shares(everything)
+    clusters = Clusters(pd.factorize(known["cluster"])[0], arms.kind)
+    counts = {"n_shown": int(wrong.sum()), "n_other": int((~wrong).sum())}
+    shown_estimate = Estimate(caught, **counts, **_left_out(lambda p: shares(p)[0], clusters, caught, arms))
+    people = [
+        PersonContrast(name, len(part), 0, float((part["score"] != part["shown_score"]).mean()), math.nan)
+        for name, part in known[wrong].groupby("annotator", observed=True)
+    ]
+    if math.isnan(avoided):
+        nothing = Estimate.undefined(
+            "no score without the draft has the criterion and draft score of a planted one"
+        )
+        return Contrast(nothing, shown_estimate, nothing, False, None, people)
+    gap = caught - avoided
+    spread = _left_out(lambda p: shares(p)[0] - shares(p)[1], clusters, gap, arms)
+    difference = Estimate(gap, **counts, **spread)
+    return Contrast(difference, shown_estimate, Estimate(avoided), False, None, people)
+
+
+def _left_out(
+    statistic: Callable[[Any], float], clusters: Clusters, value: float, arms: Arms
+) -> dict[str, Any]:
+    return group_interval(statistic, clusters, value, confidence=arms.confidence, ceiling=1.0)

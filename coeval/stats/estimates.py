@@ -1,0 +1,374 @@
+"""The results of statistics: estimates, small tables, resampled intervals, adjusted p-values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from coeval.lazy import special
+from coeval.stats.rating_matrix import Codes, Numbers
+
+# Results of statistics: numbers and small tables with their provenance.
+
+
+class Estimate(float):
+    """One number with its provenance; nan, with a ``reason``, if it is undefined.
+
+    It is a float, so it compares, rounds and formats as one. Everything that went into it is an attribute
+    (and an item): ``n_units``, ``level``, ``se``, ``ci_low``, ``reason`` ... It cannot be changed.
+
+    >>> kappa = Estimate(0.5, n_units=12, ci_low=0.2, ci_high=0.8)
+    >>> kappa > 0.4, kappa.n_units, kappa["ci"], kappa.defined
+    (True, 12, (0.2, 0.8), True)
+    >>> Estimate.undefined("no unit has two ratings").reason
+    'no unit has two ratings'
+    """
+
+    reason: str | None
+
+    def __new__(cls, value: float | None, **details: Any) -> Estimate:
+        number = super().__new__(cls, math.nan if value is None else value)
+        number.__dict__["reason"] = None
+        number.__dict__.update((k, v.item() if isinstance(v, np.generic) else v) for k, v in details.items())
+        return number
+
+    @classmethod
+    def undefined(cls, reason: str, **details: Any) -> Estimate:
+        """Return the estimate that does not exist, and why."""
+        return cls(math.nan, reason=reason, **details)
+
+    @property
+    def value(self) -> float:
+        return float(self)
+
+    @property
+    def defined(self) -> bool:
+        return not math.isnan(self)
+
+    @property
+    def ci(self) -> tuple[float, float]:
+        """Return the interval as a pair; (nan, nan) if there is none."""
+        return self.__dict__.get("ci_low", math.nan), self.__dict__.get("ci_high", math.nan)
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """Return all details of the number, by name."""
+        return dict(self.__dict__)
+
+    def having(self, **details: Any) -> Estimate:
+        """Return the same number with further details."""
+        return Estimate(float(self), **(self.__dict__ | details))
+
+    def __getattr__(self, name: str) -> Any:
+        known = ", ".join(k for k in self.__dict__ if not k.startswith("_"))
+        raise AttributeError(f"This estimate has no {name!r}; it has: value, {known}.")
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"An estimate cannot be changed; make a new one with having({name}=...).")
+
+    def __repr__(self) -> str:
+        return float.__repr__(self) if self.defined else f"undefined ({self.reason})"
+
+    __str__ = __repr__
+
+
+SPREAD = ("ci_low", "ci_high", "se", "interval_kind", "resampled", "clusters")
+"""The fields that describe an estimate's interval."""
+
+
+@dataclass(frozen=True)
+class Spelled:
+    """An estimate that the report spells out: its value, its interval, and the details in ``names``."""
+
+    value: Estimate
+    names: tuple[str, ...] = ()
+
+    def entries(self) -> dict[str, Any]:
+        """Return the entries in the document, without details that the estimate lacks."""
+        details = self.value.details
+        kept = (*SPREAD, *self.names)
+        return {"value": self.value, **{name: details[name] for name in kept if name in details}}
+
+    def get(self, name: str) -> Any:
+        """Return one detail; None if the estimate lacks it."""
+        return self.value.details.get(name)
+
+
+FLAT = {"flat": True}
+"""Metadata of a section's field whose entries are placed in the section itself, not below its name."""
+
+
+def entries(section: Any) -> dict[str, Any]:
+    """Return the fields of a section by their names in the document (``key`` in a field's metadata, if set).
+
+    >>> import dataclasses
+    >>> @dataclass
+    ... class Counts:
+    ...     n: int
+    >>> @dataclass
+    ... class Section:
+    ...     counts: Counts = dataclasses.field(metadata=FLAT)
+    ...     planted: int = dataclasses.field(metadata={"key": "sown"})
+    >>> entries(Section(Counts(3), 2))
+    {'n': 3, 'sown': 2}
+    """
+    if isinstance(section, Spelled):
+        return section.entries()
+    if isinstance(section, Mapping):
+        return dict(section)
+    spelled: dict[str, Any] = {}
+    for part in fields(section):
+        value = getattr(section, part.name)
+        spelled |= (
+            entries(value) if part.metadata.get("flat") else {part.metadata.get("key", part.name): value}
+        )
+    return spelled
+
+
+class Result(dict[str, Any]):
+    """Several named values; each is an item and an attribute.
+
+    >>> Result(t=-0.89, n=103).t
+    -0.89
+    """
+
+    @classmethod
+    def undefined(cls, reason: str, *names: str, **details: Any) -> Result:
+        """Return a result whose values ``names`` do not exist, and why."""
+        return cls(dict.fromkeys(names, Estimate.undefined(reason)), **details, reason=reason)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(
+                f"This result has no {name!r}; it has: {', '.join(map(str, self))}."
+            ) from None
+
+
+class Pairs(dict[tuple[Any, Any], Any]):
+    """Values of unordered pairs: ``pairs["a", "b"]`` and ``pairs["b", "a"]`` are the same.
+
+    >>> Pairs({("a", "b"): 0.4})["b", "a"]
+    0.4
+    """
+
+    def __missing__(self, pair: tuple[Any, Any]) -> Any:
+        if pair[::-1] in self:
+            return self[pair[::-1]]
+        raise KeyError(pair)
+
+    @property
+    def matrix(self) -> pd.DataFrame:
+        """The values as a symmetric table, 1 on its diagonal."""
+        names = list(dict.fromkeys(name for pair in self for name in pair))
+        table = pd.DataFrame(np.eye(len(names)), index=names, columns=names)
+        for (a, b), value in self.items():
+            table.loc[a, b] = table.loc[b, a] = float(value)
+        return table
+
+
+def plain(value: Any) -> Any:
+    """Return ``value`` as JSON can hold it: no nan, no infinity, no numpy, names as text.
+
+    >>> plain({"alpha": Estimate.undefined("constant"), "n": np.int64(3)})
+    {'alpha': None, 'n': 3}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(entries(value))
+    if isinstance(value, (list, tuple, set, np.ndarray, pd.Series, pd.Index)):
+        return [plain(entry) for entry in value]
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        return float(value) if math.isfinite(value) else None
+    return None if value is None or value is pd.NA else str(value)
+
+
+def spell(value: Any) -> Any:
+    """``value`` as JSON can hold it, each estimate as its value with everything that came with it.
+
+    >>> spell({"share": Estimate(0.5, n=4)})
+    {'share': {'value': 0.5, 'reason': None, 'n': 4}}
+    """
+    if isinstance(value, Estimate):
+        return {"value": plain(float(value)), **{name: spell(part) for name, part in value.details.items()}}
+    if isinstance(value, Mapping):
+        return {str(key): spell(entry) for key, entry in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        return spell(entries(value))
+    return [spell(entry) for entry in value] if isinstance(value, (list, tuple)) else plain(value)
+
+
+def reasons(value: Any, path: str = "") -> Iterator[str]:
+    """Return one line for every undefined estimate inside ``value``: its place and the reason."""
+    if isinstance(value, Estimate):
+        if not value.defined and value.reason:
+            yield f"{path} is undefined: {value.reason}."
+    elif isinstance(value, Mapping):
+        for key, entry in value.items():
+            yield from reasons(entry, f"{path}.{key}" if path else str(key))
+    elif is_dataclass(value) and not isinstance(value, type):
+        yield from reasons(entries(value), path)
+    elif isinstance(value, (list, tuple)):
+        for position, entry in enumerate(value):
+            yield from reasons(entry, f"{path}[{_label(entry, position)}]")
+
+
+def _label(entry: Any, position: int) -> str:
+    """Return the name of a list entry: its pair, its own name, or its position."""
+    if is_dataclass(entry) and not isinstance(entry, type):
+        entry = entries(entry)
+    if isinstance(entry, Mapping):
+        if "a" in entry and "b" in entry:
+            return f"{entry['a']}, {entry['b']}"
+        for key in ("name", "label", "criterion", "system", "annotator", "run"):
+            if entry.get(key) is not None:
+                return str(entry[key])
+    return str(position)
+
+
+# Intervals from resampled values: bias-corrected and accelerated bootstrap, percentiles, the jackknife.
+
+BCA = "bootstrap over units, bias-corrected and accelerated"
+PERCENTILE = "bootstrap over units, percentile"
+JACKKNIFE = "jackknife over units, t"
+
+
+def summarise(
+    drawn: Numbers, value: float, n: float, confidence: float, acceleration: float = 0.0, method: str = "bca"
+) -> dict[str, Any]:
+    """Return the interval of ``value`` from its replicates, leaving out and counting the undefined ones.
+
+    Parameters
+    ----------
+    drawn : the replicates, nan if undefined.
+    n : how many units were drawn.
+    method : "bca" (Efron 1987), its normal quantiles widened by sqrt(n / (n - 1)) and Student's t so that
+        20 units suffice (Hesterberg 2015, What teachers should know about the bootstrap, section 5.3);
+        or "percentile".
+    """
+    kept = drawn[~np.isnan(drawn)]
+    interval = {"bca": BCA, "percentile": PERCENTILE}.get(method)
+    if interval is None:
+        raise ValueError(f"There is no interval method {method!r}; choose bca or percentile.")
+    details = {
+        "interval_kind": interval,
+        "confidence": confidence,
+        "replicates": len(drawn),
+        "replicates_left_out": len(drawn) - len(kept),
+        "distribution": kept,
+    }
+    if len(kept) < 2 or n < 2:
+        return details | dict.fromkeys(("ci_low", "ci_high", "se"), np.nan)
+    levels = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
+    if method == "bca":
+        levels = _corrected(levels, kept, value, n, acceleration)
+    low, high = np.quantile(kept, levels)
+    return details | {"ci_low": float(low), "ci_high": float(high), "se": float(kept.std(ddof=1))}
+
+
+def _corrected(levels: Numbers, kept: Numbers, value: float, n: float, acceleration: float) -> Numbers:
+    """Return the levels at which to read the replicates, after bias, skewness and small samples."""
+    below = (kept < value).mean() + (kept == value).mean() / 2
+    bias = special.ndtri(np.clip(below, 1 / (len(kept) + 1), len(kept) / (len(kept) + 1)))
+    wide = bias + np.sqrt(n / (n - 1)) * special.stdtrit(n - 1, levels)
+    corrected: Numbers = special.ndtr(bias + wide / np.maximum(1 - acceleration * wide, 0.1))
+    return corrected
+
+
+def inverted(kept: Numbers, value: float, n: float, acceleration: float = 0.0) -> float:
+    """Return the two-sided p-value against 0 that matches ``summarise``'s interval.
+
+    The levels that ``_corrected`` reads are solved for the one at which the replicates stand at 0.
+    """
+    if not len(kept):
+        return np.nan
+    edge = 1 / (len(kept) + 1)
+    below = (kept < value).mean() + (kept == value).mean() / 2
+    bias = special.ndtri(np.clip(below, edge, 1 - edge))
+    at_zero = (kept < 0).mean() + (kept == 0).mean() / 2
+    reach = special.ndtri(np.clip(at_zero, edge, 1 - edge)) - bias
+    wide = reach / (1 + acceleration * reach)
+    level = special.stdtr(n - 1, (wide - bias) / np.sqrt(n / (n - 1)))
+    return float(2 * min(level, 1 - level))
+
+
+def acceleration_of(without: Numbers, times: Codes) -> float:
+    """Return how fast the error changes with the value, from the values without one unit of each kind."""
+    usable = ~np.isnan(without)
+    n = times[usable].sum()
+    if n < 2:
+        return 0.0
+    gap = times[usable] @ without[usable] / n - without[usable]
+    spread = float(times[usable] @ gap**2)
+    return float(times[usable] @ gap**3) / (6 * spread**1.5) if spread > 0 else 0.0
+
+
+def jackknife(
+    value: float, without: Numbers, times: Codes, confidence: float, ceiling: float = np.inf
+) -> dict[str, Any]:
+    """Tukey's interval from the values without one unit of each kind, t with n - 1 degrees of freedom."""
+    usable = ~np.isnan(without)
+    n = int(times[usable].sum())
+    details = {
+        "interval_kind": JACKKNIFE,
+        "confidence": confidence,
+        "replicates": n,
+        "replicates_left_out": int(times.sum()) - n,
+    }
+    if n < 2:
+        return details | dict.fromkeys(("ci_low", "ci_high", "se", "bias"), np.nan)
+    mean = times[usable] @ without[usable] / n
+    se = float(np.sqrt((n - 1) / n * (times[usable] @ (without[usable] - mean) ** 2)))
+    half = float(special.stdtrit(n - 1, (1 + confidence) / 2)) * se
+    return details | {
+        "se": se,
+        "ci_low": value - half,
+        "ci_high": min(ceiling, value + half),
+        "bias": float((n - 1) * (mean - value)),
+    }
+
+
+def adjust_holm(p_values: Sequence[float]) -> list[float]:
+    """Return Holm's adjusted p-values (1979) in the given order: the chance of any false one below .05 is 5%.
+
+    Undefined ones (nan) stay so and do not count.
+
+    >>> adjust_holm([0.01, 0.04, float("nan"), 0.03])
+    [0.03, 0.06, nan, 0.06]
+    """
+    return _adjusted(p_values, lambda m: m - np.arange(float(m)), upwards=True)
+
+
+def adjust_bh(p_values: Sequence[float]) -> list[float]:
+    """Return Benjamini and Hochberg's adjusted p-values (1995): 5% of those below .05 are expected to be false.
+
+    >>> [round(p, 3) for p in adjust_bh([0.01, 0.04, 0.03])]
+    [0.03, 0.04, 0.04]
+    """
+    return _adjusted(p_values, lambda m: m / np.arange(1, m + 1), upwards=False)
+
+
+def _adjusted(p_values: Sequence[float], factors: Callable[[int], Numbers], *, upwards: bool) -> list[float]:
+    """Return each ordered p-value times its factor, made monotone from the smallest up or from the largest down."""
+    p = np.asarray(p_values, dtype=float)
+    known = np.flatnonzero(~np.isnan(p))
+    order = known[np.argsort(p[known], kind="stable")]
+    raised = p[order] * factors(len(order))
+    raised = np.maximum.accumulate(raised) if upwards else np.minimum.accumulate(raised[::-1])[::-1]
+    adjusted = np.full(len(p), np.nan)
+    adjusted[order] = np.minimum(raised, 1)
+    return [float(value) for value in adjusted]

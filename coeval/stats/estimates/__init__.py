@@ -1,1 +1,0 @@
-"""What an estimate carries, and how its interval is computed."""

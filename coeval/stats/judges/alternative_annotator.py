@@ -1,0 +1,392 @@
+"""The alternative annotator test: may a model replace a person?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from coeval.lazy import special
+from coeval.stats.clusters import parse_clusters
+from coeval.stats.estimates import Estimate
+from coeval.stats.rating_matrix import Codes, Numbers, is_missing
+
+Score = Callable[[Any, list[Any]], float]
+EPSILONS = {"expert": 0.2, "skilled": 0.15, "crowd": 0.1}
+"""The tolerated disadvantage of the model against a person, by kind of annotator (Calderon et al. 2025, section 3)."""
+
+MIN_PEOPLE, MIN_ITEMS = 3, 30
+T_TEST, CLUSTERED = "one-sided t-test over items", "score test over clusters of items"
+SAME = 1e-9
+"""Scores closer than this are equal; only rounding makes them differ."""
+
+
+@dataclass(frozen=True)
+class AltTest:
+    """The alternative annotator test.
+
+    ``winning_rate`` is the share of tested people that the model may replace, ``passed`` whether it is a half or more,
+    ``advantage_probability`` the mean share of items on which the model does at least as well. ``p_values``,
+    ``rejected``, ``advantages`` and ``n_items`` are in the order of ``people``; ``n_shared`` items could be used.
+    """
+
+    winning_rate: Estimate
+    passed: bool | None
+    advantage_probability: Estimate
+    epsilon: float
+    score: str = "rmse"
+    correction: str = "BY"
+    q: float = 0.05
+    n_left_out: int = 0
+    n_shared: int = 0
+    p_values: list[float] = field(default_factory=list)
+    rejected: list[bool] = field(default_factory=list)
+    advantages: list[float] = field(default_factory=list)
+    n_items: list[int] = field(default_factory=list)
+    n_clusters: list[int] = field(default_factory=list)
+    people: list[Hashable] = field(default_factory=list)
+    people_left_out: list[Hashable] = field(default_factory=list)
+    reason: str | None = None
+    model_scores: str = "as given"
+    advantage_prob: Estimate = Estimate.undefined("the test was not made")
+    """``advantage_probability`` under the shorter name, which scripts use."""
+    p_value: float = math.nan
+    """The least false discovery rate at which the test passes, for adjustment over several tests."""
+    test: str = ""
+    """The test behind each person's p-value: the paper's t-test, or a score test over clusters."""
+
+
+def alt_test(
+    model: Mapping[Hashable, Any],
+    people: Mapping[Hashable, Mapping[Hashable, Any]],
+    epsilon: float = 0.2,
+    score: str | Score = "accuracy",
+    *,
+    q: float = 0.05,
+    min_items: int = MIN_ITEMS,
+    min_people: int = MIN_PEOPLE,
+    correction: str = "BY",
+    clusters: Mapping[Hashable, Hashable] | None = None,
+) -> AltTest:
+    """Leave each person out: does the model agree with the others at least as well as that person does?
+
+    For every person and every item they share with another person and the model, both are scored against the
+    others. The model wins where its score is at least the person's, the person where theirs is at least the
+    model's; a one-sided t-test asks whether the person's wins exceed the model's by less than ``epsilon``.
+
+    Parameters
+    ----------
+    model : ``{item: label}``, missing labels left out or None.
+    people : ``{person: {item: label}}``; people may share only some items.
+    epsilon : 0.2 for experts, 0.15 for skilled people, 0.1 for a crowd (``EPSILONS``).
+    score : "accuracy" (share of the others with the same label), "rmse" (also "neg_rmse": minus the root mean
+        squared difference to the others), or a function (label, others' labels) -> number, more is better.
+    q : the false discovery rate.
+    min_items : people with fewer items are not tested.
+    min_people : with fewer people the test is undefined.
+    correction : "BY" (Benjamini-Yekutieli, the paper's) or "BH" (Benjamini-Hochberg).
+    clusters : ``{item: cluster}`` of what was drawn together (its document); the tests then take clusters, not items,
+        as independent, and are score tests. An item that is not in it is a cluster of its own.
+
+    Returns
+    -------
+    AltTest
+        Whether model labels are rounded changes the result; they are taken as given.
+
+    Raises
+    ------
+    ValueError
+        For an unknown score or correction, or "rmse" of labels that are not numbers.
+
+    Source: Calderon, Reichart and Dror 2025, The Alternative Annotator Test for LLM-as-a-Judge.
+
+    >>> people = {p: {i: i % 3 for i in range(40)} for p in "abc"}
+    >>> found = alt_test({i: i % 3 for i in range(40)}, people, epsilon=0.1)
+    >>> found.winning_rate, found.advantage_probability
+    (1.0, 1.0)
+    """
+    return run_alt_test(
+        common_labels(model, people, clusters),
+        epsilon,
+        score,
+        q=q,
+        min_items=min_items,
+        min_people=min_people,
+        correction=correction,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Labels in long form, of the items that two people or more and the model labelled.
+
+    Label ``k`` was given by ``names[person[k]]`` to item ``item[k]``; ``machine`` holds the model's label of
+    every item.
+    """
+
+    names: list[Hashable]
+    person: Codes
+    item: Codes
+    label: npt.NDArray[Any]
+    machine: npt.NDArray[Any]
+    items_left_out: int = 0
+    clusters: Codes | None = None
+    """The cluster of every item; None if each item is its own."""
+
+    @property
+    def others(self) -> Codes:
+        """Return the number of other people who labelled each label's item; at least 1."""
+        sizes: Codes = np.bincount(self.item, minlength=len(self.machine))
+        return sizes[self.item] - 1
+
+
+def run_alt_test(
+    labels: Labels,
+    epsilon: float,
+    score: str | Score,
+    *,
+    q: float = 0.05,
+    min_items: int = MIN_ITEMS,
+    min_people: int = MIN_PEOPLE,
+    correction: str = "BY",
+) -> AltTest:
+    """``alt_test`` of labels in long form."""
+    if correction not in ("BY", "BH"):
+        raise ValueError(f"There is no correction {correction!r}; choose BY or BH.")
+    model_wins, person_wins = _wins(labels, score)
+    sizes = np.bincount(labels.person, minlength=len(labels.names))
+    tested = np.flatnonzero(sizes >= min_items)
+    reason = _reason(int((sizes > 0).sum()), len(sizes), min_people, len(tested), min_items)
+    nothing = Estimate.undefined(reason or "")
+    basics = AltTest(
+        winning_rate=nothing,
+        passed=None,
+        advantage_probability=nothing,
+        epsilon=epsilon,
+        score=score if isinstance(score, str) else getattr(score, "__name__", "custom"),
+        correction=correction,
+        q=q,
+        n_left_out=labels.items_left_out,
+        n_shared=len(labels.machine),
+        people_left_out=[labels.names[int(k)] for k in np.flatnonzero(sizes < min_items)],
+        reason=reason,
+    )
+    if reason:
+        return replace(basics, people_left_out=list(labels.names))
+    of_person = [labels.person == k for k in tested]
+    items = np.arange(len(labels.machine)) if labels.clusters is None else labels.clusters
+    cluster_of = [items[labels.item[own]] for own in of_person]
+    p_values = [
+        _p_value((person_wins - model_wins)[own], cluster, epsilon)
+        for own, cluster in zip(of_person, cluster_of, strict=True)
+    ]
+    rejected = reject(p_values, q, correction)
+    advantages = [float(model_wins[own].mean()) for own in of_person]
+    return replace(
+        basics,
+        winning_rate=Estimate(float(np.mean(rejected))),
+        passed=float(np.mean(rejected)) >= 0.5,
+        advantage_probability=Estimate(float(np.mean(advantages))),
+        advantage_prob=Estimate(float(np.mean(advantages))),
+        p_values=p_values,
+        p_value=_passing_rate(p_values, correction),
+        test=CLUSTERED if any(len(np.unique(one)) < len(one) for one in cluster_of) else T_TEST,
+        rejected=rejected,
+        advantages=advantages,
+        n_items=sizes[tested].tolist(),
+        n_clusters=[len(np.unique(cluster)) for cluster in cluster_of],
+        people=[labels.names[int(k)] for k in tested],
+    )
+
+
+def _passing_rate(p_values: list[float], correction: str) -> float:
+    """Return the least q at which at least half of the people are rejected.
+
+    >>> round(_passing_rate([0.001, 0.9, 0.02], "BH"), 4), round(_passing_rate([0.001, 0.9, 0.02], "BY"), 4)
+    (0.03, 0.055)
+    """
+    m = len(p_values)
+    harmonic = float((1 / np.arange(1, m + 1)).sum()) if correction == "BY" else 1.0
+    adjusted = np.sort(p_values) * m * harmonic / np.arange(1, m + 1)
+    # a step-up procedure rejects all up to the last that is below its line
+    return float(min(1.0, adjusted[math.ceil(m / 2) - 1 :].min()))
+
+
+def reject(p_values: list[float], q: float, correction: str = "BY") -> list[bool]:
+    """Return which hypotheses to reject at false discovery rate ``q``, in the given order.
+
+    >>> reject([0.001, 0.9, 0.02], 0.05), reject([0.001, 0.9, 0.02], 0.05, "BH")
+    ([True, False, False], [True, False, True])
+    """
+    m = len(p_values)
+    order = np.argsort(p_values)
+    harmonic = float((1 / np.arange(1, m + 1)).sum()) if correction == "BY" else 1.0
+    below = np.asarray(p_values)[order] <= np.arange(1, m + 1) / m * q / harmonic
+    last = int(np.flatnonzero(below)[-1]) + 1 if below.any() else 0
+    rejected = np.zeros(m, dtype=bool)
+    rejected[order[:last]] = True
+    return [bool(entry) for entry in rejected]
+
+
+def _reason(sharing: int, n_people: int, min_people: int, tested: int, min_items: int) -> str | None:
+    if n_people < min_people:
+        count = "1 person is" if n_people == 1 else f"{n_people} people are"
+        return f"{count} too few; the test needs at least {min_people}"
+    if sharing < min_people:
+        return (
+            f"of {n_people} people, {sharing} share items with another person and the model; the test needs at least "
+            f"{min_people}"
+        )
+    if not tested:
+        return f"nobody shares {min_items} items with another person and the model"
+    return None
+
+
+def common_labels(
+    model: Mapping[Hashable, Any],
+    people: Mapping[Hashable, Mapping[Hashable, Any]],
+    clusters: Mapping[Hashable, Hashable] | None = None,
+) -> Labels:
+    """Return the labels of the items that at least two people and the model labelled."""
+    raters: dict[Hashable, int] = {}
+    for labels in people.values():
+        for item, label in labels.items():
+            if not is_missing(label):
+                raters[item] = raters.get(item, 0) + 1
+    kept = [item for item, n in raters.items() if n > 1 and not is_missing(model.get(item))]
+    place = {item: k for k, item in enumerate(kept)}
+    entries = [
+        (person, place[item], label)
+        for person, labels in enumerate(people.values())
+        for item, label in labels.items()
+        if item in place and not is_missing(label)
+    ]
+    return Labels(
+        list(people),
+        _column(entries, 0, np.int64),
+        _column(entries, 1, np.int64),
+        _column(entries, 2, object),
+        _column([(model[item],) for item in kept], 0, object),
+        len(raters) - len(kept),
+        None if clusters is None else parse_clusters([clusters.get(item) for item in kept], len(kept)).code,
+    )
+
+
+def _column(entries: list[tuple[Any, ...]], side: int, dtype: Any) -> npt.NDArray[Any]:
+    column = np.empty(len(entries), dtype=dtype)
+    column[:] = [entry[side] for entry in entries]
+    return column
+
+
+def _wins(labels: Labels, score: str | Score) -> tuple[Numbers, Numbers]:
+    """Return, for each label, 1 if the model scores at least as well as the person, and the reverse."""
+    known = {"accuracy": _accuracies, "rmse": _errors, "neg_rmse": _errors}
+    if isinstance(score, str):
+        if score not in known:
+            raise ValueError(f"There is no score {score!r}; choose accuracy, rmse or a function.")
+        human, machine = known[score](labels)
+    else:
+        human, machine = _custom(labels, score)
+    return (machine - human >= -SAME).astype(float), (human - machine >= -SAME).astype(float)
+
+
+def _accuracies(labels: Labels) -> tuple[Numbers, Numbers]:
+    """Return how many of the others gave the same label as each person, and as the model."""
+    codes = pd.factorize(pd.Series(np.concatenate([labels.label, labels.machine]), dtype=object))[0]
+    given, machine = codes[: len(labels.label)], codes[len(labels.label) :][labels.item]
+    width = int(codes.max(initial=0)) + 1
+    votes = np.bincount(labels.item * width + given, minlength=len(labels.machine) * width)
+    return (
+        votes[labels.item * width + given] - 1.0,
+        votes[labels.item * width + machine] - (given == machine).astype(float),
+    )
+
+
+def _errors(labels: Labels) -> tuple[Numbers, Numbers]:
+    """Minus the mean squared difference to the others, of each person and of the model.
+
+    The mean square orders as its root does. With s and t the others' sum and sum of squares, and m their
+    number, it is x^2 - 2 x s / m + t / m.
+    """
+    try:
+        given, machine = labels.label.astype(float), labels.machine.astype(float)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "score='rmse' needs labels that are numbers; use score='accuracy' for words."
+        ) from None
+    middle = given.mean() if len(given) else 0.0
+    given, machine = given - middle, (machine - middle)[labels.item]
+    sums, squares = (
+        np.bincount(labels.item, part, len(labels.machine))[labels.item] - part for part in (given, given**2)
+    )
+    return (
+        -(given**2 - 2 * given * sums / labels.others + squares / labels.others),
+        -(machine**2 - 2 * machine * sums / labels.others + squares / labels.others),
+    )
+
+
+def _custom(labels: Labels, score: Score) -> tuple[Numbers, Numbers]:
+    by_item: dict[int, list[int]] = {}
+    for k, item in enumerate(labels.item):
+        by_item.setdefault(int(item), []).append(k)
+    human, machine = np.empty(len(labels.label)), np.empty(len(labels.label))
+    for item, entries in by_item.items():
+        for k in entries:
+            others = [labels.label[other] for other in entries if other != k]
+            human[k], machine[k] = score(labels.label[k], others), score(labels.machine[item], others)
+    return human, machine
+
+
+def _p_value(d: Numbers, cluster: Codes, epsilon: float) -> float:
+    """One-sided test that the person's wins exceed the model's by less than ``epsilon``.
+
+    Where every item is a cluster of its own it is the paper's t-test. Where clusters hold several it is Tango's score
+    test: the error is the one that ``d`` would have if its mean were epsilon, as large again as clusters make it.
+    The t-test's error is too small where by chance few bad documents were drawn: it errs up to .15, this one .02-.07.
+
+    How much larger clusters make it follows from the intraclass correlation and the clusters' sizes, and the degrees of
+    freedom are those of as many clusters of equal size as carry the same information: where documents have 1 to 20
+    items, the sum of squares over the documents there happen to be errs up to .12.
+
+    Source: Tango 1998, Equivalence test and confidence interval for the difference in proportions for paired-sample
+    data; the clusters' design effect as Kish 1965, Survey Sampling, and Rao and Scott 1992; the correlation from the
+    analysis of variance, Donner 1986.
+    """
+    _, place = np.unique(cluster, return_inverse=True)
+    groups = int(place.max()) + 1
+    if groups < len(d):
+        return _score_p_value(d, place, groups, epsilon)
+    if np.ptp(d) == 0:
+        return 0.0 if d[0] < epsilon else 1.0
+    se = float(d.std(ddof=1) / np.sqrt(len(d)))
+    return float(special.stdtr(groups - 1, (d.mean() - epsilon) / se))
+
+
+def _score_p_value(d: Numbers, place: Codes, groups: int, epsilon: float) -> float:
+    if groups < 2:
+        return 1.0
+    n, plus, minus = len(d), float((d > 0).sum()), float((d < 0).sum())
+    # the likeliest share of d = -1 where the share of d = 1 is larger by epsilon
+    b = (plus + minus) * (1 - epsilon) + 2 * epsilon * (plus - n)
+    share = (b + np.sqrt(b**2 + 8 * n * minus * epsilon * (1 - epsilon))) / (4 * n)
+    expected = (2 * share + epsilon - epsilon**2) / n
+    sizes = np.bincount(place)
+    effective = n**2 / float((sizes**2).sum())
+    effect = 1 + _likeness(d, place, sizes) * (n / effective - 1)
+    return float(special.stdtr(effective - 1, (d.mean() - epsilon) / np.sqrt(effect * expected)))
+
+
+def _likeness(d: Numbers, place: Codes, sizes: Codes) -> float:
+    """Return the intraclass correlation within clusters, from 0 to 1; 1 if nothing varies."""
+    n, groups = len(d), len(sizes)
+    means = np.bincount(place, d) / sizes
+    between = float(sizes @ (means - d.mean()) ** 2) / (groups - 1)
+    within = float(((d - means[place]) ** 2).sum()) / (n - groups)
+    mean_size = (n - float((sizes**2).sum()) / n) / (groups - 1)
+    spread = between + (mean_size - 1) * within
+    return float(np.clip((between - within) / spread, 0, 1)) if spread > SAME else 1.0

@@ -1,0 +1,219 @@
+"""One correlation of two complete vectors and its p-value, and Williams' test of two that share a variable.
+
+Scores lie on few points and so do means of a few of them: Kendall's tau-b of 200,000 of them is that of a table of some
+hundred cells. Statistics and p-values are those of scipy, which only vectors of many different values wait for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from coeval.lazy import special, stats
+from coeval.stats.estimates import Estimate
+from coeval.stats.rating_matrix import Codes, Numbers
+
+# One correlation of two complete vectors, and its p-value: from how often each two values met, where
+# they are few.
+#
+# Scores lie on few points and so do means of a few of them: Kendall's tau-b of 200,000 of them is that
+# of a table of some hundred cells. Statistics and p-values are those of scipy, which only vectors of
+# many different values wait for.
+
+METHODS = ("pearson", "spearman", "kendall")
+CELLS = 1_000_000
+"""With more cells, tables are slower than scipy."""
+
+
+def correlate(x: Numbers, y: Numbers, method: str) -> float:
+    """Return one correlation of two complete vectors; nan if either never varies."""
+    if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return np.nan
+    if method == "kendall":
+        met = Met.of(x, y)
+        return met.tau if met else float(stats.kendalltau(x, y).statistic)
+    if method == "spearman":
+        return correlate(rank(x), rank(y), "pearson")
+    if method != "pearson":
+        raise ValueError(f"There is no correlation {method!r}; choose one of: {', '.join(METHODS)}.")
+    x, y = x - x.mean(), y - y.mean()
+    # plain sums: a product of vectors wakes the threads of BLAS, which costs more than it saves
+    return float(np.clip((x * y).sum() / np.sqrt((x * x).sum() * (y * y).sum()), -1, 1))
+
+
+def check_none(x: Numbers, y: Numbers, method: str) -> tuple[float, float]:
+    """Return a correlation of three items or more, both sides varying, and its two-sided p-value against none.
+
+    >>> x, y = np.array([1.0, 2, 2, 4, 5, 3]), np.array([2.0, 1, 3, 4, 4, 3])
+    >>> [tuple(round(value, 6) for value in check_none(x, y, method)) for method in METHODS]
+    [(0.79421, 0.059167), (0.850841, 0.031713), (0.741249, 0.047525)]
+    """
+    n = len(x)
+    if method == "kendall":
+        met = Met.of(x, y)
+        if met is None or not met.has_ties:
+            # without ties the p-value of few items is exact
+            tested = stats.kendalltau(x, y)
+            return float(tested.statistic), float(tested.pvalue)
+        return met.tau, 2 * float(special.ndtr(-abs(met.z)))
+    r = correlate(x, y, method)
+    if method == "pearson":
+        half = n / 2 - 1
+        return r, 2 * float(special.betaincc(half, half, (1 + abs(r)) / 2))
+    with np.errstate(divide="ignore"):
+        t = r * np.sqrt(np.float64(n - 2) / ((1 + r) * (1 - r)))
+    return r, 2 * float(special.stdtr(n - 2, -abs(t)))
+
+
+def rank(values: Numbers) -> Numbers:
+    """Return ranks from 1; equal values get the mean of their ranks.
+
+    >>> rank(np.array([3.0, 1.0, 3.0])).tolist()
+    [2.5, 1.0, 2.5]
+    """
+    codes, distinct = pd.factorize(values, sort=True)
+    sizes = np.bincount(codes, minlength=len(distinct))
+    return np.asarray((np.cumsum(sizes) - (sizes - 1) / 2)[codes], dtype=float)
+
+
+@dataclass(frozen=True, eq=False)
+class Met:
+    """The number of times that two values occur together: values of one side x values of the other."""
+
+    table: Codes
+
+    @classmethod
+    def of(cls, x: Numbers, y: Numbers) -> Met | None:
+        """Return the table of two vectors; None if it would be large."""
+        (a, one), (b, other) = pd.factorize(x, sort=True), pd.factorize(y, sort=True)
+        width = len(other)
+        if len(one) * width > CELLS:
+            return None
+        return cls(np.bincount(a * width + b, minlength=len(one) * width).reshape(len(one), width))
+
+    @property
+    def _sides(self) -> tuple[Codes, Codes]:
+        return self.table.sum(axis=1), self.table.sum(axis=0)
+
+    @property
+    def has_ties(self) -> bool:
+        """Return whether any value of either side occurs twice."""
+        return any(int(side.max()) > 1 for side in self._sides)
+
+    @property
+    def balance(self) -> int:
+        """Return the pairs of items in the same order on both sides, minus those in opposite orders."""
+        # of each cell: how many items are higher on both sides, and how many higher on the first and lower on the other
+        above = np.cumsum(self.table[::-1], axis=0)[::-1][1:]
+        left = np.cumsum(above, axis=1)
+        right = left[:, -1:] - left
+        lower = np.hstack([np.zeros((len(left), 1), dtype=np.int64), left[:, :-1]])
+        return int((self.table[:-1] * (right - lower)).sum())
+
+    @property
+    def tau(self) -> float:
+        """Kendall's tau-b."""
+        n = int(self.table.sum())
+        untied = [n * (n - 1) // 2 - int((side * (side - 1) // 2).sum()) for side in self._sides]
+        return float(np.clip(self.balance / np.sqrt(untied[0]) / np.sqrt(untied[1]), -1, 1))
+
+    @property
+    def z(self) -> float:
+        """``balance`` over its standard deviation without a correlation (Kendall 1970, Rank Correlation Methods)."""
+        n = int(self.table.sum())
+        m = n * (n - 1.0)
+        pairs, threes, fives = np.array([_count_ties(side) for side in self._sides]).T
+        variance = (m * (2 * n + 5) - fives.sum()) / 18 + 2 * pairs.prod() / m
+        return self.balance / float(np.sqrt(variance + threes.prod() / (9 * m * (n - 2))))
+
+
+def _count_ties(sizes: Codes) -> tuple[float, float, float]:
+    """Return the variance that ties take from a side."""
+    ties = sizes[sizes > 1].astype(float)
+    pairs = ties * (ties - 1)
+    return float(pairs.sum() / 2), float((pairs * (ties - 2)).sum()), float((pairs * (2 * ties + 5)).sum())
+
+
+# Williams' test: two correlations that share a variable.
+
+
+@dataclass(frozen=True)
+class WilliamsTest:
+    """``t`` with ``df`` degrees of freedom, its p-values, and the ``difference`` of the two correlations.
+
+    ``n_effective`` is what n independent items are worth, where items of one cluster are not independent.
+    """
+
+    t: Estimate
+    df: float
+    p_two_sided: float
+    p_one_sided: float
+    n: int
+    n_effective: float
+    difference: float
+    reason: str | None
+
+
+def williams_test(
+    r12: float, r13: float, r23: float, n: int, *, n_effective: float | None = None
+) -> WilliamsTest:
+    """Williams' test of two correlations that share a variable: is r12 greater than r13?
+
+    Parameters
+    ----------
+    r12, r13 : correlation of the shared variable (people) with each of two judges.
+    r23 : correlation of the two judges.
+    n : items all three were observed on.
+    n_effective : how many independent items they are worth (``n`` over the design effect), where they come in clusters;
+        the test then counts these in the place of n.
+
+    Returns
+    -------
+    WilliamsTest
+        ``df`` is n - 3; ``p_one_sided`` is small where r12 is greater; ``reason`` says why the test is undefined (n
+        below 4, judges that agree perfectly), else None.
+
+    Raises
+    ------
+    ValueError
+        If a correlation lies outside -1 and 1.
+
+    Source: Williams 1959; Steiger 1980, Tests for comparing elements of a correlation matrix, equation 7:
+
+    >>> found = williams_test(0.4, 0.5, 0.1, 103)
+    >>> round(found.t, 2), round(found.p_two_sided, 2)
+    (-0.89, 0.37)
+    """
+    for name, r in (("r12", r12), ("r13", r13), ("r23", r23)):
+        if abs(r) > 1 + 1e-12:
+            raise ValueError(f"{name} is {r}, but a correlation lies between -1 and 1.")
+    size = float(n) if n_effective is None else min(n_effective, float(n))
+    reason = _williams_reason(r12, r13, r23, size)
+    if reason:
+        nothing = Estimate.undefined(reason)
+        return WilliamsTest(nothing, size - 3, np.nan, np.nan, n, size, r12 - r13, reason)
+    k = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
+    spread = 2 * max(k, 0.0) * (size - 1) / (size - 3) + (r12 + r13) ** 2 / 4 * (1 - r23) ** 3
+    t = float((r12 - r13) * np.sqrt((size - 1) * (1 + r23) / spread))
+    return WilliamsTest(
+        t=Estimate(t, n=n),
+        df=size - 3,
+        p_two_sided=2 * float(special.stdtr(size - 3, -abs(t))),
+        p_one_sided=float(special.stdtr(size - 3, -t)),
+        n=n,
+        n_effective=size,
+        difference=r12 - r13,
+        reason=None,
+    )
+
+
+def _williams_reason(r12: float, r13: float, r23: float, n: float) -> str | None:
+    if np.isnan([r12, r13, r23]).any():
+        return "one of the correlations is undefined"
+    if n < 4:
+        return f"{n:.4g} items are too few; the test needs at least 4"
+    if abs(r23) >= 1 - 1e-12:
+        return "the two judges agree perfectly, or are exact opposites, so there is no difference to test"
+    return None

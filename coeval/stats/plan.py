@@ -1,0 +1,282 @@
+"""A study's plan: the needed documents and people, the progress, and sentences about both."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from coeval.domain.studies import Measure, StoppingRule
+from coeval.stats.estimates import Estimate
+from coeval.stats.report.agreement import ALL_SCORES
+from coeval.stats.sample_size import (
+    FIRST,
+    MOST,
+    POWER,
+    Difference,
+    Needed,
+    Pilot,
+    betting_interval,
+    documents_for_difference,
+    documents_for_width,
+    people_for,
+    sequence_width,
+)
+
+BLIND_SHARE = 0.15
+
+# A plan: documents for an interval and for differences, people for a dependable mean; and whether it is
+# enough.
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The goals of a study: alpha to +-``width``, differences of ``points``, and a mean dependable to ``phi``."""
+
+    width: float = 0.05
+    points: float = 0.3
+    phi: float = 0.8
+    pull: float = 0.1
+    """Half the interval of how much oftener people give the draft's score when they see it."""
+    blind: float | None = None
+    """The share of blind items that is planned; None for the pilot's own, or 15%."""
+
+
+@dataclass(frozen=True)
+class PlannedDifference:
+    """A pair of systems, and the documents that detect ``points``, and that give +-``points``."""
+
+    difference: Difference
+    told: Needed
+    width: Needed
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The needs of a study, from the data so far."""
+
+    wanted: Wanted
+    pilot: Pilot
+    alpha: Needed
+    differences: list[PlannedDifference]
+    people: int | None
+    blind: float = BLIND_SHARE
+    pull: Needed | None = None
+    """Documents for the pull to ``wanted.pull`` with the share ``blind`` of blind items; None without a blind score."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The state of a study by its rule; the interval from ``low`` to ``high`` is valid at every look.
+
+    ``width`` is half of it. ``documents`` are those that all planned ``people`` finished; ``begun`` have a score.
+    """
+
+    rule: StoppingRule
+    value: Estimate
+    width: float
+    documents: int
+    enough: bool
+    reason: str
+    low: float = -math.inf
+    high: float = math.inf
+    people: int = 0
+    begun: int = 0
+
+
+def plan_study(pilot: Pilot, wanted: Wanted) -> Plan:
+    """Return how many documents and people reach the goals.
+
+    Raises
+    ------
+    ValueError
+        For a width or difference that is not above 0, or a phi that is not between 0 and 1.
+    """
+    if not 0 < wanted.phi < 1:
+        raise ValueError(f"A dependability of {wanted.phi:g} cannot be reached; choose one between 0 and 1.")
+    if wanted.blind is not None and not 0 < wanted.blind < 1:
+        raise ValueError(
+            f"A blind share of {wanted.blind:g} cannot be planned for; choose one between 0 and 1."
+        )
+    se = float(pilot.alpha.details.get("se", float("nan")))
+    own = pilot.arms.blind if pilot.arms and pilot.source == "scores" else BLIND_SHARE
+    blind = own if wanted.blind is None else wanted.blind
+    return Plan(
+        wanted,
+        pilot,
+        documents_for_width(se, pilot.documents, wanted.width),
+        [_planned(one, wanted.points) for one in pilot.differences],
+        people_for(pilot.item, pilot.person, pilot.residual, wanted.phi),
+        blind,
+        pilot.arms.needed(blind, wanted.pull) if pilot.arms else None,
+    )
+
+
+def _planned(one: Difference, points: float) -> PlannedDifference:
+    se = float(one.value.se)
+    return PlannedDifference(
+        one,
+        documents_for_difference(se, one.documents, points),
+        documents_for_width(se, one.documents, points),
+    )
+
+
+def follow_rule(rule: StoppingRule, pilot: Pilot, *, people: int = 0, begun: int = 0) -> Progress:
+    """Return whether the rule says that the scores so far suffice. It is valid after every score.
+
+    Parameters
+    ----------
+    pilot : of the documents that all planned people finished (``Finished``).
+    people, begun : how many people are planned, and how many documents have a score, for the page.
+    """
+    what = (
+        _difference_so_far(rule, pilot) if rule.measure is Measure.DIFFERENCE else _alpha_so_far(rule, pilot)
+    )
+    value, low, high, documents = what
+    width = (high - low) / 2
+    narrow = width <= rule.width
+    told = rule.measure is Measure.DIFFERENCE and not low <= 0 <= high
+    if rule.measure is Measure.ALPHA and documents < FIRST:
+        reason = f"{documents} {pilot.kind} are too few to look at; the rule begins at {FIRST}"
+    elif not documents:
+        reason = value.reason or "no document has scores of both systems"
+    elif narrow:
+        reason = "the interval is as narrow as the rule asks"
+    elif told:
+        reason = "the interval leaves out 0: one system scores higher"
+    else:
+        reason = "the interval is wider than the rule asks"
+    enough = bool(documents) and (narrow or told)
+    return Progress(rule, value, width, documents, enough, reason, low, high, people, begun)
+
+
+def _alpha_so_far(rule: StoppingRule, pilot: Pilot) -> tuple[Estimate, float, float, int]:
+    se = float(pilot.alpha.details.get("se", math.nan))
+    width = sequence_width(se, pilot.documents, rule.planned)
+    middle = float(pilot.alpha) if pilot.alpha.defined else 0.0
+    return pilot.alpha, middle - width, middle + width, pilot.documents
+
+
+def _difference_so_far(rule: StoppingRule, pilot: Pilot) -> tuple[Estimate, float, float, int]:
+    """Return the mean over documents of the difference within each, with its interval."""
+    pair = next((one for one in pilot.differences if {one.a, one.b} == {rule.system_a, rule.system_b}), None)
+    if pair is None or not len(pair.gaps):
+        nothing = Estimate.undefined("no finished document has scores of both systems")
+        return nothing, -math.inf, math.inf, 0
+    gaps = pair.gaps if pair.a == rule.system_a else -pair.gaps
+    low, high = betting_interval(gaps, -pilot.reach, pilot.reach)
+    return Estimate(float(gaps.mean())), low, high, len(gaps)
+
+
+# A plan, and a study's progress by its rule, in sentences.
+
+
+def tell_plan(plan: Plan) -> Iterator[str]:
+    """Return the needs of a study, one sentence each."""
+    pilot, wanted = plan.pilot, plan.wanted
+    if pilot.source == "scores" and not pilot.scored:
+        yield "Nobody has scored anything yet: plan from assumed spreads, or come back after a pilot."
+        return
+    yield (
+        f"From the scores of {_count(pilot.scored, pilot.kind)} so far."
+        if pilot.source == "scores"
+        else "From the spreads that were assumed, not from scores."
+    )
+    if not pilot.alpha.defined or plan.alpha.documents is None and not pilot.alpha.details.get("se"):
+        reason = pilot.alpha.reason or f"{pilot.documents} {pilot.kind} show no spread"
+        remedy = (
+            ""
+            if pilot.documents
+            else " Have two people score the same outputs, or plan from assumed spreads."
+        )
+        yield f"Nothing can be planned from these scores for agreement: {reason}.{remedy}"
+    else:
+        yield (
+            f"Alpha, the mean over criteria, is {pilot.alpha:.2f}; for ±{wanted.width:g} on it you need "
+            f"{tell_needed(plan.alpha, pilot.kind)}."
+        )
+    if pilot.scores and pilot.documents and pilot.scores != ALL_SCORES:
+        yield (
+            f"Alpha is of {pilot.scores}; the differences of systems and the components of variance are of all scores, "
+            "also those given with the draft in view."
+        )
+    for one in plan.differences:
+        pair = one.difference
+        told, width = tell_needed(one.told, pilot.kind), tell_needed(one.width, pilot.kind)
+        yield (
+            f"{pair.a} against {pair.b} ({float(pair.value):+.2f} points): to tell {wanted.points:g} points from none "
+            f"with a chance of {POWER:.0%} you need {told}; for ±{wanted.points:g} points, {width}."
+        )
+    if plan.pull is not None:
+        yield (
+            f"{plan.blind:.0%} blind items give the pull of the draft (how much oftener people give its score when "
+            f"they see it) within {wanted.pull:g} after {tell_needed(plan.pull, pilot.kind)}."
+        )
+    if plan.people is None and not pilot.documents:
+        return  # the reason is reported once, because it is the same
+    if plan.people is None:
+        yield "How many people a dependable mean needs cannot be told: the items do not differ by more than chance."
+    else:
+        who = "1 person is" if plan.people == 1 else f"{plan.people:,} people are"
+        yield f"For a mean dependable to {wanted.phi:g} (phi, a D-study), {who} needed for each item."
+
+
+def _count(n: int, kind: str) -> str:
+    return f"{n:,} {kind.removesuffix('s') if n == 1 else kind}"
+
+
+def tell_needed(needed: Needed, kind: str) -> str:
+    """
+    >>> tell_needed(Needed(60, 44, 90), "documents")
+    'about 60 documents (44 to 90, as the spread may be)'
+    """
+    if needed.documents is None:
+        return f"more {kind} than can be told (over {MOST:,}, or they show no spread)"
+    low, high = needed.low, needed.high
+    span = "" if low is None or high is None else f" ({low:,} to {high:,}, as the spread may be)"
+    return f"about {needed.documents:,} {kind}{span}"
+
+
+def tell_rule(rule: StoppingRule) -> str:
+    """Return a rule in words, and when it was declared."""
+    what = (
+        f"alpha is known to ±{rule.width:g}"
+        if rule.measure is Measure.ALPHA
+        else f"{rule.system_a} less {rule.system_b} is known to ±{rule.width:g} points, or one scores higher"
+    )
+    when = f"declared by {rule.declared_by} on {rule.declared_at[:16].replace('T', ' ')} UTC"
+    before = (
+        "before the first score" if not rule.scores_then else f"when {rule.scores_then:,} scores were there"
+    )
+    return f"Enough when {what}; {rule.planned:,} documents planned; {when}, {before}."
+
+
+def tell_progress(progress: Progress | None, rules: Sequence[StoppingRule]) -> Iterator[str]:
+    """Return whether there is enough data by the newest rule, in words."""
+    if progress is None:
+        yield "No rule says yet when there is enough. Declare one before you look at the scores."
+        return
+    yield tell_rule(progress.rule)
+    if progress.rule.scores_then:
+        yield "It was not said beforehand: its promise holds only if the scores that were there did not lead to it."
+    if len(rules) > 1:
+        yield f"This rule took the place of {len(rules) - 1} before it."
+    if progress.begun:
+        whom = "the 1 planned person" if progress.people == 1 else f"all {progress.people:,} planned people"
+        yield (
+            f"Of {progress.begun:,} documents with scores, {progress.documents:,} count: those that {whom} finished. "
+            "If fewer people are planned, choose them in Set-up, under People."
+        )
+    if progress.value.defined and progress.width < float("inf"):
+        name = "Alpha" if progress.rule.measure is Measure.ALPHA else "The mean difference of a document"
+        kind = (
+            "an asymptotic sequence"
+            if progress.rule.measure is Measure.ALPHA
+            else "a betting sequence for bounded scores"
+        )
+        yield (
+            f"{name} is {float(progress.value):.2f}, from {progress.low:.2f} to {progress.high:.2f} by an interval "
+            f"that holds however often one looks (95%, {kind}, {progress.documents:,} documents)."
+        )
+    verdict = "You have enough" if progress.enough else "Not enough yet"
+    yield f"{verdict}: {progress.reason}."

@@ -1,1 +1,0 @@
-"""How many documents and people a study needs, before it and while it runs."""

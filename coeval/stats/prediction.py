@@ -1,0 +1,268 @@
+"""A mean from few human labels and many model labels: prediction-powered inference, with one judge or a jury."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from coeval.lazy import special
+from coeval.stats.clusters import Clusters, parse_clusters
+from coeval.stats.estimates import Estimate
+from coeval.stats.rating_matrix import Codes, Numbers, parse_vector
+
+FOLDS = 10
+PENALTIES = np.geomspace(0.01, 10_000, 13)
+"""The candidates for the ridge's penalty, chosen by generalised cross-validation."""
+
+
+def ppi_mean(
+    y: Any, yhat: Any, yhat_unlabeled: Any, lam: float | None = None, alpha: float = 0.05
+) -> Estimate:
+    """Return the people's mean, with the model's labels corrected on the labelled items.
+
+    theta = lam mean(f_unlabelled) + mean(y - lam f), with the model's weight lam in [0, 1]; 0 is the people's
+    plain mean. The error is sqrt(lam^2 Var(f_unlabelled) / N + Var(y - lam f) / n), the interval normal: as published,
+    for many labels. For few of them, or in clusters, see ``jury_mean``.
+
+    Parameters
+    ----------
+    y, yhat : people's and model's scores of the same n items; items lacking either are left out and counted.
+    yhat_unlabeled : the model's scores of N further items.
+    lam : the weight; None tunes it to the least error, Cov(y, f) / ((1 + n / N) Var(f)), cut to [0, 1].
+    alpha : one minus the confidence.
+
+    Returns
+    -------
+    Estimate
+        With ``ci_low``, ``ci_high``, ``se``, ``lam``, ``n``, ``n_unlabeled``, ``n_left_out``,
+        ``classical`` (the people's mean of the n items) and ``classical_se``; nan with a ``reason`` where there
+        is no labelled or no unlabelled item.
+
+    Source: Angelopoulos et al. 2023, Prediction-powered inference; Angelopoulos, Duchi and Zrnic 2023, PPI++.
+
+    >>> y, f = [4, 3, 5, 2, 4, 4, 1, 5], [4, 4, 5, 3, 4, 5, 2, 5]
+    >>> mean = ppi_mean(y, f, [3, 4, 5, 4, 2, 5, 4, 3, 4, 4, 5, 3])
+    >>> round(mean, 4), round(mean.lam, 4)
+    (3.3666, 0.8006)
+    """
+    labels, predictions, rest = (
+        parse_vector(side, name)
+        for side, name in ((y, "y"), (yhat, "yhat"), (yhat_unlabeled, "yhat_unlabeled"))
+    )
+    if len(labels) != len(predictions):
+        raise ValueError(f"y has {len(labels)} scores and yhat {len(predictions)}; give both for every item.")
+    both, known = ~(np.isnan(labels) | np.isnan(predictions)), ~np.isnan(rest)
+    labels, predictions, rest = labels[both], predictions[both], rest[known]
+    counts = {
+        "n": len(labels),
+        "n_unlabeled": len(rest),
+        "n_left_out": int((~both).sum() + (~known).sum()),
+        "confidence": 1 - alpha,
+        "interval_kind": "prediction-powered, normal",
+    }
+    if not len(labels) or not len(rest):
+        who = "both people and model" if not len(labels) else "only the model"
+        return Estimate.undefined(f"there is no item that {who} scored", **counts)
+    weight = _tuned(labels, predictions, rest) if lam is None else float(lam)
+    gaps = labels - weight * predictions
+    theta = float(weight * rest.mean() + gaps.mean())
+    se = float(np.sqrt(weight**2 * rest.var() / len(rest) + gaps.var() / len(labels)))
+    half = float(special.ndtri(1 - alpha / 2)) * se
+    classical = {"classical": labels.mean(), "classical_se": np.sqrt(labels.var() / len(labels))}
+    return Estimate(
+        theta, ci_low=theta - half, ci_high=theta + half, se=se, lam=weight, **counts, **classical
+    )
+
+
+def _tuned(labels: Numbers, predictions: Numbers, rest: Numbers) -> float:
+    everything = np.concatenate([predictions, rest])
+    spread = everything.var(ddof=1) if len(everything) > 1 else 0.0
+    if not spread > 0:
+        return 0.0
+    shared = float(((labels - labels.mean()) * (predictions - predictions.mean())).mean())
+    return float(np.clip(shared / ((1 + len(labels) / len(rest)) * spread), 0, 1))
+
+
+def jury_mean(
+    y: Any,
+    judges: Any,
+    judges_unlabeled: Any,
+    *,
+    clusters: Any = None,
+    clusters_unlabeled: Any = None,
+    pool: str = "ridge",
+    finite: bool = False,
+    confidence: float = 0.95,
+) -> Estimate:
+    """Return the people's mean, corrected by a jury of judges, cross-fitted, with Student's t over clusters.
+
+    Each fold of the labelled clusters is predicted by weights fitted on the other folds; the mean is
+    mean(y - g(x) + mean of g over the unlabelled), unbiased whatever the weights are, so tuning them on the labels
+    does not make the interval too short.
+
+    Parameters
+    ----------
+    y : the people's scores of n items. The labels must come from a random draw, or one of known chances: labels picked
+        by how hard an item looks give a wrong mean, and no correction here mends that.
+    judges, judges_unlabeled : items x judges, nan if a judge gave none (the judge's mean then stands in); a vector
+        is one judge.
+    clusters, clusters_unlabeled : a label an item, of what was drawn together; by default every item by itself. A label
+        in both is the same cluster.
+    pool : "ridge" fits a weight for each judge, "mean" one weight for the mean of their z-scores.
+    finite : whether the mean is that of these very items, labelled and unlabelled, and not of others like them.
+
+    Returns
+    -------
+    Estimate
+        With ``ci_low``, ``ci_high``, ``se``, ``lam`` (the slope of people's scores on the prediction used, 0 if the
+        judges are not used), ``n``, ``n_unlabeled``, ``n_judges``, ``classical``, ``classical_se`` and ``multiplier``:
+        how many labels one label is worth, the squared ratio of the two errors. Where the judges would make the error
+        larger, the mean is the plain one, with ``lam`` 0 and ``fell_back``. nan with a ``reason`` where fewer than
+        three clusters are labelled, or nothing is left to label.
+
+    A cluster may hold labelled and unlabelled items. Its share of the error is the square of all that it adds to the
+    mean, by its labels and by the judges' scores of the rest.
+
+    Source: Angelopoulos, Duchi and Zrnic 2023, PPI++; Zrnic and Candès 2024, Cross-prediction-powered inference.
+    """
+    sample = _parse_sample(y, judges, judges_unlabeled, clusters, clusters_unlabeled)
+    counts: dict[str, Any] = {
+        "n": len(sample.labels),
+        "n_unlabeled": len(sample.rest),
+        "n_judges": sample.judged.shape[1],
+        "clusters": sample.own.n,
+        "resampled": sample.own.kind,
+        "confidence": confidence,
+        "interval_kind": f"prediction-powered, cross-fitted, t over {sample.own.kind} with labels",
+    }
+    if sample.own.n < 3:
+        return Estimate.undefined("fewer than three clusters are labelled", **counts)
+    if not len(sample.rest):
+        return Estimate.undefined("no item is left that only judges scored", **counts)
+    return Estimate(**_cross_fitted(sample, pool, finite, confidence), **counts)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """Labels with the judges' scores of these items, the judges' scores of the other items, and all clusters."""
+
+    labels: Numbers
+    judged: Numbers
+    rest: Numbers
+    document: Codes
+    """The cluster of every label, then of every item of the rest, in one numbering."""
+    own: Clusters
+    """The clusters of the labels, renumbered without those that have no label."""
+
+
+def _parse_sample(
+    y: Any, judges: Any, judges_unlabeled: Any, clusters: Any, clusters_unlabeled: Any
+) -> _Sample:
+    labels = parse_vector(y, "y")
+    x, rest = _as_judges(judges), _as_judges(judges_unlabeled)
+    if len(labels) != len(x) or x.shape[1] != rest.shape[1]:
+        raise ValueError(
+            f"There are {len(labels)} labels, {len(x)} labelled items by {x.shape[1]} judges, and {rest.shape[1]} "
+            "judges of the unlabelled ones; give one row a label, and the same judges."
+        )
+    kept, usable = ~np.isnan(labels), ~np.isnan(rest).all(axis=1)
+    named = [*_named(clusters, len(labels)), *_named(clusters_unlabeled, len(rest))]
+    both = parse_clusters(named, len(named)).of(np.flatnonzero(np.concatenate([kept, usable])))
+    return _Sample(labels[kept], x[kept], rest[usable], both.code, both.of(np.arange(int(kept.sum()))))
+
+
+def _named(clusters: Any, size: int) -> list[Any]:
+    """Return a label for each item, None if it is its own cluster."""
+    named = [None] * size if clusters is None else list(clusters)
+    if len(named) != size:
+        raise ValueError(f"There are {size} items and {len(named)} clusters; name one for each item.")
+    return named
+
+
+def _cross_fitted(sample: _Sample, pool: str, finite: bool, confidence: float) -> dict[str, Any]:
+    """Return the corrected mean, its error and interval, and the worth of a label."""
+    labels, own = sample.labels, sample.own
+    x, rest = _standardised(sample.judged, sample.rest, pool)
+    shrink = 1.0 if finite else len(rest) / (len(rest) + len(labels))
+    told, mean_weight = np.zeros(len(labels)), np.zeros(x.shape[1])
+    for fold in _folds(own):
+        train = np.setdiff1d(np.arange(len(labels)), fold)
+        weight = shrink * _ridge(x[train], labels[train])
+        told[fold] = (x[fold] - rest.mean(axis=0)) @ weight
+        mean_weight += weight * len(fold) / len(labels)
+    share = 1 - len(labels) / (len(labels) + len(rest)) if finite else 1.0
+    left, size = labels - told, int(sample.document.max()) + 1
+    of_label, of_rest = np.split(sample.document, [len(labels)])
+    plain = np.sqrt(share * (_influences(labels, of_label, size) ** 2).sum())
+    influences = _influences(left, of_label, size)
+    if not finite:  # else the rest is no sample, and the mean of its predictions has no error
+        influences += _influences(rest @ mean_weight, of_rest, size)
+    se = np.sqrt(share * (influences**2).sum())
+    fell_back = not se <= plain  # nan if the rest is one cluster only
+    theta, se = float((labels if fell_back else left).mean()), float(plain if fell_back else se)
+    half = float(special.stdtrit(own.n - 1, (1 + confidence) / 2)) * se
+    return {
+        "value": theta,
+        "ci_low": theta - half,
+        "ci_high": theta + half,
+        "se": se,
+        "lam": _slope(labels, x @ mean_weight) if mean_weight.any() and not fell_back else 0.0,
+        "fell_back": fell_back,
+        "classical": labels.mean(),
+        "classical_se": plain,
+        "multiplier": (plain / se) ** 2 if se > 0 else np.nan,
+    }
+
+
+def _influences(values: Numbers, cluster: Codes, size: int) -> Numbers:
+    """Return each cluster's part of the error of the mean of ``values``: the squares sum to its variance."""
+    gaps = np.bincount(cluster, values - values.mean(), size) / len(values)
+    n = len(np.unique(cluster))
+    return np.asarray(gaps * np.sqrt(n / (n - 1)) if n > 1 else np.full(size, np.nan))
+
+
+def _as_judges(values: Any) -> Numbers:
+    table = np.asarray(values, dtype=float)
+    return table[:, None] if table.ndim == 1 else table
+
+
+def _standardised(x: Numbers, rest: Numbers, pool: str) -> tuple[Numbers, Numbers]:
+    """Return the judges' z-scores over all items, or the mean of them; a missing score is the judge's mean."""
+    both = np.concatenate([x, rest])
+    spread = np.nanstd(both, axis=0)
+    z = np.nan_to_num((both - np.nanmean(both, axis=0)) / np.where(spread > 0, spread, np.inf))
+    if pool == "mean":
+        z = z.mean(axis=1, keepdims=True)
+    elif pool != "ridge":
+        raise ValueError(f"A jury cannot be pooled by {pool!r}; choose ridge or mean.")
+    return z[: len(x)], z[len(x) :]
+
+
+def _folds(clusters: Clusters) -> Iterator[Codes]:
+    """Yield the items of each fold; a cluster falls into one."""
+    dealt = np.random.default_rng(clusters.n).permutation(clusters.n) % min(FOLDS, clusters.n)
+    for fold in range(min(FOLDS, clusters.n)):
+        yield np.flatnonzero(dealt[clusters.code] == fold)
+
+
+def _ridge(x: Numbers, y: Numbers) -> Numbers:
+    """Return the weights of a ridge regression, intercept apart, its penalty by generalised cross-validation."""
+    x, y = x - x.mean(axis=0), y - y.mean()
+    u, s, vt = np.linalg.svd(x, full_matrices=False)
+    along = u.T @ y
+    best, weights = np.inf, np.zeros(x.shape[1])
+    for penalty in PENALTIES:
+        kept = s**2 / (s**2 + penalty)
+        freedom = len(y) - 1 - kept.sum()
+        score = ((y - u @ (kept * along)) ** 2).sum() / max(freedom, 0.5) ** 2
+        if score < best:
+            best = score
+            weights = vt.T @ (np.divide(kept, s, out=np.zeros_like(s), where=s > 1e-9) * along)
+    return np.asarray(weights)
+
+
+def _slope(y: Numbers, x: Numbers) -> float:
+    return float(np.cov(y, x)[0, 1] / x.var(ddof=1)) if x.var() > 0 else 0.0

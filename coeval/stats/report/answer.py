@@ -1,0 +1,219 @@
+"""The answer: whether the scores can be trusted, in one sentence, with the level and the cautions that go with it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from coeval.stats.agreement.clustered_agreement import ACCEPTABLE, TENTATIVE, alpha_levels
+from coeval.stats.clusters import FEW
+from coeval.stats.estimates import Estimate
+from coeval.stats.frames import StudyFrames
+from coeval.stats.report.agreement import ALL_SCORES, DraftsInView, Headline, people_alphas
+from coeval.stats.report.assistance import DraftEffectsSection, draft_effects_section
+
+RELIABLE, FOR_TENTATIVE, TOO_LOW, OPEN, TOO_FEW, UNDEFINED = (
+    "reliable",
+    "tentative",
+    "too low",
+    "open",
+    "too few",
+    "undefined",
+)
+"""Levels: the whole interval is at .8 or above, at .667 or above, or below .667; it holds .667; there are fewer than
+``FEW`` clusters; or there is no alpha."""
+
+SOURCE = "Krippendorff (2004): .8 for reliable conclusions, .667 for tentative ones"
+
+MOST_NAMED = 2
+"""Criteria with low agreement are named up to this many; beyond, they are counted."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Whether the scores can be trusted.
+
+    ``sentence`` is for people, ``level`` for programs. ``draft`` says how far the draft moved scores, and is empty
+    where nobody saw one. ``cautions`` are what to know before the sentence is quoted.
+    """
+
+    sentence: str
+    level: str
+    source: str
+    alpha: float | None
+    ci_low: float | None
+    ci_high: float | None
+    measured: str
+    draft: str
+    cautions: list[str]
+
+
+def answer_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> Answer:
+    """Return the answer for a whole study, about the scores that the headline of the agreement section rests on."""
+    alphas = people_alphas(study, replicates=replicates, seed=seed)
+    if alphas.headline.scores == ALL_SCORES:
+        parts = [levels["ordinal"] for levels in alphas.per_criterion]
+    else:
+        cuts = [study.ratings(part) for part in study.cut_by_criterion(study.unaided)]
+        parts = [
+            alpha_levels(data, study.clusters_of(data), ("ordinal",), replicates=0)["ordinal"]
+            for data in cuts
+        ]
+    by_criterion = dict(zip(study.criteria, parts, strict=True))
+    return build_answer(alphas.headline, by_criterion, draft_effects_section(study))
+
+
+def build_answer(
+    headline: Headline, by_criterion: Mapping[str, Estimate], effects: DraftEffectsSection | None = None
+) -> Answer:
+    """Return the answer from computed values; ``effects`` are None where they are not computed yet."""
+    alpha, seen = headline.mean.value, headline.drafts_in_view
+    level = find_level(alpha, headline.few_clusters)
+    measured = name_measurement(seen)
+    low, high = alpha.ci
+    cautions = [*_weak(by_criterion), *_in_view(seen)] if alpha.defined else []
+    return Answer(
+        sentence=_sentence(alpha, level, measured),
+        level=level,
+        source=SOURCE,
+        alpha=_known(float(alpha)),
+        ci_low=_known(low),
+        ci_high=_known(high),
+        measured=measured,
+        draft="" if effects is None else describe_effects(effects),
+        cautions=cautions,
+    )
+
+
+def find_level(alpha: Estimate, few: bool) -> str:
+    """Return the level that the whole interval reaches: a point above a threshold proves nothing.
+
+    >>> find_level(Estimate(0.74, ci_low=0.70, ci_high=0.77), False)
+    'tentative'
+    >>> find_level(Estimate(0.82, ci_low=0.60, ci_high=0.95), False)
+    'open'
+    """
+    low, high = alpha.ci
+    if not alpha.defined:
+        return UNDEFINED
+    if few or math.isnan(low) or math.isnan(high):
+        return TOO_FEW
+    if low >= ACCEPTABLE:
+        return RELIABLE
+    if low >= TENTATIVE:
+        return FOR_TENTATIVE
+    return TOO_LOW if high < TENTATIVE else OPEN
+
+
+def name_measurement(seen: DraftsInView) -> str:
+    """Return how the scores were given, in words.
+
+    >>> name_measurement(DraftsInView(0, 486, Estimate.undefined("none")))
+    'measured without the draft'
+    >>> name_measurement(DraftsInView(400, 500, Estimate(0.9)))
+    'measured with the draft in view for 80% of the scores'
+    """
+    if not seen.n:
+        return "measured without the draft"
+    if seen.n == seen.of:
+        return "measured with the draft in view"
+    return f"measured with the draft in view for {_percent(seen.n / seen.of)} of the scores"
+
+
+def _sentence(alpha: Estimate, level: str, measured: str) -> str:
+    if level == UNDEFINED:
+        return f"Agreement cannot be computed yet: {alpha.reason or 'nobody has scored'}."
+    figure = f"alpha {short(float(alpha))}{_span(alpha)}, {measured}"
+    n = alpha.details.get("clusters")
+    kind = str(alpha.details.get("resampled") or "documents")
+    if level == TOO_FEW:
+        over = f" The scores are of {n:,} {kind}; at least {FEW} are needed." if n and n < FEW else ""
+        return f"It is too early to say how far annotators agree: {figure}.{over}"
+    return {
+        RELIABLE: f"Annotators agree well: {figure}.",
+        FOR_TENTATIVE: f"Annotators agree well enough for tentative conclusions: {figure}.",
+        TOO_LOW: f"Annotators agree too little to rely on these scores: {figure}.",
+        OPEN: f"It is not certain that annotators agree enough: {figure}. The interval reaches below .667.",
+    }[level]
+
+
+def describe_effects(effects: DraftEffectsSection) -> str:
+    """Return how far the draft moved scores, by the pull, else by how much oftener its score was taken over.
+
+    >>> from coeval.stats.estimates import Spelled
+    >>> nothing = Spelled(Estimate.undefined("no score was given without the draft"))
+    >>> describe_effects(DraftEffectsSection(nothing, nothing, Spelled(Estimate(0.37, ci_low=0.25, ci_high=0.49))))
+    'The draft moved scores by .37 (.25 to .49) of its own error: report it.'
+    """
+    pull, adoption = effects.pull.value, effects.adoption.value
+    if pull.defined:
+        return _effect(
+            pull,
+            f"The draft moved scores by {_with_span(pull)} of its own error",
+            f"No pull of the draft is proved: {_with_span(pull)} of its own error",
+        )
+    if adoption.defined:
+        return _effect(
+            adoption,
+            f"The draft changed how often people gave its score, by {_with_span(adoption)}",
+            f"No effect of the draft is proved: its score was given more often by {_with_span(adoption)}",
+        )
+    return ""
+
+
+def _effect(value: Estimate, proved: str, open_: str) -> str:
+    """An effect whose interval excludes 0 is to be reported; without an interval nothing is proved."""
+    low, high = value.ci
+    return f"{proved}: report it." if low > 0 or high < 0 else f"{open_}."
+
+
+def _weak(by_criterion: Mapping[str, Estimate]) -> list[str]:
+    """Criteria whose whole interval is below .667: a mean can hide them."""
+    weak = [text.rstrip(".") for text, alpha in by_criterion.items() if alpha.ci[1] < TENTATIVE]
+    if not weak or len(by_criterion) < 2:
+        return []
+    if len(weak) > MOST_NAMED:
+        return [f"Agreement is below .667 for {len(weak)} of {len(by_criterion)} criteria."]
+    return [f"Agreement is below .667 for {' and '.join(f'“{text}”' for text in weak)}."]
+
+
+def _in_view(seen: DraftsInView) -> list[str]:
+    """People who see the same draft agree more than they would without it."""
+    if not seen.n:
+        return []
+    many = f"All {seen.n:,} scores were" if seen.n == seen.of else f"{seen.n:,} of {seen.of:,} scores were"
+    kept = f", and {_percent(seen.kept)} kept its score" if seen.kept.defined else ""
+    return [
+        f"{many} given with the draft in view{kept}, which raises agreement. A share of blind assignments, in Set-up, "
+        "measures by how much."
+    ]
+
+
+def short(value: float) -> str:
+    """Return a coefficient as papers print it.
+
+    >>> short(0.744), short(-0.127), short(1.0)
+    ('.74', '−.13', '1.00')
+    """
+    text = f"{abs(value):.2f}".removeprefix("0")
+    return f"−{text}" if value < 0 and text != ".00" else text
+
+
+def _span(value: Estimate) -> str:
+    low, high = value.ci
+    return "" if math.isnan(low) else f" (95% interval {short(low)} to {short(high)})"
+
+
+def _with_span(value: Estimate) -> str:
+    low, high = value.ci
+    return short(float(value)) + ("" if math.isnan(low) else f" ({short(low)} to {short(high)})")
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}"
+
+
+def _known(value: Any) -> float | None:
+    return None if math.isnan(value) else float(value)

@@ -1,0 +1,405 @@
+"""The section "What the drafts did": time, nearness, agreement, accuracy and catches, each arm minus the blind one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from coeval.stats.arm_contrasts import (
+    Arms,
+    Contrast,
+    PersonContrast,
+    contrast_catches,
+    contrast_means,
+    contrast_medians,
+    spread_over_people,
+)
+from coeval.stats.draft_effects import arm_alphas
+from coeval.stats.estimates import Estimate, Spelled
+from coeval.stats.frames import ASSISTED, BLIND, SHOWN_ARMS, StudyFrames
+from coeval.stats.report.assistance import draft_effects_section, scored_with_clusters
+from coeval.stats.report.tables import Table
+from coeval.stats.times import IDLE_SECONDS
+
+OTHER_PEOPLE = ("p_value", "n_shown", "n_other", "people_ci_low", "people_ci_high", "people")
+NO_REFERENCE = "no reference scores: nothing is adjudicated, and no expert scored without the draft"
+TITLES = {
+    "seconds": "Seconds for an item by a criterion, mean",
+    "seconds_median": "Seconds for an item by a criterion, median",
+    "time_ratio": "Typical seconds (geometric mean), and their ratio",
+    "seconds_per_line": "Seconds for a line",
+    "adoption": "Share of scores equal to the draft's",
+    "distance": "Points from the draft's score",
+    "agreement": "Agreement (ordinal alpha)",
+    "error": "Points from the reference",
+    "accurate": "Share of scores equal to the reference",
+    "caught": "Share of planted scores not given",
+}
+"""The measures in their order, with their titles."""
+
+ARM_NAMES = {
+    "assisted": "the full draft",
+    "evidence": "the evidence only",
+    "reasons": "evidence and reasons",
+}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One measure in an arm (``shown``) and in the blind one, their difference, and each person's own."""
+
+    name: str
+    title: str
+    shown: Estimate
+    blind: Estimate
+    difference: Spelled
+    within_person: bool
+    more_blind: int | None
+    """How many blind scores more would leave 0 out of the interval, if the difference stays as it is."""
+    per_annotator: list[PersonContrast]
+
+
+@dataclass(frozen=True)
+class ArmAccount:
+    """What one way to show the draft did, beside showing none."""
+
+    arm: str
+    scores: int
+    blind_scores: int
+    measures: list[Measure]
+    pull: Spelled | None
+    """The share of the way to a shifted score, of the arm that shows scores."""
+
+    def of(self, name: str) -> Measure:
+        return next(one for one in self.measures if one.name == name)
+
+
+@dataclass(frozen=True)
+class DraftAccount:
+    """What the drafts did: an account for each arm, what the design cannot say, and a paragraph for a paper."""
+
+    arms: list[ArmAccount]
+    reference: str
+    cannot: list[str]
+    paragraph: str
+
+
+def draft_account_section(study: StudyFrames) -> DraftAccount:
+    """Return what the drafts of a study did to its people's time, scores and care."""
+    rows, reference = measured_rows(study)
+    present = set(rows["arm"].unique())
+    accounts = [_account(study, rows, arm) for arm in SHOWN_ARMS if arm in present]
+    cannot = list(_cannot(study, rows, accounts, reference))
+    return DraftAccount(accounts, reference, cannot, " ".join(_paragraph(study, accounts, reference)))
+
+
+def measured_rows(study: StudyFrames) -> tuple[pd.DataFrame, str]:
+    """Return the scores with what is measured of each, and what the reference is ("" without one)."""
+    scored = scored_with_clusters(study)
+    more = study.scored[["wall_seconds", "active_seconds", "genuine", "group"]]
+    rows = pd.concat([scored, more], axis=1)
+    wall = rows["wall_seconds"].astype(float)
+    active = rows["active_seconds"].astype(float)
+    seconds = active.where(active.notna(), wall.where(wall <= IDLE_SECONDS))
+    draft = rows["draft_score"].astype(float).where(rows["genuine"])
+    gap = (rows["score"] - draft).abs()
+    values, reference = _references(study)
+    error = (rows["score"] - rows["unit"].map(values)).abs().where(rows["genuine"])
+    return rows.assign(
+        seconds=seconds.where(seconds > 0),
+        log_seconds=np.log(seconds.where(seconds > 0)),
+        distance=gap,
+        adoption=(gap == 0).astype(float).where(gap.notna()),
+        error=error,
+        accurate=(error == 0).astype(float).where(error.notna()),
+    ), reference
+
+
+def _references(study: StudyFrames) -> tuple[pd.Series[float], str]:
+    """A reference score for each unit that has one, and where it is from."""
+    known = study.references
+    if len(known):
+        units = study.units.assign(unit=np.arange(len(study.units)))[["instance", "criterion", "unit"]]
+        found = known.astype({"instance": object, "criterion": object}).merge(
+            units, on=["instance", "criterion"]
+        )
+        return found.groupby("unit")["score"].last().astype(float), " and ".join(sorted(set(known["source"])))
+    experts = study.unaided[study.unaided["group"] == "expert"]
+    if len(experts):
+        return experts.groupby("unit")["score"].median(), "scores that experts gave without the draft"
+    return pd.Series(dtype=float), ""
+
+
+def _account(study: StudyFrames, rows: pd.DataFrame, arm: str) -> ArmAccount:
+    arms = Arms(arm, BLIND, study.clusters.kind)
+    # experts whose own scores are the reference cannot be measured against it
+    others = rows[rows["group"] != "expert"]
+    contrasts = {
+        "seconds": contrast_means(rows, "seconds", arms),
+        "seconds_median": contrast_medians(rows, "seconds", arms),
+        "time_ratio": _as_ratio(contrast_means(rows, "log_seconds", arms)),
+        "seconds_per_line": _per_line(study, rows, arms),
+        "adoption": contrast_means(rows, "adoption", arms),
+        "distance": contrast_means(rows, "distance", arms),
+        "agreement": _agreement(rows, arms),
+        "error": contrast_means(others, "error", arms),
+        "accurate": contrast_means(others, "accurate", arms),
+        "caught": contrast_catches(rows, arms),
+    }
+    measures = [
+        Measure(
+            name, TITLES[name], one.shown, one.other, Spelled(one.difference, OTHER_PEOPLE), one.within, one.needed,
+            one.people,
+        )
+        for name, one in contrasts.items()
+    ]  # fmt: skip
+    sizes = rows["arm"].value_counts()
+    pull = draft_effects_section(study).pull if arm == ASSISTED else None
+    return ArmAccount(arm, int(sizes.get(arm, 0)), int(sizes.get(BLIND, 0)), measures, pull)
+
+
+def _as_ratio(found: Contrast) -> Contrast:
+    """Differences of logarithms as a ratio: 0.7 says that the arm takes 70% of the blind time."""
+    if not found.difference.defined:
+        return found
+    details = {
+        name: float(np.exp(value)) if name.endswith(("ci_low", "ci_high")) else value
+        for name, value in found.difference.details.items()
+        if name not in ("se", "bias", "people_se", "reason")
+    }
+    ratio = Estimate(float(np.exp(found.difference)), **details)
+    people = [
+        replace(one, shown=float(np.exp(one.shown)), other=float(np.exp(one.other))) for one in found.people
+    ]
+    shown, other = (Estimate(float(np.exp(side)), n=side.n) for side in (found.shown, found.other))
+    return Contrast(ratio, shown, other, found.within, found.needed, people)
+
+
+def _per_line(study: StudyFrames, rows: pd.DataFrame, arms: Arms) -> Contrast:
+    """Each person's time over the lines that they approved, revised, deleted or added, in each arm."""
+    if not len(study.actions):
+        return Contrast.undefined("no actions on lines are recorded")
+    timed = rows.dropna(subset=["seconds"])
+    lines = study.actions.groupby(["annotator", "arm"], observed=True)["n"].sum()
+    spent = timed.groupby(["annotator", "arm"], observed=True)["seconds"].mean().to_dict()
+    saved = rows[rows["genuine"]].groupby(["annotator", "arm"], observed=True).size().to_dict()
+    cells: dict[str, dict[str, float]] = {arms.shown: {}, arms.other: {}}
+    for key, n in lines.items():
+        name, arm = key if isinstance(key, tuple) else (key, "")
+        if arm in cells and key in spent and key in saved and n:
+            # lines of all saves, the mean time of those that were timed
+            cells[arm][str(name)] = float(spent[key]) * float(saved[key]) / float(n)
+    both = [name for name in cells[arms.shown] if name in cells[arms.other]]
+    if len(both) < 2:
+        return Contrast.undefined("fewer than two people have timed lines in both arms")
+    sides = [np.array([cells[arm][name] for name in both]) for arm in (arms.shown, arms.other)]
+    spread = spread_over_people(sides[0] - sides[1], arms.confidence)
+    limits = {"ci_low": spread["people_ci_low"], "ci_high": spread["people_ci_high"]}
+    difference = Estimate(
+        float((sides[0] - sides[1]).mean()), **spread, **limits, interval_kind="t over people"
+    )
+    shown, other = (Estimate(float(side.mean()), people=len(both)) for side in sides)
+    return Contrast(difference, shown, other, True)
+
+
+def _agreement(rows: pd.DataFrame, arms: Arms) -> Contrast:
+    found = arm_alphas(rows, shown=arms.shown, other=arms.other)
+    return Contrast(found.alpha_difference, found.alpha_assisted, found.alpha_blind)
+
+
+# What the design cannot say.
+
+
+def _cannot(
+    study: StudyFrames, rows: pd.DataFrame, accounts: Sequence[ArmAccount], reference: str
+) -> Iterator[str]:
+    if not accounts:
+        yield "No score was given with a draft in view, so there is nothing to compare."
+        return
+    if not (rows["arm"] == BLIND).any():
+        yield (
+            "No score was given without the draft, so nothing says what people would have done by themselves. Draw a "
+            "blind arm (Set-up, People, design)."
+        )
+        return
+    if study.planned is None:
+        yield (
+            "Nothing here says that the arms were drawn at random. CoEval draws them for its own people; of imported "
+            "scores they may differ in more than the draft."
+        )
+    if not reference:
+        yield (
+            "There is no reference score, so nearness and agreement cannot be told from accuracy: people who copy one "
+            "draft agree with each other whether it is right or wrong. Adjudicate some blind items, or let experts "
+            "score without the draft."
+        )
+    elif reference.startswith("adjudicated"):
+        yield "Adjudicated scores were decided by somebody who could see people's scores and the draft."
+    if not rows["planted_score"].astype(bool).any():
+        yield "No wrong score was shown on purpose, so nothing says whether people would notice one."
+    alone = len({name for name in rows["annotator"].unique()} - _in_both(rows))
+    if alone:
+        who = "1 person" if alone == 1 else f"{alone} people"
+        yield f"{who} worked in one of the arms only; differences within person leave them out."
+    kind = study.clusters.kind
+    yield (
+        f"Intervals speak of other {kind} judged by these people; the wider ones, for people like these, are in the "
+        "JSON document."
+    )
+    for account in accounts:
+        yield from _open_questions(account)
+
+
+def _in_both(rows: pd.DataFrame) -> set[str]:
+    shown = set(rows["annotator"][rows["arm"].isin(SHOWN_ARMS)])
+    return shown & set(rows["annotator"][rows["arm"] == BLIND])
+
+
+def _open_questions(account: ArmAccount) -> Iterator[str]:
+    """Measures whose interval holds 0, with the blind scores that would settle them."""
+    settled, hopeless = [], []
+    for name in ("seconds", "adoption", "error"):
+        one = account.of(name)
+        low, high = one.difference.value.ci
+        if not one.difference.value.defined or math.isnan(low) or low > 0 or high < 0:
+            continue
+        title = one.title[0].lower() + one.title[1:]
+        if one.more_blind:
+            settled.append(f"{title}: about {one.more_blind:,} more blind scores")
+        else:
+            hopeless.append(title)
+    arm = ARM_NAMES.get(account.arm, account.arm)
+    if settled:
+        yield f"Not settled for {arm}, and what would settle it if the difference stays: {'; '.join(settled)}."
+    if hopeless:
+        yield (
+            f"Not settled for {arm}, and more blind scores alone would not settle it: {'; '.join(hopeless)}. The "
+            "difference is too small for the scores with the draft."
+        )
+
+
+# The paragraph for a paper.
+
+
+def _paragraph(study: StudyFrames, accounts: Sequence[ArmAccount], reference: str) -> Iterator[str]:
+    for account in accounts:
+        if not account.blind_scores:
+            continue
+        yield (
+            f"{account.scores:,} scores were given with {ARM_NAMES.get(account.arm, account.arm)} in view and "
+            f"{account.blind_scores:,} without a draft{', drawn at random' if study.planned else ''}."
+        )
+        yield from _tell_time(account)
+        yield from _tell(account, "adoption", "People gave the draft's score")
+        agreement = account.of("agreement")
+        if agreement.difference.value.defined:
+            yield (
+                f"Agreement was {float(agreement.shown):.2f} with it and {float(agreement.blind):.2f} without "
+                f"(ordinal alpha, difference {_limits(agreement.difference.value)})."
+            )
+        accurate = account.of("accurate")
+        if reference and accurate.difference.value.defined:
+            yield from _tell(account, "accurate", f"They gave the score of the reference ({reference})")
+        elif not reference:
+            yield "Whether their scores were more accurate is not known, as the study has no reference."
+        caught = account.of("caught")
+        if caught.shown.defined:
+            text = f"They let {1 - float(caught.shown):.0%} of the scores stand that were wrong on purpose"
+            if caught.difference.value.defined:
+                alone = 1 - float(caught.blind)
+                text += f"; blind people gave these wrong scores {alone:.0%} of the time by themselves"
+            yield f"{text}."
+    if accounts and any(one.blind_scores for one in accounts):
+        yield (
+            f"Intervals are of 95%, over {study.clusters.kind}, for the people of this study; people are compared "
+            "with themselves where they worked in both arms."
+        )
+
+
+def _tell_time(account: ArmAccount) -> Iterator[str]:
+    ratio, seconds = account.of("time_ratio").difference.value, account.of("seconds")
+    if not ratio.defined:
+        return
+    low, high = ratio.ci
+    sure = "" if not (low <= 1 <= high) else ", which may be chance"
+    how = f"{1 - ratio:.0%} less" if ratio < 1 else f"{ratio - 1:.0%} more"
+    yield (
+        f"An item took {how} time with it ({float(seconds.shown):.0f} and {float(seconds.blind):.0f} seconds on "
+        f"average; ratio {float(ratio):.2f} [{low:.2f}, {high:.2f}]{sure})."
+    )
+
+
+def _tell(account: ArmAccount, name: str, what: str) -> Iterator[str]:
+    one = account.of(name)
+    if not one.difference.value.defined:
+        return
+    low, high = one.difference.value.ci
+    sure = ", which may be chance" if low <= 0 <= high else ""
+    yield (
+        f"{what} {float(one.shown):z.0%} of the time with it and {float(one.blind):z.0%} without "
+        f"(difference {_limits(one.difference.value)}{sure})."
+    )
+
+
+def _limits(value: Estimate) -> str:
+    low, high = value.ci
+    return f"{float(value):+.2f}" + ("" if math.isnan(low) else f" [{low:+.2f}, {high:+.2f}]")
+
+
+# Tables for the Agreement tab and the downloads.
+
+
+def draft_account_tables(section: DraftAccount) -> list[Table]:
+    """Return what the drafts did as a table, each person's own differences, and what the design cannot say."""
+    rows = [
+        {
+            "shown": ARM_NAMES.get(account.arm, account.arm),
+            "measure": one.title,
+            "with": one.shown,
+            "blind": one.blind,
+            "difference": one.difference.value,
+            "ci_low": one.difference.value.ci[0],
+            "ci_high": one.difference.value.ci[1],
+            "compared": "within person" if one.within_person else "pooled",
+        }
+        for account in section.arms
+        for one in account.measures
+        if one.shown.defined or one.difference.value.defined
+    ]
+    people = [
+        {
+            "shown": ARM_NAMES.get(account.arm, account.arm),
+            "annotator": person.annotator,
+            "measure": one.title,
+            "with": person.shown,
+            "blind": person.other,
+            "difference": person.difference,
+        }
+        for account in section.arms
+        for one in account.measures
+        if one.name in ("seconds", "adoption", "accurate")
+        for person in one.per_annotator
+        if not math.isnan(person.difference)
+    ]
+    found = []
+    if rows:
+        note = f"{section.paragraph} Of the typical seconds the difference is a ratio: 1 says that nothing changed."
+        found.append(Table("what_the_drafts_did", "What the drafts did", note, pd.DataFrame(rows)))
+    if people:
+        found.append(
+            Table(
+                "what_the_drafts_did_by_person",
+                "What the drafts did to each person",
+                "Each person's own means with the draft and without.",
+                pd.DataFrame(people),
+            )
+        )
+    if section.cannot and section.arms:
+        cannot = pd.DataFrame({"what": section.cannot})
+        title = "What this design cannot say"
+        found.append(Table("what_the_design_cannot_say", title, "And what would change that.", cannot))
+    return found

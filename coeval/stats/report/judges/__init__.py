@@ -1,1 +1,0 @@
-"""The sections that set judges beside people."""

@@ -1,0 +1,275 @@
+"""A methods paragraph, filled from the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from coeval.stats.agreement.clustered_agreement import PLUS_TWO, WORTH
+from coeval.stats.clusters import GROUPS
+from coeval.stats.frames import (
+    ASSISTED,
+    BLIND,
+    CROWD,
+    EVIDENCE,
+    EXPERT,
+    FIRST,
+    REASONS,
+    TEAM,
+    UNDRAFTED,
+    StudyFrames,
+)
+
+Document = Mapping[str, Any]
+UNDEFINED = "undefined"
+
+
+def methods_paragraph(study: StudyFrames, report: Document) -> str:
+    """Return a methods paragraph for a paper; every number is from ``report`` (``build_report``).
+
+    Sentences on what the study does not have (timing, a blind arm, a second judge) are left out.
+    """
+    sentences = (
+        _people(study, report),
+        _arms(study),
+        _agreement(report),
+        _actions(report),
+        _time(report),
+        _alignment(report),
+        _assistance(report),
+        _left_out(study),
+    )
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _people(study: StudyFrames, report: Document) -> str:
+    groups = list(study.group_of.values())
+    labels = {TEAM: "team member", EXPERT: "expert", CROWD: "crowd worker"}
+    kinds = [_count(groups.count(group), label) for group, label in labels.items() if group in groups]
+    scales = {f"{low:g} to {high:g}" for low, high in study.scales.values()}
+    scale = f"on a scale from {scales.pop()}" if len(scales) == 1 else "on the criteria's own scales"
+    counts, scored = report["agreement"], study.scored["instance"]
+    where = study.instances[study.instances["instance"].isin(scored)]
+    parts = [
+        _count(n, name)
+        for name, n in (
+            ("document", where["document"].replace("", None).nunique()),
+            ("system", where["system"].replace("", None).nunique()),
+        )
+        if n
+    ]
+    of = f" ({' by '.join(parts)})" if parts else ""
+    return (
+        f"{_count(report['annotators'], 'annotator')} ({' and '.join(kinds) or 'nobody yet'}) scored "
+        f"{_count(scored.nunique(), 'instance')}{of} by "
+        f"{_count(len(study.criteria), 'criterion', 'criteria')} {scale}: {_count(len(study.scored), 'score')} of "
+        f"{_count(report['units'], 'unit')} (an instance by a criterion), {counts['n_units']:,} of them scored "
+        f"by two or more."
+    )
+
+
+def _arms(study: StudyFrames) -> str:
+    arms = study.scored["arm"].value_counts()
+    if len(arms) == 1 and arms.index[0] in (ASSISTED, BLIND):
+        how = "with the model's draft" if arms.index[0] == ASSISTED else "without a draft"
+        return f"All scores were given {how} in view."
+    words = {
+        ASSISTED: "with the draft in view",
+        BLIND: "without it (blind arm)",
+        FIRST: "before and after seeing it",
+        EVIDENCE: "with the passages marked that it quotes",
+        REASONS: "with its lines of evidence in view",
+        UNDRAFTED: "before there was a draft",
+    }
+    parts = [
+        f"{arms[arm]:,} ({arms[arm] / len(study.scored):.0%}) {how}"
+        for arm, how in words.items()
+        if arm in arms
+    ]
+    return f"Of the scores, {', '.join(parts)}." if parts else ""
+
+
+def _agreement(report: Document) -> str:
+    agreement = report["agreement"]
+    headline, alphas = agreement["headline"], agreement["humans"]
+    if headline["value"] is None:
+        return f"Krippendorff's alpha is {UNDEFINED} for every criterion."
+    scores = headline["scores"]
+    pooled = headline["pooled"]
+    criteria = _count(headline["criteria"], "criterion", "criteria")
+    return (
+        f"Agreement is Krippendorff's ordinal alpha of {scores}: its mean over {criteria} is "
+        f"{_number(headline['value'])}{_interval(headline)}; pooled over all units, which differences between criteria "
+        f"inflate, it is {_number(pooled['value'])}{_interval(pooled)}. Of all scores pooled, nominal alpha is "
+        f"{_number(alphas['nominal'])}, interval alpha {_number(alphas['interval'])}, Gwet's AC2 (quadratic) "
+        f"{_number(agreement['ac2']['value'])} and percent agreement {_number(agreement['percent']['value'])}. "
+        f"{_sampling(headline)}"
+    )
+
+
+def _sampling(headline: Document) -> str:
+    """Return the sampling unit of the intervals and tests."""
+    if headline.get("ci_low") is None:
+        return ""
+    kind, n = headline["resampled"], headline["clusters"]
+    whole = {
+        "documents": "each with all its instances, criteria and systems",
+        "instances": "each with all its criteria",
+    }[kind]
+    rough = "; so few make them rough" if headline["few_clusters"] else ""
+    return (
+        f"Intervals are 95%, from leaving out one of {n:,} {kind} at a time, {whole} (jackknife, Student's t, extended "
+        f"by most of the estimated bias){_added(headline)}{rough}. Correlations are taken to Fisher's scale for it; of "
+        f"systems' means, and of systems' ranks, intervals are from drawing the {kind} anew (bootstrap), and speak of "
+        f"means over as many {kind}. Where statistics are no sums, many {kind} are left out in up to {GROUPS} groups. "
+        f"All of them speak of other {kind} scored by these annotators, not of other annotators; tests take the same "
+        "clusters as independent. Comparisons of judges, and the alternative annotator tests of criteria, are adjusted "
+        "by Holm's rule, the screen of annotators by that of Benjamini and Hochberg."
+    )
+
+
+def _added(headline: Document) -> str:
+    """Return whether units were added to the data of the interval, as few skewed scores ask for."""
+    if not str(headline.get("interval_kind", "")).endswith(PLUS_TWO):
+        return ""
+    return (
+        f", with two units added that each count {WORTH:g} (one of the rarest score, one split between it and the "
+        "commonest), as few skewed scores ask for"
+    )
+
+
+def _actions(report: Document) -> str:
+    overall, change = report["actions"]["overall"], report["score_change"]
+    if not overall["n"]:
+        return ""
+    rates = ", ".join(
+        f"{overall[action]:.1%} {past}"
+        for action, past in (
+            ("approve", "approved"),
+            ("revise", "revised"),
+            ("delete", "deleted"),
+            ("add", "added"),
+        )
+    )
+    sentence = f"Of {overall['n']:,} lines, {rates}."
+    if change["n"]:
+        sentence += (
+            f" Of {change['n']:,} drafted scores, {change['unchanged'] / change['n']:.1%} were kept, "
+            f"{change['raised'] / change['n']:.1%} raised and {change['lowered'] / change['n']:.1%} lowered."
+        )
+    return sentence
+
+
+def _time(report: Document) -> str:
+    time = report["time"]
+    if not time["n_timed"]:
+        return ""
+    return (
+        f"A criterion took {time['median_seconds']:.0f} s in the median (mean {time['mean_seconds']:.0f} s, "
+        f"{_number(time['mean_seconds_idle_cut'], 0)} s without spans over {time['idle_cut_seconds']:g} s; "
+        f"{_count(time['n_timed'], 'timed submission')})."
+    )
+
+
+def _alignment(report: Document) -> str:
+    alignment = report["alignment"]
+    sentences = []
+    for run in alignment["runs"]:
+        level = {
+            name: run["correlations_mean"][name]["kendall"] for name in ("dataset", "document", "system")
+        }
+        over = {
+            "dataset": "",
+            "document": f" (over {_count(run['correlations']['document']['groups_used'], 'document')})",
+            "system": f" (over {_count(run['correlations']['system']['groups_used'], 'system')})",
+        }
+        taus = ", ".join(
+            f"{_number(value['value'])}{_interval(value)} at {name} level{over[name]}"
+            for name, value in level.items()
+        )
+        sentence = (
+            f"The judge {run['label']} and the people's mean scores ({_labels(alignment)}) correlate, in the mean over "
+            f"criteria, with tau-b {taus}"
+        )
+        sentence += _alt_test(run)
+        sentences.append(sentence + ".")
+    if sentences and alignment["leaned"]:
+        sentences.append("These scores were given with a draft in view, which raises agreement with it.")
+    return " ".join(sentences)
+
+
+def _alt_test(run: Document) -> str:
+    """Return the alternative annotator test by criterion: which test, of how many people, items and clusters."""
+    tests = [part["alt_test"] for part in run["per_criterion"] if part["alt_test"]["passed"] is not None]
+    if not tests:
+        return ""
+    people, items, clusters = (
+        _span([n for test in tests for n in sizes(test)])
+        for sizes in (lambda t: [len(t["people"])], lambda t: t["n_items"], lambda t: t["n_clusters"])
+    )
+    count = run["alt_test_criteria"]
+    rates = ", ".join(_number(test["winning_rate"], 2) for test in tests)
+    return (
+        f"; the alternative annotator test was made by criterion with {people} people, each over {items} items in "
+        f"{clusters} independent clusters (RMSE, epsilon {tests[0]['epsilon']:g}, a {tests[0]['test']}, "
+        f"Benjamini-Yekutieli over people): its winning rates are {rates}, and by Holm's rule the judge may stand in "
+        f"for a person by {count['passed']} of {_count(count['tested'], 'criterion', 'criteria')}"
+    )
+
+
+def _span(sizes: list[int]) -> str:
+    """
+    >>> _span([3, 5, 4]), _span([3, 3])
+    ('3 to 5', '3')
+    """
+    low, high = min(sizes), max(sizes)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _labels(alignment: Document) -> str:
+    """Return which of the people's scores were used, and how many of each."""
+    kinds = {
+        "n_blind": f"{alignment['n_blind']:,} blind",
+        "n_first": f"{alignment['n_first']:,} given before the draft was shown",
+    }
+    return " and ".join(text for name, text in kinds.items() if alignment[name]) or alignment["labels"]
+
+
+def _assistance(report: Document) -> str:
+    section = report["assistance"]
+    parts = []
+    if section["adoption"]["value"] is not None:
+        parts.append(
+            f"With the draft in view, the share of scores equal to the draft's was "
+            f"{_number(section['adoption']['value'])}{_interval(section['adoption'])} higher than without it."
+        )
+    if section["pull"]["value"] is not None:
+        parts.append(
+            f"People moved {section['pull']['value']:.0%}{_interval(section['pull'])} of the way to a shifted "
+            f"score that was shown."
+        )
+    return " ".join(parts)
+
+
+def _left_out(study: StudyFrames) -> str:
+    missing, unscored = len(study.scores) - len(study.scored), len(study.drafts) - len(study.model_scores)
+    parts = []
+    if missing:
+        parts.append(_count(missing, "submission") + " without a score")
+    if unscored:
+        parts.append(_count(unscored, "draft") + " whose score could not be read")
+    return f"Left out: {' and '.join(parts)}." if parts else ""
+
+
+def _count(n: int, singular: str, plural: str = "") -> str:
+    return f"{n:,} {singular if n == 1 else plural or singular + 's'}"
+
+
+def _number(value: float | None, places: int = 3) -> str:
+    return UNDEFINED if value is None else f"{value:.{places}f}"
+
+
+def _interval(entry: Document) -> str:
+    if entry.get("ci_low") is None:
+        return ""
+    return f" [{entry['ci_low']:.3f}, {entry['ci_high']:.3f}]"

@@ -1,0 +1,384 @@
+"""One judge against people: the labels used, correlations, closeness, confusion, the alt-test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+
+from coeval.stats.estimates import FLAT, Estimate, Spelled, adjust_holm
+from coeval.stats.frames import ASSISTED, BLIND, FIRST, StudyFrames, once
+from coeval.stats.judges.alternative_annotator import AltTest, Labels, run_alt_test
+from coeval.stats.judges.closeness import PairwiseAccuracy, median_confusion, pairwise_accuracy
+from coeval.stats.judges.correlation import (
+    LEVELS,
+    Correlations,
+    Varied,
+    correlations,
+    group_codes,
+    interval_of,
+    spread_levels,
+    vary_groups,
+)
+from coeval.stats.judges.vector_correlation import METHODS
+from coeval.stats.rating_matrix import Numbers, Ratings, renumbered
+from coeval.stats.report.model_vs_model import Judge, human_means
+
+LEANED = "every score was given with the draft in view, and this needs scores given without it (blind or first arm)"
+NO_LABELS = "no person has scored anything"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The people's scores that judges are held against: ``kind`` says which, ``leaned`` if a draft was in view."""
+
+    scored: pd.DataFrame
+    kind: str
+    leaned: bool
+
+    def count(self, arm: str) -> int:
+        """Return the number of scores in an arm; for ``first`` the first scores, unless leaned."""
+        return int((self.scored["arm"] == arm).sum())
+
+
+@once
+def choose_labels(study: StudyFrames) -> Reference:
+    """Return blind and first scores, which no draft influenced, if there are any; else those of genuine drafts.
+
+    A person counts once for a unit.
+    """
+    unaided = study.unaided
+    if len(unaided):
+        arms = set(unaided["arm"])
+        return Reference(unaided, " and ".join(arm for arm in (BLIND, FIRST) if arm in arms), False)
+    genuine = study.genuine
+    return Reference(genuine, ASSISTED if len(genuine) else "none", len(genuine) > 0)
+
+
+# One judge against people: correlations, closeness, confusion, the alt-test, by criterion and overall.
+
+ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The number of units with this median of people and this score of the model; a median between two counts half."""
+
+    people: float
+    llm: float
+    n: float
+
+
+@dataclass(frozen=True)
+class MedianConfusion:
+    """The table of people's median scores against the model's scores."""
+
+    n: int
+    exact: Estimate
+    within_one: Estimate
+    bias: Estimate
+    mae: Estimate
+    reason: str | None
+    cells: list[Cell]
+
+
+@dataclass(frozen=True)
+class Consistency:
+    """The spread of the samples behind a draft's score, over ``n`` drafts."""
+
+    n: int
+    mean_sd: Estimate
+    identical: Estimate
+
+
+@dataclass(frozen=True)
+class Against:
+    """One run against people, over all criteria or one."""
+
+    n_units: int
+    correlations: Correlations
+    pairwise_accuracy: PairwiseAccuracy
+    confusion: MedianConfusion
+    alt_test: AltTest
+    alt_test_rounded: AltTest | None
+
+
+@dataclass(frozen=True)
+class AgainstCriterion:
+    """One run against people on one criterion; ``alt_test_p_holm`` is adjusted over all criteria."""
+
+    criterion: str
+    against: Against = field(metadata=FLAT)
+    alt_test_p_holm: float = float("nan")
+
+    @property
+    def stands_in(self) -> bool:
+        """Return whether the model may replace a person on this criterion, adjusted for the number of criteria."""
+        return self.alt_test_p_holm <= ALPHA
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean over criteria of each correlation, its interval over clusters, and over how many criteria it is."""
+
+    pearson: Spelled
+    spearman: Spelled
+    kendall: Spelled
+    n_criteria: int
+
+    def of(self, method: str) -> Spelled:
+        """One of the three coefficients."""
+        return {"pearson": self.pearson, "spearman": self.spearman, "kendall": self.kendall}[method]
+
+
+@dataclass(frozen=True)
+class MeanCorrelations:
+    """The headline of a judge: correlations within criteria, averaged, at each level.
+
+    Pooled over criteria, a judge that knows no more than how high each criterion scores correlates with people.
+    """
+
+    dataset: Mean
+    document: Mean
+    system: Mean
+
+    def of(self, level: str) -> Mean:
+        """One of the three levels."""
+        return {"dataset": self.dataset, "document": self.document, "system": self.system}[level]
+
+
+@dataclass(frozen=True)
+class AltCriteria:
+    """The number of criteria that pass the alt-test (``passed``, by Holm's rule at .05), and of those tested."""
+
+    passed: int
+    tested: int
+
+
+@dataclass(frozen=True)
+class JudgeRow:
+    """A run of drafts against people: over all criteria pooled, the mean over them, and by each."""
+
+    run: str
+    label: str
+    shown: bool
+    against: Against = field(metadata=FLAT)
+    correlations_mean: MeanCorrelations
+    correlation_intervals: Mapping[str, Mapping[str, Spelled]]
+    consistency: Consistency
+    per_criterion: list[AgainstCriterion]
+    alt_test_criteria: AltCriteria
+
+
+def judge_row(
+    study: StudyFrames, reference: Reference, people: Ratings, judge: Judge, epsilon: float
+) -> JudgeRow:
+    model, width = judge.scores, max(len(study.criteria), 1)
+    met = _met(study, reference, model)
+    whole, without = _spread(study, met)
+    parts, tables = [], []
+    for k, criterion in enumerate(study.criteria):
+        own = model[model.index % width == k]
+        correlated, table = _spread(study, met[met["unit"] % width == k], met)
+        parts.append(
+            AgainstCriterion(criterion, _against(study, reference, people, own, epsilon, correlated, k))
+        )
+        tables.append((correlated, table))
+    parts = _adjusted(parts)
+    return JudgeRow(
+        run=judge.run,
+        label=judge.label,
+        shown=judge.shown,
+        against=_against(study, reference, people, model, epsilon, whole),
+        correlations_mean=_mean_over_criteria(study, met, tables),
+        correlation_intervals={
+            level: {method: Spelled(whole.of(level).of(method), ("p_value", "n")) for method in METHODS}
+            for level in LEVELS
+        },
+        consistency=_consistency(study, judge.run),
+        per_criterion=parts,
+        alt_test_criteria=AltCriteria(
+            sum(part.stands_in for part in parts),
+            sum(part.against.alt_test.passed is not None for part in parts),
+        ),
+    )
+
+
+def _adjusted(parts: Sequence[AgainstCriterion]) -> list[AgainstCriterion]:
+    """Return the criteria with the alt-tests' p-values adjusted for how many criteria are tested."""
+    adjusted = adjust_holm([part.against.alt_test.p_value for part in parts])
+    return [replace(part, alt_test_p_holm=p) for part, p in zip(parts, adjusted, strict=True)]
+
+
+def _met(study: StudyFrames, reference: Reference, model: pd.Series[float]) -> pd.DataFrame:
+    """Return the units that both people and the model scored: ``unit, human, llm, document, system`` and a ``group``.
+
+    The group of clusters is dealt over all criteria, so that each is left out with all of them.
+    """
+    items = human_means(reference.scored)
+    both = items.index.intersection(model.index).to_numpy(dtype=np.int64)
+    where = study.units.iloc[both]
+    clusters = study.clusters.of(both) if len(both) else study.clusters
+    return pd.DataFrame(
+        {
+            "unit": both,
+            "human": items[both].to_numpy(dtype=float),
+            "llm": model[both].to_numpy(dtype=float),
+            "document": where["document"].to_numpy(dtype=object),
+            "system": where["system"].to_numpy(dtype=object),
+            "group": clusters.groups() if len(both) else np.zeros(0, dtype=np.int64),
+        }
+    )
+
+
+def _spread(
+    study: StudyFrames, met: pd.DataFrame, whole: pd.DataFrame | None = None
+) -> tuple[Correlations, Varied]:
+    """Return the correlations with intervals over clusters, and their values of other groups of clusters."""
+    human, llm = met["human"].to_numpy(), met["llm"].to_numpy()
+    point = correlations(human, llm, met["document"], met["system"])
+    varied = vary_groups(
+        human,
+        llm,
+        group_codes(met["document"], len(met), "document"),
+        group_codes(met["system"], len(met), "system"),
+        met["group"].to_numpy(dtype=np.int64),
+        int((met if whole is None else whole)["group"].max()) + 1 if len(met) else 0,
+    )
+    clusters = len(np.unique(study.clusters.code[met["unit"].to_numpy(dtype=np.int64)])) if len(met) else 0
+    return spread_levels(point, varied, study.clusters.kind, clusters), varied
+
+
+def _mean_over_criteria(
+    study: StudyFrames, met: pd.DataFrame, tables: Sequence[tuple[Correlations, Varied]]
+) -> MeanCorrelations:
+    """The mean over the criteria that have a correlation, each group of clusters left out of all of them at once."""
+    clusters = len(np.unique(study.clusters.code[met["unit"].to_numpy(dtype=np.int64)])) if len(met) else 0
+    levels = {}
+    for place, level in enumerate(LEVELS):
+        means, used = {}, 0
+        for k, method in enumerate(METHODS):
+            known = [
+                (correlated.of(level).of(method), table.of(place, k))
+                for correlated, table in tables
+                if correlated.of(level).of(method).defined
+            ]
+            used = len(known)
+            if not known:
+                reasons = [correlated.of(level).of(method).reason for correlated, _ in tables]
+                means[method] = Spelled(Estimate.undefined(reasons[0] or NO_LABELS if reasons else NO_LABELS))
+                continue
+            value = float(np.mean([coefficient for coefficient, _ in known]))
+            # a criterion that no item of the group belongs to is as it was without the group
+            varied = np.mean(
+                [np.where(np.isnan(row), coefficient, row) for coefficient, row in known], axis=0
+            )
+            interval = interval_of(place, value, varied, study.clusters.kind, clusters)
+            means[method] = Spelled(Estimate(value, **interval), ("p_value",))
+        levels[level] = Mean(**means, n_criteria=used)
+    return MeanCorrelations(**levels)
+
+
+def _against(
+    study: StudyFrames,
+    reference: Reference,
+    people: Ratings,
+    model: pd.Series[float],
+    epsilon: float,
+    correlated: Correlations,
+    criterion: int | None = None,
+) -> Against:
+    """One run against people, over all criteria or one."""
+    items = human_means(reference.scored)
+    both = items.index.intersection(model.index)
+    where = study.units.iloc[both]
+    human, machine = items[both].to_numpy(), model[both].to_numpy(dtype=float)
+    plain, rounded = _alt_tests(study, reference, model, epsilon)
+    return Against(
+        n_units=len(both),
+        correlations=correlated,
+        pairwise_accuracy=pairwise_accuracy(human, machine, _document_of(study, where)),
+        confusion=_confusion(study, people, model, criterion),
+        alt_test=plain,
+        alt_test_rounded=rounded,
+    )
+
+
+def _document_of(study: StudyFrames, where: pd.DataFrame) -> Numbers | None:
+    """Return a number for each document and criterion, within which pairs are compared; nan if none is named."""
+    documents, width = group_codes(where["document"], len(where), "document"), max(len(study.criteria), 1)
+    if documents is None:
+        return None
+    return np.where(documents < 0, np.nan, documents * width + where.index.to_numpy() % width)
+
+
+def _confusion(
+    study: StudyFrames, people: Ratings, model: pd.Series[float], criterion: int | None
+) -> MedianConfusion:
+    width = max(len(study.criteria), 1)
+    places = np.asarray(people.units, dtype=np.int64)
+    own = places % width == criterion if criterion is not None else np.ones(len(places), dtype=bool)
+    scores = model.reindex(places).to_numpy(dtype=float, copy=True)
+    scores[~own] = np.nan
+    confusion = median_confusion(people, scores)
+    table = confusion.table
+    cells = [
+        Cell(float(people_score), float(model_score), float(table.loc[people_score, model_score]))
+        for people_score in table.index
+        for model_score in table.columns
+    ]
+    return MedianConfusion(
+        confusion.n,
+        confusion.exact,
+        confusion.within_one,
+        confusion.bias,
+        confusion.mae,
+        confusion.reason,
+        cells,
+    )
+
+
+def _alt_tests(
+    study: StudyFrames, reference: Reference, model: pd.Series[float], epsilon: float
+) -> tuple[AltTest, AltTest | None]:
+    """Return the alt-test on the model's scores and, if they are not whole, also on rounded scores."""
+    if reference.leaned or not len(reference.scored):
+        nothing = Estimate.undefined(LEANED if reference.leaned else NO_LABELS)
+        return AltTest(nothing, None, nothing, epsilon, reason=nothing.reason), None
+    labels = _labels(study, reference.scored, model)
+    plain = run_alt_test(labels, epsilon, "rmse")
+    whole = np.round(labels.machine.astype(float))
+    if (whole == labels.machine).all():
+        return plain, None
+    rounded = run_alt_test(replace(labels, machine=whole), epsilon, "rmse")
+    return plain, replace(rounded, model_scores="rounded")
+
+
+def _labels(study: StudyFrames, scored: pd.DataFrame, model: pd.Series[float]) -> Labels:
+    """Return the people's scores of the units that two of them and the model scored."""
+    sizes = scored.groupby("unit")["score"].transform("size")
+    kept = scored[(sizes > 1) & scored["unit"].isin(model.index)]
+    items, item = renumbered(kept["unit"].to_numpy(dtype=np.int64))
+    who = renumbered(scored["who"].to_numpy(dtype=np.int64))[0]
+    return Labels(
+        [study.annotators[k] for k in who],
+        np.searchsorted(who, kept["who"]),
+        item,
+        kept["score"].to_numpy(dtype=float),
+        model[items].to_numpy(dtype=float),
+        int(scored["unit"].nunique()) - len(items),
+        study.clusters.code[items.astype(np.int64)],
+    )
+
+
+def _consistency(study: StudyFrames, run: str) -> Consistency:
+    """Return the spread of the samples behind a draft's score."""
+    spread = (
+        study.model_scores.loc[study.model_scores["run"].astype(str) == run, "spread"].dropna().astype(float)
+    )
+    if spread.empty:
+        nothing = Estimate.undefined("this run has one sample of each draft")
+        return Consistency(0, nothing, nothing)
+    return Consistency(len(spread), Estimate(spread.mean()), Estimate((spread == 0).mean()))

@@ -1,0 +1,347 @@
+"""The CoEval paper's tables, and related tables for reviewers, from a study's report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from coeval.stats.actions import ACTIONS, BEHAVIOURS, KINDS, action_rates
+from coeval.stats.estimates import plain
+from coeval.stats.frames import StudyFrames
+from coeval.stats.report.document import build_report, list_tables
+from coeval.stats.report.tables import Table
+
+Document = Mapping[str, Any]
+
+
+def paper_tables(
+    study: StudyFrames, report: Document | None = None, votes: pd.DataFrame | None = None
+) -> list[Table]:
+    """Return every table of the study, in the paper's order.
+
+    Parameters
+    ----------
+    report : the document of ``build_report``, if it is at hand; else it is built.
+    votes : the votes on proposed criteria (``action``, optionally ``n``), for the first table.
+
+    Returns
+    -------
+    list of Table
+        Criteria actions (with votes), evaluation actions, score changes, agreement, pairwise agreement, time,
+        mean pairwise correlations, the four behaviours, score distributions, systems, judges, the effect of
+        assistance, and what further sections bring; a table without a row is left out.
+    """
+    document = build_report(study) if report is None else report
+    tables = [make(document) for make in _MAKERS]
+    own = list_tables(study, replicates=document["replicates"], seed=document["seed"])
+    tables += [table for _, table in own]
+    if votes is not None:
+        tables.insert(0, _criteria_actions(votes))
+    return [table for table in tables if len(table.frame)]
+
+
+def _criteria_actions(votes: pd.DataFrame) -> Table:
+    rates = plain(action_rates(votes).overall)
+    return Table(
+        "criteria_actions",
+        "Actions on proposed criteria",
+        "Shares of all votes (paper, table 5).",
+        _frame([rates], ("n", *ACTIONS)),
+    )
+
+
+def _evaluation_actions(document: Document) -> Table:
+    rows = [{"lines": kind, **document["actions"][kind]} for kind in ("overall", *KINDS)]
+    return Table(
+        "evaluation_actions",
+        "Actions on drafted evaluations",
+        "Shares of the lines of assisted submissions (paper, table 6).",
+        _frame(rows, ("lines", "n", *ACTIONS)),
+    )
+
+
+def _score_changes(document: Document) -> Table:
+    change = document["score_change"]
+    rows = [*change["per_criterion"], {**change, "criterion": "all"}]
+    return Table(
+        "score_changes",
+        "Changes of the drafted scores",
+        f"Assisted submissions with both scores; {change['n_left_out']} without and "
+        f"{change['n_sown_left_out']} shown a wrong score on purpose are left out.",
+        _frame(rows, ("criterion", "n", "raised", "lowered", "unchanged", "mean_change")),
+    )
+
+
+def _agreement(document: Document) -> Table:
+    agreement = document["agreement"]
+    pooled = {"criterion": "all", **agreement, **agreement["intervals"]["humans"]["ordinal"]}
+    headline = agreement["headline"]
+    mean = {
+        **headline,
+        "criterion": f"mean over criteria ({headline['scores']})",
+        "ordinal": headline["value"],
+    }
+    rows = [mean] + [
+        {**row, **row["humans"], "ac2": row["ac2"]["value"], "percent": row["percent"]["value"]}
+        for row in (*agreement["per_criterion"], pooled)
+    ]
+    kind = headline.get("resampled") or "clusters"
+    return Table(
+        "agreement",
+        "Agreement between people",
+        f"Krippendorff's alpha; 95% interval of ordinal alpha from leaving out one of the {kind} at a time, for these "
+        "people; share of replicates below .667; quadratic AC2 and percent agreement beside it. All: the criteria "
+        "pooled.",
+        _frame(
+            rows,
+            (
+                "criterion",
+                "n_units",
+                "n_annotators",
+                "nominal",
+                "ordinal",
+                "interval",
+                "ci_low",
+                "ci_high",
+                "clusters",
+                "p_below_667",
+                "ac2",
+                "percent",
+            ),
+        ),
+    )
+
+
+def _pairwise(document: Document) -> Table:
+    return Table(
+        "pairwise",
+        "Agreement of every two raters",
+        "Krippendorff's alpha over the units both scored; interval of ordinal alpha from leaving out clusters; "
+        "the model is called llm (paper, figures 3 to 5).",
+        _frame(
+            document["agreement"]["pairwise"],
+            ("a", "b", "n", "nominal", "ordinal", "interval", "ci_low", "ci_high", "cohen", "percent"),
+        ),
+    )
+
+
+def _time(document: Document) -> Table:
+    time = document["time"]
+    frame = _frame(
+        time["per_criterion"],
+        ("criterion", "n", "mean_seconds", "median_seconds", "mean_seconds_idle_cut", "mean_active_seconds"),
+    )
+    return Table(
+        "time",
+        "Seconds a criterion",
+        f"{time['n_untimed']} untimed submissions left out. Idle cut: spans up to "
+        f"{time['idle_cut_seconds']:g} s (paper, figure 8).",
+        frame if time["n_timed"] else frame.iloc[:0],
+    )
+
+
+def _sample_time(document: Document) -> Table:
+    time, sample = document["time"], document["time"]["minutes_per_sample"]
+    row = {
+        "samples": sample["n"],
+        "mean_minutes": sample["mean"],
+        "median_minutes": sample["median"],
+        "mean_minutes_up_to_15": sample["mean_up_to_15_minutes"],
+        "mean_minutes_up_to_30": sample["mean_up_to_30_minutes"],
+    }
+    return Table(
+        "time_per_sample",
+        "Minutes a sample",
+        "One person's whole work on one instance, its timed criteria together (paper, table 7).",
+        _frame([row] if time["n_timed"] else [], tuple(row)),
+    )
+
+
+def _correlations(document: Document) -> Table:
+    means = document["alignment"]["mean_pairwise_correlations"]
+    rows = [{"raters": _RATERS[name], **entry} for name, entry in means.items() if entry["n_pairs"]]
+    return Table(
+        "pairwise_correlations",
+        "Mean correlation of two raters",
+        "Over all units two raters share; tau is tau-b (paper, table 8).",
+        _frame(rows, ("raters", "n_pairs", "pearson", "spearman", "kendall")),
+    )
+
+
+def _behaviours(document: Document) -> Table:
+    rows = [
+        {"arm": arm, "behaviour": name, "n": entry[name]["n"], "of": entry["n"], "rate": entry[name]["rate"]}
+        for arm in ("assisted", "blind", "first")
+        if (entry := document["behaviour"][arm])["n"]
+        for name in ("correction", "scrutiny", "subjectivity", "outlier")
+    ]
+    rules = "; ".join(f"{name}: {rule}" for name, rule in BEHAVIOURS.items())
+    return Table(
+        "behaviours",
+        "Correction, scrutiny, subjectivity, outlier",
+        f"By rules of our own: {rules}. The blind arm is held against the withheld draft. The paper's table 9 counts "
+        "the same four names by judgment, and its data is not released.",
+        _frame(rows, ("arm", "behaviour", "n", "of", "rate")),
+    )
+
+
+def _distributions(document: Document) -> Table:
+    rows = document["behaviour"]["distributions"]
+    return _shares_table(
+        "distributions",
+        "Scores by source",
+        "How often each score was given, over all criteria (paper, figures 6 and 7).",
+        [{**row, "system": row["system"] or "all"} for row in rows],
+        "system",
+    )
+
+
+def _distributions_by_criterion(document: Document) -> Table:
+    return _shares_table(
+        "distributions_by_criterion",
+        "Scores by source and criterion",
+        "How often each score was given, over all systems (paper, figure 2).",
+        document["behaviour"]["distributions_by_criterion"],
+        "criterion",
+    )
+
+
+def _shares_table(name: str, title: str, note: str, shares: Sequence[Mapping[str, Any]], by: str) -> Table:
+    scores = sorted({score for row in shares for score in row["counts"]}, key=float)
+    rows = [{**row, **dict.fromkeys(scores, 0), **row["counts"]} for row in shares]
+    columns = ("source", by, "n", "mean", *scores) if len(scores) <= 20 else ("source", by, "n", "mean")
+    return Table(name, title, note, _frame(rows, columns))
+
+
+def _systems(document: Document) -> Table:
+    rows = [
+        {
+            **row,
+            "prediction_powered": row["prediction_powered"]["value"],
+        }
+        for row in document["systems"]
+    ]
+    return Table(
+        "systems",
+        "Systems compared",
+        "Mean scores; interval of the people's mean from leaving out clusters, for these people; rank by it, with the "
+        "middle 95% of its ranks when the clusters are drawn anew.",
+        _frame(
+            rows,
+            (
+                "system",
+                "n",
+                "human_mean",
+                "ci_low",
+                "ci_high",
+                "rank",
+                "rank_low",
+                "rank_high",
+                "llm_mean",
+                "n_llm",
+                "prediction_powered",
+            ),
+        ),
+    )
+
+
+def _judges(document: Document) -> Table:
+    alignment = document["alignment"]
+    rows = []
+    for run in alignment["runs"]:
+        means = {
+            level: {name: entry["value"] for name, entry in values.items() if name != "n_criteria"}
+            for level, values in run["correlations_mean"].items()
+        }
+        mean = {"criterion": "mean", "n_units": run["n_units"], "correlations": means, "alt_test": {}}
+        for part in (*run["per_criterion"], mean, {**run, "criterion": "all"}):
+            levels = {
+                f"{level}_{name}": part["correlations"][level][name]
+                for level in ("dataset", "document", "system")
+                for name in ("pearson", "spearman", "kendall")
+            }
+            rows.append(
+                {
+                    "run": run["label"],
+                    "criterion": part["criterion"],
+                    "n": part["n_units"],
+                    **levels,
+                    "winning_rate": part["alt_test"].get("winning_rate"),
+                    "advantage": part["alt_test"].get("advantage_probability"),
+                    "alt_test_p_holm": part.get("alt_test_p_holm"),
+                }
+            )
+    columns = list(rows[0]) if rows else ["run"]
+    return Table(
+        "judges",
+        "Judges against people",
+        f"People's mean score of a unit, from {alignment['labels']} scores; alt-test with RMSE, "
+        f"epsilon {alignment['epsilon']:g}, Benjamini-Yekutieli, p adjusted over criteria "
+        "(Holm). All: the criteria pooled; mean: their mean.",
+        _frame(rows, columns),
+    )
+
+
+def _assistance(document: Document) -> Table:
+    section = document["assistance"]
+    rows = [
+        {"estimate": name, **section[name]}
+        for name in ("adoption", "distance", "pull", "alpha_difference")
+        if section[name]["value"] is not None
+    ]
+    caught = section["sown"]["caught"]
+    if caught["value"] is not None:
+        rows.append({"estimate": "caught wrong scores", **caught})
+    return Table(
+        "assistance",
+        "The effect of assistance",
+        "Assisted minus blind: share of scores equal to the draft's, mean distance from it, ordinal alpha; "
+        "pull: share of the way to a shifted shown score. Intervals from leaving out clusters, for these people; the "
+        "last two columns hold for people like these.",
+        _frame(
+            rows, ("estimate", "value", "ci_low", "ci_high", "p_value", "people_ci_low", "people_ci_high")
+        ),
+    )
+
+
+_RATERS = {
+    "people": "people",
+    "llm": "model and person",
+    "people_assisted": "people, assisted",
+    "llm_assisted": "model and person, assisted",
+    "people_blind": "people, blind",
+    "llm_blind": "model and person, blind",
+}
+
+_MAKERS: Sequence[Callable[[Document], Table]] = (
+    _evaluation_actions,
+    _score_changes,
+    _agreement,
+    _pairwise,
+    _time,
+    _sample_time,
+    _correlations,
+    _behaviours,
+    _distributions,
+    _distributions_by_criterion,
+    _systems,
+    _judges,
+    _assistance,
+)
+
+
+def _frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
+    frame = pd.DataFrame(
+        [{column: row.get(column) for column in columns} for row in rows], columns=list(columns), dtype=object
+    )
+    return frame.apply(_typed)
+
+
+def _typed(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return counts as whole numbers, even if some are missing, and other numbers unchanged."""
+    known = column.dropna()
+    if len(known) and all(type(value) is int for value in known):
+        return column.astype("Int64")
+    return column.infer_objects()

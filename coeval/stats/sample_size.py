@@ -1,0 +1,456 @@
+"""The number of documents and people that a study needs, before a pilot's end and while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from coeval.lazy import special
+from coeval.stats.agreement.clustered_agreement import mean_alpha
+from coeval.stats.agreement.components import variance_components
+from coeval.stats.clusters import DOCUMENTS, Clusters, sums_interval
+from coeval.stats.draft_effects import draft_effects
+from coeval.stats.estimates import Estimate
+from coeval.stats.frames import ASSISTED, BLIND, StudyFrames
+from coeval.stats.rating_matrix import Numbers, encode_ratings
+from coeval.stats.report.agreement import people_alphas
+from coeval.stats.report.assistance import scored_with_clusters
+from coeval.stats.report.raters import reliability_section
+
+# The number of documents for an interval of a given width, or a difference of a given size.
+
+MOST = 100_000
+"""Largest number of documents in an answer."""
+
+POWER = 0.8
+
+
+@dataclass(frozen=True)
+class Needed:
+    """The approximate number of documents; ``low`` and ``high`` assume that the pilot's spread was too high or low.
+
+    ``documents`` is None if more than ``MOST`` are needed.
+    """
+
+    documents: int | None
+    low: int | None
+    high: int | None
+
+
+def documents_for_width(se: float, documents: int, width: float, confidence: float = 0.95) -> Needed:
+    """Return the number of documents for an interval of +-``width``, from the standard error in a pilot.
+
+    The error falls with the root of the number of documents; the interval is Student's t.
+
+    Parameters
+    ----------
+    se : the standard error over the pilot's documents, whose number is ``documents``.
+    width : half of the interval that is wanted, above 0.
+
+    >>> documents_for_width(0.05, 25, 0.05)
+    Needed(documents=99, low=72, high=150)
+    """
+    tail = (1 + confidence) / 2
+    return _needed(se, documents, width, lambda df: special.stdtrit(df, tail))
+
+
+def documents_for_difference(
+    se: float, documents: int, points: float, *, power: float = POWER, confidence: float = 0.95
+) -> Needed:
+    """Return the number of documents that detect a difference of ``points``, two-sided, with this ``power``.
+
+    Parameters
+    ----------
+    se : the standard error of the difference over the pilot's documents, whose number is ``documents``.
+
+    >>> documents_for_difference(0.1, 20, 0.3).documents
+    20
+    """
+    tail = (1 + confidence) / 2
+    return _needed(se, documents, points, lambda df: special.stdtrit(df, tail) + special.stdtrit(df, power))
+
+
+def _needed(se: float, documents: int, width: float, reach: Callable[[Any], Any]) -> Needed:
+    """Return the needed number; ``reach`` maps degrees of freedom to the standard errors that must fit the width."""
+    if not width > 0:
+        raise ValueError(f"A width of {width:g} needs endless documents; choose one above 0.")
+    if documents < 2 or not se > 0:
+        return Needed(None, None, None)
+    sizes = np.arange(2, MOST + 1)
+    steps = reach(sizes - 1) / np.sqrt(sizes)
+    df = documents - 1
+    spread = [np.sqrt(df / special.chdtri(df, tail)) for tail in (0.1, 0.9)]
+
+    def smallest(error: float) -> int | None:
+        enough = np.flatnonzero(steps * error * np.sqrt(documents) <= width)
+        return int(sizes[enough[0]]) if len(enough) else None
+
+    return Needed(smallest(se), smallest(se * spread[0]), smallest(se * spread[1]))
+
+
+def people_for(item: float, person: float, residual: float, phi: float) -> int | None:
+    """Return the number of people whose mean is dependable to ``phi``, from variance components, or None.
+
+    >>> people_for(2.56, 5.24, 1.02, 0.8)
+    10
+    """
+    if not item > 0 or not 0 < phi < 1:
+        return None
+    return max(1, int(np.ceil(phi / (1 - phi) * (person + residual) / item - 1e-9)))
+
+
+# An interval that holds however often one looks: for a study that stops when it knows enough.
+
+FIRST = 10
+"""With fewer documents, the asymptotic sequence has not begun: its width is infinite."""
+
+BETS = np.array([0.01, 0.03, 0.07, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99])
+"""The shares of a gambler's capital in each bet.
+
+Large shares learn much from few documents; small shares learn from many documents that differ widely.
+"""
+
+HALVINGS = 30
+"""The number of halvings in the search for a limit: far more exact than any displayed number."""
+
+
+def betting_interval(
+    values: Numbers, low: float, high: float, confidence: float = 0.95
+) -> tuple[float, float]:
+    """Return a confidence sequence for the mean of bounded values, valid at every look.
+
+    A gambler bets that the mean is above (or below) m. If m is the true mean, the capital multiplies by the inverse of
+    the error rate only as rarely as that rate, however often one looks. The limits are the means against which nobody
+    wins that much. This needs no normal distribution and no least number of values: an asymptotic sequence of ten
+    values that are nearly all alike is far too narrow, since the rare large ones have not come yet.
+
+    Parameters
+    ----------
+    values : independent values of one distribution; their order does not matter.
+    low, high : no value can be outside of these.
+
+    Source: Waudby-Smith and Ramdas 2024, Estimating means of bounded random variables by betting, section 5 and
+    appendix B (a mixture of gamblers who stake constant shares, one side at a time).
+
+    >>> values = np.repeat([0.0, 1.0], [30, 10])
+    >>> [round(limit, 3) for limit in betting_interval(values, -4, 4)]
+    [-0.269, 0.715]
+    """
+    if not len(values):
+        return low, high
+    scaled = np.clip((np.asarray(values, dtype=float) - low) / (high - low), 0.0, 1.0)
+    tail = (1 - confidence) / 2
+    lower, upper = _lower_limit(scaled, tail), 1 - _lower_limit(1 - scaled, tail)
+    return low + (high - low) * lower, low + (high - low) * upper
+
+
+def _lower_limit(values: Numbers, tail: float) -> float:
+    """Return the least mean in [0, 1] against which the gamblers who bet on a larger one have not won ``1 / tail``."""
+    distinct, times = np.unique(values, return_counts=True)
+    low, high = 0.0, float(values.mean())
+    for _ in range(HALVINGS):
+        mean = (low + high) / 2
+        if not mean > 0:
+            return low
+        # each gambler's capital falls as the mean rises, so one point parts those that are won from those that are not
+        capital = np.log1p(BETS[:, None] * (distinct / mean - 1)) @ times
+        most = float(capital.max())
+        won = most + np.log(np.exp(capital - most).mean()) >= -np.log(tail)
+        low, high = (mean, high) if won else (low, mean)
+    return low
+
+
+def sequence_width(se: float, documents: int, planned: int, confidence: float = 0.95) -> float:
+    """Return half the width of a confidence sequence, which is valid at every look with the given chance.
+
+    An asymptotic confidence sequence with the normal mixture's boundary, as many documents as ``planned`` being where
+    it is narrowest; widened as Student's t is against the normal, since the error is estimated from few documents.
+
+    Parameters
+    ----------
+    se : the standard error over the documents there are (the jackknife's); their number is ``documents``.
+    planned : how many documents the study plans for.
+
+    Source: Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas 2024, Time-uniform central limit theory and asymptotic
+    confidence sequences, theorem 2.2.
+
+    >>> round(sequence_width(0.1, 40, 40), 3), sequence_width(0.1, 5, 40)
+    (0.313, inf)
+    """
+    if documents < FIRST or np.isnan(se):
+        return float("inf")
+    alpha = 1 - confidence
+    tuned = (-2 * np.log(alpha) + np.log(-2 * np.log(alpha)) + 1) / max(planned, FIRST)
+    grown = documents * tuned + 1
+    boundary = np.sqrt(2 * grown / (documents**2 * tuned) * np.log(np.sqrt(grown) / alpha))
+    tail = 1 - alpha / 2
+    wide = special.stdtrit(documents - 1, tail) / special.ndtri(tail)
+    return float(se * np.sqrt(documents) * boundary * wide)
+
+
+# What a plan rests on: the spread that a pilot's scores show, or the one that is assumed before there
+# are any.
+
+SIMULATED = 300
+"""Documents of a simulated study: enough that its own spread hardly shows in the plan."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The difference between systems ``a`` and ``b``, with its error over ``documents``.
+
+    ``gaps`` are the differences within each document that has both, each document counting once.
+    """
+
+    a: str
+    b: str
+    value: Estimate
+    documents: int
+    gaps: Numbers
+
+
+@dataclass(frozen=True)
+class ArmSpread:
+    """The error of adoption (P(score = draft), assisted minus blind) over ``documents``.
+
+    ``blind`` of the scores were given without the draft; ``of_shown`` and ``of_blind`` are the variances of one score.
+    """
+
+    se: float
+    documents: int
+    blind: float
+    of_shown: float
+    of_blind: float
+
+    def needed(self, share: float, width: float) -> Needed:
+        """Return how many documents give adoption to +-``width`` where this share of the scores is blind."""
+        here, there = (self.of_shown / (1 - at) + self.of_blind / at for at in (self.blind, share))
+        return documents_for_width(self.se * float(np.sqrt(there / here)), self.documents, width)
+
+
+def arm_spread(scores: Any, kind: str = DOCUMENTS) -> ArmSpread | None:
+    """Return the error of adoption that these scores show (as ``draft_effects`` takes them); None without two arms."""
+    found = draft_effects(scores).adoption
+    se = float(found.details.get("se", np.nan))
+    if not found.defined or not se > 0:
+        return None
+    frame = pd.DataFrame(scores)
+    same = (frame["score"] == frame["draft_score"])[frame["draft_score"].notna()]
+    shares = [float(same[frame["arm"] == arm].mean()) for arm in (ASSISTED, BLIND)]
+    # a share of 0 or 1 in a small pilot does not say that nobody will ever differ
+    shown, blind = (max(share * (1 - share), 0.05) for share in shares)
+    part = found.n_blind / (found.n_blind + found.n_assisted)
+    return ArmSpread(se, int(found.clusters), float(part), shown, blind)
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """The data for planning.
+
+    ``scored`` documents (of kind ``kind``) have a score. Those with scores of two people, ``documents`` many, gave the
+    alpha, the mean over criteria, and the differences of systems;
+    ``item``, ``person`` and ``residual`` are the variance components of one criterion, the mean over criteria.
+    """
+
+    source: str
+    kind: str
+    scored: int
+    documents: int
+    alpha: Estimate
+    differences: list[Difference]
+    item: float
+    person: float
+    residual: float
+    reach: float
+    """The largest difference of two scores that the scale allows."""
+    scores: str = ""
+    """The scores behind alpha; the differences and components use all scores."""
+    arms: ArmSpread | None = None
+    """How exactly the scores tell how much oftener people give the draft's score when they see it."""
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """An assumed study: the numbers of everything, and the standard deviation of each component of a score.
+
+    ``document`` is shared by all scores of a document, ``system`` by those of a system's output for it, ``criterion``
+    by those of a document by a criterion, ``person`` by all of a person's, ``noise`` by none.
+    """
+
+    systems: int = 2
+    criteria: int = 4
+    people: int = 3
+    document: float = 0.7
+    system: float = 0.4
+    criterion: float = 0.4
+    person: float = 0.3
+    noise: float = 0.6
+    low: int = 1
+    high: int = 5
+
+
+def pilot_of(study: StudyFrames) -> Pilot:
+    """Return the spread of a study's own scores so far."""
+    headline = people_alphas(study, replicates=0).headline
+    alpha = headline.mean.value
+    parts = [part.components for part in reliability_section(study).per_criterion]
+    known = [part for part in parts if part.item.defined]
+    shares = [
+        float(np.mean([getattr(part, name) for part in known])) if known else np.nan
+        for name in ("item", "person", "residual")
+    ]
+    scored, documents = study.clusters.of(study.scored["unit"]).n, int(alpha.details.get("clusters", 0))
+    known_so_far = ("scores", study.clusters.kind, scored, documents, alpha, _differences(study))
+    reach = max((high - low for low, high in study.scales.values()), default=np.nan)
+    arms = arm_spread(scored_with_clusters(study))
+    return Pilot(*known_so_far, shares[0], shares[1], shares[2], reach, headline.scores, arms)
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The pilot of the documents that all planned people have finished.
+
+    People differ in care. Where they come one after another, a document's mean moves with each of them, and no
+    interval of the unfinished ones holds. ``asked`` are the only instances that people are asked for; all where empty.
+    """
+
+    people: int
+    asked: frozenset[str] = frozenset()
+
+    def __call__(self, study: StudyFrames) -> Pilot:
+        """Return the results from the scores of these documents alone."""
+        names = study.units["instance"]
+        wanted = names.isin(self.asked).to_numpy() if self.asked else np.ones(len(names), dtype=bool)
+        raters = np.bincount(study.scored["unit"], minlength=len(names))
+        lacking = study.clusters.code[wanted & (raters < max(self.people, 1))]
+        begun = study.clusters.code[study.scored["unit"].to_numpy(dtype=np.int64)]
+        # ``scored`` has the rows of ``scores`` that have a score, in their order
+        kept = study.scores[study.scores["score"].notna()][~np.isin(begun, lacking)]
+        return pilot_of(replace(study, scores=kept.reset_index(drop=True)))
+
+
+def _differences(study: StudyFrames) -> list[Difference]:
+    scored = study.scored
+    if not len(scored):
+        return []
+    systems = study.units["system"].replace("", None).to_numpy(dtype=object)[scored["unit"].to_numpy()]
+    names = [str(name) for name in dict.fromkeys(systems) if name is not None]
+    clusters = study.clusters.of(scored["unit"])
+    score = scored["score"].to_numpy(dtype=float)
+    sums = {
+        name: clusters.sums(np.column_stack([np.where(systems == name, score, 0.0), systems == name]))
+        for name in names
+    }
+    return [_difference(a, b, sums[a], sums[b], study.clusters.kind) for a, b in combinations(names, 2)]
+
+
+def _difference(a: str, b: str, first: Numbers, second: Numbers, kind: str) -> Difference:
+    """Return the difference of two means over the clusters that have both or one of them."""
+    sums = np.hstack([first, second])
+    sums = np.asarray(sums[sums[:, [1, 3]].any(axis=1)], dtype=float)
+    total = sums.sum(axis=0)
+    value = float(total[0] / total[1] - total[2] / total[3])
+
+    def gap(rows: Numbers) -> Numbers:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(rows[:, 0] / rows[:, 1] - rows[:, 2] / rows[:, 3])
+
+    shared = sums[(sums[:, [1, 3]] > 0).all(axis=1)]
+    return Difference(a, b, Estimate(value, **sums_interval(sums, gap, kind)), len(sums), gap(shared))
+
+
+def pilot_from(assumed: Assumed, *, seed: int = 0) -> Pilot:
+    """Return the spread that an assumed study would show, from one of ``SIMULATED`` documents drawn as it says.
+
+    Raises
+    ------
+    ValueError
+        For fewer than two people or documents' worth of anything, a spread below 0, or a scale without two points.
+    """
+    _check(assumed)
+    scores = _draw(assumed, np.random.default_rng(seed))
+    d, s, k, p = scores.shape
+    points = np.arange(float(assumed.low), assumed.high + 1.0)
+    unit, person = (place.ravel() for place in np.indices((d * s, p)))
+    parts = [
+        encode_ratings(
+            person, unit, scores[:, :, place].ravel(), tuple(range(p)), range(d * s), points.tolist()
+        )
+        for place in range(k)
+    ]
+    clusters = Clusters(np.repeat(np.arange(d), s), DOCUMENTS)
+    components = [variance_components(part) for part in parts]
+    means = [
+        float(np.mean([float(getattr(one, name)) for one in components]))
+        for name in ("item", "person", "residual")
+    ]
+    sums = [np.column_stack([scores[:, j].sum(axis=(1, 2)), np.full(d, k * p)]) for j in range(s)]
+    differences = [_difference("A", "B", sums[0], sums[1], DOCUMENTS)] if s > 1 else []
+    alpha = mean_alpha(parts, [clusters] * k)
+    reach = float(assumed.high - assumed.low)
+    arms = arm_spread(_assume_arms(assumed, seed))
+    return Pilot(
+        "assumed", DOCUMENTS, d, d, alpha, differences, means[0], means[1], means[2], reach, arms=arms
+    )
+
+
+def _assume_arms(assumed: Assumed, seed: int) -> pd.DataFrame:
+    """Scores of which half are blind, beside a draft that is as good as one more person, and that moves nobody."""
+    rng = np.random.default_rng(seed + 1)
+    drawn = _draw(replace(assumed, people=assumed.people + 1), rng)
+    own, draft = drawn[..., :-1], np.broadcast_to(drawn[..., -1:], drawn[..., :-1].shape)
+    document, system, criterion, person = (place.ravel() for place in np.indices(own.shape))
+    # two people share an arm, as in ``rules.arms``, for all criteria of an output
+    blind = rng.random((*own.shape[:2], 1, (assumed.people + 1) // 2)) < 0.5
+    arm = np.broadcast_to(np.repeat(blind, 2, axis=3)[..., : assumed.people], own.shape)
+    return pd.DataFrame(
+        {
+            "instance": document * assumed.systems + system,
+            "cluster": document,
+            "criterion": criterion,
+            "annotator": person,
+            "arm": np.where(arm.ravel(), BLIND, ASSISTED),
+            "score": own.ravel(),
+            "draft_score": draft.ravel(),
+        }
+    )
+
+
+def _check(assumed: Assumed) -> None:
+    counts: Sequence[tuple[str, int, int]] = (
+        ("systems", assumed.systems, 1),
+        ("criteria", assumed.criteria, 1),
+        ("people", assumed.people, 2),
+    )
+    for name, value, least in counts:
+        if not least <= value <= 100:
+            raise ValueError(f"{value} {name} cannot be planned for; choose from {least} to 100.")
+    for name in ("document", "system", "criterion", "person", "noise"):
+        value = getattr(assumed, name)
+        if not 0 <= value <= 10:
+            raise ValueError(
+                f"A spread of {value:g} for {name} is not from 0 to 10; choose points of the scale."
+            )
+    if not 1 <= assumed.high - assumed.low <= 100:
+        raise ValueError(
+            f"A scale from {assumed.low} to {assumed.high} needs at least two points, at most 101."
+        )
+
+
+def _draw(assumed: Assumed, rng: np.random.Generator) -> Numbers:
+    """Whole scores, documents x systems x criteria x people."""
+    d, s, k, p = SIMULATED, assumed.systems, assumed.criteria, assumed.people
+    drawn = (
+        rng.normal(0, assumed.document, (d, 1, 1, 1))
+        + rng.normal(0, assumed.system, (d, s, 1, 1))
+        + rng.normal(0, assumed.criterion, (d, 1, k, 1))
+        + rng.normal(0, assumed.person, (1, 1, 1, p))
+        + rng.normal(0, assumed.noise, (d, s, k, p))
+    )
+    middle = (assumed.low + assumed.high) / 2
+    return np.asarray(np.clip(np.rint(middle + drawn), assumed.low, assumed.high))

@@ -1,0 +1,252 @@
+"""The time that people took, with and without idle time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from coeval.stats.clusters import FEW, Clusters, sums_interval
+from coeval.stats.estimates import FLAT, Estimate, adjust_holm
+from coeval.stats.rating_matrix import Numbers
+
+IDLE_SECONDS = 600.0
+"""Longer spans (in seconds) contain a pause if idle time is left out."""
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """Seconds a submission: in all, without long spans (``n_over_idle``), and measured with pauses cut out."""
+
+    mean_seconds: Estimate
+    median_seconds: Estimate
+    mean_seconds_idle_cut: Estimate
+    median_seconds_idle_cut: Estimate
+    idle_cut_seconds: float
+    n_over_idle: int
+    n_active: int
+    mean_active_seconds: Estimate
+    median_active_seconds: Estimate
+    quantiles: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class AllSamples:
+    """Minutes per sample, with untimed samples as 0, as in the public release's figures."""
+
+    n: int
+    mean: Estimate
+    median: Estimate
+
+
+@dataclass(frozen=True)
+class MinutesPerSample:
+    """Minutes of a person on an instance: the sum over its timed criteria."""
+
+    n: int
+    mean: Estimate
+    median: Estimate
+    mean_up_to_15_minutes: Estimate
+    mean_up_to_30_minutes: Estimate
+    n_fully_timed: int
+    mean_fully_timed: Estimate
+    all_samples: AllSamples
+
+
+@dataclass(frozen=True)
+class CriterionTime:
+    """Seconds a submission of one criterion; ``n`` were timed."""
+
+    criterion: str
+    n: int
+    seconds: Seconds = field(metadata=FLAT)
+
+
+@dataclass(frozen=True)
+class TimeSpent:
+    """The time that submissions and samples took."""
+
+    n_timed: int
+    n_untimed: int
+    seconds: Seconds = field(metadata=FLAT)
+    minutes_per_sample: MinutesPerSample
+    per_criterion: list[CriterionTime]
+
+
+def time_spent(spans: pd.DataFrame) -> TimeSpent:
+    """Seconds a submission and minutes a sample (one person's whole work on one instance).
+
+    Parameters
+    ----------
+    spans : ``annotator, instance, criterion, wall_seconds, active_seconds``, one row a submission; nan if
+        untimed. Untimed submissions are left out and counted; nothing else is, except where a name says so.
+
+    Returns
+    -------
+    TimeSpent
+
+    >>> spans = pd.DataFrame({"annotator": "a", "instance": [1, 1, 2], "criterion": ["x", "y", "x"],
+    ...                       "wall_seconds": [30.0, 90.0, None], "active_seconds": None})
+    >>> found = time_spent(spans)
+    >>> found.n_timed, found.seconds.mean_seconds, found.minutes_per_sample.mean
+    (2, 60.0, 2.0)
+    """
+    spans = spans[["annotator", "instance", "criterion"]].assign(
+        wall_seconds=spans["wall_seconds"].astype(float), active_seconds=spans["active_seconds"].astype(float)
+    )
+    criteria = [
+        CriterionTime(str(name), int(part["wall_seconds"].notna().sum()), _seconds(part))
+        for name, part in spans.groupby("criterion", sort=False)
+    ]
+    timed = int(spans["wall_seconds"].notna().sum())
+    return TimeSpent(
+        n_timed=timed,
+        n_untimed=len(spans) - timed,
+        seconds=_seconds(spans),
+        minutes_per_sample=_minutes(spans),
+        per_criterion=criteria,
+    )
+
+
+def _seconds(spans: pd.DataFrame) -> Seconds:
+    wall, active = spans["wall_seconds"].dropna(), spans["active_seconds"].dropna()
+    brief = wall[wall <= IDLE_SECONDS]
+    return Seconds(
+        mean_seconds=_mean(wall),
+        median_seconds=_median(wall),
+        mean_seconds_idle_cut=_mean(brief),
+        median_seconds_idle_cut=_median(brief),
+        idle_cut_seconds=IDLE_SECONDS,
+        n_over_idle=len(wall) - len(brief),
+        n_active=len(active),
+        mean_active_seconds=_mean(active, "active time was not measured"),
+        median_active_seconds=_median(active, "active time was not measured"),
+        quantiles={f"{q:.2f}": float(wall.quantile(q)) for q in QUANTILES} if len(wall) else {},
+    )
+
+
+def _minutes(spans: pd.DataFrame) -> MinutesPerSample:
+    by_sample = spans.groupby(["annotator", "instance"], sort=False)["wall_seconds"]
+    minutes = by_sample.sum(min_count=1).dropna() / 60
+    everything = by_sample.sum() / 60
+    whole = minutes[(by_sample.count() == by_sample.size()).reindex(minutes.index)]
+    return MinutesPerSample(
+        n=len(minutes),
+        mean=_mean(minutes),
+        median=_median(minutes),
+        mean_up_to_15_minutes=_mean(minutes[minutes <= 15]),
+        mean_up_to_30_minutes=_mean(minutes[minutes <= 30]),
+        n_fully_timed=len(whole),
+        mean_fully_timed=_mean(whole),
+        all_samples=AllSamples(len(everything), _mean(everything), _median(everything)),
+    )
+
+
+def _mean(values: Any, reason: str = "nothing was timed") -> Estimate:
+    return Estimate(float(values.mean())) if len(values) else Estimate.undefined(reason)
+
+
+def _median(values: Any, reason: str = "nothing was timed") -> Estimate:
+    return Estimate(float(np.median(values))) if len(values) else Estimate.undefined(reason)
+
+
+def time_curve(seconds: Any, points: int = 200) -> pd.DataFrame:
+    """Return the share of submissions done within each number of seconds, at no more than ``points`` places.
+
+    >>> time_curve([10, 20, 20, 40])["share"].tolist()
+    [0.25, 0.75, 1.0]
+    """
+    values = np.sort(pd.Series(seconds, dtype=float).dropna().to_numpy())
+    if not len(values):
+        return pd.DataFrame({"seconds": [], "share": []}, dtype=float)
+    places = np.unique(values[np.unique(np.linspace(0, len(values) - 1, points).round().astype(int))])
+    return pd.DataFrame(
+        {"seconds": places, "share": np.searchsorted(values, places, side="right") / len(values)}
+    )
+
+
+def drift(scored: pd.DataFrame, parts: int = 10) -> pd.DataFrame:
+    """Return how each person's scores move against the other people's over the course of their work.
+
+    Parameters
+    ----------
+    scored : ``annotator, instance, criterion, score, submitted_at``.
+    parts : into how many equal parts each person's work is cut, in the order of submission.
+
+    Returns
+    -------
+    DataFrame
+        ``annotator, part`` (1 to ``parts``), ``n``, ``mean_gap``: mean of score minus the mean of the others
+        on the same unit. Units with nobody else are left out.
+    """
+    people = _gaps(scored)
+    known = people.assign(part=(people["order"] * parts // people["size"]) + 1).dropna(subset=["gap"])
+    gaps = known.groupby(["annotator", "part"])["gap"].agg(n="size", mean_gap="mean")
+    return gaps.reset_index()
+
+
+def drift_slopes(scored: pd.DataFrame, clusters: Clusters) -> pd.DataFrame:
+    """Return how far each person's scores move against the others' from start to end of their work, with a test.
+
+    The least-squares line of the gaps that ``drift`` draws over the order of work. Documents are what the test takes as
+    independent; it is undefined under ``FEW`` of them. A person moves against the others also where the others move.
+
+    Parameters
+    ----------
+    scored : ``annotator, instance, criterion, score, submitted_at``.
+    clusters : of the rows of ``scored``.
+
+    Returns
+    -------
+    DataFrame
+        ``annotator, n, clusters, change`` (points), ``ci_low, ci_high, p_value, p_holm`` (over the people).
+    """
+    people = _gaps(scored.assign(cluster=clusters.code))
+    people["turn"] = people["order"] / np.maximum(people["size"] - 1, 1)
+    rows = []
+    for name, own in people.dropna(subset=["gap"]).groupby("annotator"):
+        x, gap = own["turn"].to_numpy(dtype=float), own["gap"].to_numpy(dtype=float)
+        x = x - x.mean()
+        of = Clusters(pd.factorize(own["cluster"])[0], clusters.kind)
+        sums = of.sums(np.column_stack([np.ones(len(x)), x, gap, x * x, x * gap]))
+        spread = sums_interval(sums, _slope, of.kind) if of.n >= FEW else {}
+        tested = {key: spread.get(key, np.nan) for key in ("ci_low", "ci_high", "p_value")}
+        change = float(_slope(sums.sum(axis=0)[None, :])[0])
+        rows.append({"annotator": name, "n": len(own), "clusters": of.n, "change": change} | tested)
+    columns = ["annotator", "n", "clusters", "change", "ci_low", "ci_high", "p_value"]
+    found = pd.DataFrame(rows, columns=columns)
+    return found.assign(p_holm=adjust_holm(found["p_value"].tolist()))
+
+
+def _slope(sums: Numbers) -> Numbers:
+    """Return the slope of the line through all points, from n and the sums of x, y, x^2 and xy."""
+    n, x, y, xx, xy = sums.T
+    across = n * xx - x * x
+    return np.asarray(
+        np.divide(n * xy - x * y, across, out=np.full(len(sums), np.nan), where=across > 1e-12), dtype=float
+    )
+
+
+def _gaps(scored: pd.DataFrame) -> pd.DataFrame:
+    """Return each score minus the mean of the others on its unit (nan if there are none), in order of submission.
+
+    ``order`` counts each person's scores from 0, of ``size`` in all.
+    """
+    columns = ["annotator", "instance", "criterion", "score", "submitted_at"]
+    columns += ["cluster"] if "cluster" in scored else []
+    known = scored[columns].dropna(subset=["score"]).reset_index(drop=True)
+    unit = known.groupby(["instance", "criterion"], sort=False).ngroup().to_numpy()
+    score = known["score"].to_numpy(dtype=float)
+    others = np.bincount(unit)[unit] - 1
+    gap = score - np.divide(
+        np.bincount(unit, score)[unit] - score, others, out=np.full(len(score), np.nan), where=others > 0
+    )
+    in_turn = known["submitted_at"].sort_values(kind="stable").index.to_numpy()
+    people = known.assign(gap=gap).iloc[in_turn]
+    of_person = people.groupby("annotator")["gap"]
+    return people.assign(order=of_person.cumcount(), size=of_person.transform("size"))

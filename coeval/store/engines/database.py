@@ -1,0 +1,308 @@
+"""The interface of a database engine for queries: rows as dicts, single inserts, dataclasses as rows.
+
+SQLite gives sqlite-utils' ``Database`` itself, PostgreSQL one that answers to the same calls (``postgres.py``).
+Queries are written once: ``?`` or ``:name`` for values, ON CONFLICT, RETURNING, and nothing that only one engine knows.
+
+What sqlite-utils has no word for, or does too slowly for a save, stands here; it does the rest: ``db.query`` reads,
+``db.table(...)`` inserts and updates, and ``Migrations`` carries the schema on. A confirm and the screen after it are
+45 reads and five inserts, and here it was too slow: 12 µs a read for 7, since each has a savepoint of its own, and
+170 µs an insert for 4, since each looks the table's columns up. Measured in a save of 0.72 ms of processor time, reads
+through it add 0.11 ms and inserts 0.50: of 324 saves a second (``python -m tests.benchmarks saves``; the goal is 300)
+they would leave 270. What a confirm does not do goes through sqlite-utils.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import fields
+from enum import StrEnum
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar, get_type_hints
+
+from coeval.errors import BusyError, UnreachableError
+from coeval.store.engines.light import Database as SqliteDatabase
+
+# What an engine offers: the part of sqlite-utils' ``Database`` that queries use, and the transactions
+# around it.
+#
+# SQLite gives that ``Database`` itself, PostgreSQL one that answers to the same calls
+# (``postgres.py``). Queries are written once: ``?`` or ``:name`` for values, ON CONFLICT, RETURNING,
+# and nothing that only one engine knows.
+
+Values = Sequence[Any] | Mapping[str, Any]
+"""The values for the ``?`` or the ``:name`` of a statement."""
+
+
+class Cursor(Protocol):
+    """The rows of a statement as tuples, and the number of changed rows."""
+
+    @property
+    def description(self) -> Any: ...
+    @property
+    def rowcount(self) -> int: ...
+    def fetchone(self) -> Any: ...
+    def fetchmany(self, size: int, /) -> list[Any]: ...
+    def fetchall(self) -> list[Any]: ...
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+class Connection(Protocol):
+    """A connection inside a transaction."""
+
+    def execute(self, sql: str, values: Any = ..., /) -> Cursor: ...
+    def executemany(self, sql: str, values: Iterable[Any], /) -> Any: ...
+
+
+class Table(Protocol):
+    """A table by its name."""
+
+    @property
+    def last_rowid(self) -> Any: ...
+    def insert(self, values: dict[str, Any], /) -> Table: ...
+    def insert_all(self, rows: Iterable[dict[str, Any]], /) -> Any: ...
+    def update(self, key: Any, values: dict[str, Any] | None = ..., /) -> Any: ...
+    def rows_where(
+        self, where: str | None = ..., values: Any = ..., /, *, order_by: str | None = ...
+    ) -> Iterator[dict[str, Any]]: ...
+
+
+class Database(Protocol):
+    """The interface of a transaction."""
+
+    @property
+    def conn(self) -> Connection: ...
+    def query(self, sql: str, values: Any = ..., /) -> Iterator[dict[str, Any]]: ...
+    def table(self, name: str, /) -> Table: ...
+    def table_names(self) -> list[str]: ...
+
+
+class Storage(Protocol):
+    """An open database."""
+
+    read_only: bool
+    guard: Callable[[], None]
+
+    @property
+    def address(self) -> str:
+        """The address for ``open_store``: a path, or an address with its password."""
+
+    @property
+    def shown_address(self) -> str:
+        """The same without user and password, for people and logs."""
+
+    def write(self, *, guarded: bool = True) -> AbstractContextManager[Database]:
+        """Return a transaction on the newest state. All its changes are kept, or none.
+
+        Writers go one after another, those of other processes and machines as well. Inside another of the same
+        thread it is a part of that: undone by itself, kept only with the whole.
+        """
+
+    def read(self) -> AbstractContextManager[Database]:
+        """Return a consistent view of the current data, or of an open transaction's own state.
+
+        Inside another of the same thread it is a part of that, and sees the same moment.
+        """
+
+    def ping(self) -> None:
+        """Return at once if this version of CoEval can use the database.
+
+        Raises:
+            StorageError: it cannot be reached now, or a newer version has changed it.
+        """
+
+    def backup(self, target: Path) -> None:
+        """Write a consistent copy as one file."""
+
+    def close(self) -> None: ...
+
+
+# Helpers for saves: rows as dicts, single inserts, and statements that sqlite-utils lacks.
+#
+# sqlite-utils does the rest: ``db.query`` reads, ``db.table(...)`` inserts and updates. A confirm and
+# the screen after it are 45 reads and five inserts, and here it was too slow: 12 µs a read for 7, since
+# each has a savepoint of its own, and 170 µs an insert for 4, since each looks the table's columns up.
+# Measured in a save of 0.72 ms of processor time, reads through it add 0.11 ms and inserts 0.50: of 324
+# saves a second (``python -m tests.benchmarks saves``; the goal is 300) they would leave 270. What a
+# confirm does not do goes through sqlite-utils.
+
+
+def rows(db: Database, sql: str, values: Values = ()) -> Iterator[dict[str, Any]]:
+    """Return the rows of a query as dicts, one at a time."""
+    cursor = db.conn.execute(sql, values)
+    names = [column[0] for column in cursor.description]
+    return (dict(zip(names, row, strict=True)) for row in cursor)
+
+
+def get_row(db: Database, sql: str, values: Values = ()) -> dict[str, Any] | None:
+    """Return the first row of a query as a dict; None if there is none."""
+    return next(rows(db, sql, values), None)
+
+
+def stream(db: Database, sql: str, values: Values = ()) -> Cursor:
+    """Return the rows of a query that may be many: PostgreSQL sends them some at a time, as SQLite always does."""
+    run = getattr(db.conn, "stream", db.conn.execute)
+    cursor: Cursor = run(sql, values)
+    return cursor
+
+
+def scalar(db: Database, sql: str, values: Values = ()) -> Any:
+    """Return the first value of the first row; None if there is none."""
+    row = db.conn.execute(sql, values).fetchone()
+    return None if row is None else row[0]
+
+
+def append(db: Database, table: str, values: Mapping[str, Any]) -> None:
+    """Insert one row, in as few microseconds as a save can spare."""
+    db.conn.execute(_insertion(table, values), dict(values))
+
+
+def append_all(db: Database, table: str, values: Sequence[Mapping[str, Any]]) -> None:
+    """Insert a few rows with the same columns in one statement, to save round trips to PostgreSQL."""
+    if values:
+        marks = ", ".join(f"({', '.join('?' * len(row))})" for row in values)
+        given = [value for row in values for value in row.values()]
+        db.conn.execute(f"INSERT INTO {table} ({', '.join(values[0])}) VALUES {marks}", given)
+
+
+def append_numbered(db: Database, table: str, values: Mapping[str, Any]) -> int:
+    """Insert one row into a table with ids and return its id, as fast."""
+    row = db.conn.execute(f"{_insertion(table, values)} RETURNING id", dict(values)).fetchone()
+    return int(row[0])
+
+
+def _insertion(table: str, values: Mapping[str, Any]) -> str:
+    marks = ", ".join(f":{name}" for name in values)
+    return f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks})"
+
+
+def insert(db: Database, table: str, **values: Any) -> int:
+    """Insert one row and return its id; 0 if the table has none."""
+    return int(db.table(table).insert(values).last_rowid or 0)
+
+
+def upsert(db: Database, table: str, key: str, values: Mapping[str, Any]) -> None:
+    """Insert a row, or overwrite the one with the same ``key``.
+
+    Not sqlite-utils': that makes a table first, to see whether it can, and where it cannot, as on a full disk, falls
+    back on INSERT OR IGNORE, which drops a row that breaks a rule without a word.
+    """
+    pairs = ", ".join(f"{name} = excluded.{name}" for name in values if name != key)
+    db.conn.execute(f"{_insertion(table, values)} ON CONFLICT ({key}) DO UPDATE SET {pairs}", dict(values))
+
+
+def get_columns(db: Database, table: str) -> set[str]:
+    """Return the names of a table's columns."""
+    return {column[0] for column in db.conn.execute(f"SELECT * FROM {table} LIMIT 0").description}
+
+
+def overwrite_deleted(db: Database) -> None:
+    """Let SQLite overwrite data that this transaction deletes; PostgreSQL does so later (VACUUM)."""
+    if isinstance(db, SqliteDatabase):
+        db.conn.execute("PRAGMA secure_delete=ON")
+
+
+def continue_ids(db: Database, table: str) -> None:
+    """Let PostgreSQL number new rows after rows with given ids, as SQLite does by itself."""
+    if table in getattr(db, "numbered", ()):
+        db.conn.execute(
+            f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), coalesce(max(id), 1), max(id) IS NOT NULL)"
+            f" FROM {table}"
+        )
+
+
+_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def to_json(value: Any) -> str:
+    return _JSON.encode(value)
+
+
+def chunks(items: Iterable[Any], size: int = 500) -> Iterator[list[Any]]:
+    """Yield lists of at most ``size``, because SQLite limits the parameters of a statement."""
+    batch: list[Any] = []
+    for item in items:
+        batch.append(item)
+        if len(batch) == size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+Stored = TypeVar("Stored")
+
+
+class Record(Generic[Stored]):
+    """The mapping between objects of a dataclass and rows of a table.
+
+    Every field is a column of its name, but those ``renamed`` (field to column) and those ``elsewhere``, which other
+    tables or the database itself hold. Enumerations and booleans are made again from their values; a text that
+    ``may_be_null`` is null where it is empty.
+    """
+
+    def __init__(
+        self,
+        kind: type[Stored],
+        *,
+        renamed: Mapping[str, str] | None = None,
+        elsewhere: Collection[str] = (),
+        may_be_null: Collection[str] = (),
+    ) -> None:
+        self.kind = kind
+        self._nullable = frozenset(may_be_null)
+        names = [field.name for field in fields(kind) if field.name not in elsewhere]  # type: ignore[arg-type]
+        self._columns = {name: (renamed or {}).get(name, name) for name in names}
+        self.columns = tuple(self._columns.values())
+        self._read = attrgetter(*names)
+        hints = get_type_hints(kind)
+        self._makers = {name: maker for name in names if (maker := _maker(hints[name])) is not None}
+
+    def to_row(self, stored: Stored) -> dict[str, Any]:
+        """Return the values of an object by column."""
+        values = dict(zip(self.columns, self._read(stored), strict=True))
+        for name in self._nullable:
+            values[self._columns[name]] = values[self._columns[name]] or None
+        return values
+
+    def from_row(self, row: Mapping[str, Any], **further: Any) -> Stored:
+        """Return the object of a row; ``further`` are its fields from other tables."""
+        values = {name: row[column] for name, column in self._columns.items()}
+        for name, make in self._makers.items():
+            values[name] = make(values[name])
+        for name in self._nullable:
+            values[name] = values[name] or ""
+        return self.kind(**values, **further)
+
+
+def _maker(hint: Any) -> Callable[[Any], Any] | None:
+    """Return the function that converts a column's value to a field's; None if they are equal."""
+    if hint is bool or (isinstance(hint, type) and issubclass(hint, StrEnum)):
+        return hint
+    return None
+
+
+T = TypeVar("T")
+
+OUTAGE_SECONDS = 60.0
+"""Longest absence of a server before waiting callers give up; PostgreSQL restarts in a few seconds."""
+OUTAGE_PAUSE_SECONDS = 0.5
+
+
+def outlast(work: Callable[[], T], seconds: float | None = None) -> T:
+    """Return the result of ``work``, repeated while the server is away or busy; it must be safe to run twice.
+
+    Raises:
+        UnreachableError, BusyError: that lasts for longer than ``seconds``, ``OUTAGE_SECONDS`` where none are named.
+    """
+    until = time.monotonic() + (OUTAGE_SECONDS if seconds is None else seconds)
+    while True:
+        try:
+            return work()
+        except (UnreachableError, BusyError):
+            if time.monotonic() > until:
+                raise
+            time.sleep(OUTAGE_PAUSE_SECONDS)

@@ -1,0 +1,204 @@
+"""Cached answers of PostgreSQL.
+
+A question costs it what fifty cost SQLite: it goes to another process and back. A SQLite file answers as quickly as
+this memory does (with it, a confirm asked 34 statements instead of 72, and took as long). Two memories spare PostgreSQL
+the same questions:
+
+- ``Recent``, of one transaction, answers what was asked in the same words until a table it is about is written to.
+- ``Settled``, of one server, answers questions about what is set up before people work: tasks, criteria, teams,
+  instances. Every transaction that writes to those tables puts a new mark into ``settled_mark``, and every transaction
+  reads the mark as it begins, in its own view of the database. An answer is good for the mark it was read under, so
+  that other servers' changes are seen by the first transaction that sees their rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+SETTLED = frozenset(
+    (
+        *(
+            "account",
+            "answer_key",
+            "asked_line",
+            "asking",
+            "column_role",
+            "crowd",
+            "enrolment",
+            "image_host",
+            "instance",
+            "run",
+        ),
+        *("criteria_set", "criteria_set_member", "criterion", "criterion_guide"),
+        *("task", "task_team", "task_team_member"),
+    )
+)
+"""Tables that a save reads but does not write, except those that drafting changes every second."""
+
+FOLLOWED = {"assignment": ("assignment", "queue_tally")}
+"""Tables whose triggers write to another."""
+
+KEPT_ROWS = 200
+"""Largest number of rows of a cached answer; longer answers are rarely requested twice."""
+KEPT_CHARACTERS = 20_000
+"""Texts of an answer that outlives its transaction, in characters: at most 80 MB with ``MOST_SETTLED``."""
+RECENT = 256
+"""Answers that a transaction keeps: a long one asks for thousands of lines, each once."""
+MOST_SETTLED = 4_000
+MOST_KNOWN = 2_000
+"""Number of queries with known tables in the cache."""
+
+SOURCE = re.compile(r"\b(?:FROM|JOIN)\s+(\w+)(?:\s+(?:AS\s+)?\w+)?(\s*,)?", re.IGNORECASE)
+CHANGES = re.compile(r"\b(?:INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|TRUNCATE)\b", re.IGNORECASE)
+TARGET = re.compile(r"\s*(?:INSERT\s+INTO|UPDATE|DELETE\s+FROM)\s+(\w+)", re.IGNORECASE)
+
+Key = tuple[str, tuple[Any, ...]]
+Tables = frozenset[str]
+UNKNOWN: Tables = frozenset({""})
+"""The sources of a statement whose tables are unknown."""
+
+
+class Answer:
+    """The rows of a query, readable like a cursor, or the number of changed rows."""
+
+    def __init__(self, rows: Iterable[Any], description: Any, rowcount: int) -> None:
+        self.description, self.rowcount = description, rowcount
+        self._rows = rows
+        self._left = iter(rows)
+
+    def again(self) -> Answer:
+        return Answer(self._rows, self.description, self.rowcount)
+
+    def fetchone(self) -> Any:
+        return next(self._left, None)
+
+    def fetchmany(self, size: int, /) -> list[Any]:
+        return list(islice(self._left, size))
+
+    def fetchall(self) -> list[Any]:
+        return list(self._left)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._left
+
+    def is_short(self) -> bool:
+        """Return whether its texts are short enough for the cache."""
+        texts = (value for row in self._rows for value in row if isinstance(value, str | bytes))
+        return sum(map(len, texts)) <= KEPT_CHARACTERS
+
+
+class Sources:
+    """Finds the tables of a query; ``views`` lists the tables and views that each view reads."""
+
+    def __init__(self, views: Mapping[str, Iterable[str]] | None = None) -> None:
+        reads = views or {}
+
+        def find(name: str) -> Tables:
+            return frozenset().union(*map(find, reads[name])) if name in reads else frozenset({name})
+
+        self.views = {view: find(view) for view in reads}
+        self._known: dict[str, Tables] = {}
+
+    def find(self, sql: str) -> Tables:
+        """Return the tables of a query: looked for once, since a confirm keeps twenty answers."""
+        tables = self._known.get(sql)
+        if tables is None:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            tables = frozenset().union(*(self.views.get(name, {name}) for name in find_sources(sql)))
+            self._known[sql] = tables
+        return tables
+
+
+class Settled:
+    """Answers that outlive their transaction, under one mark; ``sources`` finds the tables of a query."""
+
+    def __init__(self, sources: Sources) -> None:
+        self.sources = sources
+        self._kept: tuple[str, dict[Key, Answer]] = ("", {})
+
+    def under(self, mark: str) -> dict[Key, Answer]:
+        """Return the answers under a mark, shared by its transactions; another mark starts empty.
+
+        A transaction that began earlier goes on with those of its own mark, which nobody else sees any more.
+        """
+        kept = self._kept
+        if kept[0] != mark or len(kept[1]) >= MOST_SETTLED:
+            self._kept = kept = (mark, {})  # both at once, since other threads ask meanwhile
+        return kept[1]
+
+
+class Recent:
+    """The answers of one transaction; ``settled`` are those of its mark, shared with others."""
+
+    def __init__(self, sources: Sources | None = None, settled: dict[Key, Answer] | None = None) -> None:
+        self._sources = sources or Sources()
+        self._settled = settled
+        self._answers: dict[Key, tuple[Answer, Tables]] = {}
+        self.changed = False
+        """True if the transaction has written to a settled table."""
+
+    def get(self, key: Key) -> Answer | None:
+        found = self._answers.get(key)
+        if found is not None:
+            return found[0].again()
+        kept = self._settled.get(key) if self._settled is not None else None
+        return kept.again() if kept is not None else None
+
+    def keep(self, key: Key, answer: Answer) -> None:
+        tables = self._sources.find(key[0])
+        if self._settled is not None and tables <= SETTLED and answer.is_short():
+            self._settled[key] = answer
+            return
+        if len(self._answers) == RECENT:
+            del self._answers[next(iter(self._answers))]  # the oldest
+        self._answers[key] = answer, tables
+
+    def forget(self, sql: str) -> None:
+        """Answer nothing from memory that a statement may have changed."""
+        if not CHANGES.search(sql):
+            return
+        target = find_target(sql)
+        if not target:
+            self._answers.clear()
+            self.changed, self._settled = True, None
+            return
+        written = FOLLOWED.get(target, (target,))
+        if not SETTLED.isdisjoint(written):
+            self.changed, self._settled = True, None
+        stale = [
+            key
+            for key, (_, tables) in self._answers.items()
+            if "" in tables or not tables.isdisjoint(written)
+        ]
+        for key in stale:
+            del self._answers[key]
+
+    def forget_undone(self) -> None:
+        """Forget the answers since a part of the transaction that was rolled back."""
+        self._answers.clear()
+
+
+def find_target(sql: str) -> str:
+    """Return the table that a statement writes to; empty for other statements."""
+    found = TARGET.match(sql)
+    return found[1].lower() if found else ""
+
+
+def find_sources(sql: str) -> Tables:
+    """Return the tables and views that a query names, with "" if there may be others.
+
+    >>> sorted(find_sources("SELECT 1 FROM task t JOIN run ON run.task = t.id WHERE EXISTS (SELECT 1 FROM draft d)"))
+    ['draft', 'run', 'task']
+    >>> "" in find_sources("SELECT 1 FROM task t, run r")
+    True
+    """
+    found = list(SOURCE.finditer(sql))
+    # a name after a comma, or of a function, is none that the expression sees
+    hidden = (
+        not found or any(match[2] for match in found) or "(" in {sql[m.end(1) : m.end(1) + 1] for m in found}
+    )
+    return frozenset(match[1].lower() for match in found) | (UNKNOWN if hidden else frozenset())

@@ -1,0 +1,95 @@
+"""Copy all rows of tables from one database to another, of any engine, with a proof that they arrived."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from itertools import islice
+from typing import Any
+
+from coeval.store.engines.database import Database, continue_ids, stream
+from coeval.store.engines.light import Database as SqliteDatabase
+from coeval.store.steps import apply_steps
+
+BLOCK = 2_000
+"""Rows that are held at a time."""
+
+DERIVED = ("queue_tally",)
+"""Tables that triggers fill. They are copied last and replace the triggers' rows."""
+
+
+REFERENCE = re.compile(r'\bREFERENCES "?(\w+)')
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The number of rows of a table, and the sum of their hashes, in any order."""
+
+    rows: int
+    checksum: int
+
+
+def copy_rows(source: Database, target: Database, tables: Iterable[str]) -> dict[str, Content]:
+    """Replace the target's rows by the source's; return the content read, by table.
+
+    The caller names the tables in an order in which each comes after those that it refers to.
+    """
+    ordered = sorted(tables, key=lambda table: table in DERIVED)
+    for table in reversed(ordered):
+        target.conn.execute(f"DELETE FROM {table}")
+    return {table: _copy_table(source, target, table) for table in ordered}
+
+
+def _copy_table(source: Database, target: Database, table: str) -> Content:
+    target.conn.execute(f"DELETE FROM {table}")
+    names, rows = _read(source, table)
+    insertion = f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
+    total, checksum = 0, 0
+    while block := list(islice(rows, BLOCK)):
+        target.conn.executemany(insertion, block)
+        total, checksum = total + len(block), checksum + sum(map(_hash, block))
+    continue_ids(target, table)
+    return Content(total, checksum)
+
+
+def measure(db: Database, table: str) -> Content:
+    """Return the content of a table."""
+    total, checksum = 0, 0
+    for row in _read(db, table)[1]:
+        total, checksum = total + 1, checksum + _hash(row)
+    return Content(total, checksum)
+
+
+def _read(db: Database, table: str) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
+    """Return the columns of a table by name, because engines order them differently, and the rows in that order."""
+    description = db.conn.execute(f"SELECT * FROM {table} LIMIT 0").description
+    names = sorted(column[0] for column in description)
+    return names, iter(stream(db, f"SELECT {', '.join(names)} FROM {table}"))
+
+
+def _hash(row: tuple[Any, ...]) -> int:
+    return int.from_bytes(
+        hashlib.blake2b(repr(row).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    )
+
+
+def list_tables() -> list[str]:
+    """Return all tables of the newest schema, each after those that it refers to."""
+    newest = SqliteDatabase(memory=True)
+    apply_steps(newest)
+    return put_in_order(read_model(newest, "table"))
+
+
+def put_in_order(tables: dict[str, str]) -> list[str]:
+    """Return the names of tables, each after those that its statement refers to."""
+    refers = {name: set(REFERENCE.findall(sql)) - {name} for name, sql in tables.items()}
+    return list(TopologicalSorter(refers).static_order())
+
+
+def read_model(model: SqliteDatabase, kind: str) -> dict[str, str]:
+    """Return the statements that created all objects of a kind, by name, in the order of creation."""
+    sql = "SELECT name, sql FROM sqlite_schema WHERE type = ? AND sql IS NOT NULL ORDER BY rowid"
+    return dict(model.conn.execute(sql, [kind]))

@@ -1,1 +1,0 @@
-"""Reads and writes of whole studies: exports, imports, statistics."""

@@ -1,0 +1,105 @@
+"""The ledger of calls to models: append-only, one paid answer per question, sample and endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from coeval.clock import now
+from coeval.domain import Call
+from coeval.store.engines.database import Database, Record, Storage, get_row, outlast, rows
+
+MAX_ANSWER = 2_000_000
+"""Characters of the longest answer that is kept."""
+
+KEPT_OF_TOO_LONG = 10_000
+
+RECENT, LOOKED_AT = 300, 5000
+"""Number of calls used to estimate a model's answers, and number of calls searched for them."""
+
+CALL = Record(Call, elsewhere=("id",))
+
+
+def get_answer(db: Database, request_hash: str, sample: int, endpoint: str = "") -> Call | None:
+    """Return the answer that an endpoint gave already, if there is one; without an endpoint the first that any gave."""
+    sql = "SELECT * FROM call WHERE request_hash = ? AND sample = ? AND error = ''"
+    values: list[str | int] = [request_hash, sample]
+    if endpoint:
+        sql += " AND endpoint = ?"
+        values.append(endpoint)
+    row = get_row(db, f"{sql} ORDER BY id LIMIT 1", values)
+    return CALL.from_row(row, id=row["id"]) if row else None
+
+
+def list_recent(db: Database, model: str, endpoint: str) -> list[Call]:
+    """Up to ``RECENT`` of the latest answers of a model at an endpoint, newest first.
+
+    Only the end of the ledger is looked at: it may hold millions of calls to others.
+    """
+    sql = (
+        "SELECT * FROM call WHERE id > (SELECT coalesce(max(id), 0) FROM call) - ? AND error = ''"
+        " AND model = ? AND endpoint = ? ORDER BY id DESC LIMIT ?"
+    )
+    return [CALL.from_row(row, id=row["id"]) for row in rows(db, sql, [LOOKED_AT, model, endpoint, RECENT])]
+
+
+def record_calls(db: Database, calls: Iterable[Call]) -> None:
+    """Append answered and failed calls; existing answers do not change.
+
+    An answer too long to be one is kept as a failure, with its beginning: a file that holds it would grow by as much
+    at every try.
+    """
+    names = ", ".join(CALL.columns)
+    marks = ", ".join(f":{name}" for name in CALL.columns)
+    db.conn.executemany(
+        f"INSERT INTO call ({names}) VALUES ({marks})"
+        " ON CONFLICT (request_hash, sample, endpoint) WHERE error = '' DO NOTHING",
+        [CALL.to_row(call) | {"created_at": call.created_at or now()} for call in map(_cut, calls)],
+    )
+
+
+def _cut(call: Call) -> Call:
+    if len(call.response) <= MAX_ANSWER:
+        return call
+    said = f"The answer has {len(call.response):,} characters, more than {MAX_ANSWER:,}: it was not kept."
+    return replace(call, response=call.response[:KEPT_OF_TOO_LONG], error=call.error or said)
+
+
+def count_calls(db: Database) -> dict[str, float]:
+    """Totals of the ledger: answered, failed, tokens and cost."""
+    row = get_row(
+        db,
+        "SELECT count(CASE WHEN error = '' THEN 1 END) AS answered, count(CASE WHEN error <> '' THEN 1 END) AS failed,"
+        " coalesce(sum(prompt_tokens), 0) AS prompt_tokens,"
+        " coalesce(sum(completion_tokens), 0) AS completion_tokens,"
+        " coalesce(sum(cost), 0) AS cost FROM call",
+    )
+    assert row is not None
+    return row
+
+
+class StoredLedger:
+    """The ledger as the runner wants it (``llm.ledger.Ledger``): reads never wait for writers."""
+
+    def __init__(self, store: Storage) -> None:
+        self._store = store
+
+    def get_answer(self, request_hash: str, sample: int, endpoint: str = "") -> Call | None:
+        def read() -> Call | None:
+            with self._store.read() as db:
+                return get_answer(db, request_hash, sample, endpoint)
+
+        return outlast(read)
+
+    def list_recent(self, model: str, endpoint: str) -> list[Call]:
+        with self._store.read() as db:
+            return list_recent(db, model, endpoint)
+
+    def record_calls(self, calls: Sequence[Call]) -> None:
+        """Append calls, and wait for the database as long as necessary, because the calls are paid for."""
+
+        def write() -> None:
+            with self._store.write() as db:
+                record_calls(db, calls)
+
+        outlast(write)

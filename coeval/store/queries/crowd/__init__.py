@@ -1,1 +1,0 @@
-"""Crowd studies: plans, reservations, answer keys."""

@@ -1,0 +1,228 @@
+"""A crowd study for its owner: its plan, its people with their progress, and the progress of each instance."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from typing import Any
+
+from coeval.clock import now
+from coeval.domain import Participant, Plan, Standing, StudyState, Terms
+from coeval.rules.screening import Event, count_minutes
+from coeval.store.engines.database import Database, get_row, rows, scalar, to_json
+from coeval.store.queries.reservations import renumber
+
+
+def get_plan(db: Database, task: int) -> Plan | None:
+    row = get_row(db, "SELECT * FROM crowd WHERE task = ?", [task])
+    if row is None:
+        return None
+    return Plan(
+        state=StudyState(row["state"]),
+        per_instance=row["per_instance"],
+        batch=row["batch"],
+        quota=row["quota"],
+        reserve_minutes=row["reserve_minutes"],
+        exam=row["exam"],
+        terms=Terms(**json.loads(row["settings_json"])),
+        reason=row["reason"],
+    )
+
+
+def set_plan(db: Database, task: int, plan: Plan) -> None:
+    """Replace a task's plan."""
+    values: dict[str, Any] = {
+        "task": task,
+        "state": plan.state,
+        "per_instance": plan.per_instance,
+        "batch": plan.batch,
+        "quota": plan.quota,
+        "reserve_minutes": plan.reserve_minutes,
+        "exam": plan.exam,
+        "settings_json": to_json(asdict(plan.terms)),
+        "reason": plan.reason,
+    }
+    names = ", ".join(values)
+    marks = ", ".join(f":{name}" for name in values)
+    pairs = ", ".join(f"{name} = excluded.{name}" for name in values if name != "task")
+    db.conn.execute(
+        f"INSERT INTO crowd ({names}) VALUES ({marks}) ON CONFLICT (task) DO UPDATE SET {pairs}", values
+    )
+
+
+def adopt_queues(db: Database, task: int, until: str) -> None:
+    """Turn the queues of a task that was open to all into reservations, without unopened instances."""
+    lone = "task = :task AND NOT EXISTS (SELECT 1 FROM reservation r WHERE r.annotator = assignment.annotator"
+    lone += " AND r.instance = assignment.instance)"
+    values = {"task": task, "now": now(), "until": until}
+    people = [row["annotator"] for row in rows(
+        db, f"SELECT DISTINCT annotator FROM assignment WHERE {lone}", values)]  # fmt: skip
+    db.conn.execute(f"DELETE FROM assignment WHERE {lone} AND arm IS NULL AND state = 'open'", values)
+    db.conn.execute(
+        "INSERT INTO reservation (annotator, instance, task, purpose, given_at, reserved_until, outcome)"
+        " SELECT annotator, instance, task, 'work', :now, :until,"
+        f" CASE state WHEN 'finished' THEN 'finished' ELSE '' END FROM assignment WHERE {lone}",
+        values,
+    )
+    for annotator in people:
+        renumber(db, annotator, task)
+
+
+# Reads of a crowd study for its owner: who took part and how far, and how far each instance is.
+
+PARTICIPANTS = """
+SELECT v.id AS arrival, p.id, p.name, v.study, v.session, v.proof, v.at AS joined_at, c.kind, c.subject,
+  (SELECT e.state FROM enrolment e WHERE e.arrival = v.id ORDER BY e.id DESC LIMIT 1) AS state,
+  (SELECT e.note FROM enrolment e WHERE e.arrival = v.id ORDER BY e.id DESC LIMIT 1) AS note,
+  (SELECT e.state FROM enrolment e WHERE e.arrival = v.id AND e.state NOT IN ('withdrawn', 'removed')
+    ORDER BY e.id DESC LIMIT 1) AS before,
+  (SELECT count(*) FROM arrival later WHERE later.task = v.task AND later.annotator = v.annotator
+    AND later.id > v.id) AS n_later
+FROM arrival v JOIN annotator p ON p.id = v.annotator LEFT JOIN account c ON c.annotator = p.id
+WHERE v.task = :task AND (:annotator = 0 OR v.annotator = :annotator) ORDER BY v.id
+"""
+
+OUTCOMES = """
+SELECT coalesce(r.arrival, (SELECT max(v.id) FROM arrival v WHERE v.annotator = r.annotator AND v.task = r.task))
+    AS of_arrival,
+  sum(CASE WHEN r.outcome = 'finished' THEN 1 ELSE 0 END) AS finished,
+  sum(CASE WHEN r.outcome = '' THEN 1 ELSE 0 END) AS held,
+  sum(CASE WHEN r.outcome = 'timed_out' THEN 1 ELSE 0 END) AS timed_out,
+  sum(CASE WHEN r.outcome = 'timed_out' AND r.given_at = (SELECT max(l.given_at) FROM reservation l
+    WHERE l.annotator = r.annotator AND l.task = r.task) THEN 1 ELSE 0 END) AS lapsed,
+  sum(CASE WHEN r.outcome = 'rejected' THEN 1 ELSE 0 END) AS taken_out,
+  count(r.passed) AS checks, sum(CASE WHEN r.passed = 0 THEN 1 ELSE 0 END) AS failed
+FROM reservation r WHERE r.task = :task AND (:annotator = 0 OR r.annotator = :annotator) GROUP BY of_arrival
+"""
+"""Attention checks count as the work that they look like, here as in the quota."""
+
+SAVES = """
+SELECT s.annotator, s.opened_at, s.submitted_at, s.active_ms, s.instance, s.criterion,
+  CASE WHEN i.task = c.task THEN 1 ELSE 0 END AS own
+FROM crowd c JOIN instance i ON i.task = c.task OR i.task = c.exam JOIN submission s ON s.instance = i.id
+WHERE c.task = :task AND (:annotator = 0 OR s.annotator = :annotator) ORDER BY s.id
+"""
+
+STEPS = """
+SELECT e.annotator, e.at, e.state FROM enrolment e JOIN annotator p ON p.id = e.annotator
+WHERE e.task = :task AND (:annotator = 0 OR e.annotator = :annotator)
+  AND (e.actor = p.name OR e.actor IN ('exam', 'attention checks')) ORDER BY e.id
+"""
+"""Events that a person caused, directly or at once. Decisions of owners are not among them."""
+
+REPEATS = "SELECT annotator, study, session FROM repeated_session WHERE task = :task ORDER BY id"
+
+PLACES = """
+SELECT taken, done, count(*) AS n FROM (
+  SELECT i.id, (SELECT count(*) FROM reservation r WHERE r.instance = i.id AND r.purpose = 'work'
+      AND r.outcome IN ('', 'finished')) AS taken,
+    (SELECT count(*) FROM reservation r WHERE r.instance = i.id AND r.purpose = 'work'
+      AND r.outcome = 'finished') AS done
+  FROM instance i WHERE i.task = ? AND NOT EXISTS (SELECT 1 FROM answer_key k WHERE k.instance = i.id)
+) places GROUP BY taken, done ORDER BY done, taken
+"""
+
+ARMS = (
+    "SELECT arm, count(*) AS n FROM assignment a WHERE task = ? AND arm IS NOT NULL"
+    " AND NOT EXISTS (SELECT 1 FROM answer_key k WHERE k.instance = a.instance) GROUP BY arm ORDER BY arm"
+)
+"""The arms of work; attention checks have their own draw."""
+
+
+def list_participants(db: Database, task: int, *, annotator: int = 0) -> list[Participant]:
+    """Return every submission of a study in the order of arrival, or those of one person."""
+    values = {"task": task, "annotator": annotator}
+    counts = {row.pop("of_arrival"): row for row in db.query(OUTCOMES, values)}
+    repeats: dict[tuple[int, str], list[str]] = {}
+    for row in db.query(REPEATS, {"task": task}):
+        repeats.setdefault((row["annotator"], row["study"]), []).append(row["session"])
+    participants = [
+        Participant(
+            id=row["id"],
+            name=row["name"],
+            state=Standing(row["state"]),
+            note=row["note"],
+            joined_at=row["joined_at"],
+            last_save="",
+            active_minutes=0.0,
+            kind=row["kind"] or "",
+            service_id=row["subject"] or "",
+            study=row["study"],
+            session=row["session"],
+            arrival=row["arrival"],
+            proof=row["proof"],
+            left=row["n_later"] > 0,
+            before=Standing(row["before"]) if row["before"] != row["state"] and row["before"] else None,
+            repeats=tuple(repeats.get((row["id"], row["study"]), ())),
+            **counts.get(row["arrival"], {}),
+        )
+        for row in db.query(PARTICIPANTS, values)
+        if row["state"]
+    ]
+    return _timed(db, values, participants)
+
+
+def _timed(db: Database, values: dict[str, int], participants: list[Participant]) -> list[Participant]:
+    """Yield each submission with its times. An action belongs to the person's latest submission at that time."""
+    began: dict[int, list[Participant]] = {}
+    for participant in participants:
+        began.setdefault(participant.id, []).append(participant)
+    events: dict[int, list[Event]] = {
+        participant.arrival: [(participant.joined_at, False)] for participant in participants
+    }
+    active: dict[int, int] = {}
+    last: dict[int, str] = {}
+    saved: dict[int, set[tuple[int, int]]] = {}
+
+    def at(person: int, when: str) -> int | None:
+        known = [
+            participant.arrival for participant in began.get(person, ()) if participant.joined_at <= when
+        ]
+        return known[-1] if known else None
+
+    for row in db.query(STEPS, values):
+        arrival = at(row["annotator"], row["at"])
+        if arrival is not None:
+            events[arrival].append((row["at"], row["state"] == Standing.REVIEW))
+    for row in db.query(SAVES, values):
+        arrival = at(row["annotator"], row["submitted_at"])
+        if arrival is not None:
+            times = (row["opened_at"] or row["submitted_at"], row["submitted_at"])
+            events[arrival] += [(time, False) for time in times]
+            active[arrival] = active.get(arrival, 0) + (row["active_ms"] or 0)
+            last[arrival] = max(last.get(arrival, ""), row["submitted_at"])
+            if row["own"]:
+                saved.setdefault(arrival, set()).add((row["instance"], row["criterion"]))
+    return [
+        replace(
+            participant,
+            last_save=last.get(participant.arrival, ""),
+            active_minutes=active.get(participant.arrival, 0) / 60_000,
+            wall_minutes=count_minutes(events[participant.arrival]),
+            saves=len(saved.get(participant.arrival, ())),
+        )
+        for participant in participants
+    ]
+
+
+def count_offered(db: Database, task: int) -> tuple[int, dict[int, int]]:
+    """Return the number of instances for work, and of those that each person never gets, as sources of lines."""
+    sql = (
+        "SELECT count(*) FROM instance i WHERE i.task = ?"
+        " AND NOT EXISTS (SELECT 1 FROM answer_key k WHERE k.instance = i.id)"
+    )
+    withheld = (
+        "SELECT p.annotator, count(DISTINCT d.instance) AS n FROM planted_error p JOIN draft_row r"
+        " ON r.id = p.source_row JOIN draft d ON d.id = r.draft JOIN instance i ON i.id = d.instance"
+        " WHERE i.task = ? GROUP BY p.annotator"
+    )
+    return int(scalar(db, sql, [task])), {row["annotator"]: row["n"] for row in db.query(withheld, [task])}
+
+
+def count_places(db: Database, task: int) -> list[tuple[int, int, int]]:
+    """Return how many instances this many people have finished, or finished or begun, as (done, taken, n)."""
+    return [(row["done"], row["taken"], row["n"]) for row in db.query(PLACES, [task])]
+
+
+def count_opened_arms(db: Database, task: int) -> dict[str, int]:
+    return {row["arm"]: row["n"] for row in db.query(ARMS, [task])}

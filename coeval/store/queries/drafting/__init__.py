@@ -1,1 +1,0 @@
-"""Drafting: runs and drafts, the ledger of calls, jobs, what helps a judge."""

@@ -1,0 +1,304 @@
+"""Runs and their results: drafts of instances, and comparisons of two outputs of one document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from coeval.clock import now
+from coeval.domain import (
+    Comparison,
+    Draft,
+    DraftAnswer,
+    EvaluationRow,
+    Instance,
+    Quote,
+    QuotePlace,
+    RowKind,
+    Run,
+)
+from coeval.store.engines.database import Database, Record, get_row, insert, rows, scalar, to_json
+from coeval.store.queries.tasks import instance_of
+
+# Runs and the drafts they made.
+
+DRAFT = Record(Draft, elsewhere=("rows", "samples", "probabilities", "id"))
+
+
+def _run(row: dict[str, Any]) -> Run:
+    return Run(
+        protocol=row["protocol"],
+        model=row["model"],
+        label=row["label"],
+        prompt_hash=row["prompt_hash"],
+        params=json.loads(row["params_json"]),
+        shown=bool(row["shown"]),
+        created_at=row["created_at"],
+        id=row["id"],
+    )
+
+
+def list_runs(db: Database, task: int) -> list[Run]:
+    return [_run(row) for row in db.table("run").rows_where("task = ?", [task], order_by="id")]
+
+
+def get_run(db: Database, task: int, label: str) -> Run | None:
+    row = get_row(db, "SELECT * FROM run WHERE task = ? AND label = ?", [task, label])
+    return _run(row) if row else None
+
+
+def get_shown_run(db: Database, task: int) -> Run | None:
+    row = get_row(db, "SELECT * FROM run WHERE task = ? AND shown = 1", [task])
+    return _run(row) if row else None
+
+
+def add_run(db: Database, task: int, run: Run, criteria_set: int | None) -> Run:
+    """Store a run; show it if ``run.shown`` is set and the task shows no other."""
+    shown = run.shown and get_shown_run(db, task) is None
+    created_at = run.created_at or now()
+    run_id = insert(
+        db,
+        "run",
+        task=task,
+        criteria_set=criteria_set,
+        protocol=run.protocol,
+        model=run.model,
+        prompt_hash=run.prompt_hash,
+        params_json=to_json(dict(run.params)),
+        label=run.label,
+        shown=int(shown),
+        created_at=created_at,
+    )
+    return replace(run, id=run_id, shown=shown, created_at=created_at)
+
+
+def show_run(db: Database, task: int, run: int) -> None:
+    """Make this the one run that annotators see."""
+    db.conn.execute("UPDATE run SET shown = 0 WHERE task = ?", [task])
+    db.conn.execute("UPDATE run SET shown = 1 WHERE task = ? AND id = ?", [task, run])
+
+
+def record_draft(db: Database, run: int, draft: Draft) -> int:
+    """Append a draft with its rows and quotes, and return its id. A stored draft never changes."""
+    record_drafts(db, run, [draft])
+    return int(scalar(db, DRAFT_ID, _key(run, draft)))
+
+
+def record_drafts(db: Database, run: int, drafts: Sequence[Draft]) -> None:
+    """Append many drafts of a run, each with its rows and quotes."""
+    made_at = now()
+    db.table("draft").insert_all(
+        DRAFT.to_row(draft)
+        | {
+            "run": run,
+            "samples_json": to_json(list(draft.samples)),
+            "probabilities_json": to_json(list(draft.probabilities)),
+            "created_at": made_at,
+        }
+        for draft in drafts
+    )
+    db.conn.executemany(
+        f"INSERT INTO draft_row (draft, position, kind, text) VALUES (({DRAFT_ID}), ?, ?, ?)",
+        [(*_key(run, d), at, row.kind, row.text) for d in drafts for at, row in enumerate(d.rows)],
+    )
+    db.conn.executemany(
+        "INSERT INTO quote (draft_row, position, text, quote_start, quote_end, place) VALUES"
+        f" ((SELECT id FROM draft_row WHERE draft = ({DRAFT_ID}) AND position = ?), ?, ?, ?, ?, ?)",
+        [
+            (*_key(run, d), at, i, quote.text, quote.start, quote.end, quote.place.value)
+            for d in drafts
+            for at, row in enumerate(d.rows)
+            for i, quote in enumerate(row.quotes)
+        ],
+    )
+
+
+DRAFT_ID = "SELECT id FROM draft WHERE run = ? AND instance = ? AND criterion = ? AND attempt = ?"
+
+
+def _key(run: int, draft: Draft) -> tuple[int, int, int, int]:
+    """Return the values for ``DRAFT_ID``."""
+    return run, draft.instance, draft.criterion, draft.attempt
+
+
+def get_draft(db: Database, draft: int) -> Draft | None:
+    return _with_rows(db, get_row(db, "SELECT * FROM draft WHERE id = ?", [draft]))
+
+
+def get_current_draft(db: Database, run: int, instance: int, criterion: int) -> Draft | None:
+    """Return the latest attempt of a run at one instance and criterion."""
+    sql = "SELECT * FROM draft WHERE run = ? AND instance = ? AND criterion = ? ORDER BY attempt DESC LIMIT 1"
+    return _with_rows(db, get_row(db, sql, [run, instance, criterion]))
+
+
+def _with_rows(db: Database, head: dict[str, Any] | None) -> Draft | None:
+    if head is None:
+        return None
+    return replace(draft_of(head), rows=_rows(db, head["id"]))
+
+
+def draft_of(row: dict[str, Any]) -> Draft:
+    """Return the draft of a row of ``draft``, without its lines."""
+    lists = {name: tuple(json.loads(row[f"{name}_json"])) for name in ("samples", "probabilities")}
+    return DRAFT.from_row(row, **lists, id=row["id"])
+
+
+def _rows(db: Database, draft: int) -> tuple[EvaluationRow, ...]:
+    quotes: dict[tuple[int, str, str], list[Quote]] = {}
+    for row in rows(
+        db,
+        "SELECT r.id, r.kind, r.text, q.text AS quoted, q.quote_start, q.quote_end, q.place FROM draft_row r"
+        " LEFT JOIN quote q ON q.draft_row = r.id WHERE r.draft = ? ORDER BY r.position, q.position",
+        [draft],
+    ):
+        of_line = quotes.setdefault((row["id"], row["kind"], row["text"]), [])
+        if row["place"] is not None:
+            quote = Quote(row["quoted"], row["quote_start"], row["quote_end"], QuotePlace(row["place"]))
+            of_line.append(quote)
+    return tuple(
+        EvaluationRow(RowKind(kind), text, tuple(found), number)
+        for (number, kind, text), found in quotes.items()
+    )
+
+
+def next_attempt(db: Database, run: int, instance: int, criterion: int) -> int:
+    """Return the number of the next attempt at a pair: 1 if there is no draft yet."""
+    sql = "SELECT coalesce(max(attempt), 0) + 1 FROM draft WHERE run = ? AND instance = ? AND criterion = ?"
+    return int(scalar(db, sql, [run, instance, criterion]))
+
+
+def count_drafts(db: Database, run: int) -> dict[str, int]:
+    """Return how many instance x criterion pairs of a run are ``ok`` and ``unscored``."""
+    sql = "SELECT status, count(*) AS n FROM current_draft WHERE run = ? GROUP BY status"
+    return {"ok": 0, "unscored": 0} | {row["status"]: row["n"] for row in db.query(sql, [run])}
+
+
+UNSCORED, NO_RULE = "unscored", "no rule recorded"
+"""Labels in place of a rule: for a draft without a score, and for a score that none of our rules read."""
+
+_RULE = f"CASE WHEN d.status = 'unscored' THEN '{UNSCORED}' WHEN d.rule = '' THEN '{NO_RULE}' ELSE d.rule END"
+
+
+def count_by_rule(db: Database, run: int) -> dict[str, int]:
+    """Return how many latest attempts of a run each rule of the reader accepted, and how many are unscored."""
+    sql = f"SELECT {_RULE} AS rule, count(*) AS n FROM current_draft d WHERE d.run = ? GROUP BY 1"
+    return {row["rule"]: row["n"] for row in db.query(sql, [run])}
+
+
+def list_by_rule(db: Database, run: Run, rule: str, limit: int) -> list[DraftAnswer]:
+    """Return the first ``limit`` of a run's drafts whose latest attempt this rule accepted, in task order."""
+    sql = (
+        "SELECT i.external_id, c.text, d.attempt, d.score, d.reason, d.raw FROM current_draft d"
+        " JOIN instance i ON i.id = d.instance JOIN criterion c ON c.id = d.criterion"
+        f" WHERE d.run = ? AND {_RULE} = ? ORDER BY i.position, c.id LIMIT ?"
+    )
+    return [DraftAnswer(run.label, *row) for row in db.conn.execute(sql, [run.id, rule, limit])]
+
+
+def list_undrafted(
+    db: Database, task: int, run: int, criteria: Iterable[int], *, retry_unscored: bool = False
+) -> Iterator[tuple[int, int]]:
+    """(instance, criterion) pairs that a run has still to draft, instance by instance.
+
+    With ``retry_unscored`` the pairs whose latest draft is unscored are given as well.
+    """
+    marks = ", ".join(str(int(criterion)) for criterion in criteria) or "NULL"
+    done = "d.status = 'ok'" if retry_unscored else "1 = 1"
+    sql = (
+        "SELECT i.id AS instance, c.id AS criterion FROM instance i JOIN criterion c"
+        f" ON c.id IN ({marks}) WHERE i.task = ? AND NOT EXISTS (SELECT 1 FROM draft d WHERE d.run = ?"
+        f" AND d.instance = i.id AND d.criterion = c.id AND {done}) ORDER BY i.position, c.id"
+    )
+    return ((row["instance"], row["criterion"]) for row in db.query(sql, [task, run]))
+
+
+def list_scores(db: Database, run: int) -> list[tuple[str, str, float]]:
+    """(instance's external id, criterion's text, score) of a run's scored drafts."""
+    sql = (
+        "SELECT i.external_id, c.text, d.score FROM current_draft d JOIN instance i ON i.id = d.instance"
+        " JOIN criterion c ON c.id = d.criterion WHERE d.run = ? AND d.status = 'ok' ORDER BY i.position, c.id"
+    )
+    return list(db.conn.execute(sql, [run]))
+
+
+def list_score_pairs(db: Database, first: int, second: int) -> list[tuple[int, str, str, float, float]]:
+    """Yield (instance, its document, criterion's text, score, score) for pairs that both runs have scored."""
+    sql = (
+        "SELECT i.id, i.document, c.text, a.score, b.score FROM current_draft a"
+        " JOIN current_draft b ON b.instance = a.instance AND b.criterion = a.criterion AND b.run = ?"
+        " AND b.status = 'ok' JOIN instance i ON i.id = a.instance JOIN criterion c ON c.id = a.criterion"
+        " WHERE a.run = ? AND a.status = 'ok' ORDER BY i.position, c.id"
+    )
+    return list(db.conn.execute(sql, [second, first]))
+
+
+# Comparisons of two outputs of one document: the pairs, and a judge's preferences.
+
+COMPARED = "other.task = i.task AND other.document = i.document AND i.document <> '' AND other.id <> i.id"
+"""The condition that ``other`` is a rival of ``i``: another output of its document."""
+
+
+def list_rivals(db: Database, instance: Instance) -> list[Instance]:
+    """Return the other outputs of an instance's document, in the order of the task."""
+    sql = f"SELECT other.* FROM instance i JOIN instance other ON {COMPARED} WHERE i.id = ? ORDER BY other.position"
+    return [instance_of(row) for row in rows(db, sql, [instance.id])]
+
+
+def list_uncompared(
+    db: Database, task: int, run: int, criteria: Iterable[int], *, retry_unscored: bool = False
+) -> Iterator[tuple[int, int]]:
+    """Yield (instance, criterion) for instances, shown first, that lack a comparison with a rival.
+
+    With ``retry_unscored`` also where a comparison could not be read.
+    """
+    marks = ", ".join(str(int(criterion)) for criterion in criteria) or "NULL"
+    read = "AND d.preference IS NOT NULL" if retry_unscored else ""
+    sql = (
+        "SELECT DISTINCT i.id AS instance, c.id AS criterion, i.position FROM instance i"
+        f" JOIN instance other ON {COMPARED} JOIN criterion c ON c.id IN ({marks})"
+        " WHERE i.task = ? AND NOT EXISTS (SELECT 1 FROM comparison d WHERE d.run = ? AND d.criterion = c.id"
+        f" AND d.first = i.id AND d.second = other.id {read}) ORDER BY i.position, c.id"
+    )
+    return ((row["instance"], row["criterion"]) for row in db.query(sql, [task, run]))
+
+
+def next_comparison_attempt(db: Database, run: int, instance: int, criterion: int) -> int:
+    """Return the number of the next attempt at an instance, shown first: 1 if it was not compared yet."""
+    sql = "SELECT coalesce(max(attempt), 0) + 1 FROM comparison WHERE run = ? AND first = ? AND criterion = ?"
+    return int(scalar(db, sql, [run, instance, criterion]))
+
+
+def record_comparisons(db: Database, run: int, comparisons: Sequence[Comparison], attempt: int) -> None:
+    """Append comparisons of a run; a pair whose preference is known already keeps it."""
+    made_at = now()
+    db.conn.executemany(
+        "INSERT INTO comparison (run, criterion, first, second, attempt, preference, reason, raw, samples_json,"
+        " created_at) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM comparison known"
+        " WHERE known.run = ? AND known.criterion = ? AND known.first = ? AND known.second = ?"
+        " AND known.preference IS NOT NULL)",
+        [
+            (run, c.criterion, c.first, c.second, attempt, c.preference, c.reason, c.raw, to_json(list(c.samples)),
+             made_at, run, c.criterion, c.first, c.second)
+            for c in comparisons
+        ],
+    )  # fmt: skip
+
+
+def count_comparisons(db: Database, run: int) -> tuple[int, int]:
+    """Return how many comparisons of a run have a preference, and how many were unreadable."""
+    sql = "SELECT count(preference), count(*) - count(preference) FROM current_comparison WHERE run = ?"
+    read, unread = db.conn.execute(sql, [run]).fetchone()
+    return int(read), int(unread)
+
+
+def list_unscored_comparisons(db: Database, run: Run, limit: int) -> list[DraftAnswer]:
+    """Return the first ``limit`` of a run's comparisons whose latest attempt could not be read."""
+    sql = (
+        "SELECT a.external_id || ' and ' || b.external_id, c.text, p.attempt, p.preference, p.reason, p.raw"
+        " FROM current_comparison p JOIN instance a ON a.id = p.first JOIN instance b ON b.id = p.second"
+        " JOIN criterion c ON c.id = p.criterion WHERE p.run = ? AND p.preference IS NULL"
+        " ORDER BY a.position, b.position, c.id LIMIT ?"
+    )
+    return [DraftAnswer(run.label, *row) for row in db.conn.execute(sql, [run.id, limit])]

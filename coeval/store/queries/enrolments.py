@@ -1,0 +1,218 @@
+"""People's states in a study, as append-only steps, and their arrivals. The last step is the current state.
+
+Coming back, and coming from a network: requests to be let in, second sessions, newcomers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from coeval.clock import now
+from coeval.domain import Enrolment, ReturnRequest, Standing
+from coeval.store.engines.database import Database, get_row, insert, rows, scalar
+
+# People's states in a study, as append-only steps; the last one is current.
+
+
+def _enrolment(row: dict[str, Any]) -> Enrolment:
+    return Enrolment(
+        row["task"], row["annotator"], Standing(row["state"]), row["note"], row["actor"], row["at"]
+    )
+
+
+def get_enrolment(db: Database, task: int, person: int) -> Enrolment | None:
+    sql = "SELECT * FROM enrolment WHERE task = ? AND annotator = ? ORDER BY id DESC LIMIT 1"
+    row = get_row(db, sql, [task, person])
+    return _enrolment(row) if row else None
+
+
+def list_steps(db: Database, task: int, person: int) -> list[Enrolment]:
+    """Return every step, oldest first."""
+    sql = "SELECT * FROM enrolment WHERE task = ? AND annotator = ? ORDER BY id"
+    return [_enrolment(row) for row in db.query(sql, [task, person])]
+
+
+def record_step(
+    db: Database, task: int, person: int, state: Standing, actor: str, note: str = ""
+) -> Enrolment:
+    """Add a step to the person's newest submission."""
+    step = Enrolment(task, person, state, note, actor, now())
+    insert(
+        db,
+        "enrolment",
+        task=task,
+        annotator=person,
+        state=state,
+        note=note,
+        actor=actor,
+        at=step.at,
+        arrival=get_newest_arrival(db, task, person),
+    )
+    return step
+
+
+def get_newest_arrival(db: Database, task: int, person: int) -> int | None:
+    """Return a person's current submission; None if they never arrived by the study's page."""
+    arrival: int | None = scalar(
+        db, "SELECT max(id) FROM arrival WHERE task = ? AND annotator = ?", [task, person]
+    )
+    return arrival
+
+
+def may_work(db: Database, person: int, slug: str) -> bool:
+    """Return whether a study gives this person work now: its task after admission, its exam during the exam."""
+    allowed = scalar(
+        db,
+        "SELECT 1 FROM task t JOIN current_enrolment e ON e.annotator = :person JOIN crowd c ON c.task = e.task"
+        " WHERE t.slug = :slug AND ((e.task = t.id AND e.state IN ('admitted', 'warned', 'finished'))"
+        " OR (e.state = 'exam' AND c.exam = t.id)) LIMIT 1",
+        {"person": person, "slug": slug},
+    )
+    return bool(allowed)
+
+
+def list_studies(db: Database, person: int) -> list[str]:
+    """Slugs of the studies a person joined, the latest first."""
+    sql = (
+        "SELECT t.slug FROM current_enrolment e JOIN task t ON t.id = e.task WHERE e.annotator = ?"
+        " ORDER BY e.id DESC"
+    )
+    return [row["slug"] for row in db.query(sql, [person])]
+
+
+def record_arrival(
+    db: Database, task: int, person: int, study: str = "", session: str = "", proof: str = ""
+) -> bool:
+    """Record a crowd service's ids of study and session; return whether this submission is new.
+
+    What the person holds unfinished goes over to the new submission.
+    """
+    if get_arrival(db, task, person, study, session) is not None:
+        return False
+    arrival = insert(
+        db, "arrival", task=task, annotator=person, study=study, session=session, proof=proof, at=now()
+    )
+    db.conn.execute(
+        "UPDATE reservation SET arrival = ? WHERE task = ? AND annotator = ? AND outcome = ''",
+        [arrival, task, person],
+    )
+    return True
+
+
+def get_arrival(db: Database, task: int, person: int, study: str, session: str) -> int | None:
+    sql = "SELECT id FROM arrival WHERE task = ? AND annotator = ? AND study = ? AND session = ?"
+    arrival: int | None = scalar(db, sql, [task, person, study, session])
+    return arrival
+
+
+def is_others_session(db: Database, task: int, person: int, study: str, session: str) -> bool:
+    """Return whether somebody else arrived with this session, which a service gives to only one person."""
+    sql = "SELECT 1 FROM arrival WHERE task = ? AND annotator <> ? AND study = ? AND session = ? LIMIT 1"
+    return bool(session and scalar(db, sql, [task, person, study, session]))
+
+
+# Coming back to a study, and coming from a network: requests to be let in, second sessions, newcomers.
+
+SELECT_REQUEST = "SELECT r.*, p.name FROM return_request r JOIN annotator p ON p.id = r.annotator"
+
+
+def _request(row: dict[str, Any]) -> ReturnRequest:
+    admitted = None if row["admitted"] is None else bool(row["admitted"])
+    return ReturnRequest(row["id"], row["annotator"], row["name"], row["number"], row["asked_at"], admitted)
+
+
+def add_request(
+    db: Database, task: int, person: int, number: str, token_hash: str, *, admitted_by: str = ""
+) -> int:
+    """Record a request to be let in as this person, or a permission to come in."""
+    return insert(
+        db,
+        "return_request",
+        task=task,
+        annotator=person,
+        number=number,
+        token_hash=token_hash,
+        asked_at=now(),
+        admitted=1 if admitted_by else None,
+        decided_by=admitted_by or None,
+        decided_at=now() if admitted_by else None,
+    )
+
+
+def find_request(db: Database, task: int, person: int, token_hash: str) -> ReturnRequest | None:
+    """Return the request of one browser for one person of a study, the newest."""
+    sql = f"{SELECT_REQUEST} WHERE r.task = ? AND r.annotator = ? AND r.token_hash = ? ORDER BY r.id DESC LIMIT 1"
+    row = get_row(db, sql, [task, person, token_hash])
+    return _request(row) if row else None
+
+
+def list_open_requests(db: Database, task: int) -> list[ReturnRequest]:
+    """Requests that no owner has decided, oldest first."""
+    sql = f"{SELECT_REQUEST} WHERE r.task = ? AND r.admitted IS NULL ORDER BY r.id"
+    return [_request(row) for row in list(rows(db, sql, [task]))]
+
+
+def count_open_requests(db: Database, task: int, person: int) -> int:
+    """Return the number of undecided requests for one person of a study."""
+    sql = "SELECT count(*) FROM return_request WHERE task = ? AND annotator = ? AND admitted IS NULL"
+    return int(scalar(db, sql, [task, person]))
+
+
+def decide_request(db: Database, task: int, id_: int, admitted: bool, actor: str) -> bool:
+    """Decide an open request; whether there was one."""
+    sql = (
+        "UPDATE return_request SET admitted = ?, decided_by = ?, decided_at = ?"
+        " WHERE id = ? AND task = ? AND admitted IS NULL"
+    )
+    return db.conn.execute(sql, [int(admitted), actor, now(), id_, task]).rowcount > 0
+
+
+def use_request(db: Database, id_: int) -> None:
+    """End a used admission: it lets one browser in, once."""
+    db.conn.execute("UPDATE return_request SET token_hash = '' WHERE id = ?", [id_])
+
+
+def list_sessions(db: Database, task: int, person: int, study: str) -> list[str]:
+    """Return a person's sessions in one study of the service."""
+    sql = "SELECT session FROM arrival WHERE task = ? AND annotator = ? AND study = ? ORDER BY id"
+    return [row["session"] for row in list(rows(db, sql, [task, person, study]))]
+
+
+def record_repeat(db: Database, task: int, person: int, study: str, session: str) -> None:
+    """Record that a person arrived with a further session of the same study."""
+    db.conn.execute(
+        "INSERT INTO repeated_session (task, annotator, study, session, at) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT (task, annotator, study, session) DO NOTHING",
+        [task, person, study, session, now()],
+    )
+
+
+def is_repeat(db: Database, task: int, person: int, study: str, session: str) -> bool:
+    """Return whether a person arrived with this further session before."""
+    sql = "SELECT 1 FROM repeated_session WHERE task = ? AND annotator = ? AND study = ? AND session = ?"
+    return scalar(db, sql, [task, person, study, session]) is not None
+
+
+def has_unsigned_arrival(db: Database, person: int) -> bool:
+    """Return whether a person ever arrived by an unsigned link."""
+    sql = "SELECT 1 FROM arrival WHERE annotator = ? AND proof <> 'token' LIMIT 1"
+    return scalar(db, sql, [person]) is not None
+
+
+def add_newcomer(db: Database, person: int, network: str) -> None:
+    db.conn.execute(
+        "INSERT INTO newcomer (annotator, network, came_at) VALUES (?, ?, ?)", [person, network, now()]
+    )
+
+
+def prune_newcomers(db: Database, before: str) -> None:
+    db.conn.execute("DELETE FROM newcomer WHERE came_at <= ?", [before])
+
+
+def count_idle_newcomers(db: Database, network: str, since: str) -> int:
+    """Return how many people of a network have arrived since a time and saved nothing."""
+    sql = (
+        "SELECT count(*) FROM newcomer n WHERE n.network = ? AND n.came_at > ?"
+        " AND NOT EXISTS (SELECT 1 FROM submission s WHERE s.annotator = n.annotator)"
+    )
+    return int(scalar(db, sql, [network, since]))

@@ -1,0 +1,191 @@
+"""Writes of imports: finished work in large portions, invisible until the import is published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from coeval.clock import now
+from coeval.domain import Group, Person, Submission, Task
+from coeval.store.engines.database import Database, chunks, insert, scalar
+from coeval.store.queries import people, tasks
+from coeval.store.queries.submissions import SUBMISSION
+
+SAVED = (*(column for column in SUBMISSION.columns if column != "revision"), "import_batch")
+INSERT = f"""
+INSERT INTO submission ({", ".join(SAVED)}, revision)
+VALUES ({", ".join(f":{column}" for column in SAVED)}, (SELECT 1 + coalesce(max(revision), 0) FROM submission
+  WHERE annotator = :annotator AND instance = :instance AND criterion = :criterion))
+"""
+
+ROW = """
+INSERT INTO submission_row (submission, position, draft_row, kind, action, reason, text)
+VALUES ((SELECT id FROM submission WHERE uid = ?), ?, ?, ?, ?, ?, ?)
+"""
+
+
+def add_import(db: Database, task: Task, by: str) -> tuple[int, Task]:
+    """Begin an import: its batch, and a hidden task for its instances and runs until it is published."""
+    batch = insert(db, "import_batch", slug=task.slug, imported_by=by, started_at=now())
+    staging = tasks.add_task(db, replace(task, slug=f"{tasks.UNSEEN}{batch}"))
+    db.table("import_batch").update(batch, {"staging": staging.id})
+    return batch, staging
+
+
+def list_unfinished(db: Database) -> list[tuple[int, str]]:
+    """Return unfinished and interrupted batches, each with the task's short name."""
+    unfinished = db.query("SELECT id, slug FROM import_batch WHERE finished_at IS NULL ORDER BY id")
+    return [(row["id"], row["slug"]) for row in unfinished]
+
+
+def add_person(db: Database, batch: int, name: str, group: Group | None = None) -> Person:
+    """Return the person with that name; a new person is removed if the import fails.
+
+    ``group`` is that of a new person: what owners decided about somebody who is here already stays.
+    """
+    known = people.get_person(db, name)
+    if known is not None:
+        return known
+    person = people.ensure_person(db, name)
+    insert(db, "import_batch_person", import_batch=batch, person=person.id)
+    if group is not None:
+        people.set_group(db, person.id, group)
+    return person
+
+
+def count_new_people(db: Database, batch: int) -> int:
+    return int(scalar(db, "SELECT count(*) FROM import_batch_person WHERE import_batch = ?", [batch]))
+
+
+def get_known_uids(db: Database, uids: Iterable[str]) -> set[str]:
+    """Return the keys under which a submission is stored."""
+    known: set[str] = set()
+    for batch in chunks(uids):
+        marks = ", ".join("?" * len(batch))
+        known.update(
+            uid for (uid,) in db.conn.execute(f"SELECT uid FROM submission WHERE uid IN ({marks})", batch)
+        )
+    return known
+
+
+def has_keys_within(db: Database, first: str, last: str) -> bool:
+    """Return whether any submission has a key in this range, by its index."""
+    sql = "SELECT EXISTS (SELECT 1 FROM submission WHERE uid BETWEEN ? AND ?)"
+    return bool(scalar(db, sql, [first, last]))
+
+
+def record_submissions(db: Database, batch: int, submissions: Sequence[Submission]) -> None:
+    """Append submissions with their rows, each as the next revision of its evaluation."""
+    at = now()
+    db.conn.executemany(
+        INSERT,
+        [
+            SUBMISSION.to_row(submission)
+            | {"submitted_at": submission.submitted_at or at, "import_batch": batch}
+            for submission in submissions
+        ],
+    )
+    db.conn.executemany(
+        ROW,
+        [
+            (s.uid, position, row.draft_row, row.kind, row.action, row.reason, row.text)
+            for s in submissions
+            for position, row in enumerate(s.rows)
+        ],
+    )
+
+
+def name_task(db: Database, staging: int, slug: str) -> None:
+    """Make the task of an import the task of that short name."""
+    db.table("task").update(staging, {"slug": slug})
+
+
+def move_in(db: Database, staging: int, task: int) -> None:
+    """Move instances, criteria and columns from the task of an import to the one they are for."""
+    first = tasks.count_instances(db, task)
+    db.conn.execute(
+        "UPDATE instance SET task = ?, position = position + ? WHERE task = ?", [task, first, staging]
+    )
+    for table in ("criterion", "column_role"):
+        db.conn.execute(f"UPDATE {table} SET task = ? WHERE task = ?", [task, staging])
+
+
+def move_runs_in(db: Database, staging: int, task: int, criteria_set: int | None) -> None:
+    """Give the runs of an import their task and criteria set; the task's shown run does not change."""
+    values = {"task": task, "staging": staging, "criteria_set": criteria_set}
+    db.conn.execute(
+        "UPDATE run SET shown = 0 WHERE task = :staging AND :task <> :staging"
+        " AND EXISTS (SELECT 1 FROM run seen WHERE seen.task = :task AND seen.shown = 1)",
+        values,
+    )
+    db.conn.execute(
+        "UPDATE run SET task = :task, criteria_set = :criteria_set WHERE task = :staging AND criteria_set IS NULL",
+        values,
+    )
+
+
+def finish_import(db: Database, batch: int, task: int) -> None:
+    """Publish a batch, and delete its hidden task unless it becomes the task."""
+    staging = get_staging(db, batch)
+    db.conn.execute("DELETE FROM import_batch_person WHERE import_batch = ?", [batch])
+    db.table("import_batch").update(batch, {"finished_at": now(), "staging": None})
+    if staging != task:
+        db.conn.execute("DELETE FROM task WHERE id = ?", [staging])
+
+
+LAST_REMOVALS = (
+    "DELETE FROM annotator WHERE id IN (SELECT person FROM import_batch_person WHERE import_batch = :batch)",
+    "DELETE FROM import_batch_person WHERE import_batch = :batch",
+    "DELETE FROM run WHERE task = :staging",
+    "DELETE FROM column_role WHERE task = :staging",
+    "DELETE FROM criterion_guide WHERE criterion IN (SELECT id FROM criterion WHERE task = :staging)",
+    "DELETE FROM criterion WHERE task = :staging",
+    "DELETE FROM import_batch WHERE id = :batch",
+    "DELETE FROM task WHERE id = :staging",
+)
+
+
+def remove_part(db: Database, batch: int, most: int = 100) -> bool:
+    """Remove some rows of an unfinished batch; return whether there may be more.
+
+    Rows go before what they belong to, and both at once, so that a save never stands without its lines.
+    """
+    staging = get_staging(db, batch)
+    submissions = _list_ids(db, "SELECT id FROM submission WHERE import_batch = ? LIMIT ?", batch, most)
+    if submissions:
+        _delete(db, "submission_row", "submission", submissions)
+        _delete(db, "submission", "id", submissions)
+        return True
+    staged = "SELECT d.id FROM draft d JOIN run r ON r.id = d.run WHERE r.task = ? LIMIT ?"
+    drafts = _list_ids(db, staged, staging, most)
+    if drafts:
+        lines = _list_ids(db, f"SELECT id FROM draft_row WHERE draft IN ({_marks(drafts)})", *drafts)
+        for some in chunks(lines):
+            _delete(db, "quote", "draft_row", some)
+        _delete(db, "draft_row", "draft", drafts)
+        _delete(db, "draft", "id", drafts)
+        return True
+    instances = _list_ids(db, "SELECT id FROM instance WHERE task = ? LIMIT ?", staging, most)
+    if instances:
+        _delete(db, "instance", "id", instances)
+        return True
+    for sql in LAST_REMOVALS:
+        db.conn.execute(sql, {"batch": batch, "staging": staging})
+    return False
+
+
+def _list_ids(db: Database, sql: str, *values: int | None) -> list[int]:
+    return [id_ for (id_,) in db.conn.execute(sql, values)]
+
+
+def _delete(db: Database, table: str, column: str, ids: Sequence[int]) -> None:
+    db.conn.execute(f"DELETE FROM {table} WHERE {column} IN ({_marks(ids)})", ids)
+
+
+def _marks(ids: Sequence[int]) -> str:
+    return ", ".join("?" * len(ids))
+
+
+def get_staging(db: Database, batch: int) -> int | None:
+    staging = scalar(db, "SELECT staging FROM import_batch WHERE id = ?", [batch])
+    return None if staging is None else int(staging)

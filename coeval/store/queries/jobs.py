@@ -1,0 +1,165 @@
+"""Jobs, which outlive the page that started them, and leases, which give exclusive work to one worker."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import asdict, replace
+from typing import Any
+
+from coeval.clock import now, time_from_now
+from coeval.domain import LEASE, Job, JobState, Lease
+from coeval.store.engines.database import Database, Record, get_row, insert, rows, to_json, upsert
+
+LEASES = Record(Lease)
+LIVE = "renewed_at BETWEEN :since AND :until"
+"""The condition for a live sign of life.
+
+A time in the future comes from a clock that was set back, and counts like one in the past.
+"""
+
+
+def live_since() -> dict[str, str]:
+    """Return the time for ``LIVE``."""
+    return {"since": time_from_now(-LEASE), "until": time_from_now(LEASE)}
+
+
+def get_live_lease(db: Database, name: str) -> Lease | None:
+    """Return the lease with that name if somebody still renews it."""
+    row = get_row(db, f"SELECT * FROM lease WHERE name = :name AND {LIVE}", {"name": name, **live_since()})
+    return LEASES.from_row(row) if row else None
+
+
+def take_lease(db: Database, name: str, holder: str, job: int | None = None) -> None:
+    """Store a lease in place of any earlier one."""
+    lease = Lease(name, holder, job, now())
+    upsert(db, "lease", "name", asdict(lease))
+
+
+def renew_leases(db: Database, holder: str) -> int:
+    """Renew all that a holder has, and say how many they are."""
+    return db.conn.execute("UPDATE lease SET renewed_at = ? WHERE holder = ?", [now(), holder]).rowcount
+
+
+def remove_dead_lease(db: Database, name: str) -> None:
+    """Remove an expired lease."""
+    db.conn.execute(f"DELETE FROM lease WHERE name = :name AND NOT ({LIVE})", {"name": name, **live_since()})
+
+
+def is_lease_held(db: Database, name: str, holder: str) -> bool:
+    return get_row(db, "SELECT 1 FROM lease WHERE name = ? AND holder = ?", [name, holder]) is not None
+
+
+def release_leases(db: Database, holder: str) -> None:
+    db.conn.execute("DELETE FROM lease WHERE holder = ?", [holder])
+
+
+def list_named_leases(db: Database, prefix: str) -> list[str]:
+    """Return the names of leases that begin so, the newest last."""
+    sql = f"SELECT name FROM lease WHERE {_begins(prefix)} = ? ORDER BY renewed_at"
+    return [row["name"] for row in db.query(sql, [prefix])]
+
+
+def release_named_leases(db: Database, prefix: str) -> None:
+    db.conn.execute(f"DELETE FROM lease WHERE {_begins(prefix)} = ?", [prefix])
+
+
+def _begins(prefix: str) -> str:
+    # PostgreSQL has no substr for the bigint that a parameter is
+    return f"substr(name, 1, {len(prefix)})"
+
+
+# Jobs: long work that outlives the page that started it.
+
+CUT_OFF = (
+    "kind <> 'batch' AND state IN ('queued', 'running') AND updated_at NOT BETWEEN :since AND :until"
+    f" AND NOT EXISTS (SELECT 1 FROM lease WHERE lease.job = job.id AND {LIVE})"
+)
+"""The condition for a job that claims to run, but has shown no sign of life for the time of a lease."""
+
+
+def _job(row: dict[str, Any]) -> Job:
+    values = {name: value for name, value in row.items() if name not in ("params_json", "state")}
+    return Job(**values, state=JobState(row["state"]), params=json.loads(row["params_json"]))
+
+
+def add_job(db: Database, job: Job) -> Job:
+    at = now()
+    job_id = insert(
+        db,
+        "job",
+        kind=job.kind,
+        task=job.task,
+        state=job.state,
+        params_json=to_json(dict(job.params)),
+        total=job.total,
+        done=job.done,
+        failed=job.failed,
+        message=job.message,
+        created_by=job.created_by,
+        created_at=at,
+        updated_at=at,
+    )
+    return replace(job, id=job_id, created_at=at, updated_at=at)
+
+
+def get_job(db: Database, job: int) -> Job | None:
+    row = get_row(db, "SELECT * FROM job WHERE id = ?", [job])
+    return _job(row) if row else None
+
+
+def list_jobs(db: Database, task: int, *, limit: int = 20) -> list[Job]:
+    sql = "SELECT * FROM job WHERE task = ? ORDER BY id DESC LIMIT ?"
+    return [_job(row) for row in db.query(sql, [task, limit])]
+
+
+def list_active(db: Database, task: int) -> list[Job]:
+    """Return the running and queued pre-fills of a task."""
+    active = db.table("job").rows_where(
+        "task = ? AND kind <> 'batch' AND state IN ('queued', 'running')", [task], order_by="id"
+    )
+    return [_job(row) for row in active]
+
+
+def update_job(db: Database, job: int, **values: Any) -> None:
+    """Change state, total, done, failed or message of a job."""
+    db.table("job").update(job, values | {"updated_at": now()})
+
+
+def mark_interrupted(db: Database, after: int = 0) -> int:
+    """Cancel jobs that claim to run without a worker, and return their number. Batch files wait for no process.
+
+    ``after`` is how often servers take a job over before that.
+    """
+    cursor = db.conn.execute(
+        "UPDATE job SET state = 'cancelled', message = 'cut off; start it again to go on where it was',"
+        f" updated_at = :now WHERE {CUT_OFF} AND takeovers >= :after",
+        {"now": now(), "after": after, **live_since()},
+    )
+    return cursor.rowcount
+
+
+def has_interrupted(db: Database, after: int = 0) -> bool:
+    sql = f"SELECT 1 FROM job WHERE {CUT_OFF} AND takeovers >= :after LIMIT 1"
+    return get_row(db, sql, {"after": after, **live_since()}) is not None
+
+
+def find_abandoned(db: Database, before: int, but: Collection[int] = ()) -> Job | None:
+    """Return the oldest abandoned job ``but`` these that was taken over fewer than ``before`` times."""
+    sql = f"SELECT * FROM job WHERE {CUT_OFF} AND takeovers < :before ORDER BY id"
+    found = map(_job, rows(db, sql, {"before": before, **live_since()}))
+    return next((job for job in found if job.id not in but), None)
+
+
+def take_over(db: Database, before: int, but: Collection[int] = ()) -> Job | None:
+    """Queue the oldest abandoned job for the caller and return it; None if there is none."""
+    job = find_abandoned(db, before, but)
+    if job is not None:
+        update_job(db, job.id, state=JobState.QUEUED, takeovers=job.takeovers + 1)
+    return job
+
+
+def list_waiting(db: Database, kind: str) -> list[Job]:
+    """Jobs of a kind that wait for something from outside, oldest first."""
+    waiting = db.table("job").rows_where("kind = ? AND state = 'queued'", [kind], order_by="id")
+    return [_job(row) for row in waiting]

@@ -1,1 +1,0 @@
-"""Seals, fitted judges and their certificates."""

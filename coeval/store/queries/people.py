@@ -1,0 +1,265 @@
+"""Annotators: their sessions, groups and accounts, invitations, and the count of refused sign-ins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from coeval.clock import now
+from coeval.domain import Account, Group, Invitation, Member, Person, Role
+from coeval.rules.names import compose
+from coeval.store.engines.database import Database, get_row, insert, rows, scalar
+
+# Annotators and their sessions.
+
+
+def person_of(row: dict[str, Any]) -> Person:
+    """Return a person from a row with id, name and role."""
+    return Person(name=row["name"], role=Role(row["role"]), id=row["id"])
+
+
+def get_person(db: Database, name: str) -> Person | None:
+    """Return the person with that name, even if an earlier version stored it in another Unicode form."""
+    row = get_row(db, "SELECT * FROM annotator WHERE name = ?", [name])
+    if row is None and not name.isascii():
+        form = compose(name)
+        alike = (one for one in rows(db, "SELECT * FROM annotator ORDER BY id") if one["name"] != name)
+        row = next((one for one in alike if compose(one["name"]) == form), None)
+    return person_of(row) if row else None
+
+
+def get_person_by_id(db: Database, person: int) -> Person | None:
+    row = get_row(db, "SELECT * FROM annotator WHERE id = ?", [person])
+    return person_of(row) if row else None
+
+
+def list_people(db: Database) -> list[Person]:
+    return [person_of(row) for row in db.table("annotator").rows_where(order_by="id")]
+
+
+def count_owners(db: Database, *, besides: int = 0) -> int:
+    """Owners who can sign in, one person left out."""
+    sql = (
+        "SELECT count(*) FROM annotator a WHERE role = 'owner' AND id <> ? AND NOT EXISTS"
+        " (SELECT 1 FROM disabling d WHERE d.annotator = a.id AND d.enabled_at IS NULL)"
+    )
+    return int(scalar(db, sql, [besides]))
+
+
+def ensure_person(db: Database, name: str, role: Role = Role.ANNOTATOR) -> Person:
+    """Return the person with that name, created with ``role`` if necessary."""
+    known = get_person(db, name)
+    if known:
+        return known
+    return Person(name, role, insert(db, "annotator", name=name, role=role, created_at=now()))
+
+
+def set_role(db: Database, person: int, role: Role) -> None:
+    db.table("annotator").update(person, {"role": role})
+
+
+def add_session(db: Database, token_hash: str, person: int, expires_at: str) -> None:
+    insert(db, "session", token_hash=token_hash, annotator=person, created_at=now(), expires_at=expires_at)
+
+
+def get_session_person(db: Database, token_hash: str) -> Person | None:
+    """Return the owner of a session, unless it has expired or was revoked."""
+    row = get_row(
+        db,
+        "SELECT a.* FROM session s JOIN annotator a ON a.id = s.annotator"
+        " WHERE s.token_hash = ? AND s.revoked_at IS NULL AND s.expires_at > ?",
+        [token_hash, now()],
+    )
+    return person_of(row) if row else None
+
+
+def revoke_session(db: Database, token_hash: str) -> None:
+    db.conn.execute(
+        "UPDATE session SET revoked_at = ? WHERE token_hash = ? AND revoked_at IS NULL", [now(), token_hash]
+    )
+
+
+def revoke_all_sessions(db: Database, person: int) -> int:
+    """End every session of a person, and say how many there were."""
+    cursor = db.conn.execute(
+        "UPDATE session SET revoked_at = ? WHERE annotator = ? AND revoked_at IS NULL AND expires_at > ?",
+        [now(), person, now()],
+    )
+    return max(cursor.rowcount, 0)
+
+
+def revoke_every_session(db: Database) -> None:
+    """End everybody's sessions."""
+    db.conn.execute("UPDATE session SET revoked_at = ? WHERE revoked_at IS NULL", [now()])
+
+
+MEMBERS = """
+SELECT a.*, g.group_name, coalesce(d.disabled_at, '') AS disabled_at
+FROM annotator a
+JOIN annotator_group g ON g.annotator = a.id
+LEFT JOIN disabling d ON d.annotator = a.id AND d.enabled_at IS NULL
+ORDER BY a.id
+"""
+
+
+def list_members(db: Database) -> list[Member]:
+    return [Member(person_of(row), Group(row["group_name"]), row["disabled_at"]) for row in rows(db, MEMBERS)]
+
+
+def list_groups(db: Database) -> dict[int, str]:
+    """Return the group of each person, by their ids."""
+    return {row["annotator"]: row["group_name"] for row in rows(db, "SELECT * FROM annotator_group")}
+
+
+def set_group(db: Database, person: int, group: Group) -> None:
+    db.table("annotator").update(person, {"set_group": group})
+
+
+def is_disabled(db: Database, person: int) -> bool:
+    sql = "SELECT count(*) FROM disabling WHERE annotator = ? AND enabled_at IS NULL"
+    return bool(scalar(db, sql, [person]))
+
+
+def disable(db: Database, person: int, by: str) -> None:
+    """Keep a person who can sign in from doing so."""
+    insert(db, "disabling", annotator=person, disabled_at=now(), disabled_by=by)
+
+
+def enable(db: Database, person: int, by: str) -> None:
+    db.conn.execute(
+        "UPDATE disabling SET enabled_at = ?, enabled_by = ? WHERE annotator = ? AND enabled_at IS NULL",
+        [now(), by, person],
+    )
+
+
+# How people prove who they are: accounts, invitations, and the count of refused sign-ins.
+
+INVITATION_KEY_LENGTH = 8
+SELECT_ACCOUNT = "SELECT a.*, p.id, p.name, p.role FROM account a JOIN annotator p ON p.id = a.annotator"
+
+
+def get_account(db: Database, kind: str, subject: str) -> Account | None:
+    row = get_row(db, f"{SELECT_ACCOUNT} WHERE a.kind = ? AND a.subject = ?", [kind, subject])
+    return _account(row) if row else None
+
+
+def _account(row: dict[str, Any]) -> Account:
+    return Account(person_of(row), row["kind"], row["subject"], row["secret"], bool(row["guest"]))
+
+
+def add_account(db: Database, account: Account) -> None:
+    insert(
+        db,
+        "account",
+        annotator=account.person.id,
+        kind=account.kind,
+        subject=account.subject,
+        secret=account.secret,
+        guest=account.guest,
+        created_at=now(),
+    )
+
+
+def get_account_of(db: Database, person: int) -> Account | None:
+    row = get_row(db, f"{SELECT_ACCOUNT} WHERE a.annotator = ?", [person])
+    return _account(row) if row else None
+
+
+def set_secret(db: Database, person: int, secret: str) -> None:
+    db.conn.execute("UPDATE account SET secret = ? WHERE annotator = ?", [secret, person])
+
+
+def set_guest(db: Database, person: int, guest: bool) -> None:
+    db.conn.execute("UPDATE account SET guest = ? WHERE annotator = ?", [int(guest), person])
+
+
+def is_guest(db: Database, person: int) -> bool:
+    return bool(scalar(db, "SELECT guest FROM account WHERE annotator = ?", [person]))
+
+
+def add_invitation(db: Database, token_hash: str, invitation: Invitation, expires_at: str) -> None:
+    insert(
+        db,
+        "invitation",
+        token_hash=token_hash,
+        annotator=invitation.person.id if invitation.person else None,
+        role=invitation.role,
+        created_by=invitation.created_by,
+        creator=invitation.creator,
+        created_at=now(),
+        expires_at=expires_at,
+    )
+
+
+OPEN_INVITATION = (
+    "used_at IS NULL AND revoked_at IS NULL AND expires_at > :now AND (creator IS NULL"
+    " OR EXISTS (SELECT 1 FROM annotator a WHERE a.id = invitation.creator AND a.role = 'owner'))"
+)
+
+
+def get_invitation(db: Database, token_hash: str) -> Invitation | None:
+    """Return what an invitation is for; None if it was used or revoked, has expired, or never existed."""
+    sql = f"SELECT * FROM invitation WHERE token_hash = :hash AND {OPEN_INVITATION}"
+    row = get_row(db, sql, {"hash": token_hash, "now": now()})
+    return _invitation(db, row) if row else None
+
+
+def list_invitations(db: Database) -> list[Invitation]:
+    """Return the invitations that still work, the latest first."""
+    sql = f"SELECT * FROM invitation WHERE {OPEN_INVITATION} ORDER BY created_at DESC"
+    return [_invitation(db, row) for row in list(rows(db, sql, {"now": now()}))]
+
+
+def _invitation(db: Database, row: dict[str, Any]) -> Invitation:
+    person = get_person_by_id(db, row["annotator"]) if row["annotator"] else None
+    key = row["token_hash"][:INVITATION_KEY_LENGTH]
+    return Invitation(Role(row["role"]), row["created_by"], person, row["creator"], key, row["expires_at"])
+
+
+def revoke_invitation(db: Database, key: str) -> int:
+    """Revoke the open invitation with that key; return the number of revoked ones."""
+    sql = (
+        "UPDATE invitation SET revoked_at = :now"
+        f" WHERE substr(token_hash, 1, {INVITATION_KEY_LENGTH}) = :key AND {OPEN_INVITATION}"
+    )
+    return db.conn.execute(sql, {"now": now(), "key": key}).rowcount
+
+
+def revoke_invitations_by(db: Database, creator: int) -> None:
+    """Revoke all invitations by a person."""
+    sql = "UPDATE invitation SET revoked_at = ? WHERE creator = ? AND used_at IS NULL AND revoked_at IS NULL"
+    db.conn.execute(sql, [now(), creator])
+
+
+def ensure_named_owner(db: Database, name: str, subject: str) -> bool:
+    """Return whether the owner of that name has this lasting id; the first who comes by the name has."""
+    db.conn.execute(
+        "INSERT INTO named_owner (name, subject, pinned_at) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING",
+        [name, subject, now()],
+    )
+    return bool(scalar(db, "SELECT subject = ? FROM named_owner WHERE name = ?", [subject, name]))
+
+
+def use_invitation(db: Database, token_hash: str, person: int) -> None:
+    db.conn.execute(
+        "UPDATE invitation SET used_at = ?, used_by = ? WHERE token_hash = ? AND used_at IS NULL",
+        [now(), person, token_hash],
+    )
+
+
+def add_sign_in_try(db: Database, key: str) -> int:
+    """Count a sign-in under this key before its result is known; return the row's id."""
+    return insert(db, "sign_in_failure", key=key, failed_at=now())
+
+
+def count_sign_in_tries(db: Database, key: str, since: str) -> int:
+    sql = "SELECT count(*) FROM sign_in_failure WHERE key = ? AND failed_at > ?"
+    return int(scalar(db, sql, [key, since]))
+
+
+def remove_sign_in_tries(db: Database, ids: list[int]) -> None:
+    """Delete the tries that succeeded."""
+    db.conn.executemany("DELETE FROM sign_in_failure WHERE id = ?", [(id_,) for id_ in ids])
+
+
+def prune_sign_in_tries(db: Database, before: str) -> None:
+    db.conn.execute("DELETE FROM sign_in_failure WHERE failed_at <= ?", [before])

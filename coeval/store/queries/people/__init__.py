@@ -1,1 +1,0 @@
-"""People: accounts, sessions, enrolments."""

@@ -1,0 +1,168 @@
+"""The removal of a person's data, the only place where facts are deleted or set aside for a time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from coeval.clock import now
+from coeval.store.engines.database import (
+    Database,
+    append,
+    append_numbered,
+    get_columns,
+    get_row,
+    overwrite_deleted,
+    rows,
+    to_json,
+)
+
+CHILDREN = {"submission_row": "submission", "vote": "ballot", "mark_answer": "mark"}
+"""Tables whose rows belong to a row of a person's, named by the column that points at it."""
+KEPT = frozenset(["enrolment", "reservation", "arrival", "invitation"])
+"""The rows that stay: that somebody took part and got work, under a neutral name."""
+
+
+def remove_person(db: Database, person: int) -> dict[str, int]:
+    """Delete all of a person's saves, their account and sessions; return the number of rows by table.
+
+    Every table with a column ``annotator`` is theirs, so that a table added later is not forgotten.
+    """
+    overwrite_deleted(db)
+    removed = {}
+    for table, parent in CHILDREN.items():
+        sql = f"DELETE FROM {table} WHERE {parent} IN (SELECT id FROM {parent} WHERE annotator = ?)"
+        removed[table] = db.conn.execute(sql, [person]).rowcount
+    for table in _tables_with_annotator(db):
+        if table not in KEPT:
+            cursor = db.conn.execute(f"DELETE FROM {table} WHERE annotator = ?", [person])
+            removed[table] = cursor.rowcount
+    _forget_name(db, person)
+    return {table: n for table, n in removed.items() if table not in ("session", "account", "queue_tally")}
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """Work that was set aside and can be restored; ``state`` is the person's earlier state."""
+
+    id: int
+    task: int
+    person: int
+    state: str
+    delete_after: str
+
+
+def set_aside(db: Database, person: int, tasks: Iterable[int], state: str, delete_after: str) -> int:
+    """Set aside a person's saves in these tasks until a time; return the number of rows.
+
+    The rows leave their tables, so that no query of today or later can count them. ``tasks`` begins with the study.
+    """
+    overwrite_deleted(db)
+    tasks = tuple(tasks)
+    finished = "SELECT instance FROM reservation WHERE annotator = ? AND task = ? AND outcome = 'finished'"
+    kept: dict[str, list[dict[str, Any]]] = {"reservation": list(rows(db, finished, [person, tasks[0]]))}
+    sql = "UPDATE reservation SET outcome = 'rejected' WHERE annotator = ? AND task = ? AND outcome = 'finished'"
+    db.conn.execute(sql, [person, tasks[0]])
+    taken = 0
+    for task in tasks:
+        for table, found in _take_out(db, person, task):
+            kept.setdefault(table, []).extend(found)
+            taken += len(found)
+    values = {
+        "task": tasks[0],
+        "annotator": person,
+        "state": state,
+        "rows_json": to_json(kept),
+        "withdrawn_at": now(),
+        "delete_after": delete_after,
+    }
+    append(db, "withdrawn_work", values)
+    return taken
+
+
+def _take_out(db: Database, person: int, task: int) -> Iterable[tuple[str, list[dict[str, Any]]]]:
+    """Yield a person's saves in a task by table, children first, and delete them."""
+    of_task = "instance IN (SELECT id FROM instance WHERE task = :task) AND annotator = :person"
+    values = {"task": task, "person": person}
+    mine = [name for name in _tables_with_annotator(db, "instance") if name not in KEPT]
+    where = {child: f"{parent} IN (SELECT id FROM {parent} WHERE {of_task})"
+             for child, parent in CHILDREN.items() if parent in mine}  # fmt: skip
+    where |= dict.fromkeys(mine, of_task) | {"exam_attempt": "task = :task AND annotator = :person"}
+    for table, condition in where.items():
+        order = " ORDER BY id" if "id" in get_columns(db, table) else ""
+        found = list(rows(db, f"SELECT * FROM {table} WHERE {condition}{order}", values))
+        if found:
+            db.conn.execute(f"DELETE FROM {table} WHERE {condition}", values)
+            yield table, found
+
+
+def get_aside(db: Database, task: int, person: int) -> Aside | None:
+    """Return the work of a person that was set aside in a study, if any."""
+    sql = "SELECT * FROM withdrawn_work WHERE task = ? AND annotator = ? ORDER BY id DESC LIMIT 1"
+    row = get_row(db, sql, [task, person])
+    return _aside(row) if row else None
+
+
+def list_due(db: Database, at: str) -> list[Aside]:
+    """Work whose time aside is over."""
+    sql = "SELECT id, task, annotator, state, delete_after FROM withdrawn_work WHERE delete_after <= ?"
+    return [_aside(row) for row in list(rows(db, sql, [at]))]
+
+
+def _aside(row: dict[str, Any]) -> Aside:
+    return Aside(row["id"], row["task"], row["annotator"], row["state"], row["delete_after"])
+
+
+def delete_aside(db: Database, aside: Aside) -> None:
+    """Delete set-aside work for good."""
+    overwrite_deleted(db)
+    db.conn.execute("DELETE FROM withdrawn_work WHERE id = ?", [aside.id])
+
+
+def put_back(db: Database, aside: Aside) -> int:
+    """Restore the work that was set aside; return the number of rows.
+
+    Rows with ids get new ones: SQLite may have given the old ones to others meanwhile.
+    """
+    row = get_row(db, "SELECT rows_json FROM withdrawn_work WHERE id = ?", [aside.id])
+    assert row is not None
+    kept: dict[str, list[dict[str, Any]]] = json.loads(row["rows_json"])
+    db.conn.executemany(
+        "UPDATE reservation SET outcome = 'finished' WHERE annotator = ? AND instance = ? AND outcome = 'rejected'",
+        [(aside.person, one["instance"]) for one in kept.pop("reservation")],
+    )
+    ids: dict[tuple[str, int], int] = {}
+    for table in sorted(kept, key=lambda name: name in CHILDREN):
+        parent = CHILDREN.get(table)
+        for values in kept[table]:
+            if parent:
+                values[parent] = ids[parent, values[parent]]
+            old = values.pop("id", None)
+            if old is None:
+                append(db, table, values)
+            else:
+                ids[table, old] = append_numbered(db, table, values)
+    delete_aside(db, aside)
+    return sum(map(len, kept.values()))
+
+
+def _tables_with_annotator(db: Database, also: str = "annotator") -> list[str]:
+    """Tables that have a column ``annotator``, and the one named."""
+    return [name for name in sorted(db.table_names()) if {"annotator", also} <= get_columns(db, name)]
+
+
+def _forget_name(db: Database, person: int) -> None:
+    db.conn.execute(
+        "UPDATE enrolment SET actor = :new WHERE actor = (SELECT name FROM annotator WHERE id = :person)",
+        {"new": f"removed-{person}", "person": person},
+    )
+    db.conn.execute("UPDATE annotator SET name = ? WHERE id = ?", [f"removed-{person}", person])
+    db.conn.execute(
+        "UPDATE arrival SET study = 'removed', session = 'removed-' || id WHERE annotator = ?", [person]
+    )
+    db.conn.execute(
+        "UPDATE reservation SET outcome = 'rejected' WHERE annotator = ? AND outcome IN ('', 'finished')",
+        [person],
+    )

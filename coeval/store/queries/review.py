@@ -1,0 +1,333 @@
+"""Data for owners' reviews: saves, disagreements, decisions, instances, and people's messages."""
+
+from __future__ import annotations
+
+from bisect import insort
+from typing import Any
+
+from coeval.clock import now
+from coeval.domain import (
+    Adjudication,
+    Change,
+    Dispute,
+    InboxItem,
+    InboxState,
+    InstanceState,
+    Only,
+    Remark,
+    Submission,
+    Suggestion,
+)
+from coeval.store.engines.database import Database, get_row, insert, rows, scalar
+from coeval.store.queries.submissions import OUTCOME, REPLACED, published, submission_of
+from coeval.store.queries.tasks import instance_of
+
+# Data for owners' reviews: saves, disagreements, decisions, suggestions.
+
+
+def list_changes(
+    db: Database, task: int, *, person: str = "", instance: str = "", limit: int = 50
+) -> list[Change]:
+    """Return the latest saves, newest first, of everybody, one person, or one instance (external id).
+
+    Read from the newest back (CROSS JOIN keeps SQLite to that order), so that the time does not grow with the task.
+    """
+    ids = {}
+    if person:
+        ids["annotator"] = scalar(db, "SELECT id FROM annotator WHERE name = ?", [person])
+    if instance:
+        sql = "SELECT id FROM instance WHERE task = ? AND external_id = ?"
+        ids["instance"] = scalar(db, sql, [task, instance])
+    only = "".join(f" AND s.{column} = :{column}" for column in ids)
+    changes = db.query(
+        f"SELECT s.id, s.submitted_at, p.name, i.external_id, c.text, s.revision, {OUTCOME} AS arm, s.score,"
+        " (SELECT e.score FROM submission e WHERE e.annotator = s.annotator AND e.instance = s.instance"
+        " AND e.criterion = s.criterion AND e.revision = s.revision - 1) AS before,"
+        " (SELECT count(*) FROM submission_row r WHERE r.submission = s.id AND r.action <> 'approve') AS n_changed"
+        " FROM submission s CROSS JOIN instance i CROSS JOIN criterion c CROSS JOIN annotator p"
+        " WHERE i.id = s.instance AND i.task = :task AND c.id = s.criterion AND p.id = s.annotator"
+        f"{only} AND {published('s')} ORDER BY s.id DESC LIMIT :limit",
+        {"task": task, "limit": limit, **ids},
+    )
+    return [Change(*row.values()) for row in changes]
+
+
+def list_saved(db: Database, instance: int, criterion: int) -> list[tuple[str, Submission]]:
+    """Return everybody's saves of one evaluation with their names, every revision, person by person."""
+    saves = db.query(
+        "SELECT s.*, p.name FROM submission s JOIN annotator p ON p.id = s.annotator"
+        f" WHERE s.instance = ? AND s.criterion = ? AND {published('s')} ORDER BY p.id, s.revision",
+        [instance, criterion],
+    )
+    return [(row["name"], submission_of(db, row)) for row in list(saves)]
+
+
+def list_disputes(db: Database, task: int, criteria_set: int, *, limit: int = 50) -> list[Dispute]:
+    """Yield evaluations on which the latest scores of at least two people differ, largest difference first.
+
+    How far apart all the scores of an evaluation are, superseded and uncounted ones with them, is quickly read and
+    never less than how far those are that count: candidates are looked at in that order, until no further one can
+    come before those found.
+    """
+    disputes: list[tuple[Place, Dispute]] = []
+    for instance, criterion, spread, *place in db.conn.execute(
+        CANDIDATES, {"task": task, "criteria_set": criteria_set}
+    ):
+        if len(disputes) >= limit and disputes[limit - 1][0] < (-spread, *place):
+            break
+        row = get_row(db, DISPUTE, {"task": task, "instance": instance, "criterion": criterion})
+        if row is not None and row["low"] < row["high"]:
+            dispute = Dispute(*row.values())
+            insort(disputes, ((dispute.low - dispute.high, *place), dispute), key=lambda pair: pair[0])
+    return [dispute for _, dispute in disputes[:limit]]
+
+
+Place = tuple[float, ...]
+"""The sort key of disputes: the difference, then the positions of instance and criterion."""
+
+CANDIDATES = """
+SELECT g.instance, g.criterion, g.spread, i.position, m.position FROM (
+  SELECT s.instance, s.criterion, max(s.score) - min(s.score) AS spread FROM submission s
+  GROUP BY s.instance, s.criterion HAVING max(s.score) > min(s.score)
+) g
+JOIN instance i ON i.id = g.instance AND i.task = :task
+JOIN criteria_set_member m ON m.criterion = g.criterion AND m.criteria_set = :criteria_set
+ORDER BY g.spread DESC, i.position, m.position
+"""
+
+DISPUTE = """
+SELECT i.id, i.external_id, c.id AS criterion, c.text, count(*) AS n, min(s.score) AS low, max(s.score) AS high,
+  (SELECT a.score FROM adjudication a WHERE a.instance = i.id AND a.criterion = c.id
+    ORDER BY a.revision DESC LIMIT 1) AS decided
+FROM current_submission s
+JOIN instance i ON i.id = s.instance
+JOIN criterion c ON c.id = s.criterion
+WHERE s.instance = :instance AND s.criterion = :criterion AND NOT EXISTS (
+  SELECT 1 FROM uncounted u WHERE u.task = :task AND u.annotator = s.annotator AND u.instance = s.instance)
+GROUP BY i.id, i.external_id, c.id, c.text
+"""
+
+
+SAVES = f"""
+SELECT s.annotator, s.active_ms, s.bulk + 2 * CASE
+    WHEN EXISTS (SELECT 1 FROM submission_row r WHERE r.submission = s.id AND r.action <> 'approve') THEN 0 ELSE 1 END
+  + 4 * CASE s.planted
+    WHEN 'score' THEN CASE WHEN s.score <> s.shown_score THEN 2 WHEN s.score IS NULL THEN 0 ELSE 1 END
+    WHEN 'evidence' THEN CASE WHEN EXISTS (
+      SELECT 1 FROM planted_error w JOIN submission_row r ON r.submission = s.id AND r.draft_row = w.draft_row
+      WHERE w.annotator = s.annotator AND w.instance = s.instance AND w.criterion = s.criterion
+        AND r.action IN ('delete', 'revise')) THEN 2 ELSE 1 END
+    ELSE 0 END AS what
+FROM submission s
+CROSS JOIN instance i
+WHERE i.id = s.instance AND i.task = :task AND s.draft IS NOT NULL AND s.arm IN ('assisted', 'first')
+  AND s.id NOT IN ({REPLACED})
+  AND {published("s")}
+ORDER BY s.id
+"""
+"""Everybody's latest saves of evaluations with a draft, in the order of saving.
+
+``what`` is one small number for three columns: 1 where the rest was approved at once, 2 where every line was kept, and
+4 or 8 where something was planted, 8 where it was caught.
+"""
+
+
+def get_adjudication(db: Database, instance: int, criterion: int) -> Adjudication | None:
+    """Return the current decision."""
+    row = get_row(
+        db,
+        "SELECT a.*, p.name FROM adjudication a JOIN annotator p ON p.id = a.decided_by"
+        " WHERE a.instance = ? AND a.criterion = ? ORDER BY a.revision DESC LIMIT 1",
+        [instance, criterion],
+    )
+    return _adjudication(row) if row else None
+
+
+def _adjudication(row: dict[str, Any]) -> Adjudication:
+    return Adjudication(
+        instance=row["instance"],
+        criterion=row["criterion"],
+        score=row["score"],
+        note=row["note"],
+        decided_by=row["name"],
+        decided_at=row["decided_at"],
+        revision=row["revision"],
+    )
+
+
+def record_adjudication(db: Database, decided: Adjudication, by: int) -> None:
+    """Append a decision; annotators' scores do not change."""
+    insert(
+        db,
+        "adjudication",
+        instance=decided.instance,
+        criterion=decided.criterion,
+        revision=decided.revision,
+        score=decided.score,
+        note=decided.note,
+        decided_by=by,
+        decided_at=now(),
+    )
+
+
+def add_suggestion(db: Database, task: int, person: int, instance: int, text: str) -> None:
+    """Keep a suggested criterion; the same words of the same person at the same instance are kept once."""
+    known = scalar(
+        db,
+        "SELECT 1 FROM suggestion WHERE task = ? AND annotator = ? AND instance = ? AND text = ?",
+        [task, person, instance, text],
+    )
+    if not known:
+        insert(
+            db, "suggestion", task=task, annotator=person, instance=instance, text=text, suggested_at=now()
+        )
+
+
+def list_suggestions(db: Database, task: int) -> list[Suggestion]:
+    """Everything that was suggested, oldest first."""
+    suggestions = db.query(
+        "SELECT i.*, g.text AS suggested, p.name, g.suggested_at, g.id AS suggestion FROM suggestion g"
+        " JOIN annotator p ON p.id = g.annotator JOIN instance i ON i.id = g.instance"
+        " WHERE g.task = ? ORDER BY g.id",
+        [task],
+    )
+    return [
+        Suggestion(row["suggested"], row["name"], instance_of(row), row["suggested_at"], row["suggestion"])
+        for row in suggestions
+    ]
+
+
+# Lists of instances for owners: drafts, judges, flags and comments.
+
+START = 200
+"""Characters of an input and an output that a list shows."""
+
+_CONDITIONS = {
+    Only.ALL: "1 = 1",
+    Only.UNSCORED: "x.n_unscored > 0",
+    Only.FLAGGED: "x.n_flagged > 0 OR x.n_comments > 0",
+    Only.DIFFERING: "x.apart > 0",
+    Only.UNTOUCHED: "x.n_people = 0",
+}
+
+_DRAFTS = "SELECT count(*) FROM current_draft d WHERE d.run = :run AND d.instance = i.id AND d.status = "
+_LATEST = (
+    "SELECT m.* FROM mark m WHERE NOT EXISTS (SELECT 1 FROM mark later WHERE later.annotator = m.annotator"
+    " AND later.instance = m.instance AND later.id > m.id)"
+)
+_STATES = f"""
+SELECT i.position, i.external_id, i.document, i.system, substr(i.input, 1, {START}) AS input,
+  substr(i.output, 1, {START}) AS output, ({_DRAFTS} 'ok') AS n_drafts, ({_DRAFTS} 'unscored') AS n_unscored,
+  (SELECT count(DISTINCT s.annotator) FROM current_submission s WHERE s.instance = i.id) AS n_people,
+  (SELECT count(*) FROM assignment a WHERE a.instance = i.id AND a.flagged = 1) AS n_flagged,
+  (SELECT count(*) FROM ({_LATEST}) m WHERE m.instance = i.id AND m.comment <> '') AS n_comments,
+  (SELECT max(w.apart) FROM (SELECT max(s.score) - min(s.score) AS apart FROM current_submission s
+    WHERE s.instance = i.id AND s.score IS NOT NULL GROUP BY s.criterion HAVING count(*) > 1) w) AS apart
+FROM instance i
+WHERE i.task = :task AND (:system = '' OR i.system = :system)
+  AND (:search = '' OR lower(i.external_id) LIKE lower(:pattern) ESCAPE '!'
+    OR lower(i.input) LIKE lower(:pattern) ESCAPE '!' OR lower(i.output) LIKE lower(:pattern) ESCAPE '!')
+"""
+
+
+def list_instance_states(
+    db: Database, task: int, run: int | None, *, search: str, system: str, only: Only, limit: int
+) -> list[InstanceState]:
+    """Return the first instances of a task, in its order, with these words, this system and this condition."""
+    escaped = search.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+    states = db.query(
+        f"SELECT * FROM ({_STATES}) x WHERE {_CONDITIONS[only]} ORDER BY x.position LIMIT :limit",
+        {
+            "task": task,
+            "run": run,
+            "search": search,
+            "pattern": f"%{escaped}%",
+            "system": system,
+            "limit": limit,
+        },
+    )
+    return [InstanceState(**{name: row[name] for name in InstanceState.__slots__}) for row in states]
+
+
+def list_systems(db: Database, task: int) -> list[str]:
+    """Return the systems of a task's outputs by name, without unnamed ones."""
+    sql = "SELECT DISTINCT system FROM instance WHERE task = ? AND system <> '' ORDER BY system"
+    return [row["system"] for row in db.query(sql, [task])]
+
+
+def list_remarks(db: Database, instance: int) -> list[Remark]:
+    """Return people's latest comments on an instance, in chronological order."""
+    remarks = db.query(
+        f"SELECT p.name, m.flagged, m.skipped, m.comment, m.marked_at FROM ({_LATEST}) m"
+        " JOIN annotator p ON p.id = m.annotator WHERE m.instance = ?"
+        " AND (m.flagged = 1 OR m.skipped = 1 OR m.comment <> '') ORDER BY m.id",
+        [instance],
+    )
+    return [
+        Remark(row["name"], bool(row["flagged"]), bool(row["skipped"]), row["comment"], row["marked_at"])
+        for row in remarks
+    ]
+
+
+_MESSAGES = """
+SELECT m.id, p.name AS person, m.annotator, m.instance, i.external_id, m.flagged, m.comment, m.marked_at AS at,
+  coalesce(a.state, 'open') AS state, coalesce(a.text, '') AS answer, coalesce(a.answered_by, '') AS answered_by,
+  coalesce(a.answered_at, '') AS answered_at
+FROM mark m
+JOIN instance i ON i.id = m.instance
+JOIN annotator p ON p.id = m.annotator
+LEFT JOIN mark_answer a ON a.id = (
+  SELECT max(b.id) FROM mark_answer b JOIN mark n ON n.id = b.mark
+  WHERE n.annotator = m.annotator AND n.instance = m.instance AND n.flagged = m.flagged AND n.comment = m.comment)
+WHERE i.task = :task AND (m.flagged = 1 OR m.comment <> '') AND NOT EXISTS (
+  SELECT 1 FROM mark later WHERE later.annotator = m.annotator AND later.instance = m.instance AND later.id > m.id)
+"""
+"""The latest mark of each person and instance.
+
+An answer is valid while flag and comment do not change; skipping does not matter.
+"""
+
+
+def list_messages(db: Database, task: int, state: InboxState | None, limit: int) -> list[InboxItem]:
+    """Return the messages, newest first, all of them if no state is named."""
+    sql = f"SELECT * FROM ({_MESSAGES}) x WHERE coalesce(:state, x.state) = x.state ORDER BY x.id DESC LIMIT :limit"
+    return [_message(row) for row in rows(db, sql, {"task": task, "state": state, "limit": limit})]
+
+
+def count_open_messages(db: Database, task: int) -> int:
+    sql = f"SELECT count(*) FROM ({_MESSAGES}) x WHERE x.state = 'open'"
+    return int(scalar(db, sql, {"task": task}))
+
+
+def get_message(db: Database, task: int, message: int) -> InboxItem | None:
+    row = get_row(
+        db, f"SELECT * FROM ({_MESSAGES}) x WHERE x.id = :message", {"task": task, "message": message}
+    )
+    return _message(row) if row else None
+
+
+def get_message_answer(db: Database, task: int, annotator: int, instance: int) -> InboxItem | None:
+    """Return a person's comment on an instance, if it is answered."""
+    own = f"{_MESSAGES} AND m.annotator = :annotator AND m.instance = :instance"
+    sql = f"SELECT * FROM ({own}) x WHERE x.state = 'answered'"
+    row = get_row(db, sql, {"task": task, "annotator": annotator, "instance": instance})
+    return _message(row) if row else None
+
+
+def list_message_answers(db: Database, task: int, annotator: int) -> list[tuple[int, InboxItem]]:
+    """Return a person's answered messages, newest answer first, with the instance's position in their queue."""
+    sql = (
+        f"SELECT x.*, q.position FROM ({_MESSAGES} AND m.annotator = :annotator) x JOIN assignment q"
+        " ON q.annotator = x.annotator AND q.instance = x.instance WHERE x.state = 'answered'"
+        " ORDER BY x.answered_at DESC"
+    )
+    found = rows(db, sql, {"task": task, "annotator": annotator})
+    return [(row.pop("position"), _message(row)) for row in found]
+
+
+def add_message_answer(db: Database, message: int, state: InboxState, text: str, by: str) -> None:
+    insert(db, "mark_answer", mark=message, state=state, text=text, answered_by=by, answered_at=now())
+
+
+def _message(row: dict[str, Any]) -> InboxItem:
+    return InboxItem(**row | {"flagged": bool(row["flagged"]), "state": InboxState(row["state"])})

@@ -1,1 +1,0 @@
-"""Scrutiny: queues, submissions, review, planted errors."""

@@ -1,1 +1,0 @@
-"""Stage 1: proposals, ballots, the tally, and the criteria set."""

@@ -1,1 +1,0 @@
-"""Crowd studies: plans, onboarding, exams, giving out work, overview."""

@@ -1,1 +1,0 @@
-"""The model drafts: preparing runs, carrying them out, jobs and batch files."""

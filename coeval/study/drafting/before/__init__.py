@@ -1,1 +1,0 @@
-"""Before a run: the question in full, what it would take, and a pilot of one way beside the other."""

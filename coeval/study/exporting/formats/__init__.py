@@ -1,1 +1,0 @@
-"""Scores out in the formats of other tools, a file each, and their registry."""

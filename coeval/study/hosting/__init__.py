@@ -1,1 +1,0 @@
-"""Keeping a hosted study safe."""

@@ -1,1 +1,0 @@
-"""Files into the study."""

@@ -1,1 +1,0 @@
-"""From a scrutinised study to a judge: split and seal, fit on the dev part, certify on the other."""

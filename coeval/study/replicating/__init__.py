@@ -1,1 +1,0 @@
-"""Published studies computed anew from their public files, beside what was printed."""

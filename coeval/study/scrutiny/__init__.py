@@ -1,1 +1,0 @@
-"""Stage 2: queues, steps, saves, and looking back."""

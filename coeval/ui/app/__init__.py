@@ -1,0 +1,1 @@
+"""The study app: the tabs Criteria, Scrutiny, Agreement and Judge."""

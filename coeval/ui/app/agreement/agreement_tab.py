@@ -1,0 +1,438 @@
+"""The Agreement tab: six sections of tiles, charts and tables, with links to the files behind them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import gradio as gr
+
+from coeval.domain import Person, Role
+from coeval.language import later, tr
+from coeval.stats import bootstrap_alpha
+from coeval.stats.basis import ALL_ARMS, UNAIDED, Basis, list_choices
+from coeval.ui.app.agreement.figures import message, news_view, notes_view
+from coeval.ui.app.agreement.rater_agreement import forest_figure
+from coeval.ui.app.agreement.sections import SECTIONS, WHOLE, Figure, Page, get_pages
+from coeval.ui.components.theme import blank
+from coeval.ui.components.view import Node, View, el
+from coeval.ui.tabs import Event, StudyTab, TaskPicker, Update
+from coeval.usecases.access import Context
+from coeval.usecases.out_format import list_out_formats
+from coeval.usecases.reports.shown_figures import MethodNews, get_method_news, mark_method_news_read
+from coeval.usecases.reports.statistics import get_reading, list_versions
+
+# Where the files of a task are: every link of the tab, relative to the page.
+
+
+def task_file(slug: str, name: str) -> str:
+    """
+    >>> task_file("eli5", "scores.csv")
+    'download/eli5/scores.csv'
+    """
+    return f"download/{quote(slug)}/{name}"
+
+
+def chart_file(slug: str, section: str, name: str, basis: Basis) -> str:
+    """
+    >>> chart_file("eli5", "time", "time-curve", Basis())
+    'download/eli5/charts/time/time-curve.csv'
+    >>> chart_file("eli5", "time", "time-curve", Basis(1, "blind", False))
+    'download/eli5/charts/time/time-curve.csv?version=1&arm=blind&planted=out'
+    """
+    chosen = {
+        "version": basis.version or "",
+        "arm": basis.arm,
+        "planted": "" if basis.planted else "out",
+    }
+    query = urlencode({name: value for name, value in chosen.items() if value})
+    return task_file(slug, f"charts/{section}/{name}.csv") + (f"?{query}" if query else "")
+
+
+def with_links(slug: str, nodes: Sequence[Node | None]) -> list[Node]:
+    """The nodes that are there, with each link to a bare file name led to that file of the task."""
+    return [_linked(slug, node) for node in nodes if node is not None]
+
+
+def _linked(slug: str, node: Node) -> Node:
+    if isinstance(node, str):
+        return node
+    attributes = dict(node["attributes"])
+    href = attributes.get("href", "")
+    if href.endswith(".csv") and "/" not in href:
+        attributes["href"] = task_file(slug, href)
+    return node | {"attributes": attributes, "children": with_links(slug, node["children"])}
+
+
+def downloads_view(slug: str, section: str, figures: Sequence[Figure], basis: Basis) -> Node:
+    """What a paper needs in one file, then every file by itself, under a heading that opens."""
+    links = (
+        el(
+            "li",
+            el("b", figure.title),
+            el("span", " "),
+            el("a", "Data as CSV", href=chart_file(slug, section, figure.name, basis), download=""),
+            el("span", " · "),
+            el("a", "Rows", href=task_file(slug, figure.rows), download=""),
+            el("p.note", figure.words),
+        )
+        for figure in figures
+    )
+    return el(
+        "details.section",
+        el("summary", "For the paper, and downloads"),
+        el(
+            "div.card",
+            el(
+                "p.downloads",
+                el(
+                    "a.ghost.main",
+                    "For the paper (zip)",
+                    href=task_file(slug, "paper-tables.zip"),
+                    download="",
+                ),
+                el("a.ghost", "Every table (CSV)", href=task_file(slug, "export.zip"), download=""),
+                _other_tools_view(slug),
+            ),
+            el(
+                "p.note",
+                "A methods paragraph, tables as CSV, Markdown and LaTeX, and figures as SVG and CSV.",
+            ),
+            el("h4", "Charts of this page, in words and as data"),
+            el("ul.chart-data", *links),
+        ),
+        id="agreement-paper",
+    )
+
+
+def _other_tools_view(slug: str) -> Node:
+    """Formats of other tools. A link is no download of its own: what cannot be built is told on a page."""
+    links = (
+        el(
+            "li",
+            el("a", out.title, href=task_file(slug, f"as/{out.name}.zip")),
+            el("p.note", out.summary),
+        )
+        for out in list_out_formats()
+    )
+    summary = el("summary.ghost", "For other tools")
+    return el("details.other-tools", summary, el("ul.card", *links), id="agreement-others")
+
+
+# The Agreement tab: six sections of tiles, charts and tables, of which only the one shown is computed.
+
+WARM_UP_SECONDS = 3.0
+"""By then the server answers; nobody has found the tab yet."""
+
+FIRST = next(iter(SECTIONS))
+"""The section that is shown at first."""
+
+NEWEST, COUNTED, LEFT_OUT = "0", "in", "out"
+USUAL = "usual"
+"""The scores that a section opens with: nobody has chosen others."""
+
+SLOTS = ("full", "wide", "narrow", "full")
+"""The widths of the places for charts, in the order in which they stand: the first chart of a section is always shown,
+the others under a heading that opens. A place keeps its width, since a chart is drawn for the width that it finds;
+wide and narrow stand beside each other. A place without a chart, or below a closed heading, is hidden by the style
+sheet: hidden by Gradio it would be taken out of the page, and what is sent while it is put back can be lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """Room for one chart: its title, drawing, and the line below it."""
+
+    width: str
+    head: View
+    plot: gr.Plot
+    foot: View
+
+    def all(self) -> list[Any]:
+        return [self.head, self.plot, self.foot]
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The components of the tab."""
+
+    news: View
+    read: gr.Button
+    section: gr.Radio
+    scope: View
+    version: gr.Dropdown
+    arm: gr.Dropdown
+    planted: gr.Dropdown
+    downloads: View
+    tiles: View
+    slots: tuple[_Slot, ...]
+    more: View
+    tables: View
+
+    def all(self) -> list[Any]:
+        slots = [part for slot in self.slots for part in slot.all()]
+        return [
+            self.news,
+            self.read,
+            self.section,
+            self.scope,
+            *self.basis,
+            self.tiles,
+            *slots,
+            self.more,
+            self.tables,
+            self.downloads,
+        ]
+
+    @property
+    def basis(self) -> list[gr.Dropdown]:
+        """What is chosen for the whole tab."""
+        return [self.version, self.arm, self.planted]
+
+
+class AgreementTab(StudyTab):
+    """The section chosen, in stages as its figures are computed."""
+
+    title, id = later("Agreement"), "agreement"
+
+    @classmethod
+    def is_wanted(cls, context: Context, person: Person, slug: str) -> bool:
+        """Only those who run the study see figures."""
+        return person.role is not Role.ANNOTATOR
+
+    def build(self) -> None:
+        self.parts = _build_parts()
+        self.outputs = self.parts.all()
+        self.on(self.parts.read.click, self.end_news)
+        warm_up_soon()
+
+    def load_on(self, *events: Event) -> None:
+        self.on(
+            partial(gr.on, [*events, self.parts.section.input, *(one.input for one in self.parts.basis)]),
+            self.load,
+            [self.parts.section, *self.parts.basis],
+            show_progress="minimal",
+            show_progress_on=self.parts.tiles,
+            trigger_mode="always_last",
+        )
+
+    def load(
+        self, person: Person, slug: str, section: str = FIRST, version: str | None = NEWEST,
+        arm: str | None = USUAL, planted: str | None = COUNTED,
+    ) -> Iterator[Update]:  # fmt: skip
+        basis = Basis(int(version or 0), USUAL if arm is None else arm, planted != LEFT_OUT)
+        yield from _states(self.context, self.parts, person, slug, section, basis)
+
+    def end_news(self, person: Person, slug: str) -> Update:
+        """The tab without the news, which this person has read."""
+        mark_method_news_read(self.context, person, slug)
+        return _show_news(self.parts, None)
+
+
+@cache
+def warm_up_soon() -> None:
+    """Some seconds from now, once: have the libraries load that the first visitor would otherwise wait for."""
+    timer = threading.Timer(WARM_UP_SECONDS, warm_up)
+    timer.daemon = True
+    timer.start()
+
+
+def warm_up() -> None:
+    """Compute an alpha and draw it, as the first section does."""
+    alpha = bootstrap_alpha([[1, 2, 3, 4, 5] * 4, [1, 2, 3, 4, 4] * 4], replicates=20)
+    forest_figure({"warm": alpha}).draw().to_json()
+
+
+def _build_parts() -> _Parts:
+    news = View(elem_id="agreement-news")
+    read = gr.Button("I have read this", visible=False, size="sm", elem_id="agreement-news-read")
+    with gr.Row(elem_id="agreement-bar", elem_classes="agreement-bar"):
+        choices = [(section.title, name) for name, section in SECTIONS.items()]
+        section = gr.Radio(
+            choices,
+            value=FIRST,
+            label="Section",
+            show_label=False,
+            container=False,
+            elem_id="agreement-section",
+            elem_classes="segmented",
+        )
+    scope = View(elem_id="agreement-scope")
+    with gr.Row(elem_id="agreement-basis"):
+        version, arm, planted = (
+            TaskPicker(
+                [], label=label, container=False, visible=False, elem_id=f"agreement-{name}", interactive=True
+            )
+            for name, label in (("version", "Criteria"), ("arm", "Scores"), ("planted", "Planted errors"))
+        )
+    tiles = View(elem_id="agreement-tiles")
+    # the drawing library loads while the first numbers are computed; the style sheet hides this
+    gr.Plot(blank(), show_label=False, container=False, elem_id="agreement-drawing")
+    with gr.Column(elem_id="agreement-charts", elem_classes="charts"):
+        first = _build_slot(1, SLOTS[0])
+        more = View(elem_id="agreement-more")
+        others = [_build_slot(number, f"{width} more") for number, width in enumerate(SLOTS[1:], 2)]
+    tables = View(elem_id="agreement-tables")
+    downloads = View(elem_id="agreement-downloads")
+    return _Parts(
+        news, read, section, scope, version, arm, planted, downloads, tiles, (first, *others), more, tables
+    )
+
+
+def _build_slot(number: int, width: str) -> _Slot:
+    with gr.Column(elem_id=f"chart-{number}", elem_classes=["card", "chart", *width.split()]):
+        head = View()
+        plot = gr.Plot(show_label=False, container=False, elem_classes="drawing")
+        foot = View()
+    return _Slot(width.split()[0], head, plot, foot)
+
+
+def _states(
+    context: Context, parts: _Parts, person: Person, slug: str, section: str, basis: Basis = WHOLE
+) -> Iterator[Update]:
+    """The tab as this person may see it, in stages.
+
+    Every stage holds the charts of those before it: a page that is slow takes the last of several stages alone.
+    """
+    if person.role is Role.ANNOTATOR:
+        yield _only(parts, _closed_view())
+        return
+    if not slug:
+        yield _only(parts, message("There is no task yet", "An owner describes one in Set-up."))
+        return
+    drawn: dict[str, Update] = {}
+    basis, choices, chosen = _offer_basis(context, parts, person, slug, section, basis)
+    for page in get_pages(context, person, slug, section, basis):
+        update = _texts(parts, page, slug, section, basis) | choices
+        update[parts.scope] = _scope_view(page.scope, chosen)
+        update |= _show_news(parts, get_method_news(context, person, slug))
+        for slot, figure in _placed(parts.slots, page.figures):
+            if figure is None:
+                update |= _hidden(slot)
+            else:
+                if figure.name not in drawn:
+                    drawn[figure.name] = _filled(slot, figure)
+                update |= drawn[figure.name]
+        yield update
+
+
+def _show_news(parts: _Parts, news: MethodNews | None) -> Update:
+    return {parts.news: news_view(news), parts.read: gr.Button(visible=news is not None)}
+
+
+def _offer_basis(
+    context: Context, parts: _Parts, person: Person, slug: str, section: str, basis: Basis
+) -> tuple[Basis, Update, bool]:
+    """What is chosen, what there is to choose from, and whether that is anything; a choice of one is not offered."""
+    versions = list_versions(context, person, slug)
+    newest = max(versions, default=0)
+    basis = replace(basis, version=basis.version if basis.version in versions[:-1] else 0)
+    there = get_reading(context, person, slug, version=basis.version).get(list_choices)
+    first = SECTIONS[section].unaided and there.unaided if section in SECTIONS else False
+    offered = {*there.arms, ALL_ARMS, *([UNAIDED] if first else [])}
+    basis = replace(
+        basis,
+        arm=basis.arm if basis.arm in offered else UNAIDED if first else ALL_ARMS,
+        planted=basis.planted or not there.planted,
+    )
+    numbered = [
+        (f"Criteria version {n}{' (current)' if n == newest else ''}", "0" if n == newest else str(n))
+        for n in versions
+    ]
+    # where a section opens with all arms, they are no choice that another section should keep
+    every = ALL_ARMS if first else USUAL
+    arms = [("All arms", every), *((f"{arm.capitalize()} scores", arm) for arm in there.arms)]
+    if first:
+        arms.insert(0, ("Without the draft", UNAIDED))
+    planted = [("Planted errors counted", COUNTED), ("Planted errors left out", LEFT_OUT)]
+    chosen = COUNTED if basis.planted else LEFT_OUT
+    offers = len(numbered) > 1, len(arms) > 2, there.planted
+    update = {
+        parts.version: gr.Dropdown(numbered[::-1], value=str(basis.version), visible=offers[0]),
+        parts.arm: gr.Dropdown(arms, value=basis.arm or every, visible=offers[1]),
+        parts.planted: gr.Dropdown(planted, value=chosen, visible=offers[2]),
+    }
+    return basis, update, any(offers)
+
+
+def _placed(slots: Sequence[_Slot], figures: Sequence[Figure]) -> Iterator[tuple[_Slot, Figure | None]]:
+    """Each slot with its chart or None: the first chart takes the first slot, the others the next of their width."""
+    waiting = [figure for figure in figures if not figure.empty]
+    for place, slot in enumerate(slots):
+        fits = waiting and (place == 0 or waiting[0].width == slot.width)
+        yield slot, waiting.pop(0) if fits else None
+
+
+def _hidden(slot: _Slot) -> Update:
+    return {slot.head: None, slot.plot: None, slot.foot: None}
+
+
+def _texts(parts: _Parts, page: Page, slug: str, section: str, basis: Basis) -> Update:
+    """Everything but the charts. What opens keeps its id, by which the browser leaves it open."""
+    tiles = el(
+        "div.tiles",
+        *page.tiles,
+        data_section=section,
+        data_whole="yes" if page.whole else "no",
+    )
+    drawn = [figure for figure in page.figures if not figure.empty]
+    names = ", ".join(figure.title for figure in drawn[1:])
+    cards = [table for table in (*page.tables, notes_view(page.notes)) if table is not None]
+    return {
+        parts.section: gr.Radio(visible=True),
+        parts.downloads: downloads_view(slug, section, drawn, basis) if page.tiles else None,
+        parts.tiles: with_links(slug, [page.as_of, page.answer, page.banner, tiles]),
+        parts.more: _heading("More charts", names, "agreement-more-open") if names else None,
+        parts.tables: with_links(slug, [_tables_view(cards)] if cards else []),
+    }
+
+
+def _scope_view(scope: str, choices: bool) -> Node | None:
+    """The scores that the page rests on; it opens to the choice of others, where there are any."""
+    if not scope or not choices:
+        return el("p.note.scope", f"Scores: {scope}") if scope else None
+    return el("details.scope", el("summary", f"Scores: {scope}"), id="agreement-scope-open")
+
+
+def _tables_view(cards: Sequence[Node]) -> Node:
+    titles = [str(card["children"][0]["children"][0]) for card in cards if not isinstance(card, str)]
+    heading = _heading("Tables", ", ".join(titles), "agreement-tables-open")
+    return heading | {"children": [*heading["children"], el("div.cards", *cards)]}
+
+
+def _heading(title: str, names: str, id: str) -> dict[str, Any]:
+    return el("details.section", el("summary", title, el("span.names", names)), id=id)
+
+
+def _filled(slot: _Slot, figure: Figure) -> Update:
+    foot = el(
+        "div.chart-foot",
+        el("p.note", figure.note) if figure.note else None,
+        el("p.note.basis", figure.basis) if figure.scoped else None,
+    )
+    return {slot.head: el("h4", figure.title), slot.plot: figure.draw(), slot.foot: foot}
+
+
+def _only(parts: _Parts, words: Node) -> Update:
+    """The tab with nothing but a message."""
+    hidden: Update = {slot.head: None for slot in parts.slots}
+    hidden |= {one: gr.Dropdown(visible=False) for one in parts.basis}
+    hidden |= _show_news(parts, None)
+    return {
+        parts.section: gr.Radio(visible=False),
+        parts.scope: None,
+        parts.downloads: None,
+        parts.tiles: words,
+        parts.more: None,
+        parts.tables: None,
+    } | hidden
+
+
+def _closed_view() -> Node:
+    text = tr(
+        "Owners and researchers see the statistics; annotators do not, so that their scores stay independent."
+    )
+    return message(tr("The team sees the statistics"), text)

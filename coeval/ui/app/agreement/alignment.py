@@ -1,0 +1,243 @@
+"""Model and people: how closely each judge follows people, and on which labels that was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
+
+from coeval.stats.estimates import Estimate
+from coeval.stats.judges.correlation import LEVELS
+from coeval.stats.report.activity import Distribution, behaviour_section, quotes_section
+from coeval.stats.report.alignment import AlignmentSection, alignment_section
+from coeval.stats.report.document import section_notes
+from coeval.stats.report.model_vs_people import JudgeRow
+from coeval.ui.app.agreement.figures import Figure, Get, Page, banner, crossed, tile
+from coeval.ui.app.agreement.judge_tables import COEFFICIENTS, judge_tables, quotes_table
+from coeval.ui.components import charts
+from coeval.ui.components.number_words import number, percent, plain_number, plural, shares_words, shown
+from coeval.ui.components.view import Node
+
+SOURCES = {
+    "llm": "Model",
+    "people_assisted": "People, with the draft",
+    "people_blind": "People, blind",
+    "people_first_before": "People, before the draft",
+    "people_first_after": "People, after it",
+}
+"""Where scores come from; those of the arm first stand here twice, as they were given."""
+
+
+def build(get: Get) -> Iterator[Page]:
+    section, behaviour = get(alignment_section), get(behaviour_section)
+    quotes = get(quotes_section, tables=("quotes",))
+    run = _main_run(section.runs)
+    if run is None:
+        yield Page(
+            banner=banner("No run of drafts has a score yet, so there is no model to hold against people."),
+            figures=[distribution_figure(behaviour.distributions)],
+            tables=[quotes_table(quotes)],
+        )
+        return
+    yield Page(
+        banner=_labels_banner(section, run),
+        tiles=[_correlation_tile(run), _median_tile(run), _alt_tile(run)],
+        figures=[
+            correlations_figure(run),
+            confusion_figure(run),
+            distribution_figure(behaviour.distributions),
+        ],
+        tables=[*judge_tables(section, run), quotes_table(quotes)],
+        notes=section_notes({"alignment": section, "quotes": quotes}),
+    )
+
+
+def _main_run(runs: Sequence[JudgeRow]) -> JudgeRow | None:
+    """The shown run, or the first."""
+    return next((run for run in runs if run.shown), runs[0] if runs else None)
+
+
+def _labels_banner(section: AlignmentSection, run: JudgeRow) -> Node:
+    """Which labels the figures rest on: the first thing to know here."""
+    name = run.label if run.shown or len(section.runs) == 1 else f"{run.label} (none is shown, so the first)"
+    if not section.n_labels:
+        return banner(f"There is no score of a person to hold the model against. Judge: {name}.", warn=True)
+    if not section.leaned:
+        words = _labels_words(section.n_blind, section.n_first)
+        return banner(f"Held only against scores that no draft can have led: {words}. Judge: {name}.")
+    return banner(
+        f"Held against {plural(section.n_labels, 'score')} given with the draft in view, as there are no blind ones: "
+        f"people who see a draft lean towards it, so the judge looks better here than it is. Judge: {name}.",
+        warn=section.leaned,
+    )
+
+
+def _labels_words(n_blind: int, n_first: int) -> str:
+    """
+    >>> _labels_words(1200, 1)
+    '1,200 blind scores and 1 first score, given before the draft was shown; a person counts once for a unit'
+    """
+    blind, first = plural(n_blind, "blind score"), plural(n_first, "first score")
+    if not n_first:
+        return f"{blind}, given without the draft in view"
+    before = f"{first}, given before the draft was shown"
+    return f"{blind} and {before}; a person counts once for a unit" if n_blind else before
+
+
+def _correlation_tile(run: JudgeRow) -> Node | None:
+    """The mean over criteria, within documents where there are any: pooled, it would reward knowing the criteria."""
+    mean, pooled = run.correlations_mean, run.against.correlations
+    level = "document" if mean.document.kendall.value.defined else "dataset"
+    accuracy = run.against.pairwise_accuracy.accuracy
+    return tile(
+        "Kendall's tau-b",
+        mean.of(level).kendall.value,
+        "within documents" if level == "document" else "over the whole dataset",
+        rows="drafts.csv",
+        more=(
+            f"mean of {plural(mean.of(level).n_criteria, 'criterion', 'criteria')}",
+            f"pooled {number(pooled.of(level).kendall)}",
+            f"pairwise accuracy {shown(accuracy)}" if accuracy.defined else "",
+        ),
+    )
+
+
+def _median_tile(run: JudgeRow) -> Node | None:
+    confusion = run.against.confusion
+    return tile(
+        "Equals the people's median",
+        confusion.exact,
+        f"within one point {percent(confusion.within_one)}",
+        show=percent,
+        more=(f"model minus median {plain_number(confusion.bias)}",),
+    )
+
+
+def _alt_tile(run: JudgeRow) -> Node | None:
+    """By how many criteria the model may stand in: pooled, easy criteria hide those by which it may not."""
+    tested = [part for part in run.per_criterion if part.against.alt_test.passed is not None]
+    if not tested:
+        return None
+    count, test = run.alt_test_criteria, tested[0].against.alt_test
+    clusters = max(n for part in tested for n in part.against.alt_test.n_clusters)
+    people = max(len(part.against.alt_test.people) for part in tested)
+    left_out = max(len(part.against.alt_test.people_left_out) for part in tested)
+    rates = ", ".join(number(part.against.alt_test.winning_rate) for part in tested)
+    return tile(
+        "Model in place of a person",
+        Estimate(count.passed, n=None),
+        f"{'criterion allows' if count.passed == 1 else 'criteria allow'} it (alt-test, Holm)",
+        show=lambda value: f"{int(value)} of {count.tested}",
+        more=(
+            f"winning rates {rates}",
+            f"ε {number(test.epsilon)}",
+            f"{plural(people, 'person', 'people')} tested over {clusters:,} independent groups of items",
+            test.test,
+            f"{plural(left_out, 'person', 'people')} with too few items" if left_out else "",
+        ),
+    )
+
+
+def correlations_figure(run: JudgeRow) -> Figure:
+    """Three coefficients at three levels, means over criteria: on one data set they differ by a factor of two."""
+    rows = [
+        {
+            "label": level.capitalize(),
+            "series": title,
+            "value": float(value),
+            "low": value.ci[0],
+            "high": value.ci[1],
+            "n_criteria": run.correlations_mean.of(level).n_criteria,
+            "pooled": float(pooled.of(name)),
+            "n_pooled": pooled.n,
+            "groups_used": pooled.groups_used,
+            "groups_left_out": pooled.groups_skipped,
+            "reason": value.reason or "",
+            "about": f"{shown(value)} · over {_over(level, pooled.n, pooled.groups_used or pooled.n_groups)}",
+        }
+        for level in LEVELS
+        for pooled in [run.against.correlations.of(level)]
+        for name, title in COEFFICIENTS.items()
+        for value in [run.correlations_mean.of(level).of(name).value]
+    ]
+    frame = pd.DataFrame(rows)
+    words = " ".join(f"{row['label']} level, {row['series']}: {row['about']}." for row in rows)
+    drawn = frame.dropna(subset=["value"])
+    low = min(0.0, drawn[["value", "low"]].min().min()) if len(drawn) else 0.0
+    return Figure(
+        "correlations",
+        "Correlation with people, by level",
+        frame.rename(columns={"label": "level", "series": "coefficient"}).drop(columns="about"),
+        lambda: charts.pairs(drawn, words, title="correlation", domain=(max(-1.0, low), 1.0)),
+        words,
+        rows="drafts.csv",
+        width="wide",
+        nothing=drawn.empty,
+        note="means over criteria · dataset: all items · document: within each · system: over the systems' means",
+    )
+
+
+def _over(level: str, n: int, groups: int) -> str:
+    return plural(n, "item") if level == "dataset" else plural(groups, level)
+
+
+def confusion_figure(run: JudgeRow) -> Figure:
+    """The people's median against the model's score."""
+    cells = pd.DataFrame([vars(cell) for cell in run.against.confusion.cells], columns=["people", "llm", "n"])
+    totals = cells.groupby("people")["n"].transform("sum")
+    cells = cells.assign(share=(cells["n"] / totals.where(totals > 0)).fillna(0.0))
+    confusion = run.against.confusion
+    words = (
+        f"The model's score equals the people's median for {percent(confusion.exact)} of "
+        f"{plural(confusion.n, 'unit')} and is within one point for {percent(confusion.within_one)}."
+        if confusion.n
+        else "No unit was scored by both people and the model."
+    )
+    return Figure(
+        "confusion",
+        "The people's median and the model's score",
+        cells,
+        lambda: charts.confusion(
+            crossed(cells, x="llm", y="people"), words, x="the model's score", y="people's median"
+        ),
+        words,
+        width="wide",
+        note="units · a median between two points counts half to each",
+    )
+
+
+def distribution_figure(distributions: Sequence[Distribution]) -> Figure:
+    """Score distributions by source (CoEval paper, figures 2, 6 and 7)."""
+    overall = [row for row in distributions if row.system is None and row.source in SOURCES]
+    overall.sort(key=lambda row: list(SOURCES).index(row.source))
+    frame = pd.DataFrame(
+        [
+            {"series": SOURCES[row.source], "score": score, "n": n, "share": n / row.n}
+            for row in overall
+            for score, n in row.counts.items()
+        ],
+        columns=["series", "score", "n", "share"],
+    )
+    words = " ".join(
+        f"{SOURCES[row.source]}: mean {plain_number(row.mean)}, {shares_words(row.n, row.counts)}, n {row.n:,}."
+        for row in overall
+    )
+    data = [
+        {
+            "source": SOURCES.get(row.source, "People"),
+            "system": row.system or "",
+            "score": score,
+            "n": n,
+            "share": n / row.n,
+        }
+        for row in distributions
+        for score, n in row.counts.items()
+    ]
+    return Figure(
+        "distributions",
+        "Scores by source",
+        pd.DataFrame(data, columns=["source", "system", "score", "n", "share"]),
+        lambda: charts.distribution(frame, words),
+        words or "Nobody has scored anything yet.",
+        note="over all criteria; the file has them by system too",
+    )

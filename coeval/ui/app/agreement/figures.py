@@ -1,0 +1,323 @@
+"""The pieces of a section: tiles, charts with their data, tables, banners, and sentences for what is undefined."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from coeval.stats.estimates import Estimate
+from coeval.stats.report.answer import Answer
+from coeval.ui.components.number_words import facts, interval, left_out, number, plain_number, plural
+from coeval.ui.components.view import Node, el, table
+from coeval.usecases.reports.shown_figures import (
+    ALPHA,
+    SYSTEM_MEAN,
+    WINNING_RATE,
+    FigureChange,
+    FigureShown,
+    MethodNews,
+)
+
+MOST_NAMES = 6
+_UNDEFINED = re.compile(r"undefined(?:: (.*))?", re.S)
+_FIGURE = re.compile(r"[−-]?\d*\.\d|.*%|[−-]?[\d,.]+ (?:s|min)\b")
+"""What a cell with a computed number begins with; counts are whole and say nothing by themselves."""
+
+
+def undefined_words(named: Iterable[tuple[str, str]]) -> str:
+    """Names of what could not be computed, by their reasons.
+
+    >>> undefined_words([("a", "needs two people"), ("b", "needs two people"), ("c", "")])
+    'Not computed for a and b: needs two people. Not computed for c.'
+    """
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in named:
+        by_reason.setdefault(reason.strip().rstrip("."), []).append(name)
+    return " ".join(
+        f"Not computed for {_listed(names)}{f': {reason}' if reason else ''}."
+        for reason, names in by_reason.items()
+    )
+
+
+def split_estimates(frame: pd.DataFrame, name: str) -> tuple[pd.DataFrame, str]:
+    """The rows with a ``value``, and a sentence on the others, which ``name`` is the column to name by."""
+    defined = frame["value"].notna()
+    left_out = frame[~defined]
+    named = zip(left_out[name].astype(str), left_out["reason"].astype(str), strict=True)
+    return frame[defined], undefined_words(named)
+
+
+def split_rows(rows: Sequence[Sequence[str]]) -> tuple[list[list[str]], str]:
+    """The rows of a table of texts that hold a figure, and a sentence on those whose figures are all undefined.
+
+    >>> split_rows([["a", "undefined: nobody", "0"], ["b", ".50 [.40, .60]", "9"]])
+    ([['b', '.50 [.40, .60]', '9']], 'Not computed for a: nobody.')
+    """
+    kept, named = [], []
+    for row in rows:
+        found = [(place, match) for place, cell in enumerate(row) if (match := _UNDEFINED.fullmatch(cell))]
+        if not found or any(_FIGURE.match(cell) for cell in row):
+            kept.append(list(row))
+            continue
+        reason = next((match[1] for _, match in found if match[1]), "")
+        named.append((" ".join(cell for cell in row[: found[0][0]] if cell), reason))
+    return kept, undefined_words(named)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """
+    >>> _listed(["a"]), _listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    shown = [*names[:MOST_NAMES], *([f"{len(names) - MOST_NAMES} more"] if len(names) > MOST_NAMES else [])]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+# The pieces of a section: tiles with big numbers, charts with their data, tables, and what was left
+# out.
+
+Get = Callable[..., Any]
+"""A statistic of the task at hand: ``get(function)``, or with the tables it looks at besides, as
+``get(function, tables=("actions",))``; see study.computing.readings."""
+
+
+NO_PLANTED = "planted errors left out"
+"""What is said of a figure that never counts scores given to a draft with a planted error."""
+
+UNIT_AXIS = (0.0, 1.0)
+"""From where to where the bar of a share or a coefficient reaches; it goes further where the interval does."""
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A chart, and the numbers it shows.
+
+    ``name`` is the file's name without ``.csv``; ``data`` what that file holds; ``draw`` makes the chart;
+    ``words`` says the same to whoever does not see it; ``rows`` is the file with the rows under the numbers;
+    ``width`` is narrow (two fifths), wide (three) or full.
+    """
+
+    name: str
+    title: str
+    data: pd.DataFrame
+    draw: Callable[[], Any]
+    words: str
+    rows: str = "scores.csv"
+    width: str = "full"
+    note: str = ""
+    nothing: bool = False
+    basis: str = ""
+    """Which scores it rests on, where these are others than the page's."""
+    scoped: bool = False
+    """Whether these are others than the page's."""
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to draw: the words then stand in the chart's place."""
+        return self.nothing or self.data.empty
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """A section as shown. ``notes`` are sentences on what was left out, or is undefined, and why.
+
+    ``answer`` comes first: what the section says, in a sentence. ``scope`` are the scores that it rests on, where the
+    section itself computes which. ``as_of`` tells of which time the numbers are, where something was saved since;
+    ``banner`` is what to know before they are read. ``whole`` is false while there is more to come.
+    """
+
+    tiles: Sequence[Node | None] = ()
+    as_of: Node | None = None
+    banner: Node | None = None
+    figures: Sequence[Figure] = ()
+    tables: Sequence[Node | None] = ()
+    notes: Sequence[str] = ()
+    whole: bool = True
+    answer: Node | None = None
+    scope: str = ""
+
+
+def tile(
+    title: str,
+    value: Any,
+    about: str = "",
+    *,
+    show: Callable[[Any], str] = number,
+    rows: str = "scores.csv",
+    more: Sequence[str] = (),
+    basis: str = "",
+    axis: tuple[float, float] = UNIT_AXIS,
+    lines: Sequence[float] = (),
+) -> Node | None:
+    """Return a big number with its interval, as text and as a bar; None where it is undefined.
+
+    Why it is undefined stands among the notes of the section.
+
+    Args:
+        about: one phrase that a reader needs beside the number.
+        rows: the file with the rows under the number.
+        more: what else a reader may ask, on hover, after what the estimate says of itself.
+        basis: which scores it rests on, where these are others than the page's.
+        axis: from where to where the bar reaches, and further where the interval does.
+        lines: thresholds that are marked on the bar.
+    """
+    if isinstance(value, Estimate) and not value.defined:
+        return None
+    spread = interval(value, show)
+    told = [text for text in (f"95% {spread}" if spread else "", about) if text]
+    details = " · ".join([*facts(value), *left_out(value), *(text for text in more if text)])
+    return el(
+        "div.card.tile",
+        el("h4", title),
+        el("div.big", show(value), **_exactly(value)),
+        interval_bar(value, axis, lines),
+        el("p.note", " · ".join(told), title=details or None) if told else None,
+        el("p.note.rows", rows_link(rows)),
+        **({"data_basis": basis} if basis else {}),
+    )
+
+
+def interval_bar(value: Any, axis: tuple[float, float], lines: Sequence[float] = ()) -> Node | None:
+    """Return a bar with the interval and the value in it; the same stands beside it as text.
+
+    >>> bar = interval_bar(Estimate(0.5, ci_low=0.25, ci_high=0.75), (0.0, 1.0))
+    >>> [part["attributes"]["width"] for part in bar["children"][:2]]
+    [0.25, 0.5]
+    """
+    low, high = value.ci if isinstance(value, Estimate) else (math.nan, math.nan)
+    if math.isnan(low) or math.isnan(high):
+        return None
+    start, end = min(axis[0], low), max(axis[1], high)
+    width = max(end - start, 1e-9)
+    inside = (float(value) - low) / (high - low) if high > low else 1.0
+    marks = [el("i.mark", width=(line - start) / width) for line in lines if start < line < end]
+    band = el("i.band", el("i.at", width=inside), width=(high - low) / width)
+    return el("div.interval-bar", el("i.gap", width=(low - start) / width), band, *marks, aria_hidden="true")
+
+
+def answer_view(answer: Answer) -> Node:
+    """The first thing on the page: what the numbers say, what the draft did, and what to know before it is quoted."""
+    return el(
+        "div.answer",
+        el("p.verdict", answer.sentence),
+        el("p", answer.draft) if answer.draft else None,
+        *(el("p.caution", caution) for caution in answer.cautions),
+        el("p.note", f"Levels: {answer.source}."),
+        data_level=answer.level.replace(" ", "-"),
+    )
+
+
+def _exactly(value: Any) -> dict[str, str]:
+    """The number in full: on hover, and for whoever reads the page with a script."""
+    return {"title": repr(float(value)), "data_value": repr(float(value))} if isinstance(value, float) else {}
+
+
+def rows_link(name: str, text: str = "Rows") -> Node:
+    """A link to one of the task's files; the page fills in which task (see ``with_links``)."""
+    return el("a", text, href=name, download="", title=f"The rows under this number: {name}")
+
+
+def data_table(
+    title: str, frame: pd.DataFrame, note: str = "", *, rows: str = "scores.csv", half: bool = False
+) -> Node | None:
+    """A card with a table of texts; its columns are named as they are to be read. None where it has no row.
+
+    Args:
+        half: it takes half the width, beside another.
+    """
+    if frame.empty:
+        return None
+    kept, undefined = split_rows([[str(cell) for cell in row] for row in frame.itertuples(index=False)])
+    body = [[*row] for row in kept]
+    return el(
+        "div.card.numbers.half" if half else "div.card.numbers",
+        el("h4", title),
+        el("div.scroll", table([str(name) for name in frame.columns], body)) if body else None,
+        el("p.note", undefined) if undefined else None,
+        el("p.note", f"{note} · " if note else "", rows_link(rows)),
+    )
+
+
+def crossed(frame: pd.DataFrame, x: str, y: str) -> pd.DataFrame:
+    """The frame with two of its columns of scores as texts ``x`` and ``y``, as ``charts.confusion`` takes them."""
+    return frame.assign(x=[f"{value:g}" for value in frame[x]], y=[f"{value:g}" for value in frame[y]])
+
+
+def banner(text: str, *, warn: bool = False) -> Node:
+    """What must be known before the numbers of a section are read."""
+    return el("p.banner.warn" if warn else "p.banner", text)
+
+
+def message(title: str, *text: Node) -> Node:
+    """What a section shows instead of numbers where there are none, and how to get some."""
+    return el("div.card.empty", el("h3", title), el("p", *text))
+
+
+def notes_view(notes: Sequence[str]) -> Node | None:
+    """What was left out, and why a number is undefined."""
+    if not notes:
+        return None
+    return el(
+        "div.card.notes",
+        el("h4", "Left out or undefined"),
+        el("ul", *(el("li", note) for note in notes)),
+    )
+
+
+NAMES = {ALPHA: "Alpha, people", WINNING_RATE: "Winning rate of the model", SYSTEM_MEAN: "Mean score"}
+
+
+def news_view(news: MethodNews | None) -> Node | None:
+    """Which methods changed and why, then the figures before and now, or where the old ones are."""
+    if news is None:
+        return None
+    return el(
+        "div.card.numbers",
+        el("h3", "What is new in your numbers"),
+        el(
+            "p",
+            f"An earlier version of CoEval computed the numbers of this study. This version opened it on "
+            f"{news.met_at[:10]}, and computes some of them in another way. Scores stay as they were.",
+        ),
+        el(
+            "div.scroll",
+            table(["What changed", "Why"], [[f"{one.what}.", f"{one.why}."] for one in news.changes]),
+        ),
+        *(_figures(news) if news.figures else [el("p", _whereabouts(news.earlier_copy))]),
+    )
+
+
+def _figures(news: MethodNews) -> list[Node]:
+    rows: list[list[Node | None]] = [
+        [f"{NAMES.get(one.kind, one.kind)}: {one.part}", _shown(one, one.before), _shown(one, one.now)]
+        for one in news.figures
+    ]
+    return [
+        el("div.scroll", table(["Figure", "Before", "Now"], rows)),
+        el("p.note", "A figure can also differ because people saved more scores since."),
+    ]
+
+
+def _shown(change: FigureChange, figure: FigureShown | None) -> str:
+    if figure is None:
+        return "not shown yet: open its section below"
+    show = plain_number if change.kind == SYSTEM_MEAN else number
+    spread = "" if figure.low is None else f" [{show(figure.low)}, {show(figure.high)}]"
+    return f"{show(figure.value)}{spread} · {plural(figure.scores, 'score')}"
+
+
+def _whereabouts(earlier_copy: str) -> str:
+    if earlier_copy:
+        return (
+            f"The earlier version kept no record of the old values. To see them, open {earlier_copy} with that "
+            "version: it is the copy of the file from before the upgrade, in the same folder."
+        )
+    return (
+        "The earlier version kept no record of the old values. To see them, open a backup from before the upgrade with "
+        "that version."
+    )

@@ -1,0 +1,307 @@
+"""Agreement: how far people agree with each other, and with the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from coeval.stats.actions import ActionRates
+from coeval.stats.agreement.clustered_agreement import ACCEPTABLE, TENTATIVE
+from coeval.stats.estimates import Estimate
+from coeval.stats.frames import LLM, list_criteria
+from coeval.stats.report.activity import actions_section, score_change_section
+from coeval.stats.report.agreement import AgreementSection, Headline, agreement_section, people_alphas
+from coeval.stats.report.answer import build_answer
+from coeval.stats.report.assistance import draft_effects_section
+from coeval.stats.report.document import section_notes
+from coeval.stats.report.missing import missing_section
+from coeval.stats.report.raters import SHOWN, RaterPair
+from coeval.ui.app.agreement.assistance import pull_tile
+from coeval.ui.app.agreement.changes import actions_figure, kept_tile
+from coeval.ui.app.agreement.figures import Figure, Get, Page, answer_view, data_table, split_estimates, tile
+from coeval.ui.components import charts
+from coeval.ui.components.number_words import natural, number, numbered, p_value, percent, plural, shown
+from coeval.ui.components.view import Node
+
+MODEL = "Model"
+"""What the model is called on the page."""
+
+LINES = (TENTATIVE, ACCEPTABLE)
+
+WITHOUT_MODEL = "the model stands here when planted errors are left out: choose that at the top"
+
+
+def build(get: Get) -> Iterator[Page]:
+    """First the answer and the alphas of people, which are there at once; then everything; then the actions."""
+    first, criteria = get(people_alphas), get(list_criteria)
+    ordinal = {text: levels["ordinal"] for text, levels in zip(criteria, first.per_criterion, strict=True)}
+    effects = get(draft_effects_section, whole=True)
+    page = Page(
+        answer=answer_view(build_answer(first.of_all, ordinal, effects)),
+        tiles=[_headline_tile(first.of_all)],
+        figures=[forest_figure(ordinal)],
+        notes=_undefined(first.of_all),
+        whole=False,
+    )
+    yield page
+    section = get(agreement_section)
+    page = replace(
+        page,
+        tiles=[*page.tiles, _same_score_tile(section), pull_tile(effects)],
+        figures=[*page.figures, heatmap_figure(section.pairwise, section.planted)],
+        tables=[_coefficients_table(section), _left_out_table(section), _parts_table(section)],
+        notes=[get(missing_section).sentence, *section_notes({"agreement": section})],
+    )
+    yield page
+    actions = get(actions_section, tables=("actions",))
+    moved = get(score_change_section)
+    # scores that no draft led kept none: how people changed drafts is on a page of its own
+    tiles = [*page.tiles[:2], kept_tile(moved), *page.tiles[2:]] if moved.overall.n else page.tiles
+    yield replace(page, tiles=tiles, figures=[*page.figures, *_acted(actions)], whole=True)
+
+
+def _undefined(headline: Headline) -> list[str]:
+    return [] if headline.mean.value.defined else [f"Alpha is undefined: {headline.mean.value.reason}."]
+
+
+def _acted(actions: ActionRates) -> list[Figure]:
+    return [actions_figure(actions)] if actions.overall.n else []
+
+
+def _headline_tile(headline: Headline) -> Node | None:
+    """The mean over criteria of the page's scores."""
+    mean = headline.mean.value
+    clusters = mean.details.get("clusters")
+    about = f"{clusters:,} {mean.details.get('resampled', 'clusters')}" if clusters else ""
+    more = (
+        f"mean of {plural(headline.criteria, 'criterion', 'criteria')}",
+        f"pooled over criteria (tends to be higher) {shown(headline.pooled.value)}",
+    )
+    return tile("Alpha, people", mean, about, rows="reliability.csv", more=more, lines=LINES)
+
+
+def _same_score_tile(section: AgreementSection) -> Node | None:
+    """How often two people give a unit the same score."""
+    counts = section.counts
+    about = f"{plural(counts.n_units, 'unit')} · {plural(counts.n_annotators, 'person', 'people')}"
+    same = section.coefficients.percent.value
+    return tile("Same score", same, about, show=percent, rows="reliability.csv")
+
+
+def forest_figure(alphas: Mapping[str, Estimate]) -> Figure:
+    """Alpha by criterion with the lines at .667 and .800."""
+    names = numbered(list(alphas))
+    frame = pd.DataFrame([_alpha_row(names[text], text, alpha) for text, alpha in alphas.items()])
+    drawn, undefined = split_estimates(frame, "label")
+    return Figure(
+        "alpha-by-criterion",
+        "Alpha by criterion, with 95% interval",
+        frame.drop(columns=["text", "about", "label", "value"], errors="ignore"),
+        lambda: charts.alpha_forest(_labelled(drawn), alpha_words(alphas)),
+        alpha_words(alphas) if len(drawn) else undefined,
+        rows="reliability.csv",
+        note=undefined if len(drawn) else "",
+        nothing=drawn.empty,
+    )
+
+
+def _labelled(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.assign(label=[charts.wrapped(label) for label in frame["label"]])
+
+
+def _alpha_row(label: str, about: str, alpha: Estimate) -> dict[str, Any]:
+    low, high = alpha.ci
+    details = alpha.details
+    return {
+        "label": label,
+        "criterion": about,
+        "alpha": float(alpha),
+        "value": float(alpha),
+        "low": low,
+        "high": high,
+        "n_units": details.get("n_units"),
+        "n_annotators": details.get("n_annotators"),
+        "reason": alpha.reason or "",
+        "text": shown(alpha).split(":")[0],
+        "about": f"{about} · {shown(alpha)} · {plural(details.get('n_units', 0), 'unit')}",
+    }
+
+
+def alpha_words(alphas: Mapping[str, Estimate]) -> str:
+    """The forest as sentences."""
+    lines = "; ".join(f"{text.rstrip('.')}: {shown(alpha)}" for text, alpha in alphas.items())
+    good = sum(alpha >= ACCEPTABLE for alpha in alphas.values())
+    fair = sum(TENTATIVE <= alpha < ACCEPTABLE for alpha in alphas.values())
+    return (
+        f"Krippendorff's ordinal alpha of people for {plural(len(alphas), 'criterion', 'criteria')}: {good} at .800 or "
+        f"above, {fair} between .667 and .800. {lines}."
+    )
+
+
+def heatmap_figure(pairs: Sequence[RaterPair], planted: int = 0) -> Figure:
+    """Alpha of every two raters, the model first; without the model where ``planted`` scores count."""
+    pairs = [pair for pair in pairs if LLM not in (pair.a, pair.b) or (pair.n and not planted)]
+    names = rater_names(pairs)
+    rows = pd.DataFrame(
+        [
+            {
+                "a": a,
+                "b": b,
+                "n_units": pair.n,
+                "alpha": float(pair.ordinal),
+                "low": pair.ci_low,
+                "high": pair.ci_high,
+                "reason": pair.ordinal.reason or "",
+            }
+            for pair in pairs
+            for a, b in [(_rater(pair.a), _rater(pair.b))]
+        ],
+        columns=["a", "b", "n_units", "alpha", "low", "high", "reason"],
+    )
+    words = heatmap_words(rows)
+    return Figure(
+        "pairwise-alpha",
+        "Alpha of every two raters",
+        rows,
+        lambda: charts.heatmap(_cells(rows), words, names),
+        words,
+        rows="reliability.csv",
+        width="wide",
+        note="ordinal, over the units both scored" + (f" · {WITHOUT_MODEL}" if planted else ""),
+    )
+
+
+def rater_names(pairs: Sequence[RaterPair]) -> list[str]:
+    """The raters of the pairs, the model first."""
+    names = list(dict.fromkeys(_rater(name) for pair in pairs for name in (pair.a, pair.b)))
+    return sorted(names, key=lambda name: (name != MODEL, natural(name)))
+
+
+def _rater(name: Any) -> str:
+    return MODEL if name == LLM else str(name)
+
+
+def _cells(rows: pd.DataFrame) -> pd.DataFrame:
+    """Both halves of the matrix, as the chart takes them."""
+    half = rows.assign(
+        value=rows["alpha"],
+        text=[number(value) if value == value else "–" for value in rows["alpha"]],
+        about=[_pair_words(row) for row in rows.itertuples()],
+    )
+    return pd.concat([half, half.rename(columns={"a": "b", "b": "a"})])[["a", "b", "value", "text", "about"]]
+
+
+def _pair_words(row: Any) -> str:
+    names = f"{row.a} and {row.b}"
+    if row.reason:
+        return f"{names}: undefined, {row.reason}"
+    return f"{names}: {number(row.alpha)} [{number(row.low)}, {number(row.high)}] over {plural(row.n_units, 'unit')}"
+
+
+def heatmap_words(rows: pd.DataFrame) -> str:
+    known = rows.dropna(subset=["alpha"])
+    if known.empty:
+        return "No two raters share units on which alpha is defined."
+    worst, *_, best = known.sort_values("alpha").iloc[[0, -1]].itertuples()
+    return (
+        f"Ordinal alpha of {plural(len(rows), 'pair')} of raters. Highest: {_pair_words(best)}. "
+        f"Lowest: {_pair_words(worst)}."
+    )
+
+
+def _coefficients_table(section: AgreementSection) -> Node | None:
+    values: dict[str, Any] = {f"Alpha, {level}, people": section.humans[level] for level in SHOWN}
+    if not section.planted:
+        values |= {f"Alpha, {level}, people and model": section.humans_and_llm[level] for level in SHOWN}
+    values |= {
+        "AC1": section.coefficients.ac1.value,
+        "AC2, quadratic": section.coefficients.ac2.value,
+        "Fleiss' kappa": section.coefficients.fleiss.value,
+        "Conger's kappa": section.coefficients.conger.value,
+        "Brennan and Prediger": section.coefficients.brennan_prediger.value,
+    }
+    values |= {name: form.value for name, form in section.icc.items()}
+    frame = pd.DataFrame(
+        [
+            (name, shown(value), _count(value, "n_units", "n"), _count(value, "n_annotators"))
+            for name, value in values.items()
+        ],
+        columns=["Coefficient", "Value [95%]", "Units", "People"],
+    )
+    note = "pooled over all criteria's units" + (f" · {WITHOUT_MODEL}" if section.planted else "")
+    return data_table("Coefficients", frame, note, rows="reliability.csv", half=True)
+
+
+def _count(value: Any, *names: str) -> str:
+    details = value.details if isinstance(value, Estimate) else {}
+    return next((f"{details[name]:,.0f}" for name in names if details.get(name) is not None), "")
+
+
+def _parts_table(section: AgreementSection) -> Node | None:
+    parts = [
+        (kind, part)
+        for kind, found in (
+            ("Criterion", [row.part for row in section.per_criterion]),
+            ("System", section.by_system),
+            ("Group", section.by_group),
+            ("Arm", section.by_arm),
+        )
+        for part in found
+    ]
+    frame = pd.DataFrame(
+        [
+            (
+                kind,
+                part.name,
+                shown(part.humans["ordinal"]),
+                percent(part.p_below_667),
+                shown(part.coefficients.ac2.value),
+                percent(part.coefficients.percent.value),
+                f"{part.counts.n_units:,}",
+                f"{part.counts.n_annotators:,}",
+                f"{part.drafts_in_view.n:,} of {part.drafts_in_view.of:,}",
+            )
+            for kind, part in parts
+        ],
+        columns=[
+            "",
+            "Part",
+            "Alpha, ordinal [95%]",
+            "Replicates < .667",
+            "AC2 [95%]",
+            "Same score",
+            "Units",
+            "People",
+            "Draft in view",
+        ],
+    )
+    return data_table("By criterion, system, group and arm", frame, "over people", rows="reliability.csv")
+
+
+def thousandth(value: float) -> str:
+    return number(value, 3)
+
+
+def _left_out_table(section: AgreementSection) -> Node | None:
+    frame = pd.DataFrame(
+        [
+            (
+                row.annotator,
+                f"{row.n_ratings:,}",
+                shown(row.ordinal),
+                shown(row.difference.value, thousandth),
+                p_value(row.difference.get("p_value")),
+                p_value(row.difference.get("p_bh")),
+            )
+            for row in sorted(section.leave_one_out, key=lambda row: natural(row.annotator))
+        ],
+        columns=["Without", "Their scores", "Alpha, ordinal", "Change [95%]", "p", "p, adjusted"],
+    )
+    note = (
+        "a change above 0: the others agree better without this person · joint interval · adjusted over these people "
+        "(Benjamini and Hochberg)"
+    )
+    return data_table("Leaving one person out", frame, note, rows="reliability.csv", half=True)

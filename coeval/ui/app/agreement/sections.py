@@ -1,0 +1,225 @@
+"""What the Agreement tab shows: a module a section, each from statistics to tiles, charts and tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from coeval.domain import Person
+from coeval.errors import NotFoundError
+from coeval.stats.basis import UNAIDED, UNAIDED_WORDS, Basis, Choices, OnBasis, list_choices
+from coeval.stats.frames import StudyFrames, count_submissions
+from coeval.stats.report.document import list_notes, list_tables
+from coeval.stats.report.pairwise_strengths import list_compared
+from coeval.stats.report.tables import Table
+from coeval.ui.app.agreement import alignment, assistance, changes, rater_agreement, systems, times
+from coeval.ui.app.agreement.figures import (
+    NO_PLANTED,
+    Figure,
+    Get,
+    Page,
+    banner,
+    data_table,
+    message,
+)
+from coeval.ui.components.number_words import plural, shown
+from coeval.ui.components.view import Node, el
+from coeval.usecases.access import Context
+from coeval.usecases.reports.report_cache import Reading
+from coeval.usecases.reports.report_process import HelperEndedError
+from coeval.usecases.reports.statistics import get_reading, list_versions
+
+__all__ = ["SECTIONS", "Figure", "Page", "get_figure", "get_pages"]
+
+
+WHOLE = Basis()
+"""All scores by the newest version of the criteria."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One of the tab's sections. ``build`` gives its page in stages, each with everything there is so far."""
+
+    title: str
+    build: Callable[[Get], Iterator[Page]]
+    basis: str = ""
+    """Which scores all of it rests on, where these are not those chosen."""
+    whole: bool = False
+    """Whether it rests on the scores of all arms, whichever are chosen."""
+    unaided: bool = False
+    """Whether it opens with the scores that no draft can have led, where there are enough of them."""
+
+
+SECTIONS = {
+    "agreement": Section("Agreement", rater_agreement.build, unaided=True),
+    "changes": Section("What people changed", changes.build, NO_PLANTED),
+    "model": Section("Model and people", alignment.build, NO_PLANTED),
+    "systems": Section("Systems", systems.build),
+    "time": Section("Time", times.build),
+    "draft": Section("Effect of the draft", assistance.build, whole=True),
+}
+
+
+def get_pages(
+    context: Context, person: Person, slug: str, section: str, basis: Basis = WHOLE
+) -> Iterator[Page]:
+    """A section of a task in stages, the last one whole.
+
+    Args:
+        basis: which scores it rests on; a section that compares arms takes all of them.
+
+    Raises:
+        NotAllowedError: the person is not of the team.
+        NotFoundError: there is no such task or section.
+    """
+    if section not in SECTIONS:
+        raise NotFoundError(f"There is no section “{section[:80]}”; there are: {', '.join(SECTIONS)}.")
+    reading = get_reading(context, person, slug, version=basis.version)
+    versions = list_versions(context, person, slug)
+    words = describe_basis(basis, versions, reading.get(list_choices))
+    try:
+        yield from _build_pages(section, reading, basis, words)
+    except HelperEndedError:  # what this section needs was not computed while that state was at hand
+        newest = get_reading(context, person, slug, newest=True, version=basis.version)
+        yield from _build_pages(section, newest, basis, words)
+
+
+def describe_basis(basis: Basis, versions: Sequence[int], choices: Choices) -> tuple[str, str, str]:
+    """Version, arms and planted errors in words; the last empty where none were planted.
+
+    >>> describe_basis(Basis(arm="blind"), [1, 2], Choices(("assisted", "blind"), True))
+    ('criteria version 2', 'blind scores', 'planted errors counted')
+    """
+    version = basis.version if basis.version in versions else max(versions, default=0)
+    arms = f"{basis.arm} scores" if basis.arm else "all arms"
+    arms = UNAIDED_WORDS if basis.arm == UNAIDED else arms
+    planted = "planted errors counted" if basis.planted else "planted errors left out"
+    return f"criteria version {version}", arms, planted if choices.planted else ""
+
+
+def _name_basis(words: tuple[str, str, str], own: str) -> str:
+    """Which scores a figure rests on; ``own`` are its words where they are others than the page's."""
+    version, arms, planted = words
+    if own == NO_PLANTED:
+        parts = [version, arms, own if planted else ""]
+    else:
+        parts = [version, own] if own else [version, arms, planted]
+    return " · ".join(part for part in parts if part)
+
+
+def _labelled(page: Page, words: tuple[str, str, str], own: str) -> Page:
+    """The page with its scope, and each tile, chart and table with its own; on screen only where it is another one."""
+    scope = _name_basis(words, page.scope or own)
+
+    def name(node: Node | None) -> Node | None:
+        if node is None or isinstance(node, str):
+            return node
+        attributes = dict(node["attributes"])
+        basis = _name_basis(words, attributes.pop("data-basis", "") or page.scope or own)
+        told = el("p.note.basis.same" if basis == scope else "p.note.basis", basis)
+        return node | {"attributes": attributes, "children": [*node["children"], told]}
+
+    return replace(
+        page,
+        scope=scope,
+        tiles=[tile for one in page.tiles if (tile := name(one)) is not None],
+        tables=[name(one) for one in page.tables],
+        figures=[
+            replace(one, basis=basis, scoped=basis != scope)
+            for one in page.figures
+            for basis in [_name_basis(words, one.basis or page.scope or own)]
+        ],
+    )
+
+
+def _build_pages(section: str, reading: Reading, basis: Basis, words: tuple[str, str, str]) -> Iterator[Page]:
+    every_arm = SECTIONS[section].whole
+
+    def get(
+        statistic: Callable[[StudyFrames], Any], tables: Sequence[str] = (), *, whole: bool = False
+    ) -> Any:
+        all_scores = whole or every_arm or not basis.cuts
+        return reading.get(statistic if all_scores else OnBasis(statistic, basis), tuple(tables))
+
+    if not get(count_submissions):
+        slug = reading.task.slug
+        again = el("a", "Check again", href=f"?task={slug}&tab=agreement")
+        begin = el("a", "scrutinise", href=f"?task={slug}&tab=scrutiny")
+        compared = get(list_compared, tables=("comparisons",)) if section == "systems" else []
+        tables: list[Node | None] = [_show_table(table) for table in compared]
+        yield Page(
+            banner=message("Nobody has scored anything yet", "Next: ", begin, ". ", again, "."), tables=tables
+        )
+        return
+    for page in SECTIONS[section].build(get):
+        further = _further_tables(get, section) if page.whole else []
+        since = reading.count_saves_since()
+        whole = replace(page, tables=[*page.tables, *further])
+        yield replace(
+            _labelled(whole, words, SECTIONS[section].basis),
+            notes=[*get(list_notes), *page.notes, *(one.words for one in page.figures if one.empty)],
+            as_of=_as_of(reading.taken_at, since) if since else None,
+        )
+
+
+def _as_of(taken_at: str, since: int) -> Node:
+    """Of which time the numbers are.
+
+    >>> _as_of("2026-01-31T14:02:10.000Z", 312)["children"]
+    ['As of 14:02 UTC, 312 saves since. A report of this size is recomputed only from time to time: check again later.']
+    """
+    return banner(
+        f"As of {taken_at[11:16]} UTC, {plural(since, 'save')} since. A report of this size is "
+        f"recomputed only from time to time: check again later."
+    )
+
+
+def _further_tables(get: Get, section: str) -> list[Node | None]:
+    """The tables of the report's sections that have no page of their own (see ``stats.report.registry``)."""
+    return [_show_table(table) for tab, table in get(list_tables, tables=("comparisons",)) if tab == section]
+
+
+def _show_table(table: Table) -> Node | None:
+    return data_table(table.title, _as_texts(table.frame), table.note)
+
+
+def _as_texts(frame: pd.DataFrame) -> pd.DataFrame:
+    """Numbers as the page writes them, an interval in the column of its value, headings as words.
+
+    >>> _as_texts(pd.DataFrame({"share": [0.5], "ci_low": [0.4], "ci_high": [0.6], "n_pairs": ["9"]}))
+          Share [95%] N pairs
+    0  .50 [.40, .60]       9
+    """
+    words = frame.map(lambda value: shown(value).split(":")[0] if isinstance(value, float) else str(value))
+    for place, name in enumerate(frame.columns):
+        level = re.fullmatch(r"ci(90)?_low", str(name))
+        if level is None or not place:
+            continue
+        high, before = str(name).replace("low", "high"), frame.columns[place - 1]
+        ends = zip(frame[name], frame[high], strict=True)
+        spans = ["" if pd.isna(low) else f" [{shown(low)}, {shown(up)}]" for low, up in ends]
+        words[before] = [value + span for value, span in zip(words[before], spans, strict=True)]
+        words = words.drop(columns=[name, high]).rename(columns={before: f"{before} [{level[1] or 95}%]"})
+    return words.rename(columns=lambda name: str(name).replace("_", " ").capitalize())
+
+
+def get_figure(
+    context: Context, person: Person, slug: str, section: str, name: str, basis: Basis = WHOLE
+) -> Figure:
+    """A chart of a section, by name.
+
+    Raises:
+        NotAllowedError: the person is not of the team.
+        NotFoundError: there is no such task, section or chart.
+    """
+    page = Page()
+    for page in get_pages(context, person, slug, section, basis):
+        figure_named = next((figure for figure in page.figures if figure.name == name), None)
+        if figure_named is not None:
+            return figure_named
+    known = ", ".join(figure.name for figure in page.figures) or "none yet"
+    raise NotFoundError(f"There is no chart “{name[:80]}”; this section has: {known}.")

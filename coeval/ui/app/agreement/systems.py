@@ -1,0 +1,238 @@
+"""Systems: whose outputs people, and the model, score higher."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+
+from coeval.stats.report.activity import Distribution, behaviour_section
+from coeval.stats.report.document import section_notes
+from coeval.stats.report.systems import Ranked, SystemRow, systems_section
+from coeval.ui.app.agreement.figures import Figure, Get, Page, data_table, message, tile
+from coeval.ui.components import charts
+from coeval.ui.components.number_words import interval, percent, plain_number, plural, shares_words, shown
+from coeval.ui.components.view import Node
+
+SAME = 1e-9
+"""Two means closer than this are the same."""
+
+PEOPLE, MODEL, POWERED = "People", "Model", "Prediction-powered"
+
+
+def build(get: Get) -> Iterator[Page]:
+    systems = get(systems_section)
+    if not systems:
+        text = "This section compares systems: import instances with a system column."
+        yield Page(banner=message("No system is named", text))
+        return
+    shares = get(behaviour_section).distributions
+    yield Page(
+        tiles=_tiles(systems),
+        figures=[means_figure(systems), distributions_figure(shares)],
+        tables=[_table(systems), _beats_table(systems)],
+        notes=section_notes({"systems": systems}),
+    )
+
+
+def _tiles(systems: Sequence[SystemRow]) -> list[Node | None]:
+    known = [row for row in systems if row.human_mean.defined]
+    if not known:
+        return []
+    high, low = max(row.human_mean for row in known), min(row.human_mean for row in known)
+    best, worst = (_at(known, mean) for mean in (high, low))
+    ends = [end for row in known for end in (*row.human_mean.ci, row.human_mean) if end == end]
+    axis = float(min(ends)), float(max(ends))  # the same for all systems, so that their bars can be compared
+    tiles = [
+        _mean_tile("Highest mean, people", best, "highest", axis),
+        _mean_tile("Lowest mean, people", worst, "lowest", axis),
+    ]
+    judged = [row for row in systems if row.llm_mean.defined]
+    if judged:
+        top = max(row.llm_mean for row in judged)
+        picks = [row for row in judged if abs(row.llm_mean - top) <= SAME]
+        named = {row.system for row in picks}
+        same = named == {row.system for row in best}
+        choice = (
+            "the people's choice too" if same else f"people's choice: {', '.join(row.system for row in best)}"
+        )
+        tiles.append(
+            tile(
+                "Highest mean, model",
+                picks[0].llm_mean.having(n=picks[0].n_llm),
+                _shared(picks, "highest"),
+                show=plain_number,
+                rows="drafts.csv",
+                more=(choice,),
+            )
+        )
+    return tiles
+
+
+def _at(known: Sequence[SystemRow], mean: float) -> list[SystemRow]:
+    """The systems with this mean: means of the same scores differ by rounding only."""
+    return [row for row in known if abs(row.human_mean - mean) <= SAME]
+
+
+def _shared(rows: Sequence[SystemRow], which: str) -> str:
+    """Who has the highest or lowest mean; all of them where several do.
+
+    >>> from types import SimpleNamespace as System
+    >>> _shared([System(system="A"), System(system="B"), System(system="C")], "highest")
+    'A, B and C share the highest mean'
+    """
+    if len(rows) == 1:
+        return rows[0].system
+    *others, last = [row.system for row in rows]
+    return f"{', '.join(others)} and {last} share the {which} mean"
+
+
+def _mean_tile(title: str, rows: Sequence[SystemRow], which: str, axis: tuple[float, float]) -> Node | None:
+    row = rows[0]
+    each = " each" if len(rows) > 1 else ""
+    share = row.ranked.p_best
+    odds = f"highest in {percent(share)} of draws of the documents{each}" if share else ""
+    units = plural(row.n_units, "unit") + each
+    return tile(title, row.human_mean, _shared(rows, which), show=plain_number, more=(units, odds), axis=axis)
+
+
+def means_figure(systems: Sequence[SystemRow]) -> Figure:
+    """Mean score of each system, by people, by the model, and prediction-powered."""
+    rows = [row for system in systems for row in _means(system)]
+    frame = pd.DataFrame(rows, columns=["label", "series", "value", "low", "high", "n", "about"])
+    words = " ".join(f"{row['label']}, {row['series'].lower()}: {row['about']}." for row in rows)
+    return Figure(
+        "system-means",
+        "Mean score by system",
+        frame.rename(columns={"label": "system", "series": "source", "value": "mean"}).drop(columns="about"),
+        lambda: charts.pairs(frame, words, title="mean score"),
+        words or "No system has a score.",
+        note="intervals leave out whole documents: other documents, these people and systems",
+    )
+
+
+def _means(row: SystemRow) -> Iterator[dict[str, Any]]:
+    powered = row.prediction_powered.value
+    sources = (
+        (PEOPLE, row.human_mean, row.human_mean.ci, row.n),
+        (MODEL, row.llm_mean, (float("nan"),) * 2, row.n_llm),
+        (POWERED, powered, powered.ci, row.prediction_powered.get("n") or 0),
+    )
+    for source, value, (low, high), n in sources:
+        if value.defined:
+            about = f"{plain_number(value)} {interval(value.having(ci_low=low, ci_high=high), plain_number)}".strip()
+            yield {
+                "label": row.system,
+                "series": source,
+                "value": float(value),
+                "low": low,
+                "high": high,
+                "n": n,
+                "about": f"{about} · n {n:,}",
+            }
+
+
+def distributions_figure(distributions: Sequence[Distribution]) -> Figure:
+    """What share of its scores people gave to each score, by system."""
+    people = [row for row in distributions if row.source == "people" and row.system is not None]
+    rows = [
+        {"series": row.system, "score": score, "n": n, "share": n / row.n}
+        for row in people
+        for score, n in row.counts.items()
+    ]
+    frame = pd.DataFrame(rows, columns=["series", "score", "n", "share"])
+    words = " ".join(f"{row.system}: {shares_words(row.n, row.counts)}." for row in people)
+    return Figure(
+        "system-distributions",
+        "Scores by system",
+        frame.rename(columns={"series": "system"}),
+        lambda: charts.distribution(frame, words),
+        words or "No person has scored a system.",
+        note="people, all criteria",
+    )
+
+
+def _beats_table(systems: Sequence[SystemRow]) -> Node | None:
+    """How often each system has the higher mean when the documents are drawn anew."""
+    known = [row for row in systems if row.ranked.rank is not None]
+    rows = [
+        (
+            row.system,
+            *("" if other is row else _beats(row.ranked, other.system) for other in known),
+        )
+        for row in known
+    ]
+    frame = pd.DataFrame(rows, columns=["Higher than", *(row.system for row in known)])
+    return data_table(
+        "Who scores higher",
+        frame,
+        "share of draws of the documents · a tie counts half · p: of the difference, by Holm's rule over all pairs",
+        half=True,
+    )
+
+
+def _beats(ranked: Ranked, other: str) -> str:
+    p = ranked.differs.get(other, float("nan"))
+    return percent(ranked.beats[other]) + ("" if p != p else f" (p {plain_number(p, 3)})")
+
+
+def _place(row: SystemRow) -> str:
+    ranked = row.ranked
+    if ranked.rank is None:
+        return ""
+    return f"{ranked.rank} [{ranked.rank_low:.0f}, {ranked.rank_high:.0f}]"
+
+
+def _draw(row: SystemRow) -> str:
+    """How the labelled units were chosen, and whether the prediction-powered mean is valid."""
+    powered = row.prediction_powered
+    if not powered.value.defined:
+        return ""
+    return str(powered.get("draw")) if powered.get("valid") else f"not valid: {powered.get('draw')}"
+
+
+def _worth(row: SystemRow) -> str:
+    """How many labels one label is worth with the judges' help."""
+    if row.prediction_powered.get("fell_back"):
+        return "1: the judges would widen it, so the plain mean"
+    times = row.prediction_powered.get("multiplier")
+    return "" if times is None or times != times else plain_number(times)
+
+
+def _table(systems: Sequence[SystemRow]) -> Node | None:
+    rows = [
+        (
+            row.system,
+            _place(row),
+            shown(row.human_mean, plain_number),
+            f"{row.human_mean.details.get('clusters', 0):,}",
+            f"{row.n:,}",
+            f"{row.n_units:,}",
+            shown(row.llm_mean, plain_number),
+            f"{row.n_llm:,}",
+            shown(row.prediction_powered.value, plain_number).split(":")[0],
+            _draw(row),
+            _worth(row),
+        )
+        for row in systems
+    ]
+    columns = [
+        "System",
+        "Rank [95%]",
+        "People [95%]",
+        "Documents",
+        "Scores",
+        "Units",
+        "Model",
+        "Drafts",
+        "Prediction-powered [95%]",
+        "Labels chosen by",
+        "A label counts as",
+    ]
+    note = (
+        "ranks are of the people's means · prediction-powered: the people's mean of units scored without the draft, "
+        "corrected by all judges' scores of the others; not valid unless chance chose the scored ones · a label counts "
+        "as at most 2 where the judges are no better than the system they judge"
+    )
+    return data_table("Systems", pd.DataFrame(rows, columns=columns), note)

@@ -1,0 +1,177 @@
+"""Time: how long people take, and whether their scores drift as they go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+
+from coeval.stats.report.activity import (
+    BehaviourSection,
+    DriftTest,
+    TimeSection,
+    behaviour_section,
+    time_curves,
+    time_section,
+)
+from coeval.stats.report.document import section_notes
+from coeval.ui.app.agreement.figures import Figure, Get, Page, data_table, message, tile
+from coeval.ui.components import charts
+from coeval.ui.components.number_words import interval, natural, numbered, plain_number, plural
+from coeval.ui.components.view import Node
+
+
+def build(get: Get) -> Iterator[Page]:
+    section = get(time_section)
+    if not section.spent.n_timed:
+        yield Page(
+            banner=message("Nothing was timed", "Scores given in this app are; imported ones may lack times.")
+        )
+        return
+    yield Page(
+        tiles=_tiles(section),
+        figures=[curve_figure(_labelled(get(time_curves))), drift_figure(get(behaviour_section))],
+        tables=[_criteria_table(section), _people_table(section)],
+        notes=section_notes({"time": section}),
+    )
+
+
+def seconds(value: Any) -> str:
+    """
+    >>> seconds(74.4), seconds(float("nan"))
+    ('74 s', 'undefined')
+    """
+    return plain_number(value, 0) + ("" if value != value else " s")
+
+
+def minutes(value: Any) -> str:
+    """
+    >>> minutes(8.258)
+    '8.26 min'
+    """
+    return plain_number(value) + ("" if value != value else " min")
+
+
+def _tiles(section: TimeSection) -> list[Node | None]:
+    spent, sample, took = section.spent, section.spent.minutes_per_sample, section.spent.seconds
+    untimed = f"{plural(spent.n_untimed, 'submission')} without a start time" if spent.n_untimed else ""
+    over = f"{plural(took.n_over_idle, 'longer span')} left out" if took.n_over_idle else ""
+    at_work = f"at work {seconds(took.median_active_seconds)}, n {took.n_active:,}" if took.n_active else ""
+    return [
+        tile(
+            "Seconds a criterion",
+            took.median_seconds,
+            f"median · mean {seconds(took.mean_seconds)}",
+            show=seconds,
+            more=(f"{spent.n_timed:,} submissions timed, from opening to confirming", at_work, untimed),
+        ),
+        tile(
+            "Without idle time",
+            took.mean_seconds_idle_cut,
+            f"mean of spans up to {took.idle_cut_seconds / 60:.0f} min",
+            show=seconds,
+            more=(over,),
+        ),
+        tile(
+            "Minutes a sample",
+            sample.median,
+            f"median · mean {minutes(sample.mean)}",
+            show=minutes,
+            more=(f"n {sample.n:,}: all criteria of an instance by one person",),
+        ),
+    ]
+
+
+def _labelled(curves: pd.DataFrame) -> pd.DataFrame:
+    names = numbered(list(dict.fromkeys(curves["criterion"])))
+    return curves.assign(criterion=[names[text] for text in curves["criterion"]])
+
+
+def curve_figure(curves: pd.DataFrame) -> Figure:
+    """How many submissions are done within a time (ECDF)."""
+    frame = curves.rename(columns={"criterion": "series", "seconds": "x", "share": "y"})
+    frame["series"] = [_short(name) for name in frame["series"]]
+    words = " ".join(
+        f"{name}: half within {seconds(part.loc[part['share'] >= 0.5, 'seconds'].min())}, nine in ten within "
+        f"{seconds(part.loc[part['share'] >= 0.9, 'seconds'].min())}."
+        for name, part in curves.groupby("criterion", sort=False)
+    )
+    return Figure(
+        "time-curve",
+        "Share of submissions done within a time",
+        curves,
+        lambda: charts.curves(frame, words, x="time, logarithmic", y="share done", share=True, log=True),
+        words or "No submission was timed.",
+        note="from opening a criterion to confirming it, idle time in",
+    )
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 40 else name[:39] + "…"
+
+
+def drift_figure(section: BehaviourSection) -> Figure:
+    """Each person's scores against the others', over the tenths of their work, and whether they move."""
+    drift = section.drift
+    points = pd.DataFrame([vars(point) for point in drift], columns=["annotator", "part", "n", "mean_gap"])
+    frame = points.rename(columns={"annotator": "series", "part": "x", "mean_gap": "y"})
+    words = " ".join([*_drift_words(points), *_test_words(section.drift_tests)])
+    words = words or "Nobody shares a unit with somebody else yet."
+    return Figure(
+        "drift",
+        "Drift over the course of the work",
+        points,
+        lambda: charts.curves(frame, words, x="tenth of the person's work", y="points", zero=True),
+        words,
+        note="a person's score minus the mean of the others on the same unit · above 0: more generous than the others",
+    )
+
+
+def _drift_words(points: pd.DataFrame) -> Iterator[str]:
+    for name, part in points.groupby("annotator", sort=False):
+        first, last = part.iloc[0], part.iloc[-1]
+        gaps = plain_number(first["mean_gap"]), plain_number(last["mean_gap"])
+        yield f"{name}: {gaps[0]} in the first part, {gaps[1]} in the last."
+
+
+def _test_words(tests: Sequence[DriftTest]) -> Iterator[str]:
+    for test in tests:
+        if test.p_holm is not None:
+            change = test.change.value
+            limits = interval(change, plain_number)
+            yield (
+                f"{test.annotator} moves by {plain_number(change)} {limits} points over the work "
+                f"(p {plain_number(test.p_holm, 3)}, Holm over people)."
+            )
+
+
+def _criteria_table(section: TimeSection) -> Node | None:
+    parts = section.spent.per_criterion
+    names = numbered([part.criterion for part in parts])
+    rows = [
+        (
+            names[part.criterion],
+            f"{part.n:,}",
+            seconds(part.seconds.mean_seconds),
+            seconds(part.seconds.median_seconds),
+            seconds(part.seconds.mean_seconds_idle_cut),
+            f"{part.seconds.n_over_idle:,}",
+            seconds(part.seconds.median_active_seconds),
+        )
+        for part in parts
+    ]
+    columns = ["Criterion", "Timed", "Mean", "Median", "Mean, idle out", "Longer", "Median at work"]
+    note = f"idle out: spans over {section.spent.seconds.idle_cut_seconds:.0f} s left out, counted under “longer”"
+    return data_table("By criterion", pd.DataFrame(rows, columns=columns), note)
+
+
+def _people_table(section: TimeSection) -> Node | None:
+    rows = [
+        (kind, part.name, f"{part.n:,}", seconds(part.mean_seconds), seconds(part.median_seconds))
+        for kind, parts in (("Arm", section.per_arm), ("Person", section.per_annotator))
+        for part in sorted(parts, key=lambda part: natural(part.name))
+    ]
+    return data_table(
+        "By arm and person", pd.DataFrame(rows, columns=["", "Part", "Timed", "Mean", "Median"])
+    )

@@ -1,0 +1,372 @@
+"""The Criteria tab: the task card, the ballot, and for owners the tally and the way to an established set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from coeval.domain import MAX_REMARK, CriteriaSet, Guide, Origin, Person, Proposal, Role, Task
+from coeval.language import get_spoken, later
+from coeval.llm.proposals import MAX_EXAMPLES
+from coeval.rules.ballots import Tally
+from coeval.rules.criterion_wording import anchors_text
+from coeval.ui.app import criteria_views as views
+from coeval.ui.components.next_step import steps_line
+from coeval.ui.components.number_words import plural, read_decimal
+from coeval.ui.components.view import Node, Screen, View, el
+from coeval.ui.tabs import MODEL, StudyTab, Update, need_task, tell_done
+from coeval.usecases import criteria_rounds, criteria_sets, tasks
+from coeval.usecases.access import Context
+from coeval.usecases.criteria_rounds import RoundState
+from coeval.usecases.drafting import model_requests
+
+
+class CancelBox:
+    """The button that cancels the vote, with its consequences."""
+
+    def __init__(self) -> None:
+        with gr.Accordion("Cancel this vote", open=False, visible=False, elem_id="cancel-box") as self.box:
+            self.says = View()
+            self.cancel = gr.Button("Cancel the vote", variant="stop", elem_id="cancel-vote")
+        self.round = gr.State(None)
+        self.outputs = [self.box, self.says, self.round]
+
+    def update(self, round_: RoundState | None, current: CriteriaSet | None, tally: Tally | None) -> Update:
+        """Return the box for an open round; hidden if there is none."""
+        if round_ is None:
+            return {self.box: gr.Accordion(visible=False)}
+        return {
+            self.box: gr.Accordion(visible=True),
+            self.says: _says(current, tally.n_ballots if tally else 0),
+            self.round: round_.id,
+        }
+
+
+def _says(current: CriteriaSet | None, n_ballots: int) -> Node:
+    stays = f"Version {current.version} stays in force." if current else "There are then no criteria yet."
+    kept = (
+        f" {plural(n_ballots, 'ballot')} will no longer count, but stay in the export." if n_ballots else ""
+    )
+    return el("p.note", stays + kept)
+
+
+class GuideBox:
+    """The form of a scoring guide; its tab listens to its events."""
+
+    def __init__(self) -> None:
+        with gr.Accordion(
+            "Definitions, scores and examples", open=False, visible=False, elem_id="guide"
+        ) as self.box:
+            self.criterion = gr.Dropdown([], label="Criterion", elem_id="guide-criterion")
+            with gr.Row():
+                self.definition = gr.Textbox(
+                    label="Definition", lines=4, max_length=MAX_REMARK, elem_id="guide-definition"
+                )
+                self.anchors = gr.Textbox(
+                    label="What the scores mean",
+                    placeholder="1: misses the point\n5: answers all that was asked",
+                    lines=4,
+                    max_length=MAX_REMARK,
+                    elem_id="guide-anchors",
+                )
+                self.examples = gr.Textbox(
+                    label="Examples (Markdown)", lines=4, max_length=MAX_REMARK, elem_id="guide-examples"
+                )
+            with gr.Row(elem_classes="actions"):
+                self.save = gr.Button("Save", elem_id="guide-save", scale=0)
+        self.texts = [self.definition, self.anchors, self.examples]
+        self.outputs = [self.box, self.criterion, *self.texts]
+
+    def choose(self, current: CriteriaSet | None, text: str | None) -> dict[Any, Any]:
+        """Return the form for a criterion of the set; for the first one if none has that wording."""
+        guides = {criterion.text: criterion.guide for criterion in current.criteria} if current else {}
+        chosen = text if text in guides else next(iter(guides), None)
+        guide = guides.get(chosen or "", Guide())
+        return {
+            self.criterion: gr.Dropdown(list(guides), value=chosen),
+            self.definition: guide.definition,
+            self.anchors: anchors_text(guide),
+            self.examples: guide.examples,
+        }
+
+
+NAMES = ("count", "examples", "temperature", "top_p", "templates")
+
+
+def build_ideation() -> list[Any]:
+    """Return the components, in the order of ``NAMES``."""
+    with gr.Accordion("More settings", open=False, elem_id="ideation"):
+        with gr.Row():
+            count = gr.Number(5, precision=0, minimum=1, maximum=50, label="Criteria per request")
+            examples = gr.Number(
+                0, precision=0, minimum=0, maximum=MAX_EXAMPLES, label="Instances to show the model"
+            )
+        with gr.Row():
+            temperature = gr.Textbox(
+                "0.7",
+                label="Temperature (blank: model default)",
+                max_length=6,
+                elem_id="ideation-temperature",
+            )
+            top_p = gr.Textbox("", label="top_p (blank: model default)", max_length=6)
+        templates = gr.Textbox("", label="Folder with your criteria.md (blank: built-in)", max_length=500)
+    return [count, examples, temperature, top_p, templates]
+
+
+def read_ideation(values: tuple[Any, ...]) -> dict[str, Any]:
+    """Return the form's values as arguments for ``draft_criteria``.
+
+    Raises:
+        InputError: a temperature or top_p is no number.
+    """
+    count, examples, temperature, top_p, templates = values
+    return {
+        "count": int(count or 5),
+        "examples": int(examples or 0),
+        "temperature": read_decimal("temperature", temperature, 2),
+        "top_p": read_decimal("top_p", top_p, 1),
+        "templates": (templates or "").strip(),
+    }
+
+
+# The Criteria tab: the task card, the ballot, and, for owners, the tally and the way to an established
+# set.
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The components of the tab."""
+
+    card: View
+    main: View
+    ballot_box: gr.Column
+    ballot_title: View
+    ballot: Screen
+    tally: View
+    established: View
+    propose: gr.Accordion
+    hint: View
+    samples: gr.Radio
+    model: gr.Textbox
+    ideation: list[Any]
+    draft: gr.Button
+    lines: gr.Textbox
+    open_vote: gr.Button
+    suggested: gr.CheckboxGroup
+    reopen: gr.Button
+    findings: gr.CheckboxGroup
+    take: gr.Button
+    settle: gr.Column
+    decisions: Screen
+
+    def all(self) -> list[Any]:
+        return [getattr(self, name) for name in self.__slots__]
+
+
+def _build_parts(context: Context) -> _Parts:
+    parts: dict[str, Any] = {"card": View(elem_id="task-card")}
+    with gr.Row(equal_height=False, elem_classes="two-columns"):
+        with gr.Column(scale=2, min_width=320):
+            parts["main"] = View(elem_id="criteria-main")
+            parts |= _build_ballot()
+            parts |= _build_settle()
+        with gr.Column(scale=1, min_width=280):
+            parts["established"] = View(elem_id="established")
+            parts["suggested"] = gr.CheckboxGroup(
+                [],
+                label="Suggestions from scrutiny",
+                info="Selected suggestions join the vote on the next version.",
+                visible=False,
+                elem_id="suggested",
+            )
+            parts["reopen"] = gr.Button("Start a new version", elem_id="reopen", visible=False)
+            parts["tally"] = View(elem_id="tally")
+            parts |= _build_findings()
+            parts |= _build_propose(context)
+    return _Parts(**parts)
+
+
+def _build_ballot() -> dict[str, Any]:
+    with gr.Column(visible=False, elem_classes="card") as box:
+        title = View(elem_id="ballot-title")
+        table = Screen(screen="ballot", elem_id="ballot")
+    return {"ballot_box": box, "ballot_title": title, "ballot": table}
+
+
+def _build_settle() -> dict[str, Any]:
+    with gr.Column(visible=False, elem_classes="card", elem_id="settle") as settle:
+        View(views.settle_title())
+        decisions = Screen(screen="decisions", elem_id="decisions")
+    return {"settle": settle, "decisions": decisions}
+
+
+def _build_findings() -> dict[str, Any]:
+    findings = gr.CheckboxGroup([], label="Worth a second look", visible=False, elem_id="findings")
+    take = gr.Button("Vote again with these changes", visible=False, elem_id="take-findings")
+    return {"findings": findings, "take": take}
+
+
+def _build_propose(context: Context) -> dict[str, Any]:
+    settings = context.settings
+    with gr.Accordion("Draft or write criteria", open=False, visible=False, elem_id="propose") as propose:
+        hint = View(views.model_hint(settings.has_model, settings.model))
+        with gr.Row():
+            samples = gr.Radio([1, 5, 10], value=10, label="Samples", elem_id="samples")
+            model = gr.Textbox(settings.model, label="Model", max_length=200, elem_id="draft-model")
+        ideation = build_ideation()
+        draft = gr.Button("Draft criteria", interactive=settings.has_model, elem_id="draft-criteria")
+        lines = gr.Textbox(
+            label="Or write one per line",
+            lines=5,
+            max_length=50_000,
+            elem_id="criteria-lines",
+            placeholder="The reply answers what was asked.",
+        )
+        open_vote = gr.Button("Open the vote", elem_id="open-vote")
+    return {
+        "propose": propose,
+        "hint": hint,
+        "samples": samples,
+        "model": model,
+        "ideation": ideation,
+        "draft": draft,
+        "lines": lines,
+        "open_vote": open_vote,
+    }
+
+
+class CriteriaTab(StudyTab):
+    """The vote on the criteria: each event calls a use case, then shows the current tab."""
+
+    title, id = later("Criteria"), "criteria"
+    at_start = True
+
+    @classmethod
+    def is_wanted(cls, context: Context, person: Person, slug: str) -> bool:
+        """Annotators come to vote."""
+        if person.role is not Role.ANNOTATOR or not slug:
+            return True
+        round_ = criteria_rounds.get_round(context, person, slug)
+        return round_ is not None and round_.open
+
+    def build(self) -> None:
+        self.parts = parts = _build_parts(self.context)
+        self.guide, self.cancel = GuideBox(), CancelBox()
+        own = [part for part in parts.all() if not isinstance(part, list)]
+        self.outputs = [*own, *self.guide.outputs, *self.cancel.outputs]
+        chosen = [self.guide.criterion]
+        self.on(self.guide.criterion.input, self.on_guide, chosen, self.guide.texts)
+        self.on(self.guide.save.click, self.on_guide_save, [*chosen, *self.guide.texts])
+        # both save by their own routes; the rest of the tab follows
+        self.on(parts.ballot.submit, self.load, [])
+        self.on(parts.decisions.submit, self.load, [])
+        self.on(parts.open_vote.click, self.on_open_vote, [parts.lines])
+        self.on(parts.reopen.click, self.on_reopen, [parts.suggested])
+        self.on(self.cancel.cancel.click, self.on_cancel, [self.cancel.round])
+        self.on(parts.take.click, self.on_take, [parts.findings])
+        model: dict[str, Any] = {**MODEL, "show_progress": "minimal", "show_progress_on": parts.hint}
+        self.on(parts.draft.click, self.on_draft, [parts.samples, parts.model, *parts.ideation], **model)
+
+    def load(self, person: Person, slug: str) -> Update:
+        return self._state(person, slug) if slug else self._no_task(person)
+
+    def on_open_vote(self, person: Person, slug: str, lines: str | None) -> Update:
+        proposals = [Proposal(line, Origin.HUMAN) for line in (lines or "").splitlines()]
+        criteria_rounds.open_round(self.context, person, need_task(slug), proposals)
+        return self._state(person, slug) | {self.parts.lines: ""}
+
+    def on_reopen(self, person: Person, slug: str, suggested: list[int] | None) -> Update:
+        criteria_rounds.reopen_criteria(self.context, person, need_task(slug), suggested or ())
+        return self._state(person, slug)
+
+    def on_cancel(self, person: Person, slug: str, round_id: int | None) -> Update:
+        criteria_rounds.cancel_vote(self.context, person, need_task(slug), round_id=round_id)
+        tell_done("The vote is cancelled. Its ballots are kept.")
+        return self._state(person, slug)
+
+    def on_take(self, person: Person, slug: str, chosen: list[int]) -> Update:
+        criteria_rounds.take_findings(self.context, person, need_task(slug), chosen)
+        return self._state(person, slug)
+
+    def on_guide(self, person: Person, slug: str, criterion: str | None) -> Update:
+        shown = self.guide.choose(
+            criteria_rounds.get_criteria_set(self.context, person, need_task(slug)), criterion
+        )
+        return {box: shown[box] for box in self.guide.texts}
+
+    def on_guide_save(self, person: Person, slug: str, criterion: str | None, *texts: str | None) -> Update:
+        definition, anchors, examples = (text or "" for text in texts)
+        criteria_sets.set_guide(
+            self.context, person, need_task(slug), criterion or "",
+            definition=definition, anchors=anchors, examples=examples,
+        )  # fmt: skip
+        tell_done("Saved: people and models now read it.")
+        current = criteria_rounds.get_criteria_set(self.context, person, slug)
+        return self._state(person, slug) | self.guide.choose(current, criterion)
+
+    async def on_draft(self, person: Person, slug: str, samples: int, model: str, *further: Any) -> Update:
+        asked = read_ideation(further)
+        proposals = await model_requests.draft_criteria(
+            self.context, person, need_task(slug), model=model, samples=samples, **asked
+        )
+        criteria_rounds.open_round(self.context, person, slug, proposals)
+        return self._state(person, slug)
+
+    def _no_task(self, person: Person) -> Update:
+        return {self.parts.card: views.no_task_view(person.role is Role.OWNER)}
+
+    def _next(self, person: Person, task: Task, tally: Tally | None, voting: bool) -> list[Node]:
+        """Return the owner's next step: from the demo, or of the study."""
+        if task.origin in views.TAGS:
+            return [views.own_data_view()]
+        here = views.next_words(tally if voting else None)
+        stands = tasks.get_task_state(self.context, person, task.slug, counted=False)
+        return [steps_line(stands, here, voting=voting)]
+
+    def _state(self, person: Person, slug: str) -> Update:
+        """Return the whole tab for this person."""
+        parts, owner = self.parts, person.role is Role.OWNER
+        task = tasks.get_task(self.context, person, slug)
+        round_ = criteria_rounds.get_round(self.context, person, slug)
+        current = criteria_rounds.get_criteria_set(self.context, person, slug)
+        voting = round_ is not None and round_.open
+        tally = criteria_rounds.get_tally(self.context, person, slug) if owner else None
+        done = views.established_view(current)
+        if owner:
+            following = self._next(person, task, tally, voting)
+        else:
+            following = [views.to_scrutiny(slug)] if current and not voting else []
+        may_reopen = owner and current is not None and not voting
+        ideas = criteria_rounds.list_suggestions(self.context, person, slug) if may_reopen else []
+        update: Update = {
+            parts.card: [views.task_card(task), *following],
+            parts.main: None if voting else done or views.waiting_view(owner),
+            parts.established: done if voting else None,
+            parts.ballot_box: gr.Column(visible=voting),
+            parts.tally: views.tally_view(tally, voting),
+            parts.propose: gr.Accordion(visible=owner, open=round_ is None and current is None),
+            parts.reopen: gr.Button(visible=may_reopen),
+            parts.settle: gr.Column(visible=owner and voting and bool(tally and tally.n_ballots)),
+        }
+        update[self.guide.box] = gr.Accordion(visible=owner and current is not None)
+        update |= self.guide.choose(current if owner else None, None)
+        said = [(views.suggestion_label(one), one.id) for one in ideas]
+        update[parts.suggested] = gr.CheckboxGroup(said, value=[], visible=bool(said))
+        update |= self.cancel.update(round_ if owner and voting else None, current, tally)
+        findings = criteria_rounds.list_findings(self.context, person, slug) if owner and voting else []
+        labels = [(views.finding_label(one), n) for n, one in enumerate(findings)]
+        update[parts.findings] = gr.CheckboxGroup(labels, value=[], visible=bool(findings))
+        update[parts.take] = gr.Button(visible=any(one.suggestion for one in findings))
+        if round_ is not None and voting:
+            update[parts.ballot_title] = views.ballot_title(round_)
+            shown = {
+                "task": slug,
+                "person": str(person.id),
+                "language": get_spoken().code,
+                "round": round_.id,
+            }
+            update[parts.ballot] = shown | {"revision": round_.ballot.revision if round_.ballot else 0}
+            update[parts.decisions] = shown | {"revision": tally.saves} if tally else None
+        return update

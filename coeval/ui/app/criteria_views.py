@@ -1,0 +1,222 @@
+"""The read-only parts of the Criteria tab: the task card, the tally, the final set."""
+
+from __future__ import annotations
+
+from coeval.domain import Action, CriteriaSet, Criterion, Origin, Suggestion, Task
+from coeval.language import later, tr
+from coeval.rules.ballots import ActionRates, ProposalTally, Tally
+from coeval.rules.criterion_wording import Finding
+from coeval.ui.app.step_json import name_field
+from coeval.ui.components.view import Node, el
+from coeval.usecases.criteria_rounds import RoundState
+
+VERBS = {
+    Action.APPROVE: "approve",
+    Action.REVISE: "revise",
+    Action.DELETE: "delete",
+    Action.ADD: "add",
+}
+
+TAGS = {
+    "demo": later("demo: written for this project"),
+    "simulated": later("simulated: no person and no model took part"),
+}
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.0f}%"
+
+
+def task_card(task: Task) -> Node:
+    demo = el("span.tag", tr(TAGS[task.origin])) if task.origin in TAGS else None
+    return el(
+        "div.card.task-card",
+        el("div", el("h4", tr("Task"), " ", demo), el("p", task.description or task.name, dir="auto")),
+        el("div", el("h4", tr("Input")), el("p", name_field(task.input_field), dir="auto")),
+        el("div", el("h4", tr("Output")), el("p", name_field(task.output_field), dir="auto")),
+        el("div", el("h4", tr("Scale")), el("p", str(task.scale), dir="ltr")),
+    )
+
+
+def own_data_view() -> Node:
+    """Return the way from the demo to the owner's own study."""
+    return el(
+        "div.card.steps",
+        el("p", el("b", "This is an example to try. "), "For a study of your own, start with a table of outputs: ",
+           el("a", "import your own data", href="admin?tab=import"), "."),
+        el("p.note", "1 Import and describe · 2 Criteria · 3 Pre-fill with a model, or judge without drafts · "
+           "4 Scrutinise · 5 Agreement"),
+    )  # fmt: skip
+
+
+def next_words(tally: Tally | None) -> str:
+    """Return the owner's next step until there is a criteria set; ``tally`` is that of the open vote."""
+    if tally is None:
+        return "draft criteria with a model or write them, in the box below, then vote"
+    if not tally.n_ballots:
+        return "decide on each criterion below, save your ballot, and have the others vote"
+    return "once all have voted, finalise the criteria below"
+
+
+def to_scrutiny(slug: str) -> Node:
+    """Return the link to Scrutiny for voters, once the criteria are final."""
+    link = el("a", tr("scrutinise the instances"), href=f"?task={slug}&tab=scrutiny")
+    return el("div.card.steps", el("p", tr("The criteria are final. Next:"), " ", link, "."))
+
+
+def no_task_view(owner: bool) -> Node:
+    body: Node = (
+        el("p", "Describe one in ", el("a", "Set-up", href="admin"), ", or import a CSV file there.")
+        if owner
+        else el("p", tr("An owner describes the first task in Set-up."))
+    )
+    return el("div.card.empty", el("h3", tr("There is no task yet")), body)
+
+
+def stack(rates: ActionRates) -> Node:
+    """Return a bar of the actions' shares, with the same in words for screen readers."""
+    words = words_of(rates)
+    parts = [
+        el(f"i.{action}", width=share, title=f"{VERBS[action]} {percent(share)}")
+        for action in Action
+        if (share := getattr(rates, action.value))
+    ]
+    return el("div.stack", *parts, role="img", aria_label=words)
+
+
+def words_of(rates: ActionRates) -> str:
+    shares = [(VERBS[action], getattr(rates, action.value)) for action in Action]
+    return " · ".join(f"{verb} {percent(share)}" for verb, share in shares if share) or "no votes yet"
+
+
+def tally_view(tally: Tally | None, open_: bool) -> Node | None:
+    """Return the owner's count of the newest round."""
+    if tally is None or not (open_ or tally.n_ballots):
+        return None
+    ballots = f"{tally.n_ballots} ballot{'' if tally.n_ballots == 1 else 's'}"
+    state = "" if open_ else " · closed"
+    groups = tally.by_group.items() if len(tally.by_group) > 1 else ()
+    return el(
+        "div",
+        el(
+            "div.card",
+            el("h4", f"Tally · {ballots}{state}"),
+            *(_proposal_tally(one, open_) for one in tally.proposals),
+            *(el("p.added-line", el("span.tag", "added"), f" {one.text}") for one in tally.added),
+        ),
+        el(
+            "div.card",
+            el("h4", "So far"),
+            el("p", words_of(tally.overall)),
+            *(el("p.note", f"{group}: {words_of(rates)} (n {rates.n})") for group, rates in groups),
+            el("p.note", f"{tally.overall.n} votes on all criteria, with the added ones"),
+        ),
+    )
+
+
+def _proposal_tally(tallied: ProposalTally, open_: bool) -> Node:
+    tied = " or ".join(tallied.tied)
+    ends = f"A tie: {tied}? Decide below." if open_ else f"The votes were tied: {tied}."
+    tie = el("p.note", ends) if tied else None
+    return el(
+        "div.tally",
+        el("p", tallied.proposal.text),
+        stack(tallied.rates),
+        el("p.note", words_of(tallied.rates)) if tallied.rates.n else None,
+        tie,
+    )
+
+
+def established_view(current: CriteriaSet | None) -> Node | None:
+    if current is None:
+        return None
+    from_model = sum(criterion.origin is Origin.LLM for criterion in current.criteria)
+    when = current.established_at[:10]
+    return el(
+        "div.card",
+        el("h4", tr("Final criteria · version {version}", version=current.version)),
+        el("ol.criteria", *(_criterion_line(criterion) for criterion in current.criteria)),
+        el(
+            "p.note",
+            tr(
+                "{n} of {total} drafted by the model · final since {when}, by {name}",
+                n=from_model,
+                total=len(current.criteria),
+                when=when,
+                name=current.established_by,
+            ),
+        ),
+    )
+
+
+def _criterion_line(criterion: Criterion) -> Node:
+    """Return a criterion with its scoring guide, if any."""
+    guide = criterion.guide
+    meanings = (
+        el("li", el("b", f"{score} "), el("span", meaning, dir="auto")) for score, meaning in guide.anchors
+    )
+    return el(
+        "li",
+        el("span", criterion.text, dir="auto"),
+        el("p.note", guide.definition, dir="auto") if guide.definition else None,
+        el("ul.anchors", *meanings) if guide.anchors else None,
+        el("details", el("summary", tr("Examples")), el("p.note", guide.examples, dir="auto"))
+        if guide.examples
+        else None,
+    )
+
+
+def waiting_view(owner: bool) -> Node:
+    how = (
+        "Draft criteria with a model, or write them, in the next box. The vote then opens."
+        if owner
+        else tr("An owner drafts or writes the criteria; they then appear here for your vote.")
+    )
+    return el("div.card.empty", el("h3", tr("Nothing to vote on yet")), el("p", how))
+
+
+def model_hint(has_model: bool, model: str) -> Node:
+    if has_model:
+        return el("p.note", f"Model: {model}. Answers are saved; repeat runs are free.")
+    return el(
+        "p.note",
+        "No model is set up, so nothing new can be drafted; everything else works. To add one, set ",
+        el("code", "OPENAI_API_KEY"),
+        ", or ",
+        el("code", "OPENAI_BASE_URL"),
+        " for any OpenAI-compatible server (vLLM, llama.cpp, Ollama, a proxy), and start CoEval again. ",
+        "You can also write the criteria yourself.",
+    )
+
+
+def ballot_title(round_: RoundState) -> Node:
+    return el(
+        "div",
+        el(
+            "h4",
+            tr("Your ballot · version {version} · round {round}", version=round_.version, round=round_.round),
+        ),
+        el("p.note", tr("Give a reason if you delete or revise.")),
+    )
+
+
+def settle_title() -> Node:
+    return el(
+        "div",
+        el("h4", "Decide and finalise"),
+        el(
+            "p.note",
+            "The majority’s choices are filled in. Break ties, edit wordings, and drop or keep criteria.",
+        ),
+    )
+
+
+def suggestion_label(suggestion: Suggestion) -> str:
+    """Return a suggested criterion with its author and instance."""
+    return f"{suggestion.text} ({suggestion.person}, at instance {suggestion.instance.external_id})"
+
+
+def finding_label(finding: Finding) -> str:
+    """Return a possible problem of a criterion with its suggested replacement, as a choice."""
+    instead = " → " + " / ".join(finding.suggestion) if finding.suggestion else ""
+    return f"{finding.message}{instead}"

@@ -1,0 +1,219 @@
+"""The Scrutiny tab: the review screen, links to its places, and its routes.
+
+A confirm is one request, and its answer holds the next screen. Confirms that come at the same time share a
+transaction (``coeval.usecases.save_batching``). They go past Gradio's event queue because the queue limits how many
+people can confirm at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, FastAPI, Query, Request
+from fastapi.responses import JSONResponse
+
+from coeval.domain import Filter, Person
+from coeval.errors import NotAllowedError, NotGivenError, StaleError
+from coeval.language import get_spoken, later
+from coeval.rules.arms import Aliases, Layout
+from coeval.ui.app.step_json import Json, history_json, sheet_json, step_json
+from coeval.ui.components.view import Screen
+from coeval.ui.server.identity import get_person
+from coeval.ui.server.payloads import (
+    LARGEST_ID,
+    MarkPayload,
+    SheetPayload,
+    SubmissionPayload,
+    SuggestionPayload,
+)
+from coeval.ui.tabs import StudyTab
+from coeval.usecases.access import Context
+from coeval.usecases.save_batching import Together
+from coeval.usecases.scrutiny import review, steps
+from coeval.usecases.scrutiny.steps import Move, Sent, Where
+
+
+def step_link(slug: str, external_id: str) -> str:
+    """Return the address, from Set-up, that opens an instance in Scrutiny.
+
+    >>> step_link("eli5", "q 1")
+    '../?task=eli5&tab=scrutiny&item=q+1'
+    """
+    return "../?" + urlencode({"task": slug, "tab": "scrutiny", "item": external_id})
+
+
+class ScrutinyTab(StudyTab):
+    """The review of a task's evaluations by the signed-in person."""
+
+    title, id = later("Scrutiny"), "scrutiny"
+    at_start = True
+
+    def build(self) -> None:
+        self.outputs = [Screen(screen="scrutiny", elem_id="workbench")]
+
+    def load(self, person: Person, slug: str) -> dict[str, str] | None:
+        return {"task": slug, "person": str(person.id), "language": get_spoken().code} if slug else None
+
+
+# The scrutiny screen's own routes: JSON in, JSON out, behind the same session and use cases as the
+# rest.
+#
+# A confirm is one request, and its answer holds the next screen. Confirms that come at the same time
+# share a transaction (``coeval.usecases.save_batching``). They go past Gradio's event queue because the queue
+# is what limits how many people can confirm at once.
+
+Named = Annotated[int, Query(ge=1, le=LARGEST_ID)]
+Wanted = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
+NOT_GIVEN = (
+    "Instance “{}” was not given to you, so you cannot judge it. Set-up, Data, shows everything there is of it; who "
+    "judges at this task is chosen in Set-up, People."
+)
+"""The message for owners who follow a link of Set-up."""
+
+
+def add_scrutiny_api(app: FastAPI, context: Context) -> None:
+    """Add the routes under /api/scrutiny to the server."""
+    router = APIRouter(prefix="/api/scrutiny/{slug}")
+
+    @router.post("/step")
+    def post_step(
+        request: Request,
+        slug: str,
+        filter: Filter = Filter.UNFINISHED,
+        at: Wanted = None,
+        instance: Wanted = None,
+        criterion: Wanted = None,
+        move: Move = Move.HERE,
+        sheet: bool = False,
+        item: str = Query("", max_length=1000),
+    ) -> dict[str, Any]:
+        person, aliases = _identify(context, request, slug)
+        known = aliases.reveal("instance", instance) if instance else None
+        if item:
+            known = review.view_instance(context, person, slug, item).instance.id
+        where = Where(filter, at, known, criterion, move)
+        try:
+            return _open(context, person, slug, where, aliases, sheet=sheet)
+        except NotGivenError:
+            if not item:
+                raise
+            raise NotAllowedError(NOT_GIVEN.format(item[:80])) from None
+
+    # the database accepts one save at a time, so one thread makes them all
+    together = Together[JSONResponse](context.store)
+
+    @router.post("/submissions")
+    async def post_submission(request: Request, slug: str, payload: SubmissionPayload) -> JSONResponse:
+        return await together.save(lambda: _save(context, request, slug, payload))
+
+    @router.post("/sheets")
+    async def post_sheet(request: Request, slug: str, payload: SheetPayload) -> JSONResponse:
+        return await together.save(lambda: _save_sheet(context, request, slug, payload))
+
+    @router.post("/marks")
+    def post_mark(request: Request, slug: str, payload: MarkPayload) -> dict[str, Any]:
+        person = get_person(context, request)
+        mark = steps.mark_instance(
+            context,
+            person,
+            slug,
+            steps.get_aliases(context, person, slug).reveal("instance", payload.instance),
+            flagged=payload.flagged,
+            skipped=payload.skipped,
+            comment=payload.comment,
+        )
+        return {"flagged": mark.flagged, "skipped": mark.skipped, "comment": mark.comment}
+
+    @router.get("/history")
+    def get_history(
+        request: Request, slug: str, instance: Named, criterion: Named, before: Named = LARGEST_ID
+    ) -> dict[str, Any]:
+        person = get_person(context, request)
+        known = steps.get_aliases(context, person, slug).reveal("instance", instance)
+        saved = steps.list_history(context, person, slug, known, criterion, before)
+        return {"versions": history_json(saved), "more": bool(saved) and saved[0].revision > 1}
+
+    @router.post("/suggestions")
+    def post_suggestion(request: Request, slug: str, payload: SuggestionPayload) -> dict[str, Any]:
+        person = get_person(context, request)
+        known = steps.get_aliases(context, person, slug).reveal("instance", payload.instance)
+        steps.suggest_criterion(context, person, slug, known, payload.text)
+        return {"suggested": True}
+
+    app.include_router(router)
+
+
+def _open(
+    context: Context, person: Person, slug: str, where: Where, aliases: Aliases, *, sheet: bool
+) -> Json:
+    """Return the screen of a place: one criterion or all, by the study's design or the request."""
+    layout = steps.get_layout(context, person, slug)
+    if layout is Layout.ALL or (layout is Layout.CHOICE and sheet):
+        return sheet_json(steps.get_sheet(context, person, slug, where), aliases)
+    return step_json(steps.get_step(context, person, slug, where), aliases)
+
+
+def _identify(context: Context, request: Request, slug: str) -> tuple[Person, Aliases]:
+    """Return the person who asks, and the ids that they use for their work."""
+    with context.store.read():
+        person = get_person(context, request)
+        return person, steps.get_aliases(context, person, slug)
+
+
+def _save(context: Context, request: Request, slug: str, payload: SubmissionPayload) -> JSONResponse:
+    """Save and open the next screen in one transaction."""
+    person, aliases = _identify(context, request, slug)
+    sent = _reveal(aliases, payload.to_sent())
+    here = Where(Filter(payload.filter), instance=sent.instance, criterion=sent.criterion)
+    # after a first score, the same screen comes again, with the draft
+    onward = replace(here, move=Move.HERE if sent.first else Move.NEXT)
+    return _save_and_open(context, person, slug, [sent], (here, onward), aliases, sheet=False)
+
+
+def _save_sheet(context: Context, request: Request, slug: str, payload: SheetPayload) -> JSONResponse:
+    person, aliases = _identify(context, request, slug)
+    sent = [_reveal(aliases, one.to_sent()) for one in payload.evaluations]
+    here = Where(Filter(payload.filter), instance=sent[0].instance, criterion=sent[0].criterion)
+    first = any(one.first for one in sent)
+    onward = here if first else replace(here, move=Move.NEXT_SHEET)
+    return _save_and_open(context, person, slug, sent, (here, onward), aliases, sheet=True)
+
+
+def _save_and_open(
+    context: Context,
+    person: Person,
+    slug: str,
+    sent: Sequence[Sent],
+    ways: tuple[Where, Where],
+    aliases: Aliases,
+    *,
+    sheet: bool,
+) -> JSONResponse:
+    here, onward = ways
+    step, ended = None, ""
+    try:
+        with context.store.write():
+            saved = steps.submit_sheet(context, person, slug, sent)[-1]
+            try:
+                step = _open(context, person, slug, onward, aliases, sheet=sheet)
+            except NotAllowedError as error:  # there is no more work for this person; their saves are kept
+                ended = str(error)
+    except StaleError as error:
+        step = _open(context, person, slug, here, aliases, sheet=sheet)
+        return JSONResponse({"error": "stale", "message": str(error), "now": step}, 409)
+    revision = 1 if sheet else saved.revision
+    kept = {"revision": revision, "submitted_at": saved.submitted_at}
+    return JSONResponse({"saved": kept, "next": step, "message": ended})
+
+
+def _reveal(aliases: Aliases, sent: Sent) -> Sent:
+    """Return a browser's save with table ids in place of this person's aliases."""
+    return replace(
+        sent,
+        instance=aliases.reveal("instance", sent.instance),
+        draft=aliases.reveal("draft", sent.draft) if sent.draft else None,
+        rows=tuple(replace(row, id=aliases.reveal("row", row.id)) for row in sent.rows),
+    )

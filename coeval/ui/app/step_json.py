@@ -1,0 +1,322 @@
+"""A step of Scrutiny as JSON: only the visible part of the draft."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from coeval.domain import (
+    Action,
+    Arm,
+    Draft,
+    DraftStatus,
+    Emptiness,
+    Quote,
+    QuotePlace,
+    RowKind,
+    ScrutinyRow,
+    Submission,
+)
+from coeval.language import later, tr
+from coeval.rules.arms import Aliases
+from coeval.rules.column_roles import select_context
+from coeval.rules.evaluation_rows import name_rows
+from coeval.ui.server.payloads import LIMITS
+from coeval.usecases.scrutiny.queue import Step
+from coeval.usecases.scrutiny.steps import WAITS
+
+Json = dict[str, Any]
+EVIDENCE = later("The marked passages are what a model took as evidence. You score without its verdict.")
+REASONS = later("You see a model's evidence without its verdict. Choose a score yourself.")
+BLIND = later("You score this one without a draft. Choose a score and say why.")
+FIRST = later("Give your own score first. The draft is shown right after it.")
+ADDED = {RowKind.CONCLUSION: later("Added conclusion"), RowKind.EVIDENCE: later("Added evidence")}
+AS_THEY_ARE = Aliases()
+EMPTY = {
+    Emptiness.NO_INSTANCES: (
+        later("This task has no instances yet."),
+        "Import them first.",
+        "Import instances",
+        "import",
+    ),
+    Emptiness.NOT_IN_TEAM: (
+        later("You are not assigned to this task, so you have no instances."),
+        "To judge it too, add yourself under Set-up, People.",
+        "Choose who works at it",
+        "people",
+    ),
+    Emptiness.ALL_WITH_OTHERS: (
+        later("Every instance of this task already has all the people it needs."),
+        "To judge it too, raise the number of people for each instance under Set-up, People.",
+        "Choose how many people judge each",
+        "people",
+    ),
+    Emptiness.NOT_GIVEN: (
+        later("No instance is assigned to you in this task."),
+        "See under Set-up, Crowd, how it is given out.",
+        "See how it is given out",
+        "crowd",
+    ),
+}
+"""Reasons for an empty queue, each with the next step, the name of its link, and its tab."""
+UNDRAFTED = later("There is no draft for this one. Choose a score and say why.")
+
+
+def step_json(step: Step, aliases: Aliases = AS_THEY_ARE) -> Json:
+    """Return the answer to a step request, with ids as this person knows them."""
+    return {
+        "task": _task_json(step),
+        "limits": LIMITS,
+        "total": step.total,
+        "done": step.finished,
+        "flagged": step.flagged,
+        "seconds_each": step.seconds_each,
+        "filter": step.which,
+        "finished": step.assignment is None,
+        "empty": _empty_json(step),
+        "waits": step.waits,
+        "position": step.assignment.position if step.assignment else None,
+        "instance": _instance_json(step, aliases),
+        "criteria": [
+            {
+                "id": criterion.id,
+                "number": number,
+                "name": criterion.name,
+                "text": criterion.text,
+                "definition": criterion.guide.definition,
+                "examples": criterion.guide.examples,
+                "done": criterion.id in step.done,
+                "reopened": criterion.id in step.reopened,
+            }
+            for number, criterion in enumerate(step.criteria, 1)
+        ],
+        "criterion": step.criterion.id if step.criterion else None,
+        "evaluation": _evaluation_json(step, aliases),
+    }
+
+
+def _empty_json(step: Step) -> Json | None:
+    """Return why there is nothing to judge and, for owners, where to change it."""
+    if step.emptiness is None:
+        return None
+    why, remedy, label, tab = EMPTY[step.emptiness]
+    if not step.sets_up:
+        ask = tr("Ask the people who run the study.")
+        return {"text": f"{tr(why)} {ask}", "link": "", "label": ""}
+    return {"text": f"{tr(why)} {remedy}", "link": f"admin?task={step.task.slug}&tab={tab}", "label": label}
+
+
+def sheet_json(sheet: Sequence[Step], aliases: Aliases = AS_THEY_ARE) -> Json:
+    """Return the answer with all evaluations of an instance, in the order of the criteria; at the end, a step's."""
+    first = sheet[0]
+    if first.assignment is None:
+        return step_json(first, aliases)
+    order = {criterion.id: place for place, criterion in enumerate(first.criteria)}
+    steps = sorted(sheet, key=lambda step: order[step.criterion.id] if step.criterion else 0)
+    evaluations = [
+        {"criterion": step.criterion.id, **(_evaluation_json(step, aliases) or {})}
+        for step in steps
+        if step.criterion
+    ]
+    return step_json(first, aliases) | {"evaluations": evaluations}
+
+
+FIELDS = {"Input": later("Input"), "Output": later("Output")}
+"""What a task's texts are called where nobody chose another name."""
+
+
+def name_field(name: str) -> str:
+    """Return what a task calls its input or output; a name that nobody chose is in the language of the page.
+
+    >>> from coeval.language import speaking
+    >>> with speaking("ar"):
+    ...     name_field("Input"), name_field("Question")
+    ('المدخل', 'Question')
+    """
+    return tr(FIELDS[name]) if name in FIELDS else name
+
+
+def _task_json(step: Step) -> Json:
+    return {
+        "slug": step.task.slug,
+        "name": step.task.name,
+        "input_field": name_field(step.task.input_field),
+        "output_field": name_field(step.task.output_field),
+        "guidelines": step.task.guidelines,
+        "display": step.design.display,
+        "idle_seconds": step.design.idle_seconds,
+        "layout": step.design.layout,
+    }
+
+
+def _instance_json(step: Step, aliases: Aliases) -> Json | None:
+    instance = step.instance
+    if instance is None:
+        return None
+    blinded = step.design.hide_systems
+    context = select_context(instance.context, step.task.columns, judge=False)
+    return {
+        "id": aliases.hide("instance", instance.id),
+        # "17a" and "17b" name two systems as surely as their names do
+        "external_id": "" if blinded else instance.external_id,
+        "input": instance.input,
+        "output": instance.output,
+        "reference": instance.reference,
+        "images": [
+            {"name": one.name, "source": one.source, "problem": one.problem}
+            for one in step.images
+            if one.name not in step.withheld
+        ],
+        "context": [[key, value] for key, value in context.items() if key not in step.withheld],
+        "system": None if blinded else instance.system or None,
+        "flagged": step.mark.flagged,
+        "skipped": step.mark.skipped,
+        "comment": step.mark.comment,
+        "answer": _answer(step),
+    }
+
+
+def _answer(step: Step) -> str:
+    """Return the answer to this person's own flag or comment."""
+    if not step.answer:
+        return ""
+    return tr("{name} answered: {answer}", name=step.answer.answered_by, answer=step.answer.answer)
+
+
+def _evaluation_json(step: Step, aliases: Aliases) -> Json | None:
+    if step.assignment is None or step.criterion is None:
+        return None
+    draft, saved = step.draft, step.saved
+    score = saved.score if saved else step.first.score if step.first else None
+    return {
+        "arm": step.assignment.arm,
+        "asks_first": step.awaits_first,
+        "first_score": step.first.score if step.first else None,
+        "draft": aliases.hide("draft", draft.id) if draft else None,
+        "status": "waiting" if step.waits else draft.status if draft else "none",
+        "note": _note(step, draft),
+        "scale": list(step.criterion.scale.steps),
+        "anchors": step.criterion.guide.anchors,
+        "draft_score": round(draft.score, 4) if draft and draft.score is not None else None,
+        "revision": saved.revision if saved else 0,
+        "saved_at": saved.submitted_at if saved else "",
+        "score": score,
+        "rows": [] if step.waits else _rows_json(step, draft, saved, aliases),
+        "marks": [] if step.waits else [_mark_json(quote) for quote in step.marks],
+        "added": _added_json(saved),
+    }
+
+
+def _note(step: Step, draft: Draft | None) -> str:
+    if step.awaits_first:
+        return tr(FIRST)
+    if draft is not None and step.assignment and step.assignment.arm is Arm.REASONS:
+        return tr(REASONS)
+    if draft is not None:
+        before = _score_before(step, draft)
+        said = "" if before is None else tr("Before the draft you gave {score}.", score=f"{before:g}")
+        # how a score came about names the draft's own: it is told of no draft that has one, planted or not
+        why = draft.reason if draft.status is DraftStatus.UNSCORED else ""
+        return " ".join(part for part in (said, why) if part)
+    assert step.assignment is not None
+    if step.waits:
+        return tr(WAITS)
+    if step.has_evidence:
+        return tr(EVIDENCE)
+    return tr(BLIND if step.assignment.arm is Arm.BLIND else UNDRAFTED)
+
+
+def _rows_json(step: Step, draft: Draft | None, saved: Submission | None, aliases: Aliases) -> list[Json]:
+    done = {row.draft_row: row for row in saved.rows} if saved else {}
+    rows = [
+        {
+            "id": aliases.hide("row", row.id),
+            "kind": row.kind,
+            "text": row.text,
+            "quotes": [_quote_json(quote, step) for quote in row.quotes],
+            "action": done[row.id].action if row.id in done else None,
+            "reason": done[row.id].reason if row.id in done else "",
+            "new_text": done[row.id].text if row.id in done and row.kind is not RowKind.SCORE else "",
+        }
+        for row in (draft.rows if draft else ())
+    ]
+    score = next((row for row in rows if row["kind"] == RowKind.SCORE), None)
+    if score is None:
+        rows.insert(min(1, len(rows)), _empty_score_row())
+    elif score["action"] is None and draft is not None and (given := _score_before(step, draft)) is not None:
+        # the score stands until the person changes it
+        score["action"] = Action.APPROVE if given == draft.score else Action.REVISE
+    return rows
+
+
+def _score_before(step: Step, draft: Draft | None) -> float | None:
+    """The score that the person gave before the draft was there or was shown."""
+    if draft is not None and step.saved is not None and step.saved.draft is None:
+        return step.saved.score
+    return step.first.score if step.first else None
+
+
+def _quote_json(quote: Quote, step: Step) -> Json:
+    """Return a quote: ``start`` and ``end`` count in the text ``place``; ``passage`` is its text if different."""
+    nearly = quote.located and quote.place is QuotePlace.NEAR and step.instance is not None
+    return {
+        "text": quote.text,
+        "start": quote.start,
+        "end": quote.end,
+        "place": quote.place if quote.located else None,
+        "passage": step.instance.output[quote.start : quote.end] if nearly and step.instance else "",
+    }
+
+
+def _mark_json(quote: Quote) -> Json:
+    """A place in a text, and no word of the model's: a quote may be only nearly what stands there."""
+    return {"start": quote.start, "end": quote.end, "place": quote.place}
+
+
+def _empty_score_row() -> Json:
+    return {
+        "id": None,
+        "kind": RowKind.SCORE,
+        "text": "",
+        "quotes": [],
+        "action": None,
+        "reason": "",
+        "new_text": "",
+    }
+
+
+def _added_json(saved: Submission | None) -> list[Json]:
+    return [
+        {"kind": row.kind, "new_text": row.text, "reason": row.reason}
+        for row in (saved.rows if saved else ())
+        if row.draft_row is None and row.kind is not RowKind.SCORE
+    ]
+
+
+def history_json(versions: Iterable[Submission]) -> list[Json]:
+    """Everything a person saved of one evaluation, in their own words: no drafted word is repeated."""
+    return [
+        {
+            "revision": version.revision,
+            "saved_at": version.submitted_at,
+            "score": version.score,
+            "first": version.revision == 0,
+            "lines": _lines_json(version.rows),
+        }
+        for version in versions
+    ]
+
+
+def _lines_json(rows: Sequence[ScrutinyRow]) -> list[Json]:
+    drafted = [row for row in rows if row.draft_row is not None]
+    names = name_rows(drafted)
+    lines = [
+        {"label": name, "action": row.action, "text": row.text, "reason": row.reason}
+        for name, row in zip(names, drafted, strict=True)
+        if row.kind is not RowKind.SCORE
+    ]
+    return lines + [
+        {"label": tr(ADDED[row.kind]), "action": row.action, "text": row.text, "reason": row.reason}
+        for row in rows
+        if row.draft_row is None and row.kind is not RowKind.SCORE
+    ]

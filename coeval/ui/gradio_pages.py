@@ -1,0 +1,127 @@
+"""Build the two pages of tabs: the study app at / and Set-up at /admin."""
+
+from __future__ import annotations
+
+import gradio as gr
+
+from coeval.domain import Person, Role
+from coeval.extending import load_parts
+from coeval.language import get_spoken, later, tr, trn
+from coeval.ui.app.agreement.agreement_tab import AgreementTab
+from coeval.ui.app.criteria_tab import CriteriaTab
+from coeval.ui.app.scrutiny_tab import ScrutinyTab
+from coeval.ui.components.view import Node, el
+from coeval.ui.setup.crowd_people_tab import CrowdPeopleTab
+from coeval.ui.setup.crowd_tab import CrowdTab
+from coeval.ui.setup.data_tab import DataTab, InboxTab
+from coeval.ui.setup.hosting_tab import HostingTab
+from coeval.ui.setup.import_tab import ImportTab
+from coeval.ui.setup.people_tab import PeopleTab
+from coeval.ui.setup.plan_tab import PlanTab
+from coeval.ui.setup.prefill_tab import PrefillTab
+from coeval.ui.setup.review_tab import ReviewTab
+from coeval.ui.setup.tasks_tab import TasksTab
+from coeval.ui.tabs import Alert, Page, StudyTab, Tab
+from coeval.usecases.access import Context
+from coeval.usecases.scrutiny import review
+
+STUDY_TABS: tuple[type[StudyTab], ...] = (CriteriaTab, ScrutinyTab, AgreementTab)
+"""The tabs of the study app in their order; those of extensions come after them."""
+
+ROLES = {Role.OWNER: later("owner"), Role.RESEARCHER: later("researcher"), Role.ANNOTATOR: later("annotator")}
+
+OPEN_TASK = """(slug) => {
+  if (!slug || slug === window.coevalBefore) return;
+  const address = new URL(location.href);
+  address.searchParams.set('task', slug);
+  location.href = address;
+}"""
+"""Opens the task that was chosen. The picker tells of an input, too, when only the focus leaves it."""
+
+
+def build_main(context: Context) -> gr.Blocks:
+    """The Blocks of the study app. Which task and tab are shown is in the address: ``?task=SLUG&tab=ID``."""
+    page = Page(context, [*STUDY_TABS, *load_parts("study_tabs")])
+    with gr.Blocks(title="CoEval", analytics_enabled=False, fill_width=True) as demo:
+        task = page.build_bar("CoEval", lambda person, slug: _me(context, person, slug))
+        alert = Alert(context, task)
+        page.build_tabs(demo)
+        alert.load_on(demo.load)
+        task.input(None, task, js=OPEN_TASK)
+    return demo
+
+
+def _me(context: Context, person: Person, slug: str) -> Node:
+    address = f"admin?task={slug}" if slug else "admin"
+    setup = el("a", "Set-up ↗", href=address) if person.role is Role.OWNER else None
+    page = "annotate" if person.role is Role.ANNOTATOR else "guide"
+    help_ = el("a", tr("Help"), href=f"help/{page}", target="_blank")
+    leave = el("a", tr("Sign out"), href="signout", data_post="1")
+    everywhere = el("a", tr("Sign out on all devices"), href="signout/everywhere", data_post="1")
+    who = el(
+        "details.who",
+        el("summary", el("span", person.name, dir="auto"), f" · {tr(ROLES[person.role])}"),
+        everywhere,
+    )
+    spoken = get_spoken()
+    # the whole page follows what its corner says, see static/texts/view.js
+    speaks = f"{spoken.code} {spoken.direction}"
+    return el("div.me", who, *_messages(context, person, slug), help_, setup, leave, data_speaks=speaks)
+
+
+def _messages(context: Context, person: Person, slug: str) -> list[Node]:
+    """How many messages wait for an owner, and the answers that one was given oneself, each with its place."""
+    if not slug:
+        return []
+    shown: list[Node] = []
+    if person.role is Role.OWNER and (n := review.count_open_messages(context, person, slug)):
+        shown.append(el("a", f"Inbox {n}", href=f"admin?task={slug}&tab=inbox"))
+    if answers := review.list_answers(context, person, slug):
+        lines = [
+            el(
+                "li",
+                el("a", tr("No. {at}", at=at), href=f"?task={slug}&tab=scrutiny&at={at}"),
+                f" · {message.answered_by}: ",
+                el("span", message.answer, dir="auto"),
+            )
+            for at, message in answers
+        ]
+        shown.append(
+            el(
+                "details.who.answers",
+                el("summary", trn("{n} answer", "{n} answers", len(answers))),
+                el("ul", *lines),
+            )
+        )
+    return shown
+
+
+SETUP_TABS: tuple[type[Tab], ...] = (
+    TasksTab,
+    ImportTab,
+    PrefillTab,
+    DataTab,
+    PlanTab,
+    PeopleTab,
+    ReviewTab,
+    InboxTab,
+    CrowdTab,
+    CrowdPeopleTab,
+    HostingTab,
+)
+"""The tabs of Set-up in their order within their groups; those of extensions are the last of a group."""
+
+
+def build_admin(context: Context) -> gr.Blocks:
+    """The Blocks of the set-up area. Which task and tab are shown is in the address: ``?task=SLUG&tab=ID``."""
+    page = Page(context, [*SETUP_TABS, *load_parts("setup_pages")], grouped=True)
+    with gr.Blocks(title="CoEval · Set-up", analytics_enabled=False, fill_width=True) as demo:
+        task = page.build_bar("CoEval · Set-up", _back)
+        alert = Alert(context, task)
+        page.build_tabs(demo, task.input)
+        alert.load_on(demo.load)
+    return demo
+
+
+def _back(person: Person, slug: str) -> Node:
+    return el("div.me", el("a", "← Back to the study", href=f"../?task={slug}" if slug else "../"))

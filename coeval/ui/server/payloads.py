@@ -1,0 +1,306 @@
+"""Check browsers' data, and answer refusals as JSON."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Annotated, Any, Literal
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from coeval.domain import MAX_ADDED, MAX_REMARK, Action, RowKind, Vote
+from coeval.errors import (
+    CoevalError,
+    InputError,
+    NotAllowedError,
+    NotFoundError,
+    SignedOutError,
+    StaleError,
+    StorageError,
+)
+from coeval.language import SOURCE, get_spoken, later, tr, trn
+from coeval.rules.evaluation_rows import AddedRow, SentRow
+from coeval.ui.server.plain_pages import render_page
+from coeval.usecases.scrutiny.steps import Sent
+
+# What browsers send, checked before anything reads it: shapes, lengths and counts. Never a drafted
+# text.
+
+MAX_ROWS = 500
+"""Drafted lines in one table; a draft has a handful, a ballot a few dozen."""
+
+LIMITS = {"added": MAX_ADDED, "remark": MAX_REMARK}
+"""The limits that the browser must know; they come with every sheet."""
+
+LARGEST_ID = 2**53 - 1
+"""The largest whole number that JavaScript represents exactly."""
+
+
+def _check_text(text: str) -> str:
+    """Return a text that a database and a CSV file can hold: no NUL, no half of a surrogate pair."""
+    if "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError(
+            tr("it contains a character that cannot be stored: delete the character and try again")
+        )
+    return text
+
+
+Remark = Annotated[str, Field(max_length=MAX_REMARK), AfterValidator(_check_text)]
+Id = Annotated[int, Field(ge=1, le=LARGEST_ID)]
+Score = Annotated[float, Field(allow_inf_nan=False)]
+Decision = Literal["approve", "delete", "revise"]
+
+
+class Payload(BaseModel):
+    """Base of everything a browser sends: an unknown field or a type that is nearly right is refused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
+
+
+class RowPayload(Payload):
+    """A person's action on one drafted line; ``action`` is None while it is undecided."""
+
+    id: Id
+    action: Decision | None = None
+    reason: Remark = ""
+    new_text: Remark = ""
+
+
+class AddedPayload(Payload):
+    """A line that a person adds."""
+
+    kind: Literal["criterion", "conclusion", "evidence"]
+    new_text: Remark
+    reason: Remark = ""
+
+
+class BallotPayload(Payload):
+    """The body of a ballot, and of an owner's decisions: ``revision`` is that of the sheet it was made from."""
+
+    round: Id
+    revision: Annotated[int, Field(ge=0, le=LARGEST_ID)]
+    rows: list[RowPayload] = Field(max_length=MAX_ROWS)
+    added: list[AddedPayload] = Field(max_length=MAX_ADDED)
+
+    def to_votes(self) -> list[Vote]:
+        """Return the votes, added criteria last.
+
+        Raises:
+            InputError: a proposal has no action yet, or a line is added that is no criterion.
+        """
+        undecided = sum(row.action is None for row in self.rows)
+        if undecided:
+            raise InputError(
+                trn(
+                    "{n} criterion still needs a decision: approve, revise or delete.",
+                    "{n} criteria still need a decision: approve, revise or delete.",
+                    undecided,
+                )
+            )
+        votes = [
+            Vote(Action(row.action), row.id, row.reason, row.new_text) for row in self.rows if row.action
+        ]
+        return votes + [Vote(Action.ADD, None, row.reason, row.new_text) for row in self._criteria()]
+
+    def to_decisions(self) -> dict[str, Any]:
+        """Return an owner's decisions as arguments for ``establish``.
+
+        Raises:
+            InputError: a tie is still open, or a line is added that is no criterion.
+        """
+        if any(row.action is None for row in self.rows):
+            raise InputError("A tie is still open: approve, revise or delete it, then establish the set.")
+        return {
+            "decisions": {row.id: row.new_text for row in self.rows if row.action == Action.REVISE},
+            "approved": [row.id for row in self.rows if row.action == Action.APPROVE],
+            "dropped": [row.id for row in self.rows if row.action == Action.DELETE],
+            "added": [row.new_text for row in self._criteria()],
+        }
+
+    def _criteria(self) -> list[AddedPayload]:
+        if any(row.kind != "criterion" for row in self.added):
+            raise InputError(tr("Only criteria can be added here: reload the page and try again."))
+        return self.added
+
+
+class SubmissionPayload(Payload):
+    """The body of a confirm: one person's scrutiny of one instance by one criterion."""
+
+    uid: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")]
+    instance: Id
+    criterion: Id
+    draft: Id | None
+    revision: Annotated[int, Field(ge=0, le=LARGEST_ID)]
+    opened_at: Annotated[str, Field(max_length=40), AfterValidator(_check_text)] = ""
+    active_ms: Annotated[int, Field(ge=0, le=LARGEST_ID)] | None = None
+    score: Score | None
+    bulk: bool = False
+    rows: list[RowPayload] = Field(max_length=MAX_ROWS)
+    added: list[AddedPayload] = Field(max_length=MAX_ADDED)
+    filter: Literal["all", "unfinished", "flagged"] = "unfinished"
+    first: bool = False
+
+    def to_sent(self) -> Sent:
+        """Return the same as an argument for the use case.
+
+        Raises:
+            InputError: a criterion is added, which only a ballot can hold.
+        """
+        values = {field.name: getattr(self, field.name) for field in fields(Sent)}
+        lines = {
+            "rows": tuple(_sent_row(row) for row in self.rows),
+            "added": tuple(_added_row(row) for row in self.added),
+        }
+        return Sent(**values | lines)
+
+
+class SheetPayload(Payload):
+    """The body of a confirm of a whole sheet: one person's scrutiny of one instance by several criteria."""
+
+    uid: str = Field(max_length=80)
+    filter: Literal["all", "unfinished", "flagged"] = "unfinished"
+    evaluations: list[SubmissionPayload] = Field(min_length=1, max_length=MAX_ROWS)
+
+
+class MarkPayload(Payload):
+    """The flag, comment and skip of one instance; None leaves a mark unchanged."""
+
+    instance: Id
+    flagged: bool | None = None
+    comment: Remark | None = None
+    skipped: bool | None = None
+
+
+class SuggestionPayload(Payload):
+    """A suggested criterion, and the instance that prompted it."""
+
+    instance: Id
+    text: Remark
+
+
+def _sent_row(row: RowPayload) -> SentRow:
+    return SentRow(row.id, Action(row.action) if row.action else None, row.reason, row.new_text)
+
+
+def _added_row(row: AddedPayload) -> AddedRow:
+    if row.kind == "criterion":
+        raise InputError(tr("A criterion cannot be added to an evaluation: propose it in the Criteria tab."))
+    return AddedRow(RowKind(row.kind), row.new_text, row.reason)
+
+
+NAMES = {
+    "new_text": later("the new text"),
+    "reason": later("the reason"),
+    "comment": later("the comment"),
+    "score": later("the score"),
+}
+
+
+def explain(errors: list[Mapping[str, Any]]) -> str:
+    """Return the first of pydantic's errors as one sentence that names the value and the remedy.
+
+    >>> explain([{"type": "string_too_long", "loc": ("rows", 1, "reason"), "input": "x" * 12000, "msg": ""}])
+    'Line 2: the reason has 12,000 characters; shorten it to 10,000.'
+    """
+    first = errors[0]
+    path = [part for part in first["loc"] if part not in ("body", "query", "path")]
+    where = _where(path)
+    name = _name(path)
+    limit = (first.get("ctx") or {}).get("max_length", MAX_REMARK)
+    match first["type"]:
+        case "string_too_long":
+            said = tr(
+                "{name} has {length} characters; shorten it to {limit}.",
+                name=name,
+                length=f"{len(first['input']):,}",
+                limit=f"{limit:,}",
+            )
+        case "too_long":
+            where = ""
+            said = tr(
+                "{name} has {length} lines; the limit is {limit}: remove some and save again.",
+                name=name,
+                length=f"{len(first['input']):,}",
+                limit=f"{limit:,}",
+            )
+        case "value_error":
+            said = f"{name}: {str(first['msg']).removeprefix('Value error, ')}."
+        case "json_invalid":
+            return tr("The request cannot be read: reload the page and try again.")
+        case "extra_forbidden":
+            said = tr("{name} is not expected here: reload the page and try again.", name=name)
+        case "missing":
+            said = tr("{name} is missing: reload the page and try again.", name=name)
+        case _:
+            given = repr(first.get("input"))[:40]
+            said = tr(
+                "{name} is {given}, which is not valid: reload the page and try again.",
+                name=name,
+                given=given,
+            )
+    return where + said
+
+
+def _name(path: list[Any]) -> str:
+    """Return a field's name from the end of its path."""
+    if not path:
+        return tr("the request")
+    last = str(path[-1])
+    return tr(NAMES[last]) if last in NAMES else f"“{last}”"
+
+
+def _where(path: list[Any]) -> str:
+    """ "Line 2: " for the second row; lines count from 1, as people count them."""
+    if len(path) > 1 and path[0] in ("rows", "added") and isinstance(path[1], int):
+        number = path[1] + 1
+        line = (
+            tr("Line {number}", number=number)
+            if path[0] == "rows"
+            else tr("Added line {number}", number=number)
+        )
+        return f"{line}: "
+    return ""
+
+
+KINDS: tuple[tuple[type[CoevalError], int, str], ...] = (
+    (SignedOutError, 401, "sign_in"),
+    (NotFoundError, 404, "not_found"),
+    (NotAllowedError, 403, "not_allowed"),
+    (StaleError, 409, "stale"),
+    (InputError, 422, "input"),
+    (StorageError, 503, "storage"),
+)
+"""Kinds of errors. The first match determines the answer; pages use the word, never the sentence."""
+
+
+def add_error_answers(app: FastAPI) -> None:
+    """Have every route of the app answer refusals in one way."""
+    app.add_exception_handler(CoevalError, _on_error)  # type: ignore[arg-type]
+    app.add_exception_handler(RequestValidationError, _on_invalid)  # type: ignore[arg-type]
+
+
+def tell(error: CoevalError) -> str:
+    """Return the message of an error for people. The log gets the text that names files of the server."""
+    if error.told != str(error):
+        logging.getLogger(__name__).error("%s", error)
+    if isinstance(error, StorageError) and get_spoken().code != SOURCE:
+        return tr("The server had an error and saved nothing: try again, and tell the study team.")
+    return error.told
+
+
+def _on_error(request: Request, error: CoevalError) -> Response:
+    status, kind = next(((s, k) for type_, s, k in KINDS if isinstance(error, type_)), (400, "input"))
+    if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
+        # a link was followed: people read the answer, not a script
+        path = request.url.path.removeprefix(request.scope.get("root_path", ""))
+        base = "../" * (path.count("/") - 1)
+        return render_page("message", status, title="CoEval", text=tell(error), base=base)
+    return JSONResponse({"error": kind, "message": tell(error)}, status)
+
+
+def _on_invalid(request: Request, error: RequestValidationError) -> JSONResponse:
+    return JSONResponse({"error": "input", "message": explain(list(error.errors()))}, 422)

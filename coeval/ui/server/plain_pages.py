@@ -1,0 +1,118 @@
+"""Render the plain pages outside Gradio from their templates, and the help pages from Markdown."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.responses import FileResponse, HTMLResponse, Response
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from coeval.errors import NotFoundError
+from coeval.extending import list_extensions
+from coeval.language import LOCALE, get_spoken, tr
+from coeval.llm.prompting.presets import describe_presets
+from coeval.ui.server.scripts import VERSION
+
+TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "pages"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+TEMPLATES.globals["tr"] = tr
+TEMPLATES.globals["version"] = VERSION
+
+
+def render_page(
+    page: str, status: int = 200, /, *, title: str, base: str = "", **values: Any
+) -> HTMLResponse:
+    """Return the page with that name, in the language spoken; ``base`` is the path from it to the app's root.
+
+    Raises:
+        jinja2.UndefinedError: the template asks for a value that was not given.
+    """
+    template = TEMPLATES.get_template(f"{page}.html")
+    return HTMLResponse(template.render(title=title, base=base, language=get_spoken(), **values), status)
+
+
+HELP = Path(__file__).parents[1] / "help"
+SCHEMA = HELP / "judge.schema.json"
+"""The JSON Schema of judge.json; ``python -m coeval judge schema`` prints it."""
+GROUPS: dict[str, dict[str, str]] = {
+    "For annotators": {"annotate": "For annotators"},
+    "For researchers": {
+        "guide": "Using CoEval",
+        "crowd": "A crowd study",
+        "judges": "How a model judges",
+        "roles": "Who may do what",
+    },
+    "For analysts": {
+        "numbers": "What the numbers mean",
+    },
+    "For hosts": {
+        "deploy": "Several servers",
+        "servers": "Model servers",
+        "threats": "Security",
+    },
+    "For engineers": {
+        "commands": "From the command line",
+    },
+}
+"""Help pages by reader, those of extensions last. Pages of other groups link to the first page of a group."""
+
+
+def _add_help_of_extensions() -> dict[str, Path]:
+    """Return the file of every help page by name, after the pages of extensions joined their groups."""
+    pages = {name: HELP / f"{name}.md" for group in GROUPS.values() for name in group}
+    for extension in list_extensions():
+        for reader, file in extension.help:
+            path = Path(str(files(extension.package) / file))
+            name = extension.name if path.stem == "help" else path.stem
+            heading = path.read_text(encoding="utf-8").partition("\n")[0]
+            GROUPS.setdefault(reader, {})[name] = heading.removeprefix("# ")
+            pages[name] = path
+    return pages
+
+
+FILES = _add_help_of_extensions()
+TITLES = {name: title for pages in GROUPS.values() for name, title in pages.items()}
+
+
+def list_links(name: str) -> dict[str, str]:
+    """Return the links of the help page ``name``: the pages of its group and the first page of every other group."""
+    links: dict[str, str] = {}
+    for group, pages in GROUPS.items():
+        links |= pages if name in pages else {next(iter(pages)): group}
+    return links
+
+
+def add_help(app: FastAPI) -> None:
+    """Add the help pages under /help/."""
+
+    @app.get("/help/{name}", response_class=HTMLResponse)
+    def show_help(name: str) -> Response:
+        if name == SCHEMA.name:
+            return FileResponse(SCHEMA, media_type="application/schema+json")
+        if name not in TITLES:
+            raise NotFoundError(f"There is no help page “{name[:40]}”; there are: {', '.join(TITLES)}.")
+        return render_help(name)
+
+
+def render_help(name: str) -> HTMLResponse:
+    """Return a help page, in the language spoken if it was translated (``coeval/locale/LANGUAGE/help``).
+
+    The text is ours, so its HTML is shown unchanged.
+    """
+    from markdown_it import MarkdownIt  # loaded on the first request for help, to keep the start short
+
+    translated = LOCALE / get_spoken().code / "help" / f"{name}.md"
+    text = (translated if translated.is_file() else FILES[name]).read_text(encoding="utf-8")
+    text = text.replace("{presets}", describe_presets())
+    body = Markup(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
+    return render_page("help", title=TITLES[name], base="../", pages=list_links(name), body=body)

@@ -1,0 +1,306 @@
+"""Set-up, Data and Inbox: the instances of a task with their drafts, and the messages of annotators."""
+
+from __future__ import annotations
+
+import gradio as gr
+import pandas as pd
+
+from coeval.datasets.text import shorten
+from coeval.domain import InboxItem, InboxState, InstanceState, Only, Person, Remark
+from coeval.errors import InputError
+from coeval.ui.app.scrutiny_tab import step_link
+from coeval.ui.components.number_words import plural
+from coeval.ui.components.view import Node, View, el, image_view, table, text_view
+from coeval.ui.setup.review_tab import clock, number
+from coeval.ui.tabs import QUICK, PageGroup, Tab, TaskPicker, Update, need_task, tell_done
+from coeval.usecases.scrutiny import review
+from coeval.usecases.scrutiny.review import MOST_INSTANCES, InstanceView, Judged
+
+# Set-up, Data: the instances of a task with what is drafted and judged of them, searched and filtered.
+
+ALL_SYSTEMS = ""
+EVERY_SYSTEM = [("all systems", ALL_SYSTEMS)]
+HEAD = (
+    "Instance",
+    "System",
+    "Input",
+    "Output",
+    "Drafts",
+    "Unscored",
+    "People",
+    "Spread",
+    "Flags",
+    "Notes",
+)
+CELL = 48
+"""Characters of a text that the list shows."""
+
+
+class DataTab(Tab):
+    """A list of instances, and everything there is of the one that is looked at."""
+
+    title, id = "Data", "data"
+
+    def build(self) -> None:
+        with gr.Row(elem_classes="card"):
+            self.search = gr.Textbox(
+                label="Search",
+                placeholder="ids, inputs and outputs",
+                max_length=200,
+                elem_id="data-search",
+            )
+            self.system = gr.Dropdown(
+                [("all systems", ALL_SYSTEMS)], value=ALL_SYSTEMS, label="System", elem_id="data-system"
+            )
+            self.only = gr.Dropdown(list(Only), value=str(Only.ALL), label="Show", elem_id="data-only")
+        self.count = View(elem_id="data-count")
+        self.rows = gr.Dataframe(
+            headers=list(HEAD), interactive=False, wrap=False, max_height=420, show_label=False, elem_id="data-rows",
+            column_widths=["110px", "100px", "240px", "240px", *["84px"] * 6],
+        )  # fmt: skip
+        self.instance = gr.Dropdown([], label="Look at", elem_id="data-instance")
+        self.view = View(elem_id="data-view")
+        self.outputs = [self.system, self.count, self.rows, self.instance, self.view]
+        chosen = [self.search, self.system, self.only]
+        listed = [self.count, self.rows, self.instance, self.view]
+        for event in (self.search.submit, self.system.input, self.only.input):
+            self.on(event, self.on_filter, chosen, listed)
+        self.on(self.instance.input, self.on_look, [self.instance], self.view)
+        # the row that was clicked says which; the menu is for who has no mouse
+        self.picked = gr.State("")
+        self.rows.select(_picked_row, None, self.picked, **QUICK)
+        self.on(self.picked.change, self.on_pick, [self.picked], [self.instance, self.view])
+
+    def load(self, person: Person, slug: str) -> Update:
+        if not slug:
+            return {self.count: el("p.note", "Describe a task first, under Tasks."), self.view: None}
+        systems = review.list_systems(self.context, person, slug)
+        choices = [*EVERY_SYSTEM, *((name, name) for name in systems)]
+        return {
+            self.system: gr.Dropdown(choices, value=ALL_SYSTEMS),
+            **self._listed(review.list_instances(self.context, person, slug)),
+        }
+
+    def on_filter(
+        self, person: Person, slug: str, search: str | None, system: str | None, only: str | None
+    ) -> Update:
+        return self._listed(
+            review.list_instances(
+                self.context, person, need_task(slug), search=search or "", system=system or "",
+                only=Only(only or Only.ALL),
+            )
+        )  # fmt: skip
+
+    def on_look(self, person: Person, slug: str, instance: str | None) -> list[Node]:
+        if not instance:
+            return []
+        return instance_view(slug, review.view_instance(self.context, person, need_task(slug), instance))
+
+    def on_pick(self, person: Person, slug: str, instance: str | None) -> Update:
+        if not instance:
+            return {self.view: gr.skip()}
+        return {self.instance: instance, self.view: self.on_look(person, slug, instance)}
+
+    def _listed(self, states: list[InstanceState]) -> Update:
+        frame = pd.DataFrame([_row(state) for state in states], columns=list(HEAD))
+        return {
+            self.count: _count_view(len(states)),
+            self.rows: gr.Dataframe(value=frame, visible=bool(states)),
+            self.instance: gr.Dropdown(
+                [state.external_id for state in states], value=None, visible=bool(states)
+            ),
+            self.view: None,
+        }
+
+
+def _picked_row(chosen: gr.EventData) -> str:
+    """The instance of the row that was clicked, wherever sorting has put it; "" where a program names none."""
+    row = (chosen._data or {}).get("row_value")
+    return str(row[0]) if isinstance(row, list) and row else ""
+
+
+def _row(state: InstanceState) -> list[str | int]:
+    return [
+        state.external_id,
+        state.system,
+        shorten(" ".join(state.input.split()), CELL),
+        shorten(" ".join(state.output.split()), CELL),
+        state.n_drafts,
+        state.n_unscored,
+        state.n_people,
+        "" if state.apart is None else number(state.apart),
+        state.n_flagged,
+        state.n_comments,
+    ]
+
+
+def _count_view(n: int) -> Node:
+    if not n:
+        return el("div.card.empty", el("p", "No instance matches. Change the search, or import instances."))
+    more = f" The first {MOST_INSTANCES:,} are listed: search for the others." if n == MOST_INSTANCES else ""
+    return el(
+        "p.note",
+        f"{plural(n, 'instance')}.{more} Click a row to open it; click a heading to sort.",
+    )
+
+
+def instance_view(slug: str, seen: InstanceView) -> list[Node]:
+    """The texts of an instance, its drafts beside everybody's scores, and what was said of it."""
+    instance = seen.instance
+    people = list(dict.fromkeys(name for judged in seen.judged for name, _ in judged.latest))
+    rows = [_judged_row(judged, people) for judged in seen.judged]
+    said = [el("li", _said(remark)) for remark in seen.remarks]
+    scores = (
+        table(["Criterion", "Draft", *people], rows) if rows else el("p.note", "There are no criteria yet.")
+    )
+    return [
+        el(
+            "div.card",
+            el("h4", f"Instance {instance.external_id}"),
+            el(
+                "p",
+                el("a", "Open in Scrutiny", href=step_link(slug, instance.external_id), target="_blank"),
+            ),
+            scores,
+            el("div", el("p", "Flags and comments:"), el("ul", *said)) if said else None,
+            *map(image_view, seen.images),
+            el("h4", "Input"),
+            text_view(instance.input),
+            el("h4", "Output"),
+            text_view(instance.output),
+        )
+    ]
+
+
+def _judged_row(judged: Judged, people: list[str]) -> list[Node | None]:
+    latest = dict(judged.latest)
+    return [
+        judged.criterion.name or judged.criterion.text,
+        _draft_cell(judged),
+        *(number(latest[name].score) if name in latest else "" for name in people),
+    ]
+
+
+def _draft_cell(judged: Judged) -> Node:
+    draft = judged.draft
+    if draft is None:
+        return el("span.note", "not drafted yet")
+    lines = el("details", el("summary", "its lines"), el("ul", *(el("li", row.text) for row in draft.rows)))
+    raw = el("details", el("summary", "the model's answer"), el("pre", draft.raw)) if draft.raw else None
+    if draft.score is None:
+        return el("div", el("strong", "unscored"), el("p.note", draft.reason), raw)
+    rule = el("p.note", f"read by the rule “{draft.rule}”") if draft.rule else None
+    return el("div", el("strong", number(draft.score)), rule, lines, raw)
+
+
+def _said(remark: Remark) -> str:
+    marks = [word for word, is_so in (("flagged", remark.flagged), ("skipped", remark.skipped)) if is_so]
+    words = f": {remark.comment}" if remark.comment else ""
+    return f"{remark.person}, {clock(remark.at)} UTC{' · ' if marks else ''}{', '.join(marks)}{words}"
+
+
+# Set-up, Inbox: the flags and comments of annotators, and what is answered.
+
+EVERY_STATE = "all"
+SHOWN = [*(str(state) for state in InboxState), EVERY_STATE]
+
+
+class InboxTab(Tab):
+    """A list of messages, and an answer to one of them."""
+
+    title, id = "Inbox", "inbox"
+    group = PageGroup.PEOPLE
+
+    def build(self) -> None:
+        with gr.Row(equal_height=False):
+            with gr.Column(scale=3):
+                self.state = gr.Radio(
+                    SHOWN, value=SHOWN[0], label="Messages", elem_id="inbox-state", elem_classes="segmented"
+                )
+                self.messages = View(elem_id="inbox-messages")
+            with gr.Column(scale=2, elem_classes="card", visible=False) as self.answering:
+                View(el("h4", "Answer"))
+                self.message = TaskPicker([], label="Message", elem_id="inbox-message")
+                self.text = gr.Textbox(
+                    label="Your answer", info="Shown to its author at the instance.", lines=4, max_length=10_000,
+                    elem_id="inbox-text",
+                )  # fmt: skip
+                with gr.Row(elem_classes="actions"):
+                    self.send = gr.Button("Send answer", variant="primary", elem_id="inbox-send", scale=0)
+                    self.close = gr.Button("Close", elem_id="inbox-close", scale=0)
+        self.outputs = [self.messages, self.answering, self.message, self.text]
+        self.on(self.state.input, self.load, [self.state])
+        answer = [self.message, self.text, self.state]
+        self.on(self.send.click, self.on_send, answer)
+        self.on(self.close.click, self.on_close, answer)
+
+    def load(self, person: Person, slug: str, state: str = SHOWN[0]) -> Update:
+        if not slug:
+            return {self.messages: el("p.note", "Describe a task first, under Tasks.")}
+        chosen = None if state == EVERY_STATE else InboxState(state)
+        messages = review.list_messages(self.context, person, slug, chosen)
+        return {
+            self.messages: messages_view(slug, messages, state),
+            self.answering: gr.Column(visible=bool(messages)),
+            self.message: gr.Dropdown(
+                [(_name(message), str(message.id)) for message in messages],
+                value=str(messages[0].id) if messages else None,
+                interactive=bool(messages),
+            ),
+            self.text: "",
+        }
+
+    def on_send(self, person: Person, slug: str, message: str | None, text: str | None, state: str) -> Update:
+        return self._answer(person, slug, message, text, state, close=False)
+
+    def on_close(
+        self, person: Person, slug: str, message: str | None, text: str | None, state: str
+    ) -> Update:
+        return self._answer(person, slug, message, text, state, close=True)
+
+    def _answer(
+        self, person: Person, slug: str, message: str | None, text: str | None, state: str, *, close: bool
+    ) -> Update:
+        if not (message or "").isdecimal():
+            raise InputError("There is no message to answer: choose another list above.")
+        review.answer_message(
+            self.context, person, need_task(slug), int(message or 0), text or "", close=close
+        )
+        tell_done("Closed" if close else "Answer sent")
+        return self.load(person, slug, state)
+
+
+def _name(message: InboxItem) -> str:
+    said = message.comment or "flagged"
+    return f"{message.person}, {message.external_id}: {said[:60]}{'…' if len(said) > 60 else ''}"
+
+
+def messages_view(slug: str, messages: list[InboxItem], state: str) -> Node:
+    """The messages as cards, each with a link to its instance."""
+    if not messages:
+        which = "" if state == EVERY_STATE else f"{state} "
+        return el(
+            "div.card.empty",
+            el("p", f"There are no {which}flags or comments. Annotators leave them with Flag and Comment."),
+        )
+    return el("div", el("p.note", plural(len(messages), "message")), *(_card(slug, one) for one in messages))
+
+
+def _card(slug: str, message: InboxItem) -> Node:
+    flag = el("span.tag", "flagged") if message.flagged else None
+    answered = (
+        el(
+            "p.note",
+            f"{message.state.capitalize()} by {message.answered_by}, {clock(message.answered_at)} UTC"
+            f"{': ' if message.answer else ''}{message.answer}",
+        )
+        if message.state is not InboxState.OPEN
+        else None
+    )
+    return el(
+        "div.card.message",
+        el("p.note", f"{message.person} · {clock(message.at)} UTC · instance {message.external_id} ", flag),
+        el("p", message.comment) if message.comment else None,
+        answered,
+        el("p", el("a", "Open in Scrutiny", href=step_link(slug, message.external_id), target="_blank")),
+    )

@@ -1,0 +1,306 @@
+"""Set-up, Tasks: how drafts are shown, and who sees the further columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import gradio as gr
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from coeval.domain import CONTEXT_ROLES, Column, ColumnRole, Person
+from coeval.errors import InputError
+from coeval.rules.arms import Design, Display, Layout
+from coeval.ui.components.view import Node, View, el
+from coeval.ui.tabs import Panel, Update, need_task, tell_done
+from coeval.usecases.scrutiny.design import DesignState, get_design, list_columns, set_columns, set_design
+
+# Set-up, Tasks: the design of a study, which is how its drafts are shown to people.
+
+
+class DesignBox(Panel):
+    """The design of the task that its heading names, and of no other."""
+
+    def build(self) -> None:
+        with gr.Column(elem_classes="card", elem_id="design"):
+            self.heading = View(_heading(""), elem_id="design-heading")
+            self.fields = _build_fields()
+            with gr.Row(elem_classes="actions"):
+                self.save = gr.Button("Save design", elem_id="save-design", scale=0, interactive=False)
+            self.state = View(elem_id="design-state")
+        self.of = gr.State("")
+        self.outputs = [self.heading, *self.fields, self.save, self.state, self.of]
+        self.on(self.save.click, self.on_save, [self.of, *self.fields])
+
+    def load(self, person: Person, slug: str) -> Update:
+        stands = get_design(self.context, person, slug) if slug else None
+        values = _values(stands.design if stands else Design())
+        return {
+            self.heading: _heading(slug),
+            **dict(zip(self.fields, values, strict=True)),
+            self.save: gr.Button(interactive=bool(slug)),
+            self.state: _state_view(stands),
+            self.of: slug,
+        }
+
+    def on_save(self, person: Person, slug: str, of: str, *values: Any) -> Update:
+        if need_task(slug) != of:
+            raise InputError(
+                f"The design on the page is that of “{of}”, and the task chosen above is “{slug}”: wait until the "
+                "page shows it, then save."
+            )
+        set_design(self.context, person, slug, _read(*values))
+        tell_done("Design saved")
+        return self.load(person, slug)
+
+
+def _heading(slug: str) -> Node:
+    return el(
+        "div",
+        el("h4", f"Study design of {slug}" if slug else "Study design"),
+        el(
+            "p.note",
+            "People who see a draft lean towards it. These shares let the study measure this effect: "
+            "without them, it cannot separate agreement from influence.",
+        ),
+    )
+
+
+def _build_fields() -> list[Any]:
+    def share(label: str, info: str, elem_id: str) -> gr.Slider:
+        return gr.Slider(0, 100, value=0, step=1, label=f"{label}, %", info=info, elem_id=elem_id)
+
+    with gr.Row():
+        blind = share("Blind", "Share of a person’s instances judged without the draft.", "design-blind")
+        first = share("Judge first", "Share of instances scored before the draft is shown.", "design-first")
+        evidence = share(
+            "Evidence only",
+            "Share of instances with the passages marked that the draft quotes, and nothing else of it.",
+            "design-evidence",
+        )
+        reasons = share(
+            "Evidence and reasons",
+            "Share of instances with the draft’s lines of evidence, without its conclusion and score.",
+            "design-reasons",
+        )
+        planted = share(
+            "Planted errors",
+            "Share of drafts with a deliberate error: a score off by one, or a foreign quote.",
+            "design-planted",
+        )
+    with gr.Row():
+        idle = gr.Number(
+            value=60,
+            precision=0,
+            minimum=10,
+            maximum=3600,
+            label="Pause the timer after (seconds)",
+            info="Longer pauses do not count as work.",
+            elem_id="design-idle",
+        )
+        display = gr.Radio(
+            [("Plain text", Display.PLAIN.value), ("Markdown", Display.MARKDOWN.value)],
+            value=Display.PLAIN.value,
+            label="Text format",
+            elem_id="design-display",
+        )
+        hide = gr.Checkbox(
+            value=True,
+            label="Hide who wrote the output",
+            info="Also hides ids and further columns that name the system.",
+            elem_id="design-hide",
+        )
+    with gr.Row():
+        layout = gr.Radio(
+            [("Annotator’s choice", "choice"), ("One criterion at a time", "one"), ("All criteria", "all")],
+            value="choice",
+            label="View",
+            elem_id="design-layout",
+        )
+        waits = gr.Checkbox(
+            value=False,
+            label="Wait for drafts",
+            info="If off, items without a draft can be scored and are reported separately.",
+            elem_id="design-wait",
+        )
+    return [blind, first, planted, evidence, reasons, idle, display, hide, waits, layout]
+
+
+def _values(design: Design) -> list[Any]:
+    of = (
+        design.blind_share,
+        design.first_share,
+        design.planted_share,
+        design.evidence_share,
+        design.reasons_share,
+    )
+    shares = [round(100 * share) for share in of]
+    hides = [design.hide_systems, design.wait_for_drafts]
+    return [*shares, design.idle_seconds, design.display.value, *hides, design.layout.value]
+
+
+def _read(
+    blind: float,
+    first: float,
+    planted: float,
+    evidence: float,
+    reasons: float,
+    idle: float | None,
+    display: str,
+    hide: bool,
+    waits: bool,
+    layout: str,
+) -> Design:
+    """The fields as a design.
+
+    Raises:
+        InputError: a field is empty or holds what it cannot.
+    """
+    try:
+        shares = (blind / 100, first / 100, planted / 100)
+        return Design(
+            *shares,
+            idle_seconds=int(idle or 0),
+            display=Display(display),
+            hide_systems=bool(hide),
+            wait_for_drafts=bool(waits),
+            layout=Layout(layout),
+            evidence_share=evidence / 100,
+            reasons_share=reasons / 100,
+        )
+    except (TypeError, ValueError) as error:
+        raise InputError("A field of the design cannot be read: choose its value again.") from error
+
+
+def _state_view(stands: DesignState | None) -> Node:
+    if stands is None:
+        return el("p.note", "A new task starts with this design. Save the task first to change it.")
+    said = f"Applies to items nobody has opened ({stands.n_opened:,} opened, counted per person)."
+    by = f" Last changed {stands.changed_at[:16].replace('T', ' ')} UTC by {stands.changed_by}."
+    overlap = el("p.banner.warn" if stands.overlap_missing else "p.note", stands.overlap)
+    return el(
+        "div", overlap if stands.overlap else None, el("p.note", said + (by if stands.changed_at else ""))
+    )
+
+
+# Set-up: who may see the further columns of a task, chosen for a task and before an import.
+
+QUESTION = (
+    "Further columns are hidden until you show them. Show only columns that belong to the "
+    "judged item: a judge that sees a known score repeats it."
+)
+
+LABELS = {
+    ColumnRole.SHOWN: "Shown to judge and people",
+    ColumnRole.PEOPLE: "Shown to people only",
+    ColumnRole.IMAGE: "Images, shown to judge and people",
+    ColumnRole.HIDDEN: "Hidden",
+    ColumnRole.ASSISTANT_SCORE: "Automatic metrics (hidden)",
+    ColumnRole.HUMAN_SCORE: "Existing human scores (hidden)",
+}
+
+
+WORDS: dict[str, Any] = {
+    "head": ["Column", "For example", "Role"],
+    "asks": "Who sees",
+    "fields": "Part of the instance",
+    "others": "Further column",
+    "shown": ColumnRole.SHOWN.value,
+    "show": "Show to judge and people",
+}
+"""What the browser writes: the heads of the table, and its button with the role that it gives."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoleRow:
+    """A column with an example and its role; ``fixed`` is what it is where there is nothing to choose."""
+
+    name: str
+    example: str = ""
+    role: str = ColumnRole.HIDDEN
+    fixed: str = ""
+
+
+class _Sent(BaseModel):
+    """A row as the browser sends it."""
+
+    model_config = ConfigDict(extra="ignore")
+    name: str = Field(max_length=1_000_000)
+    role: str = Field(max_length=100)
+    fixed: str = ""
+
+
+class RoleTable(gr.HTML):
+    """A menu of roles for each column, and a button that shows the column to judge and people.
+
+    ``fields`` are offered before the roles, each for one column at most; ``asks`` begins the name of a menu.
+    ``static/texts/view.js`` builds it; names and examples can never become markup.
+    """
+
+    def __init__(
+        self, fields: Mapping[str, str] | None = None, asks: str = WORDS["asks"], **options: Any
+    ) -> None:
+        self.fields, self.asks = dict(fields or {}), asks
+        super().__init__(
+            value=None,
+            html_template='<div class="coeval coeval-view coeval-roles"></div>',
+            js_on_load="window.coevalReady(() => window.coeval.roles(element, props, watch));",
+            apply_default_css=False,
+            **options,
+        )
+
+    def preprocess(self, payload: Any) -> Any:
+        """Return the role, or the field, that was chosen for each column."""
+        rows = payload.get("rows", ()) if isinstance(payload, dict) else ()
+        try:
+            sent = [_Sent.model_validate(row) for row in rows]
+            chosen = {row.name: self._read(row.role) for row in sent if not row.fixed}
+        except (ValidationError, ValueError, TypeError):
+            raise gr.Error("The roles of the columns cannot be read: reload the page.") from None
+        return chosen
+
+    def _read(self, role: str) -> str:
+        return role if role in self.fields else ColumnRole(role)
+
+    def postprocess(self, value: Any) -> Any:
+        roles = [[role.value, LABELS[role]] for role in CONTEXT_ROLES]
+        rows = [asdict(row) for row in value or ()]
+        words = WORDS | {"asks": self.asks}
+        return {"rows": rows, "fields": list(self.fields.items()), "roles": roles, "words": words}
+
+    def api_info(self) -> dict[str, Any]:
+        return {"type": "object"}
+
+
+class ColumnsBox(Panel):
+    """The further columns of a task, and who sees them."""
+
+    def build(self) -> None:
+        with gr.Column(elem_classes="card", elem_id="columns", visible=False) as self.box:
+            View(el("h4", "Visibility of further columns"))
+            View(el("p.note", QUESTION))
+            self.roles = RoleTable(elem_id="columns-roles")
+            with gr.Row(elem_classes="actions"):
+                save = gr.Button("Save visibility", elem_id="save-columns", scale=0, min_width=220)
+        self.outputs = [self.box, self.roles]
+        self.on(save.click, self.on_save, [self.roles])
+
+    def load(self, person: Person, slug: str) -> Update:
+        columns = list_columns(self.context, person, slug) if slug else []
+        rows = [RoleRow(column.name, _tell(column), column.role) for column in columns]
+        return {self.box: gr.Column(visible=bool(columns)), self.roles: rows}
+
+    def on_save(self, person: Person, slug: str, chosen: dict[str, ColumnRole]) -> Update:
+        columns = {column.name for column in list_columns(self.context, person, need_task(slug))}
+        if set(chosen) != columns:
+            raise InputError("The columns of the task have changed: reload the page, then choose.")
+        set_columns(self.context, person, slug, chosen)
+        tell_done("Saved. New drafts use this setting.")
+        return self.load(person, slug)
+
+
+def _tell(column: Column) -> str:
+    if column.withheld:
+        return "shown to nobody: it names a system, and this study hides its systems"
+    return "please check" if column.is_open else ""

@@ -1,1 +1,0 @@
-"""Set-up: what comes in and what goes out."""

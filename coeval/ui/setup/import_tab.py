@@ -1,0 +1,320 @@
+"""Set-up, Import: look at a file, map its columns, take it in whole or not at all."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import MappingProxyType
+
+import gradio as gr
+
+from coeval.datasets import FIELDS, Preview, list_formats, preview
+from coeval.domain import Column, ColumnRole, Person
+from coeval.errors import CoevalError, InputError
+from coeval.extending import load_parts
+from coeval.ui.components.view import Node, View, el
+from coeval.ui.setup.design_box import QUESTION, RoleTable
+from coeval.ui.setup.import_views import (
+    LABELS,
+    further_columns,
+    hint_view,
+    preview_frame,
+    preview_view,
+    read_mapping,
+    refused_view,
+    report_view,
+    role_rows,
+    sources_view,
+    title_of,
+)
+from coeval.ui.tabs import Tab, Update, more_settings, need_task, task_choices
+from coeval.usecases import tasks
+from coeval.usecases.access import OWNERS
+from coeval.usecases.scrutiny.design import list_columns
+from coeval.usecases.study_import import ImportOptions, ImportReport, import_file, list_sources
+from coeval.usecases.tasks import make_slug
+
+CHOSEN, NEW = "chosen", "new"
+"""Where a file goes: into the task chosen above, or into a new one."""
+
+
+class ImportTab(Tab):
+    """A file, the task it goes into, which column holds what, and its first rows."""
+
+    title, id = "Import", "import"
+
+    def build(self) -> None:
+        with gr.Row(equal_height=False):
+            with gr.Column(scale=2, elem_classes="card"):
+                self._build_form()
+            with gr.Column(scale=3):
+                self.note = View(hint_view(), elem_id="import-note")
+                self.sources = View(elem_id="import-sources")
+                self.rows = gr.Dataframe(
+                    visible=False, interactive=False, wrap=True, label="First rows", elem_id="import-preview"
+                )
+        self.outputs = [self.into, self.new_task, self.note, self.sources]
+        chosen = [self.files, self.format]
+        listed = [self.roles_box, self.roles]
+        seen = [
+            self.name,
+            self.go,
+            self.note,
+            self.rows,
+            self.seen,
+            self.origin,
+            *listed,
+        ]
+        for event in (self.files.change, self.format.input):
+            self.on(event, self.on_file, [*chosen, self.into, self.name], seen)
+        for place in self.places:
+            place.wire(seen)
+        # whatever the list rests on, it is made again when that changes
+        choices = [self.seen, self.into, self.roles]
+        for event in (self.into.change, self.task.change):
+            self.on(event, self.on_choice, choices, [self.new_task, *listed], trigger_mode="always_last")
+        texts = [self.into, self.name, self.description, self.criteria, self.empty]
+        done = [*self.outputs, self.name, self.description, self.criteria, self.go, self.task]
+        given = [*chosen, self.origin, *texts, self.seen, self.roles]
+        self.on(self.go.click, self.on_import, given, done)
+
+    def _build_form(self) -> None:
+        self.files = gr.File(
+            label="Files",
+            file_count="multiple",
+            type="filepath",
+            height=140,
+            elem_id="import-file",
+        )
+        self.places = [place(self) for place in load_parts("boxes", self.id)]
+        self.into = gr.Radio([("A new task", NEW)], value=NEW, label="Import into", elem_id="import-into")
+        with gr.Column(visible=True) as self.new_task:
+            self.name = gr.Textbox(label="Name of the new task", max_length=200, elem_id="import-name")
+            self.description = gr.Textbox(
+                label="Task given to the systems",
+                placeholder="The description that the model and the people read",
+                lines=2,
+                max_length=20_000,
+                elem_id="import-description",
+            )
+            self.criteria = gr.Textbox(
+                label="Criteria, one per line",
+                placeholder="Optional: you can draft or write them later, and vote on them",
+                lines=2,
+                max_length=50_000,
+                elem_id="import-criteria",
+            )
+        with gr.Column(visible=False) as self.roles_box:
+            View(el("div", el("h4", "Columns"), el("p.note", QUESTION)))
+            self.roles = RoleTable(LABELS, "Use of", elem_id="import-roles")
+        with more_settings("import-more"):
+            formats = [
+                ("Detect automatically", "auto"),
+                *((each.title, each.name) for each in list_formats()),
+            ]
+            self.format = gr.Dropdown(formats, value="auto", label="Format", elem_id="import-format")
+            self.empty = gr.Checkbox(label="Keep rows with an empty output", elem_id="import-empty")
+        self.seen = gr.State(None)
+        self.origin = gr.State("")
+        self.go = gr.Button("Import", variant="primary", interactive=False, elem_id="import-go")
+
+    def load(self, person: Person, slug: str) -> Update:
+        listed = {task.slug: task for task in tasks.list_tasks(self.context, person)}
+        own = [(f"{listed[slug].name} (the task chosen above)", CHOSEN)] if slug in listed else []
+        new = not own or bool(listed[slug].origin)  # nobody means to import into the demo
+        return {
+            self.into: gr.Radio([*own, ("A new task", NEW)], value=NEW if new else CHOSEN),
+            self.new_task: gr.Column(visible=new),
+            self.sources: sources_view(list_sources(self.context, person, slug) if own else ()),
+        }
+
+    def on_choice(
+        self,
+        person: Person,
+        slug: str,
+        seen: Preview | None,
+        into: str | None,
+        chosen: dict[str, str],
+    ) -> Update:
+        update: Update = {self.new_task: gr.Column(visible=into == NEW)}
+        if (
+            seen is None
+        ):  # an answer that comes late must not empty the list of a file that was read meanwhile
+            return update
+        return {**update, **self.list_roles(person, slug, into, seen, read_mapping(seen, chosen), chosen)}
+
+    def on_file(
+        self,
+        person: Person,
+        slug: str,
+        paths: list[str] | None,
+        format: str | None,
+        into: str | None,
+        name: str | None,
+    ) -> Update:
+        try:
+            _check_owner(person)
+            if not paths:
+                return self.without_preview(hint_view())
+            with _gathered(paths) as path:
+                seen = preview(path, format=format or "auto")
+                listed = self.list_roles(person, slug, into, seen, seen.mapping)
+                return {**self.with_preview(seen, name or title_of(path)), **listed}
+        except CoevalError as error:
+            return self.without_preview(refused_view(error))
+
+    def _known(self, person: Person, slug: str, into: str | None) -> dict[str, Column]:
+        """The columns that the task has already, whose roles are chosen."""
+        known = list_columns(self.context, person, slug) if into == CHOSEN and slug else []
+        return {column.name: column for column in known if not column.is_open}
+
+    def list_roles(
+        self,
+        person: Person,
+        slug: str,
+        into: str | None,
+        seen: Preview | None,
+        mapping: Mapping[str, str],
+        chosen: Mapping[str, str] = MappingProxyType({}),
+    ) -> Update:
+        """Every column of the file, with its field or its role."""
+        rows = role_rows(seen, mapping, self._known(person, slug, into), chosen)
+        return {self.roles_box: gr.Column(visible=bool(rows)), self.roles: rows}
+
+    def with_preview(self, seen: Preview, name: str, origin: str = "") -> Update:
+        """The file, or the part of a data set (``origin``)."""
+        return {
+            self.seen: seen,
+            self.name: name,
+            self.go: gr.Button(interactive=True),
+            self.note: preview_view(seen, origin),
+            self.origin: origin,
+            self.rows: gr.Dataframe(value=preview_frame(seen), visible=True),
+        }
+
+    def without_preview(self, note: Node) -> Update:
+        return {
+            self.go: gr.Button(interactive=False),
+            self.note: note,
+            self.rows: gr.Dataframe(visible=False),
+            self.seen: None,
+            self.origin: "",
+            self.roles_box: gr.Column(visible=False),
+            self.roles: [],
+        }
+
+    def on_import(
+        self,
+        person: Person,
+        slug: str,
+        paths: list[str] | None,
+        format: str | None,
+        origin: str | None,
+        into: str | None,
+        name: str | None,
+        description: str | None,
+        criteria: str | None,
+        empty: bool | None,
+        seen: Preview | None,
+        chosen: dict[str, str],
+    ) -> Update:
+        try:
+            _check_owner(person)
+            if not paths and not origin:
+                raise InputError("There is no file: choose one first.")
+            fields = seen.fields if seen else ()
+            mapped = read_mapping(seen, chosen)
+            mapping = {field: mapped.get(field, "") for field in FIELDS if field in fields}
+            known = self._known(person, slug, into)
+            roles = {
+                column.name: _role(column, mapped, chosen)
+                for column in further_columns(seen, mapped)
+                if column.name not in known
+            }
+            task, texts = self._target(person, slug, into, name or "", description or "")
+            given = ImportOptions(
+                format="auto" if origin else format or "auto",
+                mapping=mapping,
+                roles=roles,
+                empty_outputs=bool(empty),
+                name=texts.get("name", ""),
+                description=texts.get("description", ""),
+                criteria_lines=(criteria or "").splitlines() if texts else (),
+            )
+            if origin:
+                place = next(place for place in self.places if place.fits(origin))
+                report = place.import_from(person, origin, task, given)
+            else:
+                with _gathered(paths or []) as path:
+                    report = import_file(self.context, person, path, task, given)
+            return self._done(person, report)
+        except CoevalError as error:
+            return {self.note: refused_view(error)}
+
+    def _target(
+        self, person: Person, slug: str, into: str | None, name: str, description: str
+    ) -> tuple[str, dict[str, str]]:
+        """The short name of the task that the file goes into, and the texts of a new one."""
+        if into == CHOSEN:
+            return tasks.get_task(self.context, person, need_task(slug)).slug, {}
+        new = make_slug(name)
+        if new in {task.slug for task in tasks.list_tasks(self.context, person)}:
+            raise InputError(
+                f"There is already a task with the short name “{new}”: choose it above and import into it, or give "
+                "the new task another name."
+            )
+        if not description.strip():
+            raise InputError(
+                "The new task has no description: write the task that the systems were given. The model "
+                "and the people need it."
+            )
+        return new, {"name": name, "description": description}
+
+    def _done(self, person: Person, report: ImportReport) -> Update:
+        return {
+            **self.load(person, report.task),
+            self.name: "",
+            self.description: "",
+            self.criteria: "",
+            self.go: gr.Button(interactive=False),
+            self.note: report_view(
+                report,
+                tasks.get_task_state(self.context, person, report.task),
+                list_columns(self.context, person, report.task),
+            ),
+            self.task: task_choices(self.context, person, report.task),
+        }
+
+
+def _role(column: Column, mapped: Mapping[str, str], chosen: Mapping[str, str]) -> ColumnRole:
+    """The role of a further column: hidden, unless listed; a source id that holds texts keeps its own."""
+    if column.name == mapped.get("document"):
+        return column.role
+    return ColumnRole(chosen.get(column.name, ColumnRole.HIDDEN))
+
+
+def _check_owner(person: Person) -> None:
+    if person.role not in OWNERS:
+        raise InputError(f"Only owners can import; {person.name} is not one.")
+
+
+@contextmanager
+def _gathered(paths: list[str]) -> Iterator[Path]:
+    """The uploaded file, or a folder of them where there are several; a copy that is gone afterwards."""
+    if len(paths) == 1:
+        yield Path(paths[0])
+        return
+    with tempfile.TemporaryDirectory(prefix="coeval-import-") as name:
+        names = [Path(path).name for path in paths]
+        if twice := next((each for each in names if names.count(each) > 1), ""):
+            raise InputError(
+                f"Two of the files are named {twice}, and one would replace the other: rename one."
+            )
+        folder = Path(name) / "study"
+        folder.mkdir()
+        for path in map(Path, paths):
+            shutil.copyfile(path, folder / path.name)
+        yield folder

@@ -1,0 +1,168 @@
+"""Set-up, Import: what is shown of a file before it is taken in, and after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from coeval.datasets import FIELDS, Preview, list_formats
+from coeval.datasets.text import shorten
+from coeval.domain import Column, ColumnRole, TaskSource
+from coeval.errors import CoevalError
+from coeval.rules.column_roles import guess_column
+from coeval.ui.components.next_step import next_view
+from coeval.ui.components.number_words import plural
+from coeval.ui.components.view import Node, el, table
+from coeval.ui.server.payloads import tell
+from coeval.ui.setup.design_box import RoleRow
+from coeval.usecases.study_import import ImportReport
+from coeval.usecases.tasks import TaskState
+
+LABELS = {
+    "instance": "Instance id",
+    "input": "Input",
+    "output": "Output",
+    "document": "Source id",
+    "system": "System",
+    "reference": "Reference",
+}
+"""What the page calls the fields of an instance."""
+
+EXAMPLE = 60
+"""Characters of a column's first value that are shown beside its name."""
+
+PREVIEWED = 200
+"""Characters of a cell that the preview shows."""
+
+
+def further_columns(seen: Preview | None, mapped: Mapping[str, str]) -> list[Column]:
+    """Return the columns of the file beside its fields, each with the role that it gets by rule.
+
+    A source id that holds texts is one of them: judge and people see it, as the import keeps it.
+    """
+    if seen is None or seen.fields != FIELDS:
+        return []
+    shown = mapped.get("document") if mapped.get("document") in seen.texts else None
+    used = {column for field, column in mapped.items() if field != "document" or not shown}
+    return [
+        Column(name, ColumnRole.SHOWN) if name == shown else guess_column(name, _cells(seen, name))
+        for name in seen.columns
+        if name not in used
+    ]
+
+
+def role_rows(
+    seen: Preview | None,
+    mapped: Mapping[str, str],
+    known: Mapping[str, Column],
+    chosen: Mapping[str, str],
+) -> list[RoleRow]:
+    """Return a row for every column of the file: the field that is read from it, or its role.
+
+    The roles of ``known`` columns are chosen already, for the task; ``chosen`` is what the page has for the others.
+    """
+    if seen is None or not seen.fields:
+        return []
+    fields = {column: field for field, column in mapped.items()}
+    further = {column.name: column for column in further_columns(seen, mapped)}
+    rows = []
+    for name in seen.columns:
+        example = shorten(next(filter(None, _cells(seen, name)), ""), EXAMPLE)
+        if name in fields:
+            rows.append(RoleRow(name, example, fields[name]))
+        elif name in known:
+            rows.append(RoleRow(name, example, fixed=f"{known[name].role}, as chosen for the task"))
+        else:
+            role = further[name].role if name in further else ColumnRole.HIDDEN
+            given = chosen.get(name)
+            rows.append(RoleRow(name, example, given if isinstance(given, ColumnRole) else role))
+    return rows
+
+
+def read_mapping(seen: Preview | None, chosen: Mapping[str, str]) -> dict[str, str]:
+    """Return the column of each field; that of the file, where the page still has the table of another."""
+    if seen is None or not any(name in seen.columns for name in chosen):
+        return dict(seen.mapping) if seen else {}
+    return {
+        what: name
+        for name, what in chosen.items()
+        if name in seen.columns and what in seen.fields and what in FIELDS
+    }
+
+
+def _cells(seen: Preview, name: str) -> list[str]:
+    place = seen.columns.index(name)
+    return [row[place] for row in seen.rows]
+
+
+def title_of(path: Path) -> str:
+    """A name for the task of a file.
+
+    >>> title_of(Path("my_answers-2.csv"))
+    'My answers 2'
+    """
+    words = path.stem.replace("_", " ").replace("-", " ").strip()
+    return (words[:1].upper() + words[1:]) or "New task"
+
+
+def preview_frame(seen: Preview) -> pd.DataFrame:
+    short = [
+        [cell if len(cell) <= PREVIEWED else cell[:PREVIEWED] + "…" for cell in row] for row in seen.rows
+    ]
+    return pd.DataFrame(short, columns=list(seen.columns))
+
+
+def hint_view() -> Node:
+    return el(
+        "div.card",
+        el("p", "Choose a table with a column for the input and one for the output. You see it before it is imported."),
+        el("details", el("summary", "All formats"), el("ul", *(el("li", each.title) for each in list_formats()))),
+    )  # fmt: skip
+
+
+def preview_view(seen: Preview, origin: str) -> Node:
+    return el(
+        "div.card",
+        el("h4", f"{seen.format} · {plural(seen.n_rows, 'row')}"),
+        el("p", el("code", origin)) if origin else None,
+        *(el("p", note) for note in seen.notes),
+        el("p", "Check which column holds what, then import."),
+    )
+
+
+def refused_view(error: CoevalError) -> Node:
+    return el("div.card.error", el("h4", "Nothing was imported"), el("p", tell(error)), role="alert")
+
+
+def report_view(report: ImportReport, stands: TaskState, columns: Sequence[Column]) -> Node:
+    hidden = [column.name for column in columns if column.is_open]
+    to_choose = (
+        f"Hidden from everyone until you choose under Tasks, Visibility of further columns: "
+        f"{', '.join(hidden)}."
+    )
+    return el(
+        "div.card.done",
+        el("h4", "Imported" if report.changed else "Nothing new"),
+        el("p", str(report)),
+        el("ul", *(el("li", line) for line in report.notes)) if report.notes else None,
+        el("p", to_choose) if hidden else None,
+        next_view(stands, in_setup=True),
+        role="status",
+    )
+
+
+def sources_view(sources: Sequence[TaskSource]) -> Node | None:
+    """The data sets that the task's instances were read from."""
+    if not sources:
+        return None
+    lines = [
+        [source.address, source.revision[:12], source.imported_by, source.imported_at[:10]]
+        for source in sources
+    ]
+    return el(
+        "div.card",
+        el("h4", "Source of this task"),
+        table(["Data set", "Commit", "Imported by", "On"], lines),
+    )

@@ -1,0 +1,371 @@
+"""Set-up, Pre-fill: presets, several criteria in one question, evaluation steps, runs, and how a fused run follows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gradio as gr
+
+from coeval.domain import DraftAnswer, Person, RuleCount, Run
+from coeval.llm.prompting.presets import PRESETS, Preset, get_preset
+from coeval.ui.components.number_words import plural
+from coeval.ui.components.view import Node, View, el, table
+from coeval.ui.tabs import MODEL, Panel, TaskPicker, Update, need_task, tell_done
+from coeval.usecases import tasks
+from coeval.usecases.access import Context
+from coeval.usecases.criteria_sets import establish_preset
+from coeval.usecases.drafting import model_requests
+from coeval.usecases.drafting.assistants import correlate_run
+from coeval.usecases.drafting.execution import MOST_LISTED, NO_RULE, UNSCORED, count_by_rule, list_by_rule
+from coeval.usecases.drafting.run_preview import COLUMNS, PILOT, Comparison
+from coeval.usecases.drafting.run_settings import RunSettings
+
+
+class PresetBox(Panel):
+    """Chooses a preset, says what it is, and establishes its criteria where it has some."""
+
+    def build(self) -> None:
+        choices = [("None", ""), *((preset.title, name) for name, preset in PRESETS.items())]
+        self.preset = gr.Dropdown(choices, value="", label="Preset", elem_id="prefill-preset")
+        self.about = View(elem_id="preset-about")
+        self.take = gr.Button(
+            "Use its criteria", visible=False, elem_id="preset-criteria", scale=0, size="sm"
+        )
+
+    def fill(self, fields: Mapping[str, Any]) -> None:
+        """Have a choice fill in these components of the form, by the names of a run's settings."""
+        self.fields = fields
+        self.outputs = [self.about, self.take, *fields.values()]
+        self.on(self.preset.input, self.on_choose, [self.preset])
+        self.on(self.take.click, self.on_take, [self.preset], self.about)
+
+    def on_choose(self, person: Person, slug: str, name: str | None) -> Update:
+        preset = get_preset(name) if name else None
+        shown = RunSettings(**(preset.settings if preset else {}))  # type: ignore[arg-type]
+        return {
+            self.about: preset_view(preset) if preset else None,
+            self.take: gr.Button(visible=bool(preset and preset.criteria)),
+            **{part: show_value(name, getattr(shown, name)) for name, part in self.fields.items()},
+        }
+
+    def on_take(self, person: Person, slug: str, name: str | None) -> Node:
+        established = establish_preset(self.context, person, need_task(slug), name or "")
+        members = (el("li", f"{one.name}, {one.scale}: {one.text}") for one in established.criteria)
+        return el(
+            "div.notes", el("p", f"Criteria set {established.version} is in force:"), el("ul", *members)
+        )
+
+
+def show_value(name: str, value: Any) -> Any:
+    """A setting as its component holds it; what is not set is empty, or 0 where the component is a number.
+
+    >>> show_value("temperature", 0.7), show_value("temperature", None), show_value("samples", None)
+    ('0.7', '', 0)
+    """
+    if name in ("temperature", "top_p"):
+        return "" if value is None else f"{value:g}"
+    return (value or 0) if name in ("samples", "max_tokens") else value
+
+
+def preset_view(preset: Preset) -> Node:
+    """Where a preset comes from, and what is different here."""
+    return el(
+        "div.notes",
+        el("p", f"{preset.source}."),
+        el("ul", *(el("li", fact) for fact in preset.facts)),
+        el("p", "Different here: ", *(f"{difference} " for difference in preset.differences)),
+    )
+
+
+WAYS = [("1: one by one", 1), *((str(number), number) for number in range(2, 11)), ("all together", 0)]
+TOLD = (
+    "With several criteria in one question, each sample is sent once, which costs much less. "
+    "This can change the scores, so try both ways on a pilot first. A full run with the same "
+    "settings reuses the drafts of the pilot."
+)
+
+
+class SeveralBox(Panel):
+    """How many criteria one question covers, and the size of a pilot."""
+
+    def build(self) -> None:
+        with gr.Accordion("Several criteria in one question", open=False, elem_id="several"):
+            View(el("p", TOLD))
+            with gr.Row():
+                self.number = gr.Dropdown(
+                    WAYS, value=1, label="Criteria in one question", elem_id="criteria-per-call"
+                )
+                self.pilot = gr.Number(
+                    PILOT, precision=0, minimum=1, label="Instances of the pilot", elem_id="pilot-size"
+                )
+            with gr.Row(elem_classes="actions"):
+                self.start = gr.Button(
+                    "Try both on the pilot",
+                    interactive=self.context.settings.has_model,
+                    elem_id="pilot-start",
+                    scale=0,
+                )
+                self.compare = gr.Button("Compare", elem_id="pilot-compare", scale=0)
+        self.inputs: list[Any] = [self.number]
+
+
+def comparison_view(found: Comparison) -> Node:
+    """The scores of both ways, and what each cost."""
+    headings = [name.capitalize() for name in COLUMNS]
+    return el(
+        "div.card",
+        el("h4", "One by one compared with together"),
+        table(headings, [list(row) for row in found.rows()]),
+        el("p", f"{found.instances:,} instances. {found.costs}."),
+        el(
+            "p",
+            "Shift is the mean score together minus the mean one by one. Alpha is the agreement of "
+            "the two ways (Krippendorff, interval). Brackets show 95% intervals over documents.",
+        ),
+    )
+
+
+HEADS = ("Criterion", "Assistant", "n", "Pearson", "Spearman", "Kendall tau-b", "")
+
+
+class FollowingBox(Panel):
+    """A fused run that follows one assistant almost exactly adds nothing to it."""
+
+    def build(self) -> None:
+        with gr.Column(elem_classes="card", visible=False) as self.box:
+            self.run = gr.Dropdown([], value=None, label="How closely does a fused run follow its assistants?",
+                                   elem_id="followed-run")  # fmt: skip
+            self.table = View(elem_id="followed")
+        self.outputs = [self.box, self.run]
+        self.on(self.run.input, self.on_choose, [self.run], self.table)
+
+    def on_choose(self, person: Person, slug: str, label: str | None) -> Node | None:
+        if not label:
+            return None
+        rows = correlate_run(self.context, person, need_task(slug), label)
+        cells = [[_show(row[name]) for name in row] for row in rows]
+        note = (
+            "“overall” is the model's own rating of the whole. A correlation near 1 says that the run repeats the "
+            "assistant."
+        )
+        return el("div", table(list(HEADS), [list(line) for line in cells]), el("p.note", note))
+
+    def update(self, runs: Sequence[tuple[Run, int, int]]) -> Update:
+        fused = [run.label for run, _, _ in runs if run.params.get("assistants")]
+        return {self.box: gr.Column(visible=bool(fused)), self.run: gr.Dropdown(fused, value=None)}
+
+
+def _show(value: object) -> str:
+    if isinstance(value, float):
+        return "–" if math.isnan(value) else f"{value:.2f}"
+    return str(value)
+
+
+# Set-up, Pre-fill: the runs there are, which of them people see, how their scores were read, and the
+# archive.
+
+Counted = Sequence[tuple[Run, int, int]]
+"""Each run with how many drafts are ok and how many unscored."""
+
+
+class RunsBox(Panel):
+    """A table of the runs, and what can be done with one of them."""
+
+    def build(self) -> None:
+        with gr.Column(elem_classes="card", visible=False) as self.all:
+            self.runs = View(elem_id="runs")
+            self.run = gr.Dropdown([], label="Drafts that annotators see", elem_id="shown-run")
+            with gr.Accordion(
+                "Unscored drafts", open=False, visible=False, elem_id="rules-box", elem_classes="more"
+            ) as self.box:
+                with gr.Row():
+                    self.of = TaskPicker([], label="Run", elem_id="rules-run")
+                    self.rule = TaskPicker(
+                        [],
+                        label="Rule",
+                        info="The rule that read the score from the model’s answer. Check rare rules first.",
+                        elem_id="rules-rule",
+                    )
+                self.answers = View(elem_id="rules-answers")
+            with gr.Accordion(
+                "Archive a run", open=False, visible=False, elem_id="run-keeping"
+            ) as self.keeping:
+                self.offer = View(elem_id="run-offer")
+                with gr.Row():
+                    self.typed = gr.Textbox(
+                        label="To archive a run, type its label", max_length=120, elem_id="run-typed"
+                    )
+                    archive = gr.Button(
+                        "Archive the run", variant="stop", elem_id="archive-run", scale=0, min_width=180
+                    )
+                with gr.Row(visible=False) as self.away:
+                    self.archived = gr.Dropdown([], label="Archived runs", elem_id="archived-runs")
+                    restore = gr.Button("Restore it", elem_id="restore-run", scale=0, min_width=180)
+        kept = [self.keeping, self.offer, self.typed, self.away, self.archived]
+        self.outputs = [self.all, self.runs, self.run, self.box, self.of, self.rule, self.answers, *kept]
+        self.on(self.run.input, self.on_show, [self.run])
+        self.on(self.of.input, self.on_choose, [self.of], [self.rule, self.answers])
+        self.on(self.rule.input, self.on_rule, [self.of, self.rule], self.answers)
+        self.on(archive.click, self.on_archive, [self.typed])
+        self.on(restore.click, self.on_restore, [self.archived])
+
+    def on_show(self, person: Person, slug: str, label: str) -> Update:
+        tasks.show_run(self.context, person, need_task(slug), label)
+        return self.update(person, slug)
+
+    def on_choose(self, person: Person, slug: str, label: str | None) -> Update:
+        return self._by_rule(person, need_task(slug), label)
+
+    def on_rule(self, person: Person, slug: str, label: str | None, rule: str | None) -> Node | None:
+        return self._answers(person, need_task(slug), label, rule)
+
+    def on_archive(self, person: Person, slug: str, typed: str | None) -> Update:
+        tasks.archive_run(self.context, person, need_task(slug), typed or "")
+        tell_done("Archived. You can restore it below.")
+        return self.update(person, slug) | {self.typed: ""}
+
+    def on_restore(self, person: Person, slug: str, label: str | None) -> Update:
+        if label:
+            tasks.restore_run(self.context, person, need_task(slug), label)
+        return self.update(person, slug)
+
+    def update(self, person: Person, slug: str, chosen: str | None = None) -> Update:
+        """The box as it stands; ``chosen`` is the run whose drafts are looked at, those without a score first."""
+        runs = tasks.get_task_state(self.context, person, slug).runs
+        away = tasks.list_archived_runs(self.context, person, slug)
+        drafted = [run.label for run, ok, unscored in runs if unscored or (ok and run.protocol != "pairwise")]
+        if chosen not in drafted:
+            bad = [run.label for run, _, unscored in runs if unscored]
+            chosen = next(iter([*bad, *drafted]), None)
+        return {
+            **self.follow(runs),
+            self.all: gr.Column(visible=bool(runs or away)),
+            self.run: gr.Dropdown(
+                [run.label for run, _, _ in runs if run.protocol != "pairwise"],
+                value=next((run.label for run, _, _ in runs if run.shown), None),
+            ),
+            self.box: gr.Accordion(visible=bool(drafted)),
+            self.of: gr.Dropdown(drafted, value=chosen),
+            **self._by_rule(person, slug, chosen),
+            self.keeping: gr.Accordion(visible=bool(runs or away)),
+            self.offer: _offer(slug),
+            self.away: gr.Row(visible=bool(away)),
+            self.archived: gr.Dropdown([run.label for run in away], value=None),
+        }
+
+    def follow(self, runs: Counted) -> Update:
+        """The counts alone, which change while a run is under way."""
+        return {self.runs: _runs_view(runs)}
+
+    def _by_rule(self, person: Person, slug: str, label: str | None) -> Update:
+        """The menu of a run's rules, and the drafts of the first of them."""
+        counts = count_by_rule(self.context, person, slug, label) if label else []
+        rule = next((count.rule for count in counts), None)
+        return {
+            self.rule: gr.Dropdown([(_counted(count), count.rule) for count in counts], value=rule),
+            self.answers: self._answers(person, slug, label, rule),
+        }
+
+    def _answers(self, person: Person, slug: str, label: str | None, rule: str | None) -> Node | None:
+        if not label or not rule:
+            return None
+        return _table_of(list_by_rule(self.context, person, slug, label, rule), rule)
+
+
+def _counted(count: RuleCount) -> str:
+    return f"{count.rule} ({count.n:,})"
+
+
+def _offer(slug: str) -> Node:
+    return el(
+        "p.note",
+        "An archived run is no longer listed, shown to people or counted in Agreement. Its "
+        "drafts and people’s work on them are kept and exported. You can first ",
+        el("a", "export everything as CSV", href=f"../download/{slug}/export.zip", download=""),
+        ".",
+    )
+
+
+def _runs_view(runs: Counted) -> Node | None:
+    if not runs:
+        return None
+    rows = [
+        [run.label, run.protocol, f"{ok:,}", f"{bad:,}", "shown" if run.shown else ""]
+        for run, ok, bad in runs
+    ]
+    return el(
+        "div", el("h4", "Runs"), el("div.scroll", table(["Run", "Protocol", "Drafts", "Unscored", ""], rows))
+    )
+
+
+def _table_of(found: list[DraftAnswer], rule: str) -> Node:
+    heads = ["Instance", "Criterion", "Attempt", "Score", "Reason, and the model’s answer"]
+    rows = [[one.instance, one.criterion, str(one.attempt), _score(one), _why(one)] for one in found]
+    special = {UNSCORED: "without a score", NO_RULE: "without a recorded rule"}
+    said = special.get(rule, f"by the rule “{rule}”")
+    more = (
+        f"The first {MOST_LISTED} are listed; “python -m coeval draft rules” lists all."
+        if len(found) == MOST_LISTED
+        else ""
+    )
+    return el(
+        "div",
+        el("p.note", f"{plural(len(found), 'draft')} {said}. {more}".strip()),
+        el("div.scroll", table(heads, rows)),
+    )
+
+
+def _score(one: DraftAnswer) -> str:
+    return "none" if one.score is None else f"{round(one.score, 2):g}"
+
+
+def _why(one: DraftAnswer) -> Node:
+    reason = el("p", one.reason) if one.reason else None
+    if not one.raw:
+        return el("div", reason, el("p.note", "There is no model answer."))
+    return el("div", reason, el("details", el("summary", "the model’s answer"), el("pre", one.raw)))
+
+
+class StepsBox(Panel):
+    """Evaluation steps (auto-CoT): written by the model once per criterion, shown, edited, stored."""
+
+    def __init__(self, context: Context, task: gr.Dropdown, model: gr.Textbox) -> None:
+        self.model = model
+        super().__init__(context, task)
+
+    def build(self) -> None:
+        with gr.Accordion("Evaluation steps (auto-CoT)", open=False, elem_id="steps"):
+            self.use = gr.Checkbox(label="Give the model these steps", elem_id="use-steps")
+            self.criterion = gr.Dropdown([], label="Criterion", elem_id="steps-criterion")
+            self.text = gr.Textbox(label="Its steps", lines=6, max_length=10_000, elem_id="steps-text")
+            with gr.Row(elem_classes="actions"):
+                draft = gr.Button("Draft missing steps", interactive=self.context.settings.has_model, scale=0)
+                save = gr.Button("Save steps", elem_id="save-steps", scale=0)
+        self.outputs = [self.criterion, self.text]
+        self.on(self.criterion.input, self.on_choose, [self.criterion], self.text)
+        self.on(draft.click, self.on_draft, [self.model, self.criterion], **MODEL)
+        self.on(save.click, self.on_save, [self.criterion, self.text], self.text)
+
+    def on_choose(self, person: Person, slug: str, criterion: str | None) -> str:
+        return model_requests.list_steps(self.context, person, slug).get(criterion or "", "")
+
+    async def on_draft(self, person: Person, slug: str, model: str | None, criterion: str | None) -> Update:
+        steps = await model_requests.draft_steps(self.context, person, need_task(slug), (model or "").strip())
+        return self._show(steps, criterion)
+
+    def on_save(self, person: Person, slug: str, criterion: str | None, text: str | None) -> str:
+        model_requests.save_steps(self.context, person, need_task(slug), criterion or "", text or "")
+        tell_done("Saved: new runs use these steps.")
+        return text or ""
+
+    def update(self, person: Person, slug: str) -> Update:
+        return self._show(model_requests.list_steps(self.context, person, slug), None)
+
+    def _show(self, steps: Mapping[str, str], criterion: str | None) -> Update:
+        chosen = criterion if criterion in steps else next(iter(steps), None)
+        return {
+            self.criterion: gr.Dropdown(list(steps), value=chosen),
+            self.text: steps.get(chosen or "", ""),
+        }

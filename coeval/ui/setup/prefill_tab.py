@@ -1,0 +1,331 @@
+"""Set-up, Pre-fill: what it will take before, how far it is while, cancel, resume, what could not be read."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import gradio as gr
+
+from coeval.domain import Job, JobState, Person
+from coeval.errors import NotFoundError
+from coeval.extending import load_parts
+from coeval.llm.prompting.template_files import PERSONAS, list_wordings
+from coeval.llm.protocols.protocol import FIRST, list_protocols
+from coeval.llm.running.ledger import Prices
+from coeval.ui.app.criteria_views import model_hint
+from coeval.ui.components.next_step import find_next, next_view
+from coeval.ui.components.number_words import read_decimal
+from coeval.ui.components.view import Node, View, el, image_view, table
+from coeval.ui.setup.prefill_boxes import (
+    Counted,
+    FollowingBox,
+    PresetBox,
+    RunsBox,
+    SeveralBox,
+    StepsBox,
+    comparison_view,
+)
+from coeval.ui.tabs import Tab, Update, more_settings, need_task
+from coeval.usecases import tasks
+from coeval.usecases.drafting import jobs, run_preview
+from coeval.usecases.drafting.jobs import get_worker
+from coeval.usecases.drafting.run_settings import RunSettings
+
+BUSY = (JobState.QUEUED, JobState.RUNNING)
+EFFORTS = ["", "minimal", "low", "medium", "high"]
+SECONDS = 2.0
+"""How often the page asks how far a job is."""
+
+IDLE_SECONDS = 10.0
+"""How often it asks while no job is under way: one may be started elsewhere. Every tick redraws the whole page."""
+
+Seen = tuple[object, ...]
+"""What menus and buttons were last drawn from."""
+
+
+class PrefillTab(Tab):
+    """What a pre-fill will take before, how far it is while, and cancel, resume and send again."""
+
+    title, id = "Pre-fill", "prefill"
+
+    def build(self) -> None:
+        self.worker = get_worker(self.context)
+        settings = self.context.settings
+        with gr.Row(equal_height=False):
+            with gr.Column(scale=2, elem_classes="card"):
+                View(model_hint(settings.has_model, settings.model))
+                self.settings = self._build_settings()
+                with gr.Row(elem_classes="actions"):
+                    self.see = gr.Button("Show the prompt", elem_id="prefill-question", scale=0)
+                    self.ask = gr.Button("Estimate", elem_id="prefill-estimate", scale=0)
+                    self.start = gr.Button(
+                        "Start",
+                        variant="primary",
+                        interactive=settings.has_model,
+                        elem_id="prefill-start",
+                        scale=0,
+                    )
+            with gr.Column(scale=3, elem_id="prefill-answers"):
+                self.estimate = View(elem_id="prefill-note")
+                self.jobs = View(elem_id="jobs")
+                with gr.Row(elem_classes="actions"):
+                    self.cancel = gr.Button("Stop this run", elem_id="job-cancel", scale=0)
+                    self.resume = gr.Button("Start it again", elem_id="job-resume", scale=0)
+                    self.retry = gr.Button("Retry unscored", elem_id="job-retry", scale=0)
+                self.runs = RunsBox(self.context, self.task)
+                self.following = FollowingBox(self.context, self.task)
+        self.timer = gr.Timer(IDLE_SECONDS, active=False)
+        self.seen = gr.State(())
+        self._wire()
+
+    def _build_settings(self) -> list[Any]:
+        settings = self.context.settings
+        model = gr.Textbox(settings.model, label="Model", max_length=200, elem_id="prefill-model")
+        with more_settings("prefill-more"):
+            self.presets = PresetBox(self.context, self.task)
+            summaries = {name: protocol.summary for name, protocol in list_protocols().items()}
+            protocol = gr.Dropdown(
+                [(f"{name}: {what}", name) for name, what in summaries.items()],
+                value=FIRST,
+                label="Protocol",
+                elem_id="prefill-protocol",
+            )
+            with gr.Row():
+                samples = gr.Number(
+                    0, precision=0, minimum=0, maximum=100, label="Samples per item (0: protocol default)"
+                )
+                temperature = gr.Textbox("", label="Temperature (blank: model default)", max_length=6)
+            with gr.Row():
+                price_in = gr.Number(0, minimum=0, label="Price of 1M prompt tokens")
+                price_out = gr.Number(0, minimum=0, label="Price of 1M answer tokens")
+            persona = gr.Dropdown(
+                [(what, name) for name, what in PERSONAS.items()], value="", label="Persona"
+            )
+            logprobs = gr.Checkbox(label="Expected score from log-probabilities")
+            reference = gr.Checkbox(
+                label="Show the judge each instance's reference", elem_id="prefill-reference"
+            )
+            top_p = gr.Textbox("", label="top_p (blank: model default)", max_length=6)
+            max_tokens = gr.Number(0, precision=0, minimum=0, label="Token limit per answer (0: none)")
+            effort = gr.Dropdown(EFFORTS, value="", label="Reasoning effort (blank: model default)")
+            templates = gr.Textbox(
+                "",
+                label="Templates (blank: built-in)",
+                info=f"A folder on the server with your copies, or a built-in set: {', '.join(list_wordings())}.",
+                max_length=500,
+                elem_id="prefill-templates",
+            )
+            concurrency = gr.Number(
+                0,
+                precision=0,
+                minimum=0,
+                maximum=256,
+                label=f"Parallel requests (0: {settings.concurrency}, the server’s setting)",
+                elem_id="prefill-concurrency",
+            )
+            label = gr.Textbox("", label="Run label (blank: from the settings)", max_length=120)
+            self.several = SeveralBox(self.context, self.task)
+            self.steps = StepsBox(self.context, self.task, model)
+            self.boxes = [box(self.context, self.task, model) for box in load_parts("boxes", self.id)]
+        own = [model, protocol, samples, temperature, price_in, price_out, persona, logprobs, label]
+        more = [reference, top_p, max_tokens, effort, templates, concurrency]
+        self.presets.fill(
+            {
+                "protocol": protocol,
+                "samples": samples,
+                "temperature": temperature,
+                "top_p": top_p,
+                "templates": templates,
+                "steps": self.steps.use,
+            }
+        )
+        of_boxes = [one for box in self.boxes for one in box.inputs]
+        return [*own, *more, *self.several.inputs, self.steps.use, *of_boxes]
+
+    def _wire(self) -> None:
+        buttons = [self.cancel, self.resume, self.retry]
+        state = [self.jobs, *buttons, self.seen, self.timer, *self.runs.outputs]
+        self.outputs = [*state, *self.steps.outputs, *self.following.outputs]
+        self.outputs += [one for box in self.boxes for one in box.outputs]
+        asked: dict[str, Any] = {"outputs": self.estimate, "show_progress": "minimal"}
+        self.on(self.see.click, self.on_see, self.settings, **asked)
+        self.on(self.ask.click, self.on_estimate, self.settings, **asked)
+        self.on(self.start.click, self.on_start, self.settings, [self.estimate, *state])
+        pilot = [self.several.pilot, *self.settings]
+        self.on(self.several.start.click, self.on_pilot, pilot, [self.estimate, *state])
+        self.on(self.several.compare.click, self.on_compare, pilot, self.estimate)
+        self.on(self.cancel.click, self.on_cancel, outputs=state)
+        self.on(self.resume.click, self.on_resume, outputs=state)
+        self.on(self.retry.click, self.on_retry, outputs=state)
+        self.on(self.timer.tick, self.on_tick, [self.seen, self.runs.of], state, quiet=True)
+
+    def load(self, person: Person, slug: str) -> Update:
+        if not slug:
+            return {self.jobs: None}
+        state = self._state(person, slug)
+        with suppress(NotFoundError):  # without criteria or instances there is nothing to help with yet
+            for box in (self.steps, *self.boxes):
+                state |= box.update(person, slug)
+        state |= self.following.update(tasks.get_task_state(self.context, person, slug).runs)
+        return state
+
+    def read(self, values: tuple[Any, ...]) -> RunSettings:
+        """Return the form's values, those of the boxes last, as the settings of a run."""
+        further = sum(len(box.inputs) for box in self.boxes)
+        at = len(values) - further
+        settings = read_form(values[:at])
+        for box in self.boxes:
+            settings = replace(settings, **box.read(*values[at : at + len(box.inputs)]))
+            at += len(box.inputs)
+        return settings
+
+    def on_see(self, person: Person, slug: str, *values: Any) -> Node:
+        question = run_preview.show_question(self.context, person, need_task(slug), self.read(values))
+        about = f"About instance “{question.instance}” by: {'; '.join(question.criteria)}"
+        turns = [
+            part
+            for turn in question.request.messages
+            for part in (el("p", el("b", f"As the {turn.role}")), el("div.question", turn.content))
+        ]
+        return el(
+            "div.card",
+            el("h4", "Prompt to the judge"),
+            el("p", about),
+            *turns,
+            *map(image_view, question.images),
+        )
+
+    def on_estimate(self, person: Person, slug: str, *values: Any) -> Node:
+        settings = self.read(values)
+        estimate = run_preview.estimate_run(self.context, person, need_task(slug), settings)
+        return el("div.card", el("h4", "Estimate"), el("p", str(estimate)), *doubts_of(settings))
+
+    def on_start(self, person: Person, slug: str, *values: Any) -> Update:
+        settings = self.read(values)
+        job = jobs.start_job(self.context, person, need_task(slug), settings)
+        self.worker.start(job)
+        doubts = doubts_of(settings)
+        return {self.estimate: el("div.card", *doubts) if doubts else None} | self._state(person, slug)
+
+    def on_pilot(self, person: Person, slug: str, pilot: float, *values: Any) -> Update:
+        settings = replace(self.read(values), pilot=int(pilot or 0))
+        for job in run_preview.start_pilot(self.context, person, need_task(slug), settings):
+            self.worker.start(job)
+        told = el("div.card", el("p", "Both runs have started: compare them when both are done."))
+        return {self.estimate: told} | self._state(person, slug)
+
+    def on_compare(self, person: Person, slug: str, pilot: float, *values: Any) -> Node:
+        settings = replace(self.read(values), pilot=int(pilot or 0))
+        return comparison_view(run_preview.compare_ways(self.context, person, need_task(slug), settings))
+
+    def on_tick(self, person: Person, slug: str, seen: Seen, looked_at: str | None) -> Any:
+        """What changed since the last tick: counts by themselves, menus and buttons only when they have to."""
+        if not slug:
+            return gr.skip()
+        listed = jobs.list_jobs(self.context, person, slug)
+        runs = tasks.get_task_state(self.context, person, slug).runs
+        now = _signature(slug, listed, runs)
+        if now == seen:
+            busy = _are_under_way(listed[:1])
+            return {self.jobs: [jobs_view(listed), *self._next(person, slug, busy)], **self.runs.follow(runs)}
+        return self._state(person, slug, looked_at)
+
+    def on_cancel(self, person: Person, slug: str) -> Update:
+        newest = jobs.list_jobs(self.context, person, need_task(slug))[:1]
+        for job in newest:
+            jobs.cancel_job(self.context, person, job.id)
+        return self._state(person, slug)
+
+    def on_resume(self, person: Person, slug: str) -> Update:
+        return self._again(person, slug, retry_unscored=False)
+
+    def on_retry(self, person: Person, slug: str) -> Update:
+        return self._again(person, slug, retry_unscored=True)
+
+    def _again(self, person: Person, slug: str, *, retry_unscored: bool) -> Update:
+        job = jobs.restart_job(self.context, person, need_task(slug), retry_unscored=retry_unscored)
+        self.worker.start(job)
+        return self._state(person, slug)
+
+    def _state(self, person: Person, slug: str, looked_at: str | None = None) -> Update:
+        listed = jobs.list_jobs(self.context, person, slug)
+        runs = tasks.get_task_state(self.context, person, slug).runs
+        newest = listed[0] if listed else None
+        busy = _are_under_way(listed[:1])
+        unscored = sum(count for _, _, count in runs)
+        return {
+            self.jobs: [jobs_view(listed), *self._next(person, slug, busy)],
+            self.cancel: gr.Button(visible=busy),
+            self.resume: gr.Button(
+                visible=newest is not None and not busy and newest.state is not JobState.DONE
+            ),
+            self.retry: gr.Button(visible=newest is not None and not busy and unscored > 0),
+            self.seen: _signature(slug, listed, runs),
+            self.timer: gr.Timer(SECONDS if _are_under_way(listed) else IDLE_SECONDS, active=True),
+            **self.runs.update(person, slug, looked_at),
+        }
+
+    def _next(self, person: Person, slug: str, busy: bool) -> list[Node]:
+        """The next step, once nothing is under way."""
+        stands = tasks.get_task_state(self.context, person, slug, counted=False)
+        step = find_next(stands)
+        return [] if busy or step.tab == self.id else [next_view(stands, in_setup=True)]
+
+
+def _are_under_way(listed: list[Job]) -> bool:
+    return any(job.state in BUSY for job in listed)
+
+
+def _signature(slug: str, listed: list[Job], runs: Counted) -> Seen:
+    newest = (listed[0].id, listed[0].state) if listed else ()
+    return slug, newest, _are_under_way(listed), *((run.id, run.shown, bad > 0) for run, _, bad in runs)
+
+
+def doubts_of(settings: RunSettings) -> list[Node]:
+    """What the user may not have meant."""
+    return [el("p", el("b", "Warning: "), doubt) for doubt in settings.doubts]
+
+
+def read_form(values: tuple[Any, ...]) -> RunSettings:
+    """The form's values as the settings of a run."""
+    model, protocol, samples, temperature, price_in, price_out, persona, logprobs, label, *further = values
+    reference, top_p, max_tokens, effort, templates, concurrency, together, steps = further
+    return RunSettings(
+        model=(model or "").strip(),
+        protocol=protocol,
+        samples=int(samples) if samples else None,
+        temperature=read_decimal("temperature", temperature, 2),
+        top_p=read_decimal("top_p", top_p, 1),
+        max_tokens=int(max_tokens) if max_tokens else None,
+        reasoning_effort=effort or "",
+        templates=(templates or "").strip(),
+        concurrency=int(concurrency or 0),
+        criteria_per_call=int(together),
+        reference=bool(reference),
+        persona=persona or "",
+        logprobs=bool(logprobs),
+        label=(label or "").strip(),
+        steps=bool(steps),
+        prices=Prices(float(price_in or 0), float(price_out or 0)),
+    )
+
+
+def jobs_view(listed: list[Job]) -> Node:
+    if not listed:
+        return el("div.card.empty", el("p", "Nothing has been pre-filled yet."))
+    rows = [[_started(job), str(job.state), _bar(job), job.message] for job in listed[:8]]
+    return el(
+        "div.card", el("h4", "Pre-fills"), table(["Started (UTC)", "State", "", ""], [list(r) for r in rows])
+    )
+
+
+def _started(job: Job) -> str:
+    return job.created_at[:16].replace("T", " ")
+
+
+def _bar(job: Job) -> Node:
+    share = (job.done + job.failed) / job.total if job.total else 1.0
+    failed = f", {job.failed:,} failed" if job.failed else ""
+    return el("div", f"{job.done:,} of {job.total:,}{failed}", el("div.track", el("i", width=share)))

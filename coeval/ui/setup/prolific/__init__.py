@@ -1,1 +1,0 @@
-"""Set-up, Prolific: a study there is drafted, published, watched, reviewed and paid."""

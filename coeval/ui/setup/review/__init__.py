@@ -1,1 +1,0 @@
-"""Set-up, Review: what people did, side by side."""

@@ -1,0 +1,374 @@
+"""Set-up, Review: people side by side, deciding where they differ, how they work, and who changed what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import gradio as gr
+
+from coeval.domain import (
+    Action,
+    Arm,
+    Change,
+    Dispute,
+    EvaluationRow,
+    Person,
+    RowKind,
+    Scale,
+    ScrutinyRow,
+    Submission,
+)
+from coeval.errors import InputError
+from coeval.rules.evaluation_rows import name_rows
+from coeval.rules.screening import Habits
+from coeval.ui.components.view import Node, View, el, table, text_view
+from coeval.ui.tabs import PageGroup, Tab, Update, more_settings, tell_done
+from coeval.usecases import criteria_rounds
+from coeval.usecases.scrutiny import design, review
+from coeval.usecases.scrutiny.review import Column, Comparison
+
+# What the Review tab shows: people side by side, where they differ, how they work, who changed what.
+
+ARMS = {
+    Arm.ASSISTED: "saw the draft",
+    Arm.BLIND: "blind",
+    Arm.FIRST: "scored first, then saw the draft",
+    Arm.EVIDENCE: "saw the evidence marked",
+    Arm.REASONS: "saw evidence and reasons",
+    Arm.UNDRAFTED: "before there was a draft",
+}
+SAID = {Action.APPROVE: "kept", Action.DELETE: "deleted", Action.REVISE: "revised", Action.ADD: "added"}
+
+
+def clock(at: str) -> str:
+    """A stored time as people read it, UTC to the minute."""
+    return at[:16].replace("T", " ")
+
+
+def number(score: float | None) -> str:
+    return "–" if score is None else f"{score:g}"
+
+
+def comparison_view(comparison: Comparison) -> Node:
+    """One evaluation: the draft in the first column, a column for everybody who saved it."""
+    head = ["", "Drafted", *(column.person for column in comparison.columns)]
+    rows = [
+        _score_row(comparison),
+        *_line_rows(comparison),
+        *_added_rows(comparison),
+        _history_row(comparison),
+    ]
+    nobody = el("p.note", "Nobody has saved this one yet.") if not comparison.columns else None
+    return el(
+        "div.card",
+        el("h4", f"Instance {comparison.instance.external_id}"),
+        el("p", comparison.criterion.text),
+        nobody,
+        table(head, rows),
+        el("details", el("summary", "Input and output"), *_texts(comparison)),
+        _decided(comparison),
+    )
+
+
+def _texts(comparison: Comparison) -> list[Node]:
+    return [
+        el("h4", "Input"),
+        text_view(comparison.instance.input),
+        el("h4", "Output"),
+        text_view(comparison.instance.output),
+    ]
+
+
+def _score_row(comparison: Comparison) -> list[Node | None]:
+    drafted = number(comparison.draft.score if comparison.draft else None)
+    return ["Score", drafted, *(_score_cell(column) for column in comparison.columns)]
+
+
+def _score_cell(column: Column) -> Node:
+    latest = column.latest
+    before = f"{number(column.first.score)} before the draft" if column.first else None
+    planted = f"shown {number(latest.shown_score)} on purpose" if latest.planted == "score" else None
+    return el(
+        "div",
+        el("strong", number(latest.score)),
+        el("p.note", " · ".join(part for part in (ARMS[latest.outcome], before, planted) if part)),
+    )
+
+
+def _line_rows(comparison: Comparison) -> list[list[Node | None]]:
+    """A row per drafted line, the shown run's first; a line of another draft has a row of its own."""
+    drafts = [comparison.draft, *(column.shown for column in comparison.columns)]
+    lines: dict[int, tuple[str, EvaluationRow]] = {}
+    for draft in drafts:
+        for name, row in zip(name_rows(draft.rows), draft.rows, strict=True) if draft else ():
+            if row.kind is not RowKind.SCORE:
+                lines.setdefault(row.id, (name, row))
+    return [
+        [name, row.text, *(_line_cell(column, row.id) for column in comparison.columns)]
+        for name, row in lines.values()
+    ]
+
+
+def _line_cell(column: Column, line: int) -> Node:
+    done = next((row for row in column.latest.rows if row.draft_row == line), None)
+    if done is None:
+        return el("span.note", "not shown")
+    swapped = column.planted is not None and column.planted.draft_row == line
+    shown = next((row.text for row in column.shown.rows if row.id == line), "") if column.shown else ""
+    return el("div", *_words(done), el("p.note", f"shown instead on purpose: {shown}") if swapped else None)
+
+
+def _words(row: ScrutinyRow) -> list[Node]:
+    said: list[Node] = [el("span", SAID[row.action])]
+    said += [el("p", row.text)] if row.text else []
+    return said + ([el("p.note", row.reason)] if row.reason else [])
+
+
+def _added_rows(comparison: Comparison) -> list[list[Node | None]]:
+    added = [_added(column.latest) for column in comparison.columns]
+    return [["Added", "", *(el("div", *lines) for lines in added)]] if any(added) else []
+
+
+def _added(latest: Submission) -> list[Node]:
+    return [
+        el("p", f"{row.kind}: {row.text}")
+        for row in latest.rows
+        if row.draft_row is None and row.kind is not RowKind.SCORE
+    ]
+
+
+def _history_row(comparison: Comparison) -> list[Node | None]:
+    return ["Saved", "", *(_history_cell(column) for column in comparison.columns)]
+
+
+def _history_cell(column: Column) -> Node:
+    latest = column.latest
+    earlier = [
+        el("p.note", f"{clock(save.submitted_at)} · version {save.revision} · score {number(save.score)}")
+        for save in column.revisions[:-1]
+    ]
+    seconds = f" · {latest.active_ms / 1000:.0f} s" if latest.active_ms is not None else ""
+    said = el("span.note", f"{clock(latest.submitted_at)}{seconds}{' · in bulk' if latest.bulk else ''}")
+    many = f"{len(earlier)} earlier version{'' if len(earlier) == 1 else 's'}"
+    return el("div", said, el("details", el("summary", many), *earlier) if earlier else None)
+
+
+def _decided(comparison: Comparison) -> Node:
+    if comparison.decided is None:
+        return el("p.note", "Not decided. Adjudicated values are kept separate from annotators' scores.")
+    by = f" by {comparison.decided.decided_by}, {clock(comparison.decided.decided_at)} UTC"
+    note = f": {comparison.decided.note}" if comparison.decided.note else ""
+    return el("p", el("strong", f"Decided: {comparison.decided.score:g}"), f"{by}{note}")
+
+
+def habits_view(habits: Sequence[Habits], planted_share: float) -> Node:
+    """Everybody's figures, and the questions they raise."""
+    rows = [
+        [
+            habit.person,
+            f"{habit.n:,}",
+            "–" if habit.median_seconds is None else f"{habit.median_seconds:.0f} s (n {habit.n_timed:,})",
+            f"{habit.kept_all:.0%}",
+            f"{habit.longest_streak:,}",
+            f"{habit.bulk:.0%}",
+            "–" if habit.caught is None else f"{habit.caught:.0%} of {habit.n_planted}",
+        ]
+        for habit in habits
+    ]
+    questions = [el("p", question) for habit in habits for question in habit.questions]
+    head = [
+        "Who",
+        "With a draft",
+        "Median time",
+        "All kept",
+        "Longest run of it",
+        "In bulk",
+        "Wrong ones caught",
+    ]
+    none_planted = (
+        "No planted errors: set a share of them in the study design to see who still reads the drafts."
+    )
+    return el(
+        "div.card",
+        el("h4", "Do people still read the drafts?"),
+        table(head, rows) if rows else el("p.note", "Nobody has saved anything yet."),
+        *questions,
+        el("p.note", "Hints, not verdicts: keeping every line of a good draft is right."),
+        None if planted_share else el("p.note", none_planted),
+    )
+
+
+def changes_view(changes: Sequence[Change]) -> Node:
+    """The latest saves, newest first."""
+    rows = [
+        [
+            clock(change.at),
+            change.person,
+            change.instance,
+            change.criterion,
+            number(change.score)
+            if change.revision == 1
+            else f"{number(change.before)} → {number(change.score)}",
+            str(change.revision),
+            str(change.n_changed),
+        ]
+        for change in changes
+    ]
+    head = ["When (UTC)", "Who", "Instance", "Criterion", "Score", "Version", "Lines changed"]
+    body = table(head, rows) if rows else el("p.note", "Nothing was saved yet.")
+    return el("div.card", el("h4", "Who saved what"), body)
+
+
+class ReviewTab(Tab):
+    """People side by side, deciding where they differ, how they work, and who changed what."""
+
+    title, id = "Review", "review"
+    group = PageGroup.PEOPLE
+
+    def build(self) -> None:
+        with gr.Row(equal_height=False):
+            with gr.Column(scale=2, min_width=300):
+                self._build_choice()
+                self._build_decision()
+            with gr.Column(scale=5):
+                self.comparison = View(elem_id="review-comparison")
+        with more_settings("review-work", "How people work"):
+            self.habits = View(elem_id="review-habits")
+            self.who = gr.Dropdown([], label="Saves of", elem_id="review-who")
+            self.changes = View(elem_id="review-changes")
+        self.revision = gr.State(0)
+        chosen = [self.instance, self.criterion]
+        self.outputs = [
+            self.differing, *chosen, self.comparison, self.decide_box, self.score, self.note, self.revision,
+            self.habits, self.who, self.changes,
+        ]  # fmt: skip
+        self.on(self.differing.input, self.on_pick, [self.differing])
+        self.on(self.compare.click, self.on_compare, chosen)
+        self.on(self.decide.click, self.on_decide, [*chosen, self.score, self.note, self.revision])
+        self.on(self.who.input, self.on_who, [self.who], self.changes)
+
+    def _build_choice(self) -> None:
+        with gr.Column(elem_classes="card"):
+            self.differing = gr.Dropdown([], label="Largest disagreements", elem_id="review-differing")
+            with more_settings("review-other", "Another instance"):
+                self.instance = gr.Textbox(label="Instance id", max_length=500, elem_id="review-instance")
+                self.criterion = gr.Dropdown([], label="Criterion", elem_id="review-criterion")
+                self.compare = gr.Button("Compare", elem_id="review-compare")
+
+    def _build_decision(self) -> None:
+        with gr.Column(elem_classes="card", visible=False, elem_id="review-decide-box") as self.decide_box:
+            View(el("h4", "Decide"))
+            self.score = gr.Radio([], label="Score", elem_id="review-score")
+            self.note = gr.Textbox(label="Why", lines=2, max_length=10_000, elem_id="review-note")
+            self.decide = gr.Button("Record the decision", variant="primary", elem_id="review-decide")
+
+    def load(self, person: Person, slug: str) -> Update:
+        if not slug or criteria_rounds.get_criteria_set(self.context, person, slug) is None:
+            return self._nothing_yet()
+        return self._lists(person, slug) | self._compared(None)
+
+    def on_pick(self, person: Person, slug: str, picked: str | None) -> Update:
+        criterion, _, external_id = (picked or "").partition(":")
+        return self._look(person, slug, external_id, criterion)
+
+    def on_compare(self, person: Person, slug: str, instance: str | None, criterion: str | None) -> Update:
+        return self._look(person, slug, instance or "", criterion)
+
+    def on_decide(
+        self,
+        person: Person,
+        slug: str,
+        instance: str | None,
+        criterion: str | None,
+        score: str | None,
+        note: str | None,
+        revision: int,
+    ) -> Update:
+        if score is None:
+            raise InputError("No score is chosen: choose the final score, then record it.")
+        external_id = (instance or "").strip()
+        review.adjudicate(
+            self.context, person, slug, external_id, _id(criterion),
+            score=float(score), note=note or "", revision=revision,
+        )  # fmt: skip
+        tell_done("Decision recorded")
+        return self._lists(person, slug) | self._look(person, slug, external_id, criterion)
+
+    def on_who(self, person: Person, slug: str, who: str | None) -> Update:
+        changes = review.list_changes(self.context, person, slug, of=who or "") if slug else []
+        return {self.changes: changes_view(changes)}
+
+    def _nothing_yet(self) -> Update:
+        empty = el(
+            "div.card.empty",
+            el("h3", "Nothing to review yet"),
+            el("p", "Finalise the criteria first."),
+        )
+        return {self.comparison: empty, self.habits: None, self.changes: None}
+
+    def _lists(self, person: Person, slug: str) -> Update:
+        """Everything on the tab but the comparison."""
+        context = self.context
+        current = criteria_rounds.get_criteria_set(context, person, slug)
+        habits = review.list_habits(context, person, slug)
+        share = design.get_design(context, person, slug).design.planted_share
+        names = (
+            [(f"{n}. {c.name or c.text}"[:80], str(c.id)) for n, c in enumerate(current.criteria, 1)]
+            if current
+            else []
+        )
+        people = [("everybody", ""), *((one.person, one.person) for one in habits)]
+        return {
+            self.differing: gr.Dropdown(
+                [
+                    (_label(one), f"{one.criterion}:{one.external_id}")
+                    for one in review.list_disputes(context, person, slug)
+                ],
+                value=None,
+            ),
+            self.criterion: gr.Dropdown(names, value=names[0][1] if names else None),
+            self.habits: habits_view(habits, share),
+            self.who: gr.Dropdown(people, value=""),
+            self.changes: changes_view(review.list_changes(context, person, slug)),
+        }
+
+    def _look(self, person: Person, slug: str, external_id: str, criterion: str | None) -> Update:
+        external_id = external_id.strip()
+        comparison = review.compare_people(self.context, person, slug, external_id, _id(criterion))
+        chosen = {self.instance: external_id, self.criterion: gr.Dropdown(value=criterion)}
+        return chosen | self._compared(comparison)
+
+    def _compared(self, comparison: Comparison | None) -> Update:
+        if comparison is None:
+            return {self.comparison: None, self.decide_box: gr.Column(visible=False), self.revision: 0}
+        decided = comparison.decided
+        return {
+            self.comparison: comparison_view(comparison),
+            self.decide_box: gr.Column(visible=True),
+            self.score: gr.Radio(
+                _steps(comparison.criterion.scale), value=f"{decided.score:g}" if decided else None
+            ),
+            self.note: decided.note if decided else "",
+            self.revision: decided.revision if decided else 0,
+        }
+
+
+def _steps(scale: Scale) -> list[str]:
+    return [str(step) for step in scale.steps]
+
+
+def _label(dispute: Dispute) -> str:
+    decided = f" · decided {dispute.decided:g}" if dispute.decided is not None else ""
+    scores = f"{dispute.low:g} to {dispute.high:g}, {dispute.n} people"
+    return f"{dispute.external_id} · {dispute.text[:50]} · {scores}{decided}"
+
+
+def _id(text: str | None) -> int:
+    """The id that a menu gave.
+
+    Raises:
+        InputError: nothing, or nothing of ours, is chosen.
+    """
+    if text is None or not text.isascii() or not text.isdigit() or len(text) > 15:
+        raise InputError("No criterion is chosen: choose one, then compare.")
+    return int(text)

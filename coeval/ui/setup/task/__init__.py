@@ -1,1 +1,0 @@
-"""Set-up, Tasks: a task's texts, its design, and the roles of its columns."""

@@ -1,0 +1,299 @@
+"""Set-up, Tasks: describe a task, change its texts, copy its set-up, archive it."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import Any
+
+import gradio as gr
+
+from coeval.domain import Person, Scale, Task
+from coeval.errors import InputError
+from coeval.language import SOURCE, list_languages
+from coeval.ui.components.next_step import checklist_view, next_view
+from coeval.ui.components.view import Node, View, el, markdown_view
+from coeval.ui.setup.design_box import ColumnsBox, DesignBox
+from coeval.ui.tabs import Event, Panel, Tab, Update, more_settings, need_task, task_choices, tell_done
+from coeval.usecases import tasks
+from coeval.usecases.tasks import TaskState, make_slug
+
+# Set-up, Tasks: copying a task's set-up, putting it away, and taking others out again.
+
+
+class KeepingBox(Panel):
+    """Copy, archive and restore."""
+
+    def build(self) -> None:
+        with gr.Accordion("Copy or archive", open=False, elem_id="keeping"):
+            with gr.Row():
+                self.name = gr.Textbox(
+                    label="Name of the copy (texts, design and criteria)",
+                    max_length=200,
+                    elem_id="copy-name",
+                )
+                copy = gr.Button("Copy the set-up", elem_id="copy-task", scale=0, min_width=180)
+            self.offer = View(elem_id="archive-offer")
+            with gr.Row():
+                self.typed = gr.Textbox(
+                    label="To archive it, type its name", max_length=200, elem_id="archive-typed"
+                )
+                archive = gr.Button(
+                    "Archive the task", variant="stop", elem_id="archive-task", scale=0, min_width=180
+                )
+            with gr.Row(visible=False) as self.away:
+                self.archived = gr.Dropdown([], label="Archived tasks", elem_id="archived")
+                restore = gr.Button("Restore it", elem_id="restore-task", scale=0, min_width=180)
+        self.outputs = [self.name, self.offer, self.typed, self.away, self.archived]
+        changed = [*self.outputs, self.task]
+        self.on(copy.click, self.on_copy, [self.name], changed)
+        self.on(archive.click, self.on_archive, [self.typed], changed)
+        self.on(restore.click, self.on_restore, [self.archived], changed)
+
+    def load(self, person: Person, slug: str) -> Update:
+        away = tasks.list_archived(self.context, person)
+        # what is being typed stays: on a slow line this comes after the first words
+        return {
+            self.offer: _offer(tasks.get_task(self.context, person, slug)) if slug else None,
+            self.away: gr.Row(visible=bool(away)),
+            self.archived: gr.Dropdown([(task.name, task.slug) for task in away], value=None),
+        }
+
+    def on_copy(self, person: Person, slug: str, name: str | None) -> Update:
+        task = tasks.copy_setup(self.context, person, need_task(slug), name or "")
+        tell_done(f"{task.name} is there, without instances.")
+        return self._go_to(person, task.slug)
+
+    def on_archive(self, person: Person, slug: str, typed: str | None) -> Update:
+        tasks.archive_task(self.context, person, need_task(slug), typed or "")
+        tell_done("Archived. You can restore it below.")
+        return self._go_to(person, None)
+
+    def on_restore(self, person: Person, slug: str, chosen: str | None) -> Update:
+        task = tasks.restore_task(self.context, person, need_task(chosen or ""))
+        return self._go_to(person, task.slug)
+
+    def _go_to(self, person: Person, slug: str | None) -> Update:
+        cleared = {self.name: "", self.typed: ""}
+        return {
+            **self.load(person, slug or ""),
+            **cleared,
+            self.task: task_choices(self.context, person, slug),
+        }
+
+
+def _offer(task: Task) -> Node:
+    export = el("a", "export everything as CSV", href=f"../download/{task.slug}/export.zip", download="")
+    return el(
+        "p.note",
+        el("b", f"{task.name}. "),
+        "An archived task is no longer listed; all its data is kept. You can first ",
+        export,
+        ".",
+    )
+
+
+# Set-up, Tasks: describe a task, change its texts, see where it stands.
+
+FIELDS = ("name", "slug", "description", "input_field", "output_field", "scale", "guidelines", "language")
+
+TO_THE_NAME = "() => document.querySelector('#task-name input, #task-name textarea').focus()"
+
+
+class TasksTab(Tab):
+    """The card of the task that is chosen, or of a new one where none is, and below it its design."""
+
+    title, id = "Tasks", "tasks"
+
+    def build(self) -> None:
+        with gr.Row(equal_height=False):
+            with gr.Column(scale=3, elem_classes="card"):
+                self.form = _build_form()
+                with more_settings("task-more"):
+                    self.form |= _build_more()
+                    View(el("h4", "Preview of the guidelines"))
+                    self.preview = View(elem_id="guidelines-preview")
+                with gr.Row(elem_classes="actions"):
+                    # nobody types into a form that is about to be filled in: the first load opens both
+                    self.new = gr.Button("New task", elem_id="new-task", scale=0, interactive=False)
+                    self.save = gr.Button(
+                        "Save task", variant="primary", elem_id="save-task", scale=0, interactive=False
+                    )
+            with gr.Column(scale=2):
+                self.state = View(elem_id="task-state")
+        self.columns = ColumnsBox(self.context, self.task)
+        with more_settings("design-more", "Study design"):
+            self.design = DesignBox(self.context, self.task)
+        self.keeping = KeepingBox(self.context, self.task)
+        self.of = gr.State(None)
+        self.on(self.form["guidelines"].blur, self.on_guidelines, [self.form["guidelines"]], self.preview)
+        self.form = {name: self.form[name] for name in FIELDS}
+        own = [*self.form.values(), self.preview, self.state, self.of, self.new, self.save]
+        self.outputs = [*own, *self.columns.outputs, *self.design.outputs, *self.keeping.outputs]
+        emptied = self.on(self.new.click, self.on_new, outputs=[*self.outputs, self.task])
+        emptied.then(None, js=TO_THE_NAME)  # the button stands below the form that it empties
+        self.on(self.save.click, self.on_save, [self.of, *self.form.values()], [*self.outputs, self.task])
+
+    def load_on(self, *events: Event) -> None:
+        # The form has one event: of two loads side by side, the answer that comes last would overwrite what was typed
+        # meanwhile. The picker changes when somebody chooses a task, at the start of the page, and when a task is
+        # copied, archived or imported. ``task.input`` is left out: it comes with every choice beside the change, and
+        # Gradio would then run the loads of all tabs twice.
+        opened, *_ = events
+        self.on(partial(gr.on, [opened, self.task.change]), self.load, [self.of], trigger_mode="always_last")
+
+    def load(self, person: Person, slug: str, of: str | None = None) -> Update:
+        """The task; ``of`` is the one that the form shows ("" a new one), whose texts may be half changed."""
+        if not slug and of == "":
+            return {self.state: gr.skip()}  # a new task is being written
+        if slug and slug == of:
+            state = _state_view(tasks.get_task_state(self.context, person, slug))
+            return {self.state: state, **self.columns.load(person, slug)}
+        return self._show(person, slug)
+
+    def _show(self, person: Person, slug: str) -> Update:
+        stands = tasks.get_task_state(self.context, person, slug) if slug else None
+        return {
+            **_filled(self.form, stands.task if stands else None),
+            self.preview: markdown_view(stands.task.guidelines if stands else ""),
+            self.state: _state_view(stands) if stands else _welcome(),
+            self.of: slug,
+            self.new: gr.Button(interactive=True),
+            self.save: gr.Button(interactive=True),
+            **self.columns.load(person, slug),
+            **self.design.load(person, slug),
+            **self.keeping.load(person, slug),
+        }
+
+    def on_guidelines(self, person: Person, slug: str, text: str | None) -> Node:
+        return markdown_view(text or "")
+
+    def on_new(self, person: Person, slug: str) -> Update:
+        return {**self._show(person, ""), self.task: gr.Dropdown(value=None)}
+
+    def on_save(self, person: Person, slug: str, of: str | None, *values: str | None) -> Update:
+        if slug != (of or ""):
+            raise InputError(
+                f"The texts on the page are those of {f'“{of}”' if of else 'a new task'}, and the task chosen above "
+                f"is “{slug}”: wait until the page shows it, then save."
+            )
+        given = _read_form({name: value or "" for name, value in zip(FIELDS, values, strict=True)}, slug)
+        stored = (tasks.update_task if slug else tasks.add_task)(self.context, person, given)
+        tell_done(f"Saved: {stored.name}")
+        return {
+            **self._show(person, stored.slug),
+            self.task: task_choices(self.context, person, stored.slug),
+        }
+
+
+def _build_form() -> dict[str, Any]:
+    box = gr.Textbox
+    return {
+        "name": box(label="Name", max_length=200, elem_id="task-name"),
+        "description": box(
+            label="Description",
+            placeholder="The task that the outputs were written for",
+            lines=3,
+            max_length=20_000,
+            elem_id="task-description",
+        ),
+        **_build_labels(),
+        "guidelines": box(
+            label="Guidelines for annotators",
+            lines=4,
+            max_length=100_000,
+            placeholder="Shown beside the work. Markdown: headings, lists, tables.",
+        ),
+    }
+
+
+def _build_labels() -> dict[str, Any]:
+    with gr.Row():
+        return {
+            "input_field": gr.Textbox(
+                label="Label of the input", placeholder="Question", max_length=80, min_width=120
+            ),
+            "output_field": gr.Textbox(
+                label="Label of the output", placeholder="Answer", max_length=80, min_width=120
+            ),
+            "scale": gr.Textbox(
+                label="Scale", value="1-5", max_length=9, min_width=120, elem_id="task-scale"
+            ),
+        }
+
+
+def _build_more() -> dict[str, Any]:
+    names = [(language.name, language.code) for language in list_languages().values()]
+    return {
+        "slug": gr.Textbox(
+            label="Short name",
+            info="For addresses and commands: a-z, 0-9, hyphens. If blank, it is made from the name.",
+            max_length=64,
+            elem_id="task-slug",
+        ),
+        "language": gr.Dropdown(
+            names,
+            value=SOURCE,
+            label="Language of the annotators' screens",
+            info="Sets the language for annotators and crowd workers. Your own texts and Set-up do not change.",
+            elem_id="task-language",
+        ),
+    }
+
+
+def _filled(form: dict[str, Any], task: Task | None) -> dict[Any, Any]:
+    texts = {name: str(getattr(task, name)) if task else "" for name in FIELDS}
+    if task is None:
+        texts |= {"scale": "1-5", "language": SOURCE}
+    return {form[name]: gr.update(value=texts[name]) for name in FIELDS} | {
+        form["slug"]: gr.Textbox(value=texts["slug"], interactive=task is None)
+    }
+
+
+def _read_form(values: dict[str, str], slug: str) -> Task:
+    """What is typed, as the task of that short name; as a new one where ``slug`` is ""."""
+    slug = slug or values["slug"].strip() or make_slug(values["name"])
+    return Task(
+        slug=slug,
+        name=values["name"],
+        description=values["description"],
+        input_field=values["input_field"],
+        output_field=values["output_field"],
+        guidelines=values["guidelines"],
+        scale=read_scale(values["scale"]),
+        language=values["language"] or SOURCE,
+    )
+
+
+def read_scale(text: str) -> Scale:
+    """``"1-5"`` to a scale.
+
+    Raises:
+        InputError: it is not two whole numbers, the lower one first.
+
+    >>> read_scale(" 0 - 1 ")
+    Scale(low=0, high=1)
+    """
+    stated = re.fullmatch(r"\s*(\d{1,4})\s*[-–]\s*(\d{1,4})\s*", text, re.ASCII)
+    if stated is None or int(stated[1]) >= int(stated[2]):
+        raise InputError(
+            f"“{text[:20]}” is not a scale: write the lowest and the highest score, such as 1-5."
+        )
+    return Scale(int(stated[1]), int(stated[2]))
+
+
+def _welcome() -> Node:
+    return el(
+        "div.card.empty",
+        el("h3", "Describe your task"),
+        el("p", "Or import a file: it makes a task."),
+    )
+
+
+def _state_view(stands: TaskState) -> Node:
+    return el(
+        "div.card",
+        el("h4", "Progress"),
+        checklist_view(stands),
+        next_view(stands, in_setup=True),
+    )

@@ -1,0 +1,88 @@
+/** Set-up's side bar: Gradio's tabs one below the other, a heading for each group, arrow keys, a menu on a phone. */
+
+import { el } from './dom.js';
+
+/** Which group each tab is of, in the order of the groups. @type {Map<string, string>} */
+let groupOf = new Map();
+
+/** Done again whenever Gradio has drawn its tabs. @param {HTMLElement} list */
+function place(list) {
+  const tabs = /** @type {HTMLElement[]} */ ([...list.querySelectorAll('[role=tab]')]);
+  const heads = new Map();
+  for (const head of /** @type {NodeListOf<HTMLElement>} */ (list.querySelectorAll('.tab-group'))) {
+    heads.set(head.dataset.group, head);
+  }
+  let before = '';
+  for (const tab of tabs) {
+    const group = groupOf.get(tab.dataset.tabId ?? '') ?? '';
+    if (group !== before) {
+      const head =
+        heads.get(group) ??
+        el('span', { class: 'tab-group', role: 'presentation', 'data-group': group }, group);
+      if (tab.previousElementSibling !== head) tab.before(head);
+      heads.delete(group);
+      before = group;
+    }
+    const at = tab.getAttribute('aria-selected') === 'true' ? '0' : '-1';
+    if (tab.getAttribute('tabindex') !== at) tab.setAttribute('tabindex', at);
+  }
+  for (const head of heads.values()) head.remove();
+  const chosen = tabs.find((tab) => tab.getAttribute('aria-selected') === 'true');
+  const menu = list.parentElement?.querySelector('.tab-menu');
+  const words = chosen?.textContent ?? '';
+  if (menu && menu.textContent !== words) menu.textContent = words;
+}
+
+/** @param {KeyboardEvent} event @param {HTMLElement} list */
+function move(event, list) {
+  const tabs = /** @type {HTMLElement[]} */ ([...list.querySelectorAll('[role=tab]')]);
+  const at = tabs.indexOf(/** @type {HTMLElement} */ (event.target));
+  const last = tabs.length - 1;
+  const to = {
+    ArrowDown: at === last ? 0 : at + 1,
+    ArrowUp: at ? at - 1 : last,
+    Home: 0,
+    End: last,
+  }[event.key];
+  if (at < 0 || to === undefined) return;
+  event.preventDefault();
+  tabs[to].focus();
+}
+
+/** @param {HTMLElement} list */
+function start(list) {
+  const wrapper = /** @type {HTMLElement} */ (list.parentElement);
+  /** @param {boolean} open */
+  const show = (open) => {
+    wrapper.classList.toggle('is-open', open);
+    menu.setAttribute('aria-expanded', String(open));
+  };
+  const menu = el('button', {
+    class: 'tab-menu',
+    type: 'button',
+    'aria-expanded': 'false',
+    onclick: () => show(!wrapper.classList.contains('is-open')),
+  });
+  wrapper.prepend(menu);
+  list.setAttribute('aria-orientation', 'vertical');
+  list.setAttribute('aria-label', 'Set-up');
+  list.addEventListener('keydown', (event) => move(event, list));
+  list.addEventListener('click', () => show(false));
+  place(list);
+  new MutationObserver(() => place(list)).observe(list, {
+    childList: true,
+    subtree: true,
+    attributes: true,
+    attributeFilter: ['aria-selected'],
+  });
+}
+
+/** What the server names: "tasks:Study,people:People". Gradio may draw its tabs later. @param {string} groups */
+export function groupTabs(groups) {
+  groupOf = new Map(groups.split(',').map((pair) => /** @type {[string, string]} */ (pair.split(':'))));
+  const found = document.querySelector('.sidebar > .tab-wrapper > [role=tablist]');
+  const list = /** @type {HTMLElement | null} */ (found);
+  if (list?.querySelector('[role=tab]')) {
+    if (!list.hasAttribute('aria-orientation')) start(list);
+  } else requestAnimationFrame(() => groupTabs(groups));
+}

@@ -1,1 +1,0 @@
-"""The study's page: Criteria, Scrutiny, Agreement."""

@@ -1,1 +1,0 @@
-"""The Agreement tab: a module a section."""

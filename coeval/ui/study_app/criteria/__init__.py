@@ -1,1 +1,0 @@
-"""The Criteria tab."""

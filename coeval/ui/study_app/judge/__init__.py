@@ -1,1 +1,0 @@
-"""The Judge tab: split and seal, learn, certify, take the judge away."""

@@ -1,1 +1,0 @@
-"""The Scrutiny tab and its routes."""

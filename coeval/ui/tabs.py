@@ -1,0 +1,452 @@
+"""Build the pages of tabs: the task picker, how events ask use cases and show refusals, and the owners' alert.
+
+A ``Panel`` lays out its components and wires its events in ``build``. A ``Tab`` is a panel with a title; a ``Page``
+lists its tabs, and shows each as ``load`` gives it.
+"""
+
+from __future__ import annotations
+
+import html
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Any, ClassVar
+
+import gradio as gr
+
+from coeval.domain import Person, Role, Task
+from coeval.errors import CoevalError, InputError, NotAllowedError, NotFoundError
+from coeval.language import SOURCE, get_spoken, speaking, tr
+from coeval.ui.components.view import Node, View, el
+from coeval.ui.server.identity import get_person, shown
+from coeval.usecases import tasks
+from coeval.usecases.access import Context
+from coeval.usecases.hosting.replication import get_alert
+from coeval.usecases.tasks import get_language
+
+UNFILLED = "(loading)"
+"""The picker's value until it is filled; no short name has brackets."""
+
+
+class TaskPicker(gr.Dropdown):
+    """A dropdown of tasks by short name: None if no task is chosen, ``UNFILLED`` at first.
+
+    Gradio refuses a value that is not among the choices it remembers of a page. It remembers none before the page
+    has loaded and after a restart of the server. Use cases say by themselves whether there is such a task.
+    """
+
+    def get_block_name(self) -> str:
+        return "dropdown"
+
+    def preprocess(self, payload: str | int | float | list[str | int | float] | None) -> str | None:
+        return payload if isinstance(payload, str) else None
+
+
+def task_choices(context: Context, person: Person, chosen: str | None = None) -> gr.Dropdown:
+    """Return the picker with every task; ``chosen`` is selected if it exists, else the first."""
+    known = tasks.list_tasks(context, person)
+    return gr.Dropdown(_names(known), value=_choose(known, chosen), label=tr("Task"))
+
+
+def newest_choices(context: Context, person: Person) -> gr.Dropdown:
+    """Return the picker with every task, including new ones; the selection stays."""
+    return gr.Dropdown(_names(tasks.list_tasks(context, person)))
+
+
+def first_task(context: Context, person: Person, request: gr.Request) -> str:
+    """Return the first task of a page: that of its address, else the first; "" if there is none."""
+    return _choose(tasks.list_tasks(context, person), request.query_params.get("task")) or ""
+
+
+def _names(known: list[Task]) -> list[tuple[str, str]]:
+    return [(task.name, task.slug) for task in known]
+
+
+def _choose(known: list[Task], slug: str | None) -> str | None:
+    """That one, else the first of a team's own, else the first example."""
+    if slug in {task.slug for task in known}:
+        return slug
+    own_first = sorted(known, key=lambda task: bool(task.origin))
+    return next((task.slug for task in own_first), None)
+
+
+# Common parts of all pages: events that call use cases, messages of refusals, and loading.
+#
+# A ``Panel`` lays out its components and wires its events in ``build``. A ``Tab`` is a panel with a
+# title; a ``Page`` lists its tabs, and shows each as ``load`` gives it.
+
+Event = Callable[..., Any]
+"""A Gradio event to listen to: ``button.click``, ``tab.select``, ``task.input``."""
+
+Update = dict[Any, Any]
+"""Components with their new values."""
+
+QUICK: dict[str, Any] = {"concurrency_limit": None, "api_visibility": "private", "show_progress": "hidden"}
+"""Settings for events that only read or write our own file, without progress display or error overlay."""
+
+MODEL: dict[str, Any] = {"concurrency_limit": 2, "concurrency_id": "model", "api_visibility": "private"}
+"""Settings for events that wait for a model."""
+
+
+KEEP_TASK = """(slug) => {
+  const address = new URL(location.href);
+  if (slug) address.searchParams.set('task', slug); else address.searchParams.delete('task');
+  history.replaceState(history.state, '', address);
+  return slug;
+}"""
+"""Writes the task chosen into the address."""
+
+SAME = "(same)"
+"""What the picker's ``input`` says where nobody chose another task."""
+
+IF_CHOSEN = f"(slug) => slug && slug !== window.coevalBefore ? slug : '{SAME}'"
+"""Gradio's dropdown tells of an input whenever the focus leaves it: only another task is a choice (see main.js)."""
+
+KEEP_TAB = """() => {{
+  if (!window.coevalStarted) return;
+  const address = new URL(location.href);
+  address.searchParams.set('tab', '{tab}');
+  history.replaceState(history.state, '', address);
+}}"""
+"""Writes the tab chosen into the address. The first tab opens by itself, before the address was read."""
+
+STARTED = "() => { window.coevalStarted = true; }"
+
+
+TOLD_SECONDS = 4.0
+
+
+def tell_done(text: str) -> None:
+    """Show a short notice of what was done; it may contain texts that people typed."""
+    gr.Info(html.escape(text), duration=TOLD_SECONDS, title="Done")
+
+
+@contextmanager
+def shown_refusals() -> Iterator[None]:
+    """Show our errors as messages of the page."""
+    try:
+        yield
+    except CoevalError as error:
+        raise shown(error) from error
+
+
+class Panel(ABC):
+    """A part of a page with its own events; ``task`` is the picker in the page's top bar."""
+
+    def __init__(self, context: Context, task: gr.Dropdown) -> None:
+        self.context, self.task = context, task
+        self.outputs: list[Any] = []
+        """The default outputs of its events."""
+        self.build()
+
+    @abstractmethod
+    def build(self) -> None:
+        """Lay out the components, and wire their events with ``on``."""
+
+    def on(
+        self,
+        event: Event,
+        handler: Callable[..., Any],
+        inputs: Sequence[Any] = (),
+        outputs: Any = None,
+        *,
+        quiet: bool = False,
+        **options: Any,
+    ) -> Any:
+        """Have an event call ``handler(person, slug, *values of inputs)``.
+
+        ``slug`` is the task shown, "" if there is none. ``options`` are Gradio's, over ``QUICK``. What the
+        handler raises as an error of ours is shown as a message; ``quiet`` is for a clock's ticks, which nobody
+        asked for: the page then stays as it is, and the next button says what is wrong. What Gradio gives for the
+        event is returned: ``.then`` can follow it.
+        """
+        filled = self.outputs if outputs is None else outputs
+        asking = self._asking_quietly(handler) if quiet else self._asking(handler)
+        return event(asking, [self.task, *inputs], filled, **{**QUICK, **options})
+
+    def on_task(self, event: Event, handler: Callable[[Person, str], Any], outputs: Any = None) -> None:
+        """Have the picker's ``input`` call ``handler(person, slug)`` where another task was chosen."""
+
+        def chosen(person: Person, slug: str) -> Any:
+            return gr.skip() if slug == SAME else handler(person, slug)
+
+        self.on(event, chosen, outputs=outputs, js=IF_CHOSEN)
+
+    def pick(self, person: Person, slug: str | None, request: gr.Request) -> str:
+        """Return the task that an event is about; before the picker is filled, the one that it will show."""
+        return first_task(self.context, person, request) if slug == UNFILLED else slug or ""
+
+    @contextmanager
+    def speaking(self, request: gr.Request, slug: str | None) -> Iterator[tuple[Person, str]]:
+        """Provide the person, the task and the language of an event."""
+        person = get_person(self.context, request)
+        picked = self.pick(person, slug, request)
+        with speaking(get_language(self.context, picked, person)):
+            yield person, picked
+
+    def _asking_quietly(self, handler: Callable[..., Any]) -> Callable[..., Any]:
+        def asking(request: gr.Request, slug: str | None, *values: Any) -> Any:
+            try:
+                with self.speaking(request, slug) as who:
+                    return handler(*who, *values)
+            except CoevalError:
+                return gr.skip()
+
+        return asking
+
+    def _asking(self, handler: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the handler for Gradio; a coroutine or generator keeps its kind."""
+
+        def asking(request: gr.Request, slug: str | None, *values: Any) -> Any:
+            with shown_refusals(), self.speaking(request, slug) as who, shown_refusals():
+                return handler(*who, *values)
+
+        async def asking_long(request: gr.Request, slug: str | None, *values: Any) -> Any:
+            with shown_refusals(), self.speaking(request, slug) as who, shown_refusals():
+                return await handler(*who, *values)
+
+        def asking_in_stages(request: gr.Request, slug: str | None, *values: Any) -> Iterator[Any]:
+            with shown_refusals(), self.speaking(request, slug) as who:
+                stages = handler(*who, *values)
+            while True:  # every stage runs in a context of its own
+                with shown_refusals(), self.speaking(request, slug), shown_refusals():
+                    try:
+                        stage = next(stages)
+                    except StopIteration:
+                        return
+                yield stage
+
+        if inspect.iscoroutinefunction(handler):
+            return asking_long
+        return asking_in_stages if inspect.isgeneratorfunction(handler) else asking
+
+
+class LoadedPanel(Panel):
+    """A box on a tab, which the tab loads when it is opened."""
+
+    @abstractmethod
+    def load(self, person: Person, slug: str) -> Update:
+        """Return the values of ``outputs`` for a task, or for no task if ``slug`` is ""."""
+
+
+class PageGroup(StrEnum):
+    """The groups of Set-up's side bar, in their order."""
+
+    STUDY = "Study"
+    PEOPLE = "People"
+    CROWD = "Crowd"
+    SERVER = "Server"
+
+
+class Tab(Panel):
+    """A tab of a page."""
+
+    title: ClassVar[str]
+    id: ClassVar[str]
+    """Its name in the page and in the address (``?tab=``)."""
+
+    group: ClassVar[PageGroup] = PageGroup.STUDY
+    """Where Set-up's side bar lists it."""
+
+    at_start: ClassVar[bool] = False
+    """True if the tab loads with the page, before anybody opens it."""
+
+    wanted_after: Sequence[Event] = ()
+    """Events after which other tabs may be wanted, or wanted no longer."""
+
+    @classmethod
+    def is_wanted(cls, context: Context, person: Person, slug: str) -> bool:
+        """Return whether the page lists the tab for this person and task."""
+        return True
+
+    @abstractmethod
+    def load(self, person: Person, slug: str) -> Any:
+        """Return the values of ``outputs`` for a task, or for no task if ``slug`` is ""."""
+
+    def load_on(self, opened: Event, *chosen: Event) -> None:
+        """Have the tab load when it is opened, and when another task is chosen."""
+        self.on(opened, self.load)
+        for event in chosen:
+            self.on_task(event, self.load)
+
+
+class StudyTab(Tab):
+    """A tab of the study app: a page opened before there was a task shows the first that there is now."""
+
+    def pick(self, person: Person, slug: str | None, request: gr.Request) -> str:
+        return super().pick(person, slug or UNFILLED, request)
+
+
+class Page:
+    """The top bar's task picker and the tabs of a page; task and tab stay in the address, so that a reload keeps them.
+
+    Built inside a Blocks: ``build_bar`` lays out the bar, with ``brand`` at its left and what ``corner`` gives for
+    (person, slug) at its right, then ``build_tabs`` the tabs. Where they are ``grouped``, a side bar lists them, and
+    each page has a heading of its own.
+    """
+
+    def __init__(self, context: Context, kinds: Sequence[type[Tab]], *, grouped: bool = False) -> None:
+        order = list(PageGroup)
+        self.context, self.grouped = context, grouped
+        self.kinds = sorted(kinds, key=lambda kind: order.index(kind.group)) if grouped else list(kinds)
+
+    def build_bar(self, brand: str, corner: Callable[[Person, str], Node]) -> gr.Dropdown:
+        """Build the bar; return its task picker."""
+        self.corner = corner
+        with gr.Row(elem_id="top-bar"):
+            View(el("strong" if self.grouped else "h1", brand), elem_id="brand")
+            self.task: gr.Dropdown = TaskPicker(
+                [("", UNFILLED)], value=UNFILLED, label="Task", show_label=False, container=False,
+                elem_id="task-picker", interactive=True,
+            )  # fmt: skip
+            self.me = View(elem_id="me")
+        return self.task
+
+    def build_tabs(self, demo: gr.Blocks, *changes: Event) -> None:
+        """The tabs: each loads when it is opened and on ``changes``, some also with the page."""
+        if self.grouped:
+            groups = ",".join(f"{kind.id}:{kind.group}" for kind in self.kinds)
+            View(el("div", data_groups=groups), elem_id="groups")
+        look: dict[str, Any] = (
+            {"elem_classes": "sidebar", "overflow_behavior": "wrap"} if self.grouped else {}
+        )
+        with gr.Tabs(elem_id="tabs", **look) as tabs:
+            built = [self._build_tab(kind) for kind in self.kinds]
+        doors = [door for _, door in built]
+        start = demo.load(self._on_load, outputs=[self.task, self.me, tabs, *doors], **QUICK)
+        start.then(None, js=STARTED)
+        for tab, door in built:
+            tab.load_on(door.select, *changes)
+            if tab.at_start:
+                tab.on(start.then, tab.load)
+            for event in tab.wanted_after:
+                event(self._on_wanted, self.task, doors, **QUICK)
+        self.task.change(self._on_task, self.task, self.me, js=KEEP_TASK, **QUICK)
+        if self.grouped:
+            self.task.change(self._on_wanted, self.task, doors, **QUICK)
+        self.task.focus(self._on_focus, None, self.task, **QUICK)
+
+    def _build_tab(self, kind: type[Tab]) -> tuple[Tab, gr.Tab]:
+        # a tab that says when it is wanted waits for the page's load
+        asks = self.grouped and _asks(kind)
+        with gr.Tab(kind.title, id=kind.id, visible=not asks) as door:
+            if self.grouped:
+                View(el("h1", kind.title), elem_classes="page-title")
+            tab = kind(self.context, self.task)
+        door.select(None, js=KEEP_TAB.format(tab=kind.id))
+        return tab, door
+
+    def _on_load(self, request: gr.Request) -> list[Any]:
+        with shown_refusals():
+            person = get_person(self.context, request)
+            slug = first_task(self.context, person, request)
+            wanted = self._list_wanted(person, slug)
+            self._tell_unknown(person, slug, request)
+            tab = request.query_params.get("tab")
+            if self.grouped and tab in {kind.id for kind in self.kinds}:
+                wanted.add(tab)  # a link leads to a page of Set-up even where its study is not there yet
+            if tab not in wanted:
+                tab = next(kind.id for kind in self.kinds if kind.id in wanted)
+            # the first tab is open already: to open it again would load it twice
+            opened = gr.Tabs(selected=tab) if tab != self.kinds[0].id else gr.skip()
+            with speaking(get_language(self.context, slug, person)):
+                picker = task_choices(self.context, person, slug)
+                return [picker, self.corner(person, slug), opened, *self._update_doors(wanted)]
+
+    def _tell_unknown(self, person: Person, slug: str, request: gr.Request) -> None:
+        """Say so where the address names a task that this person has none of."""
+        asked = request.query_params.get("task")
+        if asked and asked != slug:
+            with speaking(get_language(self.context, slug, person)):
+                told = tr(
+                    "There is no task “{task}” for you: it may be archived, or you may not work on it.",
+                    task=asked[:100],
+                )
+            gr.Warning(html.escape(told), duration=None, title="")
+
+    def _list_wanted(self, person: Person, slug: str) -> set[str]:
+        return {kind.id for kind in self.kinds if self._is_wanted(kind, person, slug)}
+
+    def _is_wanted(self, kind: type[Tab], person: Person, slug: str) -> bool:
+        try:
+            return kind.is_wanted(self.context, person, slug)
+        except (NotAllowedError, NotFoundError):  # of a crowd's task, or of one that others work on
+            return False
+
+    def _update_doors(self, wanted: set[str]) -> list[Any]:
+        """The tabs that are listed, with their titles where the language is not English, in which they were built."""
+        named = get_spoken().code != SOURCE
+        doors = []
+        for kind in self.kinds:
+            look: dict[str, Any] = {"label": tr(kind.title)} if named else {}
+            if _asks(kind):
+                look["visible"] = kind.id in wanted
+            doors.append(gr.Tab(**look) if look else gr.skip())
+        return doors
+
+    def _on_wanted(self, slug: str | None, request: gr.Request) -> list[Any]:
+        with shown_refusals():
+            person = get_person(self.context, request)
+            slug = slug if slug and slug != UNFILLED else ""
+            wanted = self._list_wanted(person, slug)
+            if tab := request.query_params.get("tab"):
+                wanted.add(tab)
+            with speaking(get_language(self.context, slug, person)):
+                return self._update_doors(wanted)
+
+    def _on_focus(self, request: gr.Request) -> gr.Dropdown:
+        with shown_refusals():
+            return newest_choices(self.context, get_person(self.context, request))
+
+    def _on_task(self, slug: str | None, request: gr.Request) -> Node:
+        with shown_refusals():
+            person = get_person(self.context, request)
+            with speaking(get_language(self.context, slug or "", person)):
+                return self.corner(person, slug or "")
+
+
+def _asks(kind: type[Tab]) -> bool:
+    """Whether a tab is not always listed."""
+    return kind.is_wanted.__func__ is not Tab.is_wanted.__func__  # type: ignore[attr-defined]
+
+
+def more_settings(elem_id: str, title: str = "More settings") -> gr.Accordion:
+    """Return the closed part of a page, for what few studies need."""
+    return gr.Accordion(title, open=False, elem_id=elem_id, elem_classes="more")
+
+
+def need_task(slug: str) -> str:
+    """Return the task's short name.
+
+    Raises:
+        InputError: there is no task to do anything with.
+    """
+    if not slug:
+        raise InputError("There is no task yet: describe one in Set-up, under Tasks, then try again.")
+    return slug
+
+
+EVERY_SECONDS = 15.0
+
+
+class Alert(Panel):
+    """A warning for owners; empty if there is none."""
+
+    def build(self) -> None:
+        self.told = View(elem_id="alert")
+        self.clock = gr.Timer(EVERY_SECONDS, active=False)
+        self.on(self.clock.tick, self.tell, outputs=self.told, quiet=True)
+
+    def load_on(self, event: Event) -> None:
+        """Have an event show it, and the clock run for owners."""
+        self.on(event, self.start, outputs=[self.told, self.clock], quiet=True)
+
+    def start(self, person: Person, slug: str) -> list[Any]:
+        owner = person.role is Role.OWNER
+        return [self.tell(person, slug) if owner else "", gr.Timer(active=owner)]
+
+    def tell(self, person: Person, slug: str) -> Node:
+        alert = get_alert(self.context, person)
+        return el("p.alert", alert, role="alert") if alert else ""

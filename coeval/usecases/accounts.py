@@ -1,0 +1,387 @@
+"""Proving who one is: passwords with invitations that work once, Hugging Face, and a crowd service's link.
+
+Passwords are kept as Argon2id hashes. A sign-in costs the same whether or not the name exists, and every try is
+counted before it is answered. What was tried often has to wait before each further try, and is never refused for
+that: else anybody could lock out whom they like, or everybody behind one address.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import unicodedata
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import cache
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from coeval.clock import time_from_now
+from coeval.domain import Account, Invitation, Person, Role
+from coeval.errors import InputError, NotAllowedError, NotFoundError
+from coeval.language import tr
+from coeval.rules.names import compose
+from coeval.settings import Settings, SignIn
+from coeval.store import Database
+from coeval.store.queries import jobs, people
+from coeval.usecases.access import OWNERS, Context, use_case
+from coeval.usecases.sessions import (
+    LINK_KINDS,
+    MAX_NAME,
+    check_name,
+    hash_token,
+    open_session,
+    require_person,
+)
+
+INVITATION_DAYS = 7
+MIN_PASSWORD, MAX_PASSWORD = 10, 200
+WINDOW = timedelta(minutes=15)
+FREE_TRIES = {"pair": 5, "address": 40, "name": 100, "browser": 5}
+"""Refused tries in a window before the next has to wait: by one address for one name, by one address, for one name;
+by one browser that has signed in to the account before, whose tries count by themselves."""
+
+LONGEST_PAUSE = {"pair": 16.0, "address": 2.0, "name": 2.0, "browser": 16.0}
+"""Seconds; a pause begins with one and doubles. Tries of one name from one address wait for each other besides."""
+
+ARRIVALS = 120
+"""New people by links from one address in a window; a university is one address."""
+
+HASHER = PasswordHasher(parallelism=1)
+"""64 MiB and three passes, on one processor: the others go on serving."""
+
+
+@cache
+def _nobodys_secret() -> str:
+    """Return a hash to compare passwords with if the name does not exist, so that the answer takes as long."""
+    return HASHER.hash(secrets.token_hex(16))
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A person's identity at Hugging Face; ``subject`` is permanent, ``name`` can change."""
+
+    subject: str
+    name: str
+
+
+@use_case(OWNERS)
+def invite(context: Context, person: Person, role: Role, *, name: str = "") -> str:
+    """Create the token of a link that works once: for a new account, or a new password of an existing person.
+
+    Raises:
+        NotFoundError: nobody is called ``name``.
+        InputError: that person signs in by a crowd service or by Hugging Face.
+    """
+    token = secrets.token_urlsafe(32)
+    with context.store.write() as db:
+        known = require_person(db, name) if name.strip() else None
+        account = people.get_account_of(db, known.id) if known else None
+        if account and account.kind != "password":
+            raise InputError(f"{name} signs in by {account.kind} and needs no password here.")
+        invitation = Invitation(known.role if known else role, person.name, known, person.id or None)
+        expires = time_from_now(timedelta(days=INVITATION_DAYS))
+        people.add_invitation(db, hash_token(token), invitation, expires)
+    return token
+
+
+@use_case(OWNERS)
+def list_invitations(context: Context, person: Person) -> list[Invitation]:
+    """List the links that still work."""
+    with context.store.read() as db:
+        return people.list_invitations(db)
+
+
+@use_case(OWNERS)
+def revoke_invitation(context: Context, person: Person, key: str) -> list[Invitation]:
+    """Revoke a link, and return the remaining ones.
+
+    Raises:
+        NotFoundError: no open link has this key.
+    """
+    with context.store.write() as db:
+        if not people.revoke_invitation(db, key.strip().lower()):
+            raise NotFoundError(
+                f"There is no open link “{key.strip()[:20]}”: copy its key from the list of links."
+            )
+        return people.list_invitations(db)
+
+
+def get_invitation(context: Context, token: str) -> Invitation:
+    """Return the account or password that an invitation is for.
+
+    Raises:
+        NotAllowedError: it was used, has run out, or never was.
+    """
+    with context.store.read() as db:
+        return _require_invitation(db, token)
+
+
+def _require_invitation(db: Database, token: str) -> Invitation:
+    invitation = people.get_invitation(db, hash_token(token))
+    if invitation is None:
+        raise NotAllowedError(tr("This invitation was used or has expired: ask for a new one."))
+    return invitation
+
+
+def accept_invitation(
+    context: Context, token: str, name: str, password: str, *, old_token: str | None = None
+) -> tuple[Person, str]:
+    """Create the account of an invitation and sign in; return the person and the session's token.
+
+    Raises:
+        NotAllowedError: the invitation was used or has run out.
+        InputError: the name is taken or cannot be used, or the password is too short.
+    """
+    invitation = get_invitation(context, token)
+    name = invitation.person.name if invitation.person else check_name(name)
+    secret = hash_password(password, name)
+    with context.store.write() as db:
+        invitation = _require_invitation(db, token)
+        person = _ensure_account(db, invitation, name, secret)
+        people.use_invitation(db, hash_token(token), person.id)
+        return person, open_session(db, person, old_token)
+
+
+def _ensure_account(db: Database, invitation: Invitation, name: str, secret: str) -> Person:
+    known = invitation.person
+    if known is None and people.get_person(db, name):
+        raise InputError(tr("The name “{name}” is taken: choose another.", name=name))
+    person = known or people.ensure_person(db, name, invitation.role)
+    if people.get_account_of(db, person.id):
+        people.set_secret(db, person.id, secret)
+        people.revoke_all_sessions(db, person.id)
+    else:
+        people.add_account(db, Account(person, "password", person.name, secret))
+    return person
+
+
+def hash_password(password: str, name: str) -> str:
+    """Return the Argon2id hash of a password.
+
+    Raises:
+        InputError: it has too few or too many characters, or is the name.
+    """
+    password = _normal(password)
+    if len(password) < MIN_PASSWORD or password.casefold() == name.casefold():
+        raise InputError(
+            tr(
+                "The password is too easy to guess: use at least {n} characters.",
+                n=MIN_PASSWORD,
+            )
+        )
+    if len(password) > MAX_PASSWORD:
+        raise InputError(tr("The password has over {n} characters: shorten it.", n=MAX_PASSWORD))
+    return HASHER.hash(password)
+
+
+def _normal(password: str) -> str:
+    """Return the same letters from every keyboard (RFC 8265 asks for NFC; NFKC also folds widths)."""
+    return unicodedata.normalize("NFKC", password)
+
+
+def sign_in_with_password(
+    context: Context,
+    name: str,
+    password: str,
+    address: str,
+    *,
+    waited: float = 0.0,
+    old_token: str | None = None,
+    browser: str = "",
+) -> tuple[Person, str]:
+    """Sign in to an account; ``address`` is the request's origin, ``waited`` the seconds that it has waited.
+
+    ``browser`` is the mark of a browser that ``is_known_browser`` knows: tries of others do not slow it down.
+
+    Raises:
+        NotAllowedError: the name or the password is wrong (never which), or the try has not waited its pause.
+    """
+    if context.settings.sign_in is not SignIn.ACCOUNTS:
+        raise NotAllowedError(tr("This server does not use passwords: use the sign-in page."))
+    tries = _count_try(context, build_keys(name, address, browser), waited)
+    with context.store.read() as db:
+        account = _find_account(db, " ".join(compose(name).split()))
+    if not _is_right(account, password):
+        pause = get_pause(context, name, address, browser)
+        wrong = tr("The name or the password is wrong.")
+        often = tr("Too many tries: the next answer takes {seconds} s.", seconds=f"{pause:.0f}")
+        raise NotAllowedError(f"{wrong} {often}" if pause else wrong)
+    assert account is not None
+    rehashed = HASHER.hash(_normal(password)) if HASHER.check_needs_rehash(account.secret) else ""
+    with context.store.write() as db:
+        people.remove_sign_in_tries(db, tries)
+        if rehashed:
+            people.set_secret(db, account.person.id, rehashed)
+        return account.person, open_session(db, account.person, old_token)
+
+
+def _find_account(db: Database, name: str) -> Account | None:
+    account = people.get_account(db, "password", name)
+    if account is None and (person := people.get_person(db, name)):
+        # an earlier version kept the name in another of Unicode's forms
+        account = people.get_account_of(db, person.id)
+    return account if account and account.kind == "password" else None
+
+
+def _is_right(account: Account | None, password: str) -> bool:
+    nobodys = _nobodys_secret()  # made before it is known whether it is needed: the first time takes longer
+    secret = account.secret if account else nobodys
+    try:
+        HASHER.verify(secret, _normal(password[: MAX_PASSWORD + 1]))
+    except (VerificationError, InvalidHashError):
+        return False
+    return account is not None
+
+
+def fold_name(name: str) -> str:
+    """Return the form of a name under which tries are counted."""
+    return " ".join(compose(name).split()).casefold()[:MAX_NAME]
+
+
+def get_pause(context: Context, name: str, address: str, browser: str = "") -> float:
+    """Return the seconds that a try must wait, for a name from an address or by a known browser."""
+    with context.store.read() as db:
+        return _pause(db, build_keys(name, address, browser))
+
+
+def mark_browser(context: Context, person: Person) -> str:
+    """Return a cookie that a browser keeps for years, to be recognised as one of this person's.
+
+    It opens nothing. It only says whose tries a try may be counted with, and ends with the password.
+    """
+    with context.store.read() as db:
+        account = people.get_account_of(db, person.id)
+    nonce = secrets.token_hex(8)
+    return f"{nonce}.{_sign_browser(account, nonce)}" if account else ""
+
+
+def is_known_browser(context: Context, name: str, mark: str) -> bool:
+    """Return whether this browser was used to sign in to this account with its present password."""
+    nonce, _, signed = mark.partition(".")
+    with context.store.read() as db:
+        account = people.get_account(db, "password", " ".join(name.split()))
+    return bool(account and nonce and hmac.compare_digest(signed, _sign_browser(account, nonce)))
+
+
+def _sign_browser(account: Account, nonce: str) -> str:
+    return hmac.new(account.secret.encode(), f"browser {nonce}".encode(), "sha256").hexdigest()
+
+
+def _pause(db: Database, keys: dict[str, str]) -> float:
+    since = time_from_now(-WINDOW)
+    over = {kind: people.count_sign_in_tries(db, key, since) - FREE_TRIES[kind] for kind, key in keys.items()}
+    return max(min(2.0 ** min(n, 10), LONGEST_PAUSE[kind]) if n >= 0 else 0.0 for kind, n in over.items())
+
+
+def build_keys(name: str, address: str, browser: str = "") -> dict[str, str]:
+    """Return the keys under which a try is counted: hashes, so that the file does not name strangers."""
+    who = fold_name(name)
+    texts = {"pair": f"{who}\n{address}", "address": address, "name": who}
+    if browser:
+        texts = {"browser": browser}
+    return {kind: hashlib.sha256(f"{kind}\n{text}".encode()).hexdigest() for kind, text in texts.items()}
+
+
+def _count_try(context: Context, keys: dict[str, str], waited: float) -> list[int]:
+    """Count this try before it is answered, so that many at once cannot slip through together."""
+    with context.store.write() as db:
+        people.prune_sign_in_tries(db, time_from_now(-WINDOW))
+        # a name and an address are others' too, who may have made the pause longer meanwhile
+        own = "browser" if "browser" in keys else "pair"
+        pause = _pause(db, {own: keys[own]})
+        if waited < pause:
+            raise NotAllowedError(
+                tr("Too many tries: wait {seconds} s, then try again.", seconds=f"{pause:.0f}")
+            )
+        return [people.add_sign_in_try(db, key) for key in keys.values()]
+
+
+def count_arrival(db: Database, address: str) -> None:
+    """Count a new person who arrived by a link.
+
+    Raises:
+        NotAllowedError: this address brought too many of late.
+    """
+    key = hashlib.sha256(f"arrival\n{address}".encode()).hexdigest()
+    if people.count_sign_in_tries(db, key, time_from_now(-WINDOW)) >= ARRIVALS:
+        raise NotAllowedError(tr("Too many people came from your network just now: try again in 15 minutes."))
+    people.add_sign_in_try(db, key)
+
+
+def sign_in_by_huggingface(
+    context: Context, profile: Profile, *, old_token: str | None = None
+) -> tuple[Person, str]:
+    """Sign in a person by Hugging Face. Strangers are guests until an owner gives them a role.
+
+    The owner that the settings name is one from the first sign-in on; that account is remembered by its lasting id,
+    so that nobody becomes owner by taking the name later.
+    """
+    if context.settings.sign_in is not SignIn.HUGGINGFACE:
+        raise NotAllowedError(tr("This server does not use Hugging Face to sign in: use the sign-in page."))
+    owner = context.settings.owner.casefold()
+    owns = bool(owner) and profile.name.casefold() == owner
+    with context.store.write() as db:
+        account = people.get_account(db, "huggingface", profile.subject)
+        person = (
+            account.person if account else _add_stranger(db, "huggingface", profile.subject, profile.name)
+        )
+        owns = owns and people.ensure_named_owner(db, owner, profile.subject)
+        if owns and person.role is not Role.OWNER:
+            people.set_role(db, person.id, Role.OWNER)
+            people.set_guest(db, person.id, False)
+            person = Person(person.name, Role.OWNER, person.id)
+        return person, open_session(db, person, old_token)
+
+
+def ensure_linked(db: Database, service: str, subject: str) -> Person:
+    """Return the person that a crowd service's link names, created with a pseudonym at the first arrival."""
+    assert service in LINK_KINDS
+    account = people.get_account(db, service, subject)
+    if account:
+        return account.person
+    return _add_stranger(db, service, subject, f"worker-{secrets.token_hex(4)}")
+
+
+def _add_stranger(db: Database, kind: str, subject: str, name: str) -> Person:
+    """Return a guest under a new name, so that a stranger never takes over another person's work."""
+    preferred = free = check_name(name[: MAX_NAME - 8])
+    number = 1
+    while people.get_person(db, free):
+        number += 1
+        free = f"{preferred} ({number})"
+    person = people.ensure_person(db, free, Role.ANNOTATOR)
+    people.add_account(db, Account(person, kind, subject, guest=True))
+    return person
+
+
+def build_link(settings: Settings, token: str) -> str:
+    """Return the address at which an invitation is accepted."""
+    return f"{settings.address}/invite/{token}"
+
+
+SERVING = "serving "
+
+
+def note_address(context: Context) -> None:
+    """Record the address of this server for commands that create links."""
+    with context.store.write() as db:
+        jobs.release_named_leases(db, SERVING)
+        jobs.take_lease(db, SERVING + context.settings.address, secrets.token_hex(8), None)
+
+
+def find_settings(context: Context) -> tuple[Settings, bool]:
+    """Return the settings with this file's server address, and whether a server has recorded one.
+
+    A server may listen on another port than a command's environment says.
+    """
+    settings = context.settings
+    if settings.public_url:
+        return settings, True
+    with context.store.read() as db:
+        noted = jobs.list_named_leases(db, SERVING)
+    return (
+        (replace(settings, public_url=noted[-1].removeprefix(SERVING)), True) if noted else (settings, False)
+    )

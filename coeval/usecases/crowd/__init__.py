@@ -1,0 +1,1 @@
+"""The crowd study: plans, entry, exams, assignment and completion."""

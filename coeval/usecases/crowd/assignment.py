@@ -1,0 +1,252 @@
+"""Giving out a crowd study's work: places, batches, quotas, time-outs, and arms that balance.
+
+Who asks for work is served inside one ``BEGIN IMMEDIATE`` transaction: what has timed out is taken back, free
+places are counted, and the person's new ones are taken. However many ask at once, they are served one by one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+
+from coeval.clock import time_from_now
+from coeval.domain import Arm, Person, Plan, Proof, Standing, StudyState, Task
+from coeval.errors import NotAllowedError
+from coeval.extending import find_order
+from coeval.language import tr
+from coeval.rules.arms import Design, draw_order
+from coeval.store import Database
+from coeval.store.queries import answer_keys, assignments, enrolments, reservations, tasks
+from coeval.store.queries import crowd_studies as stored_plans
+from coeval.usecases.access import Context
+from coeval.usecases.crowd.exams import begin_try, grade_checks
+
+WORKING = (Standing.ADMITTED, Standing.FINISHED)
+
+
+def ensure_work(context: Context, person: Person, task: Task) -> bool:
+    """Give the person their next batch if the task has a crowd plan; return whether it has one.
+
+    Raises:
+        NotAllowedError: the person is not admitted to the study, or it is closed.
+    """
+    with context.store.read() as db:
+        plan = stored_plans.get_plan(db, task.id)
+        study = answer_keys.find_study_of_exam(db, person.id, task.id) if plan is None else None
+    if study is not None:
+        _ensure_items(context, person, study)
+    if plan is None:
+        return study is not None
+    with context.store.read() as db:
+        _check_admitted(db, plan, person, task)
+        if reservations.is_holding(db, person.id, task.id):
+            return True
+    with context.store.write() as db:
+        give_work(db, plan, person, task)
+    with context.store.read() as db:
+        _check_admitted(db, plan, person, task)
+    return True
+
+
+def _ensure_items(context: Context, person: Person, study: int) -> None:
+    """Give a person the items of their exam, unless they have them."""
+    with context.store.read() as db:
+        attempt = answer_keys.count_attempts(db, study, person.id) + 1
+        if answer_keys.list_items(db, study, person.id, attempt):
+            return
+    with context.store.write() as db:
+        plan, task = stored_plans.get_plan(db, study), tasks.get_task_by_id(db, study)
+        if plan is not None and task is not None and plan.exam is not None:
+            begin_try(db, plan, person, task)
+
+
+def give_work(db: Database, plan: Plan, person: Person, task: Task) -> int:
+    """Take back timed-out work, then give the person a batch unless they hold one; return its size."""
+    reservations.renew(db, person.id, task.id, _until(plan))
+    _take_back_due(db, plan, task)
+    if not grade_checks(db, plan, person, task) or reservations.has_open_work(db, person.id, task.id):
+        return 0
+    standing = enrolments.get_enrolment(db, task.id, person.id)
+    if standing is None or standing.state is not Standing.ADMITTED:
+        return 0  # people who finished have their code: later free places belong to others
+    seed, runs = tasks.get_seed(db, task.id), plan.state is StudyState.RUNNING
+    room = reservations.count_room(db, person.id, task.id, plan.quota)
+    # a separate hash for each draw, so that draws are independent
+    checks = draw_order(f"{seed}:check", person.id, reservations.list_new_checks(db, person.id, task.id))[:1]
+    if _may_be_invented(db, plan, person):
+        room, checks = min(room, 1), []
+    batch = _pick(db, plan, person, task, room - len(checks)) if runs else []
+    # a check in a short batch would be found by guessing; a batch takes a quota less the check at most
+    if checks and runs and len(batch) < max(1, min(plan.batch, plan.quota - 1)):
+        batch, checks = _pick(db, plan, person, task, room), []
+    if not batch:
+        if runs or room <= 0 or plan.reason:
+            _finish(db, person, task)
+        return 0
+    reservations.add_reservations(db, person.id, task.id, batch, "work", _until(plan))
+    reservations.add_reservations(db, person.id, task.id, checks, "check", _until(plan))
+    assignments.add_assignments(
+        db, person.id, task.id, draw_order(f"{seed}:place", person.id, [*batch, *checks])
+    )
+    return len(batch)
+
+
+def _may_be_invented(db: Database, plan: Plan, person: Person) -> bool:
+    """Return whether somebody came by an unproved link and has saved nothing: they get one instance."""
+    return (
+        bool(plan.terms.service)
+        and plan.terms.proof != Proof.TOKEN
+        and not reservations.has_saved(db, person.id)
+    )
+
+
+def _until(plan: Plan) -> str:
+    return time_from_now(timedelta(minutes=plan.reserve_minutes))
+
+
+def _take_back_due(db: Database, plan: Plan, task: Task) -> None:
+    """End abandoned work. People who saved something recently are at work and keep theirs."""
+    reservations.note_finished(db, task.id)
+    at_work = time_from_now(-timedelta(minutes=plan.reserve_minutes))
+    for annotator, last_save in reservations.list_due(db, task.id).items():
+        if last_save > at_work:
+            reservations.renew(db, annotator, task.id, _until(plan))
+        else:
+            reservations.take_back(db, annotator, task.id, reservations.TIMED_OUT)
+
+
+def _pick(db: Database, plan: Plan, person: Person, task: Task, room: int) -> list[int]:
+    """Return the ids of the next instances: those with the fewest people first, ties in the person's own order.
+
+    An extension may have an order of its own for everybody.
+    """
+    if room <= 0:
+        return []
+    free = reservations.list_free(db, person.id, task.id, plan.per_instance)
+    drawn = find_order(db, task.id, (instance for _, instance in free))
+    if drawn is not None:
+        return drawn[: min(plan.batch, room)]
+    order = draw_order(tasks.get_seed(db, task.id), person.id, (instance for _, instance in free))
+    rank = {instance: n for n, instance in enumerate(order)}
+    ranked = sorted(free, key=lambda pair: (pair[0], rank[pair[1]]))
+    return [instance for _, instance in ranked[: min(plan.batch, room)]]
+
+
+def _finish(db: Database, person: Person, task: Task) -> None:
+    """Note the end of a person's work, once they did any."""
+    done = reservations.count_work(db, person.id, task.id).get(reservations.FINISHED, 0)
+    if done:
+        enrolments.record_step(db, task.id, person.id, Standing.FINISHED, person.name, f"{done} instances")
+
+
+def _check_admitted(db: Database, plan: Plan, person: Person, task: Task) -> None:
+    standing = enrolments.get_enrolment(db, task.id, person.id)
+    state = standing.state if standing else None
+    if state is Standing.WARNED:
+        raise NotAllowedError(
+            tr("You missed an attention check: open the study's page, read the note, and go on.")
+        )
+    if state not in WORKING:
+        raise NotAllowedError(
+            tr(
+                "“{name}” assigns its work on the study's page, s/{slug}: start there.",
+                name=task.name,
+                slug=task.slug,
+            )
+        )
+    _check_open(plan, task)
+
+
+def check_saving(db: Database, person: Person, task: Task, instance: int) -> None:
+    """Refuse a save to a closed study, by a person without permission, or of work that was reassigned.
+
+    Raises:
+        NotAllowedError: so it is.
+    """
+    plan = stored_plans.get_plan(db, task.id)
+    if plan is None:
+        return
+    _check_admitted(db, plan, person, task)
+    if reservations.get_outcome(db, person.id, instance) == reservations.TIMED_OUT:
+        raise NotAllowedError(
+            tr(
+                "Your {minutes} minutes for this instance ran out, and it went to somebody else. "
+                "Everything you confirmed is saved; you can still copy the text on this page. Press "
+                "“Continue” for the next instance.",
+                minutes=plan.reserve_minutes,
+            )
+        )
+
+
+def note_saved(db: Database, person: Person, task: Task) -> None:
+    """Record what a save has finished. A study with enough work then pauses by itself."""
+    plan = stored_plans.get_plan(db, task.id)
+    if plan is None or not reservations.note_finished(db, task.id, annotator=person.id):
+        return
+    if plan.state is StudyState.RUNNING and reservations.is_full(db, task.id, plan.per_instance):
+        stored_plans.set_plan(db, task.id, replace(plan, state=StudyState.PAUSED, reason="full"))
+
+
+def _check_open(plan: Plan, task: Task) -> None:
+    if plan.state is StudyState.CLOSED:
+        raise NotAllowedError(
+            tr("“{name}” is closed and accepts no more work. Your saved work is kept.", name=task.name)
+        )
+
+
+def draw_balanced_arm(db: Database, task: Task, person: Person, instance: int, design: Design) -> Arm | None:
+    """Return the arm that the study and this person are furthest behind with; None outside a plan.
+
+    After any number of draws no arm is more than about one from its share, for the person and the whole study
+    together; without the study, what is rounded for a person would add up. Who comes second to an instance that one
+    person sees without a draft is likely to as well: agreement needs two. Ties go by the hash that draws everywhere
+    else, so that nobody can foresee them. Attention checks take part like work, or their arms would tell them.
+    """
+    keys = answer_keys.list_keys_of(db, instance)
+    plan = stored_plans.get_plan(db, task.id)
+    if plan is None:
+        # an exam needs the actions on the draft
+        return Arm.ASSISTED if keys else None
+    shares = design.arm_shares
+    counts = [reservations.count_arms(db, person.id, task.id), reservations.count_all_arms(db, task.id)]
+    here = reservations.list_arms(db, instance, task.id)
+    if keys:
+        # everybody gets checks, few get the same work: a check counts as one instance after another of as many people
+        here = here[len(here) - len(here) % plan.per_instance :]
+    behind = {
+        arm: sum(_behind(arm, share, counted) for counted in counts)
+        + _weigh_partner(arm, share, Counter(here))
+        for arm, share in shares.items()
+        if share > 1e-9
+    }
+    most = max(behind.values())
+    tied = [arm for arm in shares if arm in behind and behind[arm] > most - 1e-9]
+    return tied[draw_order(f"{tasks.get_seed(db, task.id)}:arm:{instance}", person.id, range(len(tied)))[0]]
+
+
+def _behind(arm: Arm, share: float, counts: Mapping[Arm, int]) -> float:
+    """Return the number of draws that an arm is behind its share after one more draw."""
+    return share * (sum(counts.values()) + 1) - counts.get(arm, 0)
+
+
+PARTNER = 2.0
+"""The weight of an instance's own arms beside those of the person and the study."""
+
+
+def _weigh_partner(arm: Arm, share: float, here: Mapping[Arm, int]) -> float:
+    """Return the weight of an arm without a draft that one person has alone, against a too frequent arm."""
+    if arm is not Arm.ASSISTED and here.get(arm, 0) % 2:
+        return PARTNER
+    return PARTNER * min(0.0, _behind(arm, share, here))
+
+
+def get_guidelines(db: Database, person: Person, task: Task) -> str:
+    """Return the guidelines of the study that a person works at, or whose exam they take; else the task's own."""
+    plan = stored_plans.get_plan(db, task.id)
+    if plan is None:
+        study = answer_keys.find_study_of_exam(db, person.id, task.id)
+        plan = stored_plans.get_plan(db, study) if study is not None else None
+    pages = plan.terms.guidelines.split("\n---\n") if plan else []
+    return "\n\n".join(page.strip() for page in pages if page.strip()) or task.guidelines

@@ -1,0 +1,261 @@
+"""Write and grade exams, and grade attention checks."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+
+from coeval.domain import (
+    MAX_REMARK,
+    Action,
+    AnswerKey,
+    Arm,
+    Attempt,
+    CriteriaSet,
+    Draft,
+    Graded,
+    Person,
+    Plan,
+    Standing,
+    Submission,
+    Task,
+)
+from coeval.errors import InputError, NotFoundError
+from coeval.language import tr
+from coeval.rules.arms import draw_order
+from coeval.store import Database
+from coeval.store.queries import (
+    answer_keys,
+    assignments,
+    criteria,
+    drafts,
+    enrolments,
+    reservations,
+    submissions,
+    tasks,
+)
+from coeval.usecases.access import OWNERS, Context, require_task, use_case
+
+# Answers held against their keys: attention checks and the items of an exam.
+
+CHANGED = (Action.DELETE, Action.REVISE)
+
+
+def find_missed(key: AnswerKey, saved: Submission, draft: Draft | None) -> tuple[int, ...]:
+    """Return the positions of drafted lines that should have been deleted or revised."""
+    done = {row.draft_row: row.action for row in saved.rows}
+    lines = {position: row.id for position, row in enumerate(draft.rows if draft else (), 1)}
+    return tuple(position for position in key.must if done.get(lines.get(position)) not in CHANGED)
+
+
+def is_right(key: AnswerKey, saved: Submission | None, draft: Draft | None) -> bool:
+    """Return whether a saved evaluation meets its key; one that is missing does not."""
+    if saved is None or (key.accepted and saved.score not in key.accepted):
+        return False
+    # without the lines of the draft before them, nobody can delete these
+    return saved.arm in (Arm.BLIND, Arm.EVIDENCE, Arm.REASONS) or not find_missed(key, saved, draft)
+
+
+def get_answer(db: Database, person: int, key: AnswerKey) -> tuple[Submission | None, Draft | None]:
+    """Return a person's latest answer for a key, with the draft that they saw."""
+    return _with_draft(db, submissions.get_submission(db, person, key.instance, key.criterion))
+
+
+def get_first_answer(db: Database, person: int, key: AnswerKey) -> tuple[Submission | None, Draft | None]:
+    """Return a person's first answer for a key, because a later correction does not pass a check."""
+    return _with_draft(db, submissions.get_first_submission(db, person, key.instance, key.criterion))
+
+
+def _with_draft(db: Database, saved: Submission | None) -> tuple[Submission | None, Draft | None]:
+    draft = drafts.get_draft(db, saved.draft) if saved and saved.draft else None
+    return saved, draft
+
+
+def grade_checks(db: Database, plan: Plan, person: Person, task: Task) -> bool:
+    """Grade the attention checks a person has finished; whether they may go on.
+
+    A check is graded once, by its first finished answer. So many failures bring a warning, to be read
+    before going on, and so many end the work.
+    """
+    fresh = [
+        instance
+        for instance in reservations.list_ungraded_checks(db, person.id, task.id)
+        if not _grade_check(db, person, instance)
+    ]
+    _, failed = reservations.count_checks(db, person.id, task.id)
+    standing = enrolments.get_enrolment(db, task.id, person.id)
+    if not fresh or standing is None or standing.state not in (Standing.ADMITTED, Standing.FINISHED):
+        return True
+    note = f"{failed} attention checks failed"
+    if failed >= plan.terms.block_after:
+        enrolments.record_step(db, task.id, person.id, Standing.BLOCKED, "attention checks", note)
+        reservations.take_back(db, person.id, task.id, reservations.REJECTED)
+        reservations.reject_finished(db, person.id, task.id)
+        return False
+    if failed >= plan.terms.warn_after:
+        enrolments.record_step(db, task.id, person.id, Standing.WARNED, "attention checks", note)
+        return False
+    return True
+
+
+def _grade_check(db: Database, person: Person, instance: int) -> bool:
+    passed = all(
+        is_right(key, *get_first_answer(db, person.id, key)) for key in answer_keys.list_keys_of(db, instance)
+    )
+    reservations.grade_check(db, person.id, instance, passed)
+    return passed
+
+
+# Exams: the keys an owner writes, and the grading of an attempt.
+
+COLUMNS = ("instance", "criterion", "accepted", "must", "explanation")
+
+
+def begin_try(db: Database, plan: Plan, person: Person, task: Task) -> None:
+    """Draw the items of a person's next try, least-seen items first, and queue them."""
+    assert plan.exam is not None
+    attempt = answer_keys.count_attempts(db, task.id, person.id) + 1
+    items = answer_keys.list_items(db, task.id, person.id, attempt)
+    seed, current = tasks.get_seed(db, plan.exam), criteria.get_criteria_set(db, plan.exam)
+    if not items:
+        pool = {key.instance for key in answer_keys.list_keys(db, plan.exam)}
+        seen = answer_keys.count_seen(db, person.id)
+        drawn = sorted(draw_order(seed, person.id, pool), key=lambda instance: seen.get(instance, 0))
+        items = drawn[: plan.terms.exam_items or None]
+        answer_keys.record_items(db, task.id, person.id, attempt, items)
+    assignments.replace_assignments(db, person.id, plan.exam, draw_order(seed, person.id, items))
+    if current:
+        ids = [criterion.id for criterion in current.criteria]
+        assignments.refresh_states(db, plan.exam, ids, annotator=person.id)
+
+
+def count_confirmed(db: Database, plan: Plan, person: Person, task: Task) -> tuple[int, int]:
+    """Return the number of confirmed items of the current try, and of all its items."""
+    known = _list_keys(db, plan, person, task)
+    return sum(get_answer(db, person.id, key)[0] is not None for key in known), len(known)
+
+
+def _list_keys(db: Database, plan: Plan, person: Person, task: Task) -> list[AnswerKey]:
+    """Return the keys of the try under way."""
+    known = answer_keys.list_keys(db, plan.exam) if plan.exam else []
+    attempt = answer_keys.count_attempts(db, task.id, person.id) + 1
+    items = set(answer_keys.list_items(db, task.id, person.id, attempt))
+    return [key for key in known if key.instance in items] if items else known
+
+
+def grade_exam(db: Database, task: Task, plan: Plan, person: Person) -> Attempt:
+    """Return a person's current exam answers, compared with the current keys.
+
+    Raises:
+        InputError: an item is not answered yet.
+        NotFoundError: the exam has no keys.
+    """
+    known = _list_keys(db, plan, person, task)
+    if not known:
+        raise NotFoundError(tr("The exam has no answer keys yet: tell the study's owner."))
+    detail = tuple(_grade_key(db, person, key) for key in known)
+    open_items = sum(graded.given is None for graded in detail)
+    if open_items:
+        raise InputError(
+            tr(
+                "{n} of {total} items are not confirmed yet: finish them first.",
+                n=open_items,
+                total=len(detail),
+            )
+        )
+    right = sum(graded.right for graded in detail)
+    passed = right >= math.ceil(plan.terms.pass_share * len(detail) - 1e-9)
+    number = answer_keys.count_attempts(db, task.id, person.id) + 1
+    return Attempt(person.id, number, right, len(detail), passed, detail)
+
+
+def _grade_key(db: Database, person: Person, key: AnswerKey) -> Graded:
+    saved, draft = get_answer(db, person.id, key)
+    instance = tasks.get_instance(db, key.instance)
+    criterion = answer_keys.get_criterion(db, key.criterion)
+    assert instance is not None and criterion is not None
+    return Graded(
+        instance=instance.external_id,
+        criterion=criterion.text,
+        right=is_right(key, saved, draft),
+        given=saved.score if saved else None,
+        accepted=key.accepted,
+        missed=find_missed(key, saved, draft) if saved else (),
+        explanation=key.explanation,
+    )
+
+
+@use_case(OWNERS)
+def set_keys(context: Context, person: Person, slug: str, text: str) -> int:
+    """Replace a task's answer keys from CSV and return their number.
+
+    Columns: instance, criterion (its number from 1, or its text), accepted (scores, parted by spaces), must
+    (numbers of drafted lines to delete or revise), explanation. Of an exam's task they are the exam's key, of
+    any other attention checks.
+
+    Raises:
+        InputError: a line cannot be used; it says which and why. Nothing was written.
+    """
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        current = criteria.get_criteria_set(db, task.id)
+        if current is None:
+            raise InputError(f"“{task.name}” has no criteria yet: establish them before writing keys.")
+        rows = _read(text)
+        known = tasks.get_instances_by_external_id(db, task.id, {row["instance"] for _, row in rows})
+        keys = []
+        for line, row in rows:
+            if row["instance"] not in known:
+                raise InputError(f"Line {line}: the task has no instance “{row['instance'][:80]}”.")
+            keys.append(_key(line, row, known[row["instance"]].id, current))
+        _refuse_twice(keys)
+        answer_keys.set_keys(db, task.id, keys)
+    return len(keys)
+
+
+def _read(text: str) -> list[tuple[int, dict[str, str]]]:
+    reader = csv.DictReader(io.StringIO(text.strip()))
+    missing = [name for name in COLUMNS[:3] if name not in (reader.fieldnames or ())]
+    if text.strip() and missing:
+        raise InputError(f"The keys lack the column {', '.join(missing)}: the first line names the columns.")
+    read = []
+    try:
+        for row in reader:
+            if None in row:
+                raise InputError(
+                    f"Line {reader.line_num} has more cells than the first line: put a text that holds a comma in"
+                    ' quotes ("…").'
+                )
+            read.append((reader.line_num, {name: (row.get(name) or "").strip() for name in COLUMNS}))
+    except csv.Error as error:
+        raise InputError(f"The keys are not CSV: {error}.") from error
+    return read
+
+
+def _key(line: int, row: dict[str, str], instance: int, current: CriteriaSet) -> AnswerKey:
+    named = row["criterion"]
+    by_number = {str(n): criterion for n, criterion in enumerate(current.criteria, 1)}
+    by_text = {criterion.text: criterion for criterion in current.criteria}
+    criterion = by_number.get(named) or by_text.get(named)
+    if criterion is None:
+        raise InputError(f"Line {line}: “{named[:80]}” is not a criterion: write its number or its text.")
+    try:
+        accepted = tuple(float(score) for score in row["accepted"].split())
+        must = tuple(int(number) for number in row["must"].split())
+    except ValueError as error:
+        raise InputError(
+            f"Line {line}: the columns accepted and must need numbers separated by spaces."
+        ) from error
+    off = [score for score in accepted if not criterion.scale.admits(score)]
+    if off or (not accepted and not must):
+        raise InputError(f"Line {line}: the column accepted must list scores of the scale {criterion.scale}.")
+    if len(row["explanation"]) > MAX_REMARK:
+        raise InputError(f"Line {line}: the explanation is over {MAX_REMARK:,} characters: shorten it.")
+    return AnswerKey(instance, criterion.id, accepted, must, row["explanation"])
+
+
+def _refuse_twice(keys: list[AnswerKey]) -> None:
+    places = [(key.instance, key.criterion) for key in keys]
+    if len(set(places)) < len(places):
+        raise InputError("Two keys are for the same instance and criterion: keep one.")

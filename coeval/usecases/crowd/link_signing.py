@@ -1,0 +1,305 @@
+"""Proofs of workers' identity: sealed links, signed tokens, their browser, and the return code.
+
+The secret of a link is made from the task's seed, which leaves the server in no other form, so nothing more has to
+be kept. Prolific's secure links carry a JSON Web Token with the ids in the claim ``prolific``, signed (RS256) by a
+key of its published set (https://docs.prolific.com/api-reference/well-known-endpoints/get-study-jwks).
+
+A service's link proves the study, or nothing: whoever knows an id could send it. The return code is made here, is
+shown once, and is kept as a hash. The browser's pass is signed by that hash, so a new code ends every earlier pass.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import secrets
+import time
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cache
+from ipaddress import ip_network
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from coeval.clock import time_from_now
+from coeval.domain import Account, Person, Plan
+from coeval.errors import NotAllowedError
+from coeval.language import later, tr
+from coeval.lazy import Later
+from coeval.store import Database
+from coeval.store.queries import people
+from coeval.usecases.access import Context
+from coeval.usecases.sessions import LINK_KINDS
+
+# How a link proves whom it names: the study's own secret in its address, or a token that the service
+# signed.
+#
+# The secret is made from the task's seed, which leaves the server in no other form, so that nothing
+# more has to be kept. Prolific's secure links carry a JSON Web Token with the ids in the claim
+# ``prolific``, signed (RS256) by a key of its published set (https://docs.prolific.com/api-
+# reference/well-known-endpoints/get-study-jwks).
+
+if TYPE_CHECKING:
+    import jwt
+else:
+    jwt = Later("jwt")
+
+ISSUER = "https://www.prolific.com"
+LEEWAY_SECONDS = 60
+REFRESH_SECONDS = 60
+"""Shortest time between two look-ups of an unknown key, because anybody can send a token that names one."""
+PROLIFIC_QUERY = "&".join(f"{name}={{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
+"""The placeholders that Prolific fills in, for the study's address there."""
+MTURK_QUERY = "workerId=…&assignmentId=…&hitId=…"
+NOT_SIGNED = later("The study did not create this link: open the study from the crowd service's own page.")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """The content of a crowd service's link: the person, the study and the session.
+
+    ``seal`` is ours: that this link was proved when its page was shown. ``code`` is the person's return code.
+    """
+
+    service: str
+    worker: str
+    study: str = ""
+    session: str = ""
+    seal: str = ""
+    code: str = ""
+
+
+def build_key(seed: str, version: int) -> str:
+    """Return the secret part of a study's address; another one for every version.
+
+    >>> build_key("seed", 1) == build_key("seed", 1) != build_key("seed", 2)
+    True
+    """
+    return _sign_text(seed, f"link:{version}")[:22]
+
+
+def build_address(slug: str, plan: Plan, secret: str, public_url: str) -> str:
+    """Return the address that an owner copies to the crowd service.
+
+    >>> build_address("demo", Plan(), "", "https://a.example")
+    'https://a.example/s/demo'
+    """
+    queries = {"prolific": PROLIFIC_QUERY, "mturk": MTURK_QUERY}
+    query = [queries.get(plan.terms.service, ""), f"key={secret}" if secret else ""]
+    joined = "&".join(part for part in query if part)
+    base = f"{public_url}/s/{slug}" if public_url else f"s/{slug}"
+    return f"{base}?{joined}" if joined else base
+
+
+def seal_link(seed: str, link: Link, proof: str) -> str:
+    """Return the sealed content of a proved link's form, so that it cannot be sent for other ids.
+
+    ``proof`` is what it was proved by: where a study asks for more from now on, what was sealed before is void.
+    """
+    return _sign_text(seed, "\n".join(("seal", proof, link.service, link.worker, link.study, link.session)))
+
+
+def hash_network(seed: str, address: str) -> str:
+    """Return the stored hash of a new person's network. With IPv6, one home has 2^64 addresses.
+
+    >>> hash_network("seed", "2001:db8::1") == hash_network("seed", "2001:db8::2") != hash_network("seed", "10.0.0.1")
+    True
+    """
+    try:
+        network = str(ip_network((address, 64 if ":" in address else 32), strict=False))
+    except ValueError:
+        network = address
+    return _sign_text(seed, f"network:{network}")
+
+
+def _sign_text(seed: str, text: str) -> str:
+    digest = hmac.new(seed.encode(), text.encode(), hashlib.sha256).digest()
+    return base64.urlsafe_b64encode(digest).decode().rstrip("=")
+
+
+def is_same(given: str, expected: str) -> bool:
+    """Return whether two secrets are equal, in a time that tells nothing."""
+    return hmac.compare_digest(given.encode(), expected.encode())
+
+
+class SigningKeys:
+    """A service's published keys, read again every day, or when an unknown one is named."""
+
+    def __init__(self, url: str) -> None:
+        self._client = jwt.PyJWKClient(url, lifespan=24 * 3600, timeout=7)
+        self._asked_at = 0.0
+
+    def get(self, token: str) -> jwt.PyJWK:
+        """Return the key that signed a token.
+
+        Raises:
+            jwt.PyJWTError: the service publishes no such key, or does not answer.
+        """
+        kid = jwt.get_unverified_header(token).get("kid")
+        known = {key.key_id: key for key in self._client.get_signing_keys()}
+        if kid not in known and time.monotonic() - self._asked_at > REFRESH_SECONDS:
+            self._asked_at = time.monotonic()
+            known = {key.key_id: key for key in self._client.get_signing_keys(refresh=True)}
+        if kid not in known:
+            raise jwt.InvalidKeyError("the service publishes no such key")
+        return known[kid]
+
+
+@cache
+def get_keys(url: str) -> SigningKeys:
+    return SigningKeys(url)
+
+
+def read_token(token: str, keys_url: str, host: str) -> Link:
+    """Return the link that a token of Prolific's speaks for.
+
+    Raises:
+        NotAllowedError: it is not signed by Prolific, has run out, or was made for another site.
+    """
+    try:
+        claims = jwt.decode(
+            token,
+            get_keys(keys_url).get(token),
+            algorithms=["RS256"],
+            issuer=ISSUER,
+            leeway=LEEWAY_SECONDS,
+            options={"require": ["exp", "iss", "aud"], "verify_aud": False},
+        )
+    except jwt.ExpiredSignatureError as error:
+        raise NotAllowedError(
+            tr("This link has expired: open the study from Prolific's page again.")
+        ) from error
+    except jwt.PyJWKClientConnectionError as error:
+        raise NotAllowedError(
+            tr("Prolific's keys cannot be read just now: try again in a minute.")
+        ) from error
+    except jwt.PyJWTError as error:
+        raise NotAllowedError(tr(NOT_SIGNED)) from error
+    ids = claims.get("prolific")
+    if not isinstance(ids, dict) or not _is_for(claims["aud"], host):
+        raise NotAllowedError(tr(NOT_SIGNED))
+    return Link("prolific", *(str(ids.get(name, "")) for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")))
+
+
+def _is_for(audience: object, host: str) -> bool:
+    """Return whether a token was made for this site; its audience is a domain, or the study's whole address."""
+    named = audience if isinstance(audience, list) else [audience]
+    return any(host and (urlsplit(str(address)).netloc or str(address)) == host for address in named)
+
+
+# How a worker proves that they come back: the browser they came with, or the return code they were
+# shown once.
+#
+# A service's link proves the study, or nothing: whoever knows an id could send it. The code is made
+# here, is shown once, and is kept as a hash. The browser's pass is signed by that hash, so that a new
+# code ends every pass before it.
+
+ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
+"""Letters and digits that cannot be confused."""
+GROUPS, GROUP = 3, 4
+MAX_CODE = 80
+PASS_DAYS = 400
+"""The longest life of a cookie in browsers."""
+TRIES, WINDOW = {"pair": 5, "worker": 50}, timedelta(minutes=15)
+"""Wrong codes in a window, for one worker from one network, and for one worker: so that few can lock others out."""
+HASHER = PasswordHasher(time_cost=2, memory_cost=8192, parallelism=1)
+"""A fast hash: anybody can request one, a code opens only one person's part, and tries are few."""
+
+
+def ensure_code(context: Context, person: Person, *, renew: bool = False) -> str:
+    """Return a new code for a worker who has none, to show once; "" if they have one.
+
+    ``renew`` gives one anyway: the answer that showed it may have been lost.
+    """
+    with context.store.read() as db:
+        if not _needs_code(people.get_account_of(db, person.id), renew):
+            return ""
+    code = _make_code()
+    hashed = HASHER.hash(_normal(code))
+    with context.store.write() as db:
+        if not _needs_code(people.get_account_of(db, person.id), renew):
+            return ""
+        people.set_secret(db, person.id, hashed)
+    return code
+
+
+def _needs_code(account: Account | None, renew: bool) -> bool:
+    return account is not None and account.kind in LINK_KINDS and (renew or not account.secret)
+
+
+def _make_code() -> str:
+    letters = "".join(secrets.choice(ALPHABET) for _ in range(GROUPS * GROUP))
+    return "-".join(letters[at : at + GROUP] for at in range(0, len(letters), GROUP))
+
+
+def forget_browsers(db: Database, person: int) -> None:
+    """End a worker's code, its passes and their sessions, which may belong to somebody else."""
+    people.set_secret(db, person, "")
+    people.revoke_all_sessions(db, person)
+
+
+def is_their_code(context: Context, service: str, worker: str, code: str, network: str = "") -> bool:
+    """Return whether it is this worker's code; every try is counted before it is answered.
+
+    Raises:
+        NotAllowedError: too many codes were tried for this worker of late.
+    """
+    texts = {"pair": f"code\n{service}\n{worker}\n{network}", "worker": f"code\n{service}\n{worker}"}
+    keys = {kind: hashlib.sha256(text.encode()).hexdigest() for kind, text in texts.items()}
+    with context.store.write() as db:
+        people.prune_sign_in_tries(db, time_from_now(-WINDOW))
+        if any(
+            people.count_sign_in_tries(db, keys[kind], time_from_now(-WINDOW)) >= n
+            for kind, n in TRIES.items()
+        ):
+            raise NotAllowedError(tr("Too many tries: wait 15 minutes, then try again."))
+        tried = [people.add_sign_in_try(db, key) for key in keys.values()]
+        account = people.get_account(db, service, worker)
+    if account is None or not account.secret:
+        return False
+    # words that people chose for themselves in earlier versions keep their spaces
+    if not any(_verify(account.secret, form) for form in (_normal(code), _plain(code))):
+        return False
+    with context.store.write() as db:
+        people.remove_sign_in_tries(db, tried)
+    return True
+
+
+def _verify(secret: str, text: str) -> bool:
+    try:
+        return HASHER.verify(secret, text)
+    except (VerificationError, InvalidHashError):
+        return False
+
+
+def _normal(code: str) -> str:
+    return "".join(letter for letter in code[:MAX_CODE] if letter.isalnum()).upper()
+
+
+def _plain(word: str) -> str:
+    return " ".join(word[: MAX_CODE + 1].split()).casefold()
+
+
+def build_pass(context: Context, person: Person) -> str:
+    """Return the pass for the worker's browser; "" for a person without a code to sign it."""
+    with context.store.read() as db:
+        account = people.get_account_of(db, person.id)
+    return f"{person.id}.{_sign_account(account)}" if account and account.secret else ""
+
+
+def is_pass(account: Account, given: str) -> bool:
+    """Return whether a browser's pass is this worker's."""
+    if not account.secret:
+        return False
+    return hmac.compare_digest(given.encode(), f"{account.person.id}.{_sign_account(account)}".encode())
+
+
+def _sign_account(account: Account) -> str:
+    digest = hmac.new(
+        account.secret.encode(), f"browser:{account.person.id}".encode(), hashlib.sha256
+    ).digest()
+    return base64.urlsafe_b64encode(digest).decode().rstrip("=")

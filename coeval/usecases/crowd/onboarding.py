@@ -1,0 +1,287 @@
+"""A person's way through a study: consent, guidelines, the exam, the work, the final code.
+
+The study's page shows one of these at a time; nothing is written before somebody consents.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from coeval.clock import now, time_from_now
+from coeval.domain import Account, Attempt, Enrolment, Participant, Person, Plan, Standing, StudyState, Task
+from coeval.errors import NotAllowedError
+from coeval.language import tr
+from coeval.store import Database
+from coeval.store.queries import answer_keys, crowd_studies, enrolments, people, removal, reservations, tasks
+from coeval.usecases.access import EVERYONE, Context, use_case
+from coeval.usecases.crowd.entry import check_open_to_new, require_plan
+from coeval.usecases.crowd.exams import begin_try, count_confirmed, grade_checks, grade_exam
+from coeval.usecases.crowd.link_signing import is_their_code
+from coeval.usecases.crowd.participant_state import (
+    ENDABLE,
+    Due,
+    Part,
+    Situation,
+    build_part,
+    find_due,
+    is_full,
+)
+from coeval.usecases.sessions import LINK_KINDS
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """The content of the study's page for one person."""
+
+    task: Task
+    plan: Plan
+    standing: Enrolment | None = None
+    part: Part = Part(Standing.CONSENTED)
+    attempts: tuple[Attempt, ...] = ()
+    exam: Task | None = None
+    confirmed: tuple[int, int] = (0, 0)
+    """Items of the exam that are confirmed, of how many."""
+    asks_code: bool = False
+    """True if withdrawing asks for the person's return code: always if they got one."""
+
+    @property
+    def due(self) -> Due:
+        return find_due(self.plan, self.part)
+
+    @property
+    def situation(self) -> Situation:
+        return self.due.situation
+
+    @property
+    def code(self) -> str:
+        """Return the code for the person's current state."""
+        return self.due.code
+
+
+def get_front(context: Context, slug: str) -> tuple[Visit, bool]:
+    """Return the public facts of a study, and whether it is full. Nothing is written.
+
+    Raises:
+        NotFoundError: there is no study of that name, or it is not given out to a crowd.
+    """
+    with context.store.read() as db:
+        task, plan = require_plan(db, slug)
+        free = reservations.has_free(db, 0, task.id, plan.per_instance)
+        return Visit(task, plan), is_full(plan, free)
+
+
+@use_case(EVERYONE, guests=True)
+def consent(context: Context, person: Person, slug: str) -> None:
+    """Record a person's consent to take part in a study."""
+    with context.store.write() as db:
+        task, plan = require_plan(db, slug)
+        if enrolments.get_enrolment(db, task.id, person.id) is not None:
+            return
+        check_open_to_new(db, task, plan)
+        enrolments.record_arrival(db, task.id, person.id)
+        enrolments.record_step(db, task.id, person.id, Standing.CONSENTED, person.name)
+
+
+@use_case(EVERYONE, guests=True)
+def get_visit(context: Context, person: Person, slug: str) -> Visit:
+    """See your own progress in a study."""
+    with context.store.read() as db:
+        return _get_visit(db, person, slug)
+
+
+def _get_visit(db: Database, person: Person, slug: str) -> Visit:
+    task, plan = require_plan(db, slug)
+    standing = enrolments.get_enrolment(db, task.id, person.id)
+    exam = tasks.get_task_by_id(db, plan.exam) if plan.exam else None
+    attempts = tuple(answer_keys.list_attempts(db, task.id, person.id))
+    return Visit(
+        task,
+        plan,
+        standing,
+        _get_part(db, plan, person, task, standing.state if standing else Standing.CONSENTED),
+        attempts,
+        exam,
+        count_confirmed(db, plan, person, task) if exam else (0, 0),
+        _has_code(people.get_account_of(db, person.id)),
+    )
+
+
+def _get_part(db: Database, plan: Plan, person: Person, task: Task, state: Standing) -> Part:
+    found = read_submissions(db, plan, task, annotator=person.id)
+    return found[-1][1] if found else Part(state)
+
+
+FREE_MATTERS = (Standing.CONSENTED, Standing.EXAM, Standing.ADMITTED, Standing.WARNED, Standing.FULL)
+"""States in which the page depends on whether there is work for the person."""
+
+
+def read_submissions(
+    db: Database, plan: Plan, task: Task, *, annotator: int = 0
+) -> list[tuple[Participant, Part]]:
+    """Every submission of a study with the part that its page and its line of the list are about; or one person's."""
+    offered, withheld = crowd_studies.count_offered(db, task.id)
+
+    def is_free(one: Participant) -> bool:
+        # it searches the study's instances, so call it only if the answer matters
+        if one.state not in FREE_MATTERS or one.left or one.held:
+            return False
+        room = plan.quota > one.finished
+        return room and reservations.has_free(db, one.id, task.id, plan.per_instance)
+
+    return [
+        (one, build_part(plan, one, offered - withheld.get(one.id, 0), is_free(one)))
+        for one in crowd_studies.list_participants(db, task.id, annotator=annotator)
+    ]
+
+
+def is_at_start(context: Context, person: Person, slug: str) -> bool:
+    """Return whether somebody has done nothing since their consent."""
+    with context.store.read() as db:
+        task, _ = require_plan(db, slug)
+        standing = enrolments.get_enrolment(db, task.id, person.id)
+        return standing is not None and standing.state is Standing.CONSENTED
+
+
+@use_case(EVERYONE, guests=True)
+def list_joined(context: Context, person: Person) -> list[str]:
+    """See the short names of the studies that you joined, the latest first."""
+    with context.store.read() as db:
+        return enrolments.list_studies(db, person.id)
+
+
+@use_case(EVERYONE, guests=True)
+def begin(context: Context, person: Person, slug: str) -> None:
+    """Continue from the guidelines to the exam, or to work if there is no exam."""
+    with context.store.write() as db:
+        task, plan = require_plan(db, slug)
+        _require(db, task, person, Standing.CONSENTED)
+        onward = Standing.EXAM if plan.exam else Standing.ADMITTED
+        enrolments.record_step(db, task.id, person.id, onward, person.name)
+        if plan.exam:
+            begin_try(db, plan, person, task)
+
+
+@use_case(EVERYONE, guests=True)
+def go_on(context: Context, person: Person, slug: str) -> None:
+    """Continue after a warning, or when new work becomes available."""
+    with context.store.write() as db:
+        task, plan = require_plan(db, slug)
+        steps = [step.state for step in enrolments.list_steps(db, task.id, person.id)]
+        if steps and steps[-1] is Standing.FULL and plan.state is StudyState.RUNNING:
+            before = next(state for state in reversed(steps) if state is not Standing.FULL)
+            enrolments.record_step(db, task.id, person.id, before, person.name, "looked for work again")
+            return
+        _require(db, task, person, Standing.WARNED)
+        enrolments.record_step(db, task.id, person.id, Standing.ADMITTED, person.name, "read the warning")
+
+
+@use_case(EVERYONE, guests=True)
+def end_work(context: Context, person: Person, slug: str) -> None:
+    """Finish early and keep your work when the study has no more work for you (paused, full, closed, or out of time).
+
+    Raises:
+        NotAllowedError: there is work to do, or the part has ended already.
+    """
+    with context.store.write() as db:
+        visit = _get_visit(db, person, slug)
+        due = visit.due
+        if visit.standing is None or due.situation not in ENDABLE or not (due.code or due.offered):
+            raise NotAllowedError(tr("The study's page has changed: reload it."))
+        if not grade_checks(db, visit.plan, person, visit.task):
+            return
+        did = visit.part.finished or visit.part.saved
+        state = Standing.FINISHED if did else Standing.FULL
+        note = f"ended where the study is {visit.situation}"
+        enrolments.record_step(db, visit.task.id, person.id, state, person.name, note)
+
+
+UNDO_DAYS = 7
+"""Days in which an owner can restore withdrawn work before it is deleted."""
+
+
+def _has_code(account: Account | None) -> bool:
+    return account is not None and account.kind in LINK_KINDS and bool(account.secret)
+
+
+@use_case(EVERYONE, guests=True)
+def withdraw(context: Context, person: Person, slug: str, code: str = "") -> None:
+    """Withdraw from a study: your saved work is set aside, and others get your places.
+
+    It counts nowhere from then on. After ``UNDO_DAYS`` it is deleted; until then an owner can bring it back, where
+    somebody else withdrew in one's name.
+
+    Raises:
+        NotAllowedError: the person has not joined, or the return code is not theirs.
+    """
+    with context.store.read() as db:
+        account = people.get_account_of(db, person.id)
+    if (
+        account is not None
+        and _has_code(account)
+        and not is_their_code(context, account.kind, account.subject, code)
+    ):
+        raise NotAllowedError(tr("That is not your return code: it was shown when you first came."))
+    with context.store.write() as db:
+        task, plan = require_plan(db, slug)
+        standing = enrolments.get_enrolment(db, task.id, person.id)
+        if standing is None:
+            raise NotAllowedError(tr("You have not joined this study, so it holds no data of yours."))
+        if standing.state in (Standing.WITHDRAWN, Standing.REMOVED):
+            return
+        reservations.take_back(db, person.id, task.id, reservations.RETURNED)
+        parts = [part for part in (task.id, plan.exam) if part is not None]
+        until = time_from_now(timedelta(days=UNDO_DAYS))
+        n = removal.set_aside(db, person.id, parts, standing.state, until)
+        note = f"withdrew; {n} rows are kept aside until {until[:10]}, and then deleted"
+        enrolments.record_step(db, task.id, person.id, Standing.WITHDRAWN, person.name, note)
+
+
+def delete_withdrawn(context: Context) -> int:
+    """Delete the work of people who withdrew ``UNDO_DAYS`` ago; return the number of people."""
+    with context.store.read() as db:
+        if not removal.list_due(db, now()):
+            return 0
+    with context.store.write() as db:
+        due = removal.list_due(db, now())
+        for one in due:
+            removal.delete_aside(db, one)
+            note = "withdrew; what was kept aside is deleted"
+            enrolments.record_step(db, one.task, one.person, Standing.REMOVED, "withdrawal", note)
+        return len(due)
+
+
+@use_case(EVERYONE, guests=True)
+def hand_in(context: Context, person: Person, slug: str, attempt: int) -> Attempt:
+    """Submit the exam for grading; ``attempt`` is the number on the form, so that a form counts once.
+
+    Raises:
+        InputError: an item is not answered yet.
+        NotAllowedError: there is no exam to hand in.
+    """
+    with context.store.write() as db:
+        task, plan = require_plan(db, slug)
+        tried = answer_keys.list_attempts(db, task.id, person.id)
+        again = next((one for one in tried if one.attempt == attempt), None)
+        if again is not None:
+            return again
+        _require(db, task, person, Standing.EXAM)
+        if attempt != len(tried) + 1:
+            raise NotAllowedError(tr("The study's page has changed: reload it."))
+        graded = grade_exam(db, task, plan, person)
+        answer_keys.record_attempt(db, task.id, graded)
+        note = f"{graded.right} of {graded.items} right, try {graded.attempt}"
+        if graded.passed:
+            onward = Standing.REVIEW if plan.terms.review else Standing.ADMITTED
+            enrolments.record_step(db, task.id, person.id, onward, "exam", note)
+        elif graded.attempt >= plan.terms.max_tries:
+            enrolments.record_step(db, task.id, person.id, Standing.SCREENED_OUT, "exam", note)
+        else:
+            begin_try(db, plan, person, task)
+        return graded
+
+
+def _require(db: Database, task: Task, person: Person, state: Standing) -> None:
+    standing = enrolments.get_enrolment(db, task.id, person.id)
+    if standing is None or standing.state is not state:
+        raise NotAllowedError(tr("The study's page has changed: reload it."))

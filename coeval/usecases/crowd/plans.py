@@ -1,0 +1,272 @@
+"""The owner's side of a crowd study: its plan, people and payments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from coeval.clock import now, time_from_now
+from coeval.domain import (
+    MAX_TEXT,
+    Enrolment,
+    Person,
+    Plan,
+    Proof,
+    ReturnRequest,
+    Role,
+    Standing,
+    StudyState,
+    Task,
+    Terms,
+)
+from coeval.errors import InputError, NotFoundError
+from coeval.store import Database
+from coeval.store.queries import crowd_studies as stored_plans
+from coeval.store.queries import enrolments, removal, reservations, tasks
+from coeval.usecases.access import OWNERS, Context, require_task, use_case
+from coeval.usecases.crowd.entry import require_plan
+from coeval.usecases.crowd.link_signing import build_key
+from coeval.usecases.crowd.onboarding import UNDO_DAYS
+from coeval.usecases.sessions import require_person
+
+LIMITS = {"per_instance": 1000, "batch": 1000, "quota": 100_000, "reserve_minutes": 100_000}
+SERVICES = ("", "prolific", "mturk")
+CODES = ("code_done", "code_part", "code_screened", "code_declined", "code_full", "code_blocked")
+
+
+@use_case(OWNERS)
+def get_plan(context: Context, person: Person, slug: str) -> Plan | None:
+    """Return the plan of a task; None if everybody gets every instance."""
+    with context.store.read() as db:
+        return stored_plans.get_plan(db, require_task(db, slug).id)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSaved:
+    """A saved plan, and the number of people that it admitted because the review was switched off."""
+
+    plan: Plan
+    admitted: int = 0
+
+
+@use_case(OWNERS)
+def set_plan(context: Context, person: Person, slug: str, plan: Plan, *, exam: str = "") -> PlanSaved:
+    """Assign a task by a plan; ``exam`` is the short name of the qualification task.
+
+    Where the review of exams is turned off, whoever passed and waits for it is admitted. A study that paused
+    because it was full runs again where the plan gives it places.
+
+    Raises:
+        InputError: a number, text or code cannot be used, or the exam is the task itself.
+    """
+    _check_plan(plan)
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        test = require_task(db, exam) if exam else None
+        if test and (test.id == task.id or stored_plans.get_plan(db, test.id)):
+            raise InputError(f"“{exam}” is itself a crowd study: create a separate task for the exam.")
+        before = stored_plans.get_plan(db, task.id)
+        reason = before.reason if before and plan.state is StudyState.PAUSED else ""
+        saved = replace(plan, exam=test.id if test else None, reason=reason)
+        stored_plans.set_plan(db, task.id, saved)
+        stored_plans.adopt_queues(db, task.id, time_from_now(timedelta(minutes=saved.reserve_minutes)))
+        admitted = 0 if saved.terms.review else _admit_waiting(db, task, person)
+        return PlanSaved(_resume(db, task, saved), admitted)
+
+
+def _admit_waiting(db: Database, task: Task, person: Person) -> int:
+    waiting = [one.id for one in stored_plans.list_participants(db, task.id) if one.state is Standing.REVIEW]
+    for one in dict.fromkeys(waiting):
+        enrolments.record_step(db, task.id, one, Standing.ADMITTED, person.name, "review was turned off")
+    return len(set(waiting))
+
+
+def _resume(db: Database, task: Task, plan: Plan) -> Plan:
+    """Run a study again that paused because it was full, if it has room."""
+    if plan.reason != "full" or reservations.is_full(db, task.id, plan.per_instance):
+        return plan
+    plan = replace(plan, state=StudyState.RUNNING, reason="")
+    stored_plans.set_plan(db, task.id, plan)
+    return plan
+
+
+def _check_plan(plan: Plan) -> None:
+    for name, most in LIMITS.items():
+        value = getattr(plan, name)
+        if not 1 <= value <= most:
+            raise InputError(f"{name.replace('_', ' ')} is {value}: choose 1 to {most:,}.")
+    if not 0 <= plan.terms.enough <= plan.quota:
+        raise InputError(
+            f"The instances for the completion code are {plan.terms.enough}: choose 1 to {plan.quota} "
+            "(the most that a person gets), or 0 for the most."
+        )
+    _check_terms(plan.terms)
+
+
+def _check_terms(terms: Terms) -> None:
+    if terms.service not in SERVICES:
+        raise InputError(f"“{terms.service}” is not a known crowd service: use prolific, mturk or none.")
+    if not 0 < terms.pass_share <= 1:
+        raise InputError(f"The pass mark is {terms.pass_share:.0%}: choose one from 1% to 100%.")
+    if not (math.isfinite(terms.hourly_rate) and terms.hourly_rate >= 0):
+        raise InputError(f"The hourly rate is {terms.hourly_rate}: give a number from 0.")
+    if min(terms.max_tries, terms.warn_after, terms.block_after) < 1:
+        raise InputError("Tries, warning and block must be at least 1.")
+    if terms.exam_items < 0:
+        raise InputError(
+            f"The number of exam items in one try is {terms.exam_items}: give a number, or 0 for all."
+        )
+    if terms.proof not in list(Proof) or (terms.proof == Proof.TOKEN and terms.service == "mturk"):
+        raise InputError("Only Prolific signs its links: for MTurk, choose “A secret in the address”.")
+    codes = [code for code in (getattr(terms, name) for name in CODES) if code]
+    if len(set(codes)) < len(codes) or any(len(code) > 80 or not code.isalnum() for code in codes):
+        raise InputError("The codes must differ and contain only letters and digits.")
+    if max(len(terms.consent), len(terms.guidelines)) > MAX_TEXT:
+        raise InputError(
+            f"The consent text or the guidelines are over {MAX_TEXT:,} characters: shorten them."
+        )
+
+
+@use_case(OWNERS)
+def set_state(context: Context, person: Person, slug: str, state: StudyState) -> None:
+    """Pause, close or run a study; saved work stays."""
+    with context.store.write() as db:
+        task, plan = require_plan(db, slug)
+        stored_plans.set_plan(db, task.id, replace(plan, state=state, reason=""))
+
+
+@use_case(OWNERS)
+def get_link(context: Context, person: Person, slug: str) -> str:
+    """See the secret part of a study's address (empty if it has none)."""
+    with context.store.read() as db:
+        task, plan = require_plan(db, slug)
+        if plan.terms.proof != Proof.LINK or not plan.terms.service:
+            return ""
+        return build_key(tasks.get_seed(db, task.id), plan.terms.link_version)
+
+
+@use_case(OWNERS)
+def renew_link(context: Context, person: Person, slug: str) -> None:
+    """Renew the secret part of a study's address: the old links no longer work."""
+    with context.store.write() as db:
+        task, plan = require_plan(db, slug)
+        terms = replace(plan.terms, proof=Proof.LINK, link_version=plan.terms.link_version + 1)
+        stored_plans.set_plan(db, task.id, replace(plan, terms=terms))
+
+
+@use_case(OWNERS)
+def decide(
+    context: Context, person: Person, slug: str, names: Sequence[str], admit: bool, *, comment: str = ""
+) -> list[Enrolment]:
+    """Admit or refuse people whose exam waits for review, or who were screened out or blocked; all or none.
+
+    Raises:
+        InputError: one of them waits for no decision.
+        NotFoundError: nobody has one of the names.
+    """
+    with context.store.write() as db:
+        task, _ = require_plan(db, slug)
+        return [_decide(db, task, person, name, admit, comment.strip()) for name in dict.fromkeys(names)]
+
+
+def _decide(db: Database, task: Task, person: Person, name: str, admit: bool, comment: str) -> Enrolment:
+    known = require_person(db, name)
+    before = enrolments.get_enrolment(db, task.id, known.id)
+    open_to = (Standing.REVIEW, Standing.SCREENED_OUT, Standing.BLOCKED, Standing.WARNED, Standing.EXAM)
+    if before is None or before.state not in open_to:
+        raise InputError(f"{name} is not waiting for a decision: reload the page.")
+    state = Standing.ADMITTED if admit else Standing.SCREENED_OUT
+    return enrolments.record_step(db, task.id, known.id, state, person.name, comment)
+
+
+@use_case(OWNERS)
+def reject(context: Context, person: Person, slug: str, name: str, *, comment: str) -> Enrolment:
+    """Exclude a person's work from a study's statistics. It stays on record, and others get the places."""
+    if not comment.strip():
+        raise InputError("Give a reason: the person may ask for it, and the record keeps it.")
+    with context.store.write() as db:
+        task, plan = require_plan(db, slug)
+        rejected = require_person(db, name)
+        if enrolments.get_enrolment(db, task.id, rejected.id) is None:
+            raise NotFoundError(f"{name} has not joined “{task.name}”.")
+        reservations.take_back(db, rejected.id, task.id, reservations.REJECTED)
+        reservations.reject_finished(db, rejected.id, task.id)
+        _resume(db, task, plan)
+        return enrolments.record_step(
+            db, task.id, rejected.id, Standing.REJECTED, person.name, comment.strip()
+        )
+
+
+@use_case(OWNERS)
+def list_returning(context: Context, person: Person, slug: str) -> list[ReturnRequest]:
+    """See who asks to continue as a person of the study without proof of identity."""
+    with context.store.read() as db:
+        task, _ = require_plan(db, slug)
+        return enrolments.list_open_requests(db, task.id)
+
+
+@use_case(OWNERS)
+def decide_return(context: Context, person: Person, slug: str, request: int, admit: bool) -> None:
+    """Admit or refuse a person who asks to continue as a person of the study.
+
+    Whom an owner lets in gets a new return code, and every other browser of that person is signed out.
+
+    Raises:
+        NotFoundError: the request was decided already, or is of another study.
+    """
+    with context.store.write() as db:
+        task, _ = require_plan(db, slug)
+        if not enrolments.decide_request(db, task.id, request, admit, person.name):
+            raise NotFoundError("Somebody has already decided this request: reload the page.")
+
+
+@use_case(OWNERS)
+def undo_withdrawal(context: Context, person: Person, slug: str, name: str) -> int:
+    """Restore the work of a person in whose name somebody else withdrew; return the number of rows.
+
+    The person stands where they stood before. Their places may have gone to others meanwhile: an instance can then
+    have one person more than the plan asks for.
+
+    Raises:
+        NotFoundError: nothing of theirs is kept: they did not withdraw, or it was deleted after its time.
+    """
+    with context.store.write() as db:
+        task, _ = require_plan(db, slug)
+        known = require_person(db, name)
+        aside = removal.get_aside(db, task.id, known.id)
+        if aside is None or aside.delete_after <= now():
+            raise NotFoundError(
+                f"There is no work of {name} to restore: they did not withdraw, or {UNDO_DAYS} days have "
+                "passed."
+            )
+        n = removal.put_back(db, aside)
+        note = f"withdrawal undone; {n} rows are back"
+        enrolments.record_step(db, task.id, known.id, Standing(aside.state), person.name, note)
+        return n
+
+
+@use_case(OWNERS)
+def remove_person(context: Context, person: Person, name: str) -> dict[str, int]:
+    """Remove a person's work and identity at their request; the removal is recorded.
+
+    Gives how many rows went, by table. Snapshots and exports made before still hold them.
+
+    Raises:
+        InputError: it is an owner or researcher, whose decisions the study rests on.
+    """
+    with context.store.write() as db:
+        leaver = require_person(db, name)
+        if leaver.role is not Role.ANNOTATOR:
+            raise InputError(f"{name} is {leaver.role}: only an annotator's data can be removed.")
+        studies = [tasks.get_task(db, slug) for slug in enrolments.list_studies(db, leaver.id)]
+        for task in studies:
+            assert task is not None
+            reservations.take_back(db, leaver.id, task.id, reservations.RETURNED)
+        removed = removal.remove_person(db, leaver.id)
+        note = ", ".join(f"{n} {table}" for table, n in removed.items() if n) or "nothing was saved"
+        for task in studies:
+            assert task is not None
+            enrolments.record_step(db, task.id, leaver.id, Standing.REMOVED, person.name, f"removed: {note}")
+    return removed

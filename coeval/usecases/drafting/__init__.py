@@ -1,0 +1,1 @@
+"""Drafts: the questions to a model, the jobs, and the costs."""

@@ -1,0 +1,162 @@
+"""A task's assistant evaluators: their choice, their scores, and their text in prompts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from coeval.domain import ColumnRole, Instance, Person, Task
+from coeval.errors import InputError
+from coeval.llm.assistants.catalogue import (
+    DIRECTIONS,
+    Assistant,
+    imported_assistant,
+    list_assistants,
+    list_plugins,
+)
+from coeval.llm.reading.several_criteria import OVERALL
+from coeval.store import Database
+from coeval.store.queries import drafts, judge_helps, tasks
+from coeval.usecases.access import OWNERS, TEAM, Context, require_task, use_case
+
+
+def parse_column(spec: str) -> tuple[str, float, float, str, str]:
+    """Return an imported score column from ``column:low:high[:lower|neither][:what it measures]``.
+
+    Raises:
+        InputError: the text has not that form.
+
+    >>> parse_column("bleurt:-2:1:learned likeness to the reference")
+    ('bleurt', -2.0, 1.0, 'higher', 'learned likeness to the reference')
+    """
+    name, *rest = (part.strip() for part in spec.split(":"))
+    try:
+        low, high = float(rest[0]), float(rest[1])
+    except (IndexError, ValueError):
+        raise InputError(
+            f"“{spec}” does not name a score column: write column:low:high, such as bleurt:-2:1, and after it "
+            "“lower” if lower is better, and what it measures."
+        ) from None
+    direction = rest[2] if len(rest) > 2 and rest[2] in DIRECTIONS else "higher"
+    told = [part for part in rest[2:] if part != direction]
+    return name, low, high, direction, ": ".join(told) or f"the column {name} of the imported file"
+
+
+def choose_assistants(db: Database, task: Task, names: Sequence[str]) -> list[Assistant]:
+    """Return the assistants with these names or column specs; without names, all of the task's.
+
+    These are the measures, which compare the output with the reference where every instance has one, else with the
+    input; what installed packages bring; and the columns whose role is "assistant score".
+
+    Raises:
+        InputError: there is no such measure or column, or a column holds what is no number in its range.
+    """
+    return choose_among(list(tasks.list_instances(db, task.id)), task, names)
+
+
+def choose_among(instances: Sequence[Instance], task: Task, names: Sequence[str]) -> list[Assistant]:
+    """As `choose_assistants`, for these instances.
+
+    Raises:
+        InputError: as there.
+    """
+    against = "reference" if all(instance.reference for instance in instances) else "input"
+    known = {one.name: one for one in [*list_assistants(against), *list_plugins()]}
+    columns = [name for name, role in task.columns.items() if role is ColumnRole.ASSISTANT_SCORE]
+    known |= {name: _column(name, instances) for name in columns if name not in known}
+    return [
+        known[name] if name in known else _spec(name, instances, list(known)) for name in names or list(known)
+    ]
+
+
+def _spec(spec: str, instances: Sequence[Instance], known: Sequence[str]) -> Assistant:
+    """Return a column with its range as ``column:low:high``."""
+    if ":" not in spec:
+        raise InputError(
+            f"There is no assistant “{spec}”: choose among {', '.join(known)}, or name a score column of the "
+            "imported file as column:low:high."
+        )
+    name, low, high, direction, told = parse_column(spec)
+    return imported_assistant(name, told, low, high, _values(name, instances), direction=direction)
+
+
+def _column(name: str, instances: Sequence[Instance]) -> Assistant:
+    """Return a column of assistant scores without a stated range: that of its values."""
+    scores = _values(name, instances)
+    low, high = min(scores.values()), max(scores.values())
+    told = f"the column {name} of the imported file, with the range of its values"
+    return imported_assistant(name, told, low, high if high > low else low + 1, scores)
+
+
+def _values(name: str, instances: Sequence[Instance]) -> dict[str, float]:
+    given = {instance.external_id: instance.context.get(name, "") for instance in instances}
+    if not any(text.strip() for text in given.values()):
+        raise InputError(f"No instance has a column “{name}”: import the scores as a column of that name.")
+    return {instance: _number(name, instance, text) for instance, text in given.items() if text.strip()}
+
+
+def _number(name: str, instance: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise InputError(
+            f"{name} of instance {instance} is “{text[:40]}”, which is not a number: correct the "
+            "imported file."
+        )
+    return value
+
+
+def ensure_scores(
+    context: Context, task: Task, assistants: Sequence[Assistant]
+) -> dict[str, dict[str, float]]:
+    """Return every assistant's scores, by its name and the instance's external id; compute missing ones."""
+    from coeval.llm.assistants.scores import score_instances
+
+    scores: dict[str, dict[str, float]] = {}
+    for assistant in assistants:
+        with context.store.read() as db:
+            known = judge_helps.get_assistant_scores(db, task.id, assistant.name)
+            left = [row for row in tasks.list_instances(db, task.id) if row.external_id not in known]
+        computed: Mapping[object, float] = (
+            dict(score_instances([assistant], left)[assistant.name]) if left else {}
+        )
+        new = {str(key): None if math.isnan(value) else float(value) for key, value in computed.items()}
+        with context.store.write() as db:
+            judge_helps.record_assistant_scores(db, task.id, assistant.name, new)
+        scores[assistant.name] = known | {key: value for key, value in new.items() if value is not None}
+    return scores
+
+
+@use_case(OWNERS)
+def list_assistant_names(context: Context, person: Person, slug: str) -> list[str]:
+    """List the measures, columns and plug-ins that can assist a fusion of this task."""
+    with context.store.read() as db:
+        return [assistant.name for assistant in choose_assistants(db, require_task(db, slug), [])]
+
+
+@use_case(TEAM)
+def correlate_run(context: Context, person: Person, slug: str, label: str) -> list[dict[str, object]]:
+    """See how closely a fused run follows each assistant; too close is a sign of over-reliance.
+
+    ``overall`` stands among the criteria: it is the model's own rating of the whole.
+    Gives rows of criterion, assistant, n, pearson, spearman, kendall (tau-b), reason (where undefined).
+    """
+    import pandas as pd
+
+    from coeval.llm.assistants.scores import correlate_assistants
+
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        run = drafts.get_run(db, task.id, label)
+        if run is None:
+            raise InputError(f"The task has no run “{label}”.")
+        names = [str(name) for name in run.params.get("assistants", [])]  # type: ignore[attr-defined]
+        scores = {name: judge_helps.get_assistant_scores(db, task.id, name) for name in names}
+        fused = pd.DataFrame(drafts.list_scores(db, run.id), columns=["instance", "criterion", "score"])
+        whole = judge_helps.list_overall(db, run.id)
+    table = fused.pivot(index="instance", columns="criterion", values="score")
+    if whole:
+        table = table.join(pd.Series(whole, name=OVERALL), how="outer")
+    return correlate_assistants(pd.DataFrame(scores), table).to_dict("records")  # type: ignore[return-value]

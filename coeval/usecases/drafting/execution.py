@@ -1,0 +1,375 @@
+"""Carry out a run, and list drafts by the rule that read them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from coeval.domain import (
+    Ask,
+    Draft,
+    DraftAnswer,
+    DraftStatus,
+    ImportedDraft,
+    Instance,
+    Person,
+    RuleCount,
+    Run,
+)
+from coeval.errors import InputError, NotFoundError, UnreachableError
+from coeval.llm.protocols.protocol import Item, Judgment
+from coeval.llm.running.judged_items import UNFORESEEN, Judged, judge_item, without_asking_again
+from coeval.llm.running.pool import Outcome, run_all
+from coeval.llm.running.progress import Progress, Usage
+from coeval.llm.running.runner import Runner
+from coeval.store import IntegrityError
+from coeval.store.engines.database import Database, outlast
+from coeval.store.queries import drafts as comparisons
+from coeval.store.queries import judge_helps, tasks
+from coeval.store.queries.drafts import NO_RULE, UNSCORED
+from coeval.usecases.access import OWNERS, Context, require_task, use_case
+from coeval.usecases.drafting.model_requests import (
+    ask_further,
+    ask_until_new,
+    build_runner,
+    write_plan,
+    write_steps,
+)
+from coeval.usecases.drafting.preparation import Prepared, needs_plan, prepare_run, require_ready
+from coeval.usecases.drafting.run_settings import RunSettings
+from coeval.usecases.leases import Hold
+from coeval.usecases.tasks import require_run
+
+# Carries out a pre-fill: asks for every missing pair, and stores each result at once.
+
+RETRY = "Send the unscored drafts again."
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """The end of a pre-fill."""
+
+    label: str
+    total: int
+    done: int
+    failed: int
+    drafted: int
+    unscored: int
+    usage: Usage
+    message: str
+    """The reason of an early end, or the failures; empty if nothing went wrong."""
+    unreachable: bool = False
+    """True if the database became unreachable."""
+
+    @property
+    def complete(self) -> bool:
+        """True if everything was drafted and at least one draft has a score."""
+        return self.done == self.total and not (self.total and self.unscored == self.drafted)
+
+    def __str__(self) -> str:
+        said = f"{self.label}: {self.done:,} of {self.total:,} drafted, {self.usage.calls:,} calls"
+        if self.drafted > self.done:
+            said += f", {self.drafted:,} drafts"
+        if self.usage.cached:
+            said += f", {self.usage.cached:,} answers from the ledger"
+        if self.usage.cached_tokens:
+            said += f", {self.usage.cached_tokens:,} prompt tokens from the provider's cache"
+        if self.usage.timed_out:
+            said += f", {self.usage.timed_out:,} requests timed out (each may be billed)"
+        if self.unscored:
+            said += f"; {self.unscored:,} unscored, which can be sent again"
+        if self.failed:
+            said += f"; {self.failed:,} failed, start it again to go on"
+        return f"{said}. {self.message}".strip()
+
+
+@use_case(OWNERS)
+async def run_drafting(
+    context: Context,
+    person: Person,
+    slug: str,
+    settings: RunSettings,
+    *,
+    on_progress: Callable[[Progress], None] | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
+    job: int | None = None,
+) -> RunReport:
+    """Draft the missing evaluations of a run.
+
+    One worker at a time: for ``job``, or for a command.
+
+    Raises:
+        ModelError: no model is set up.
+        NotFoundError, InputError: see ``prepare_run``; or another worker is at this run.
+    """
+    with Hold(context, job=job) as hold:
+        return await _draft_held(context, person, slug, settings, hold, on_progress, should_stop)
+
+
+async def _draft_held(
+    context: Context,
+    person: Person,
+    slug: str,
+    settings: RunSettings,
+    hold: Hold,
+    on_progress: Callable[[Progress], None] | None,
+    should_stop: Callable[[], bool],
+) -> RunReport:
+    settings = settings.complete(context.settings)
+    runner = build_runner(
+        context,
+        concurrency=settings.concurrency,
+        prices=settings.prices,
+        replay=settings.replay,
+        endpoint=settings.endpoint,
+    )
+    async with runner:
+        # before anything is asked: the plan and the steps are paid for as well
+        await asyncio.to_thread(hold.take, f"run {slug}: {settings.label}", f"The run “{settings.label}”")
+        settings = await _write_what_is_missing(context, slug, settings, runner)
+        prepared = prepare_run(context, person, slug, settings)
+        ask = without_asking_again(runner.ask) if settings.replay else runner.ask
+        work = _Work(context, prepared, ask, hold)
+        summary = await run_all(
+            prepared.items,
+            work.judge,
+            concurrency=runner.judgments,
+            on_result=work.store,
+            should_stop=should_stop,
+            on_progress=on_progress,
+            total=len(prepared.items),
+            usage=runner.usage,
+            unread=_Judged.unread,
+        )
+    message = summary.stopped or "; ".join(f"{n} x {said}" for said, n in summary.errors.most_common(3))
+    return RunReport(
+        prepared.run.label,
+        len(prepared.items),
+        summary.done,
+        summary.failed,
+        work.drafted,
+        work.unscored,
+        summary.usage,
+        message,
+        work.unreachable is not None,
+    )
+
+
+async def _write_what_is_missing(
+    context: Context, slug: str, settings: RunSettings, runner: Runner
+) -> RunSettings:
+    """Return the settings with a plan, after the model wrote the missing plan and steps."""
+    with context.store.read() as db:
+        task, current = require_ready(db, slug)
+        opened = comparisons.get_run(db, task.id, settings.label) is not None
+    if settings.steps:
+        await ask_until_new(runner, lambda ask: write_steps(context, task, current, settings.model, ask))
+    if needs_plan(settings) and not opened:
+        plan = await ask_until_new(runner, lambda ask: write_plan(context, task, current, settings, ask))
+        return replace(settings, plan=plan)
+    return settings
+
+
+class _Work:
+    """One pass over the items of a run, which asks the model and stores the results."""
+
+    def __init__(self, context: Context, prepared: Prepared, ask: Ask, hold: Hold) -> None:
+        self.context, self.prepared, self.ask, self.hold = context, prepared, ask, hold
+        self.drafted = self.unscored = 0
+        self.unreachable: UnreachableError | None = None
+
+    async def judge(self, item: Item) -> _Judged:
+        if self.unreachable is not None:
+            raise self.unreachable
+        try:
+            return await self._judge(item)
+        except UnreachableError as error:
+            self.unreachable = error
+            raise
+
+    async def _judge(self, item: Item) -> _Judged:
+        instance, attempts = outlast(lambda: self._read(item))
+        ask = ask_further(self.ask, max(attempts.values()))
+        judged = await judge_item(self.prepared.beside(instance), ask, item, instance, RETRY)
+        return _Judged(item.instance, attempts, judged)
+
+    def _read(self, item: Item) -> tuple[Instance, dict[int, int]]:
+        """Return the instance, and by criterion the number of the attempt that comes next."""
+        with self.context.store.read() as db:
+            instance = tasks.get_instance(db, item.instance)
+            run = self.prepared.run.id
+            count = (
+                comparisons.next_comparison_attempt
+                if self.prepared.protocol.compares
+                else comparisons.next_attempt
+            )
+            attempts = {number: count(db, run, item.instance, number) for number in item.criteria}
+        assert instance is not None
+        return instance, attempts
+
+    def store(self, outcomes: Sequence[Outcome[Item, _Judged]]) -> None:
+        """Store the results. A judgment that cannot be stored becomes unscored and does not delay others."""
+        judged = [outcome.result for outcome in outcomes if outcome.result is not None]
+        try:
+            self._write_once(judged)
+        except UNFORESEEN:
+            for judgment in judged:
+                self._write_alone(judgment)
+
+    def _write_once(self, judged: Sequence[_Judged]) -> None:
+        """Write despite an outage of the database. If it interrupted a commit, check whether the commit arrived."""
+        cut_off = False
+
+        def write() -> None:
+            nonlocal cut_off
+            try:
+                self._write(judged)
+            except UnreachableError:
+                cut_off = True
+                raise
+            except IntegrityError:
+                if not cut_off:
+                    raise
+
+        outlast(write)
+        self._count(judged)
+
+    def _write_alone(self, judged: _Judged) -> None:
+        try:
+            self._write_once([judged])
+        except UNFORESEEN as error:
+            said = f"The draft could not be stored ({type(error).__name__}). {RETRY}"
+            blank = ImportedDraft("", "", None, reason=said)
+            judgment = Judgment(dict.fromkeys(judged.judgment.drafts, blank))
+            self._write_once([replace(judged, judged=Judged(judgment))])
+
+    def _write(self, judged: Sequence[_Judged]) -> None:
+        new = [draft for each in judged for draft in each.drafts()]
+        run = self.prepared.run.id
+        with self.context.store.write() as db:
+            self.hold.confirm(db)
+            for draft in new:
+                comparisons.record_draft(db, run, draft)
+            for each in judged:
+                if (whole := each.judgment.overall) is not None:
+                    judge_helps.record_overall(db, run, each.instance, whole.score, whole.reason)
+                if each.judgment.comparisons:
+                    attempt = max(each.attempts.values())
+                    comparisons.record_comparisons(db, run, each.judgment.comparisons, attempt)
+
+    def _count(self, judged: Sequence[_Judged]) -> None:
+        new = [draft for each in judged for draft in each.drafts()]
+        compared = [one for each in judged for one in each.judgment.comparisons]
+        self.drafted += len(new) + len(compared)
+        self.unscored += sum(draft.status is DraftStatus.UNSCORED for draft in new)
+        self.unscored += sum(one.preference is None for one in compared)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """The result for an item, with the attempt number of each of its criteria."""
+
+    instance: int
+    attempts: Mapping[int, int]
+    judged: Judged
+
+    @property
+    def judgment(self) -> Judgment:
+        return self.judged.judgment
+
+    def unread(self) -> str:
+        return self.judged.unread()
+
+    def drafts(self) -> list[Draft]:
+        return [
+            Draft(
+                instance=self.instance,
+                criterion=criterion,
+                score=draft.score,
+                rows=draft.rows,
+                status=DraftStatus.UNSCORED if draft.score is None else DraftStatus.OK,
+                reason=draft.reason,
+                raw=draft.raw,
+                samples=draft.samples,
+                probabilities=draft.probabilities,
+                rule=draft.rule,
+                attempt=self.attempts[criterion],
+            )
+            for criterion, draft in self.judgment.drafts.items()
+        ]
+
+
+# The drafts of a run by the rule that read their scores, and the unscored ones, with the model's own
+# words.
+
+MOST_LISTED = 200
+"""Drafts that are listed at once."""
+
+LARGEST_LIMIT = 1_000_000
+
+
+@use_case(OWNERS)
+def count_by_rule(context: Context, person: Person, slug: str, label: str = "") -> list[RuleCount]:
+    """Return how many drafts of a run each rule of the reader accepted, and how many are unscored.
+
+    The unscored ones come first, then the rules that accepted fewest. Without a label it covers every run that is not
+    archived.
+
+    Raises:
+        NotFoundError: the task has no run of that label.
+    """
+    with context.store.read() as db:
+        return [count for run in _find_runs(db, slug, label) for count in _count(db, run)]
+
+
+@use_case(OWNERS)
+def list_by_rule(
+    context: Context, person: Person, slug: str, label: str, rule: str, *, limit: int = MOST_LISTED
+) -> list[DraftAnswer]:
+    """See the drafts of a run that one rule of the reader accepted, with the model's answers.
+
+    ``unscored`` in place of a rule lists the drafts without a score, with the reason. Without a label it covers every
+    run that is not archived.
+
+    Raises:
+        NotFoundError: the task has no run of that label, or the run no draft of that rule.
+        InputError: the limit is no number from 1 to a million.
+    """
+    if not 1 <= limit <= LARGEST_LIMIT:
+        raise InputError(f"The limit is {limit}: give a number from 1 to {LARGEST_LIMIT:,}.")
+    found: list[DraftAnswer] = []
+    with context.store.read() as db:
+        runs = _find_runs(db, slug, label)
+        for run in runs:
+            found += comparisons.list_by_rule(db, run, rule, limit - len(found))
+            if rule == UNSCORED and len(found) < limit:
+                found += comparisons.list_unscored_comparisons(db, run, limit - len(found))
+            if len(found) >= limit:
+                return found
+        if not found and rule != UNSCORED:
+            known = sorted({count.rule for run in runs for count in _count(db, run)})
+            raise NotFoundError(
+                f"No draft was read by “{rule:.80}”; the rules are: {', '.join(known) or 'none'}."
+            )
+    return found
+
+
+def _find_runs(db: Database, slug: str, label: str) -> list[Run]:
+    task = require_task(db, slug)
+    if label:
+        return [require_run(db, task, label)]
+    away = tasks.list_archived_run_ids(db)
+    return [run for run in comparisons.list_runs(db, task.id) if run.id not in away]
+
+
+def _count(db: Database, run: Run) -> list[RuleCount]:
+    counts = comparisons.count_by_rule(db, run.id)
+    unread = comparisons.count_comparisons(db, run.id)[1] + counts.pop(UNSCORED, 0)
+    last = counts.pop(NO_RULE, 0)
+    ordered = [
+        (UNSCORED, unread),
+        *sorted(counts.items(), key=lambda each: (each[1], each[0])),
+        (NO_RULE, last),
+    ]
+    return [RuleCount(run.label, rule, n) for rule, n in ordered if n]

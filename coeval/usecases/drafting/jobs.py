@@ -1,0 +1,287 @@
+"""Queue, list and cancel runs as jobs in the database, and carry them out in threads.
+
+A job goes on without the page that started it, can be cancelled, and continues after a crash where it was. What
+is drafted is derived from the drafts themselves, and what was paid for from the ledger, so there is no state
+to lose.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from weakref import WeakKeyDictionary
+
+from coeval.domain import Job, JobState, Person
+from coeval.errors import (
+    CoevalError,
+    InputError,
+    NotFoundError,
+    StorageError,
+    SupersededError,
+    UnreachableError,
+)
+from coeval.llm.running.progress import Progress
+from coeval.store import Database, Storage
+from coeval.store.queries import jobs
+from coeval.usecases.access import OPERATOR, OWNERS, Context, require_task, use_case
+from coeval.usecases.drafting.execution import run_drafting
+from coeval.usecases.drafting.preparation import Prepared, prepare_run
+from coeval.usecases.drafting.run_settings import RunSettings, read_run_settings
+
+# Pre-fills as jobs in the database: queued, listed, cancelled, started again.
+#
+# A job goes on without the page that started it, can be cancelled, and after a crash goes on where it
+# was. What is drafted is derived from the drafts themselves, and what was paid for from the ledger, so
+# there is no state to lose.
+
+KIND = "evaluations"
+MOST_TAKEOVERS = 20
+"""After this number of interruptions, an owner must check a job, because it may be what ends the servers."""
+
+
+@use_case(OWNERS)
+def start_job(context: Context, person: Person, slug: str, settings: RunSettings) -> Job:
+    """Queue a pre-fill; a worker (``worker``) carries it out.
+
+    Raises:
+        NotFoundError, InputError: see ``prepare_run``.
+    """
+    prepared = prepare_run(context, person, slug, settings)
+    with context.store.write() as db:
+        _refuse_second(context, db, prepared)
+        return jobs.add_job(
+            db,
+            Job(
+                kind=KIND,
+                task=prepared.task.id,
+                state=JobState.QUEUED,
+                params={"slug": slug, "settings": settings.complete(context.settings).to_params()},
+                total=len(prepared.items),
+                message=prepared.run.label,
+                created_by=person.name,
+            ),
+        )
+
+
+def _refuse_second(context: Context, db: Database, prepared: Prepared) -> None:
+    """One job at a time for a run: a second would ask, and pay, for the same."""
+    jobs.mark_interrupted(db, count_takeovers(context))
+    for job in jobs.list_active(db, prepared.task.id):
+        if read_run_settings(job.params).label == prepared.run.label:
+            raise InputError(
+                f"The run “{prepared.run.label}” is already in progress (job {job.id}, started by "
+                f"{job.created_by}): wait until it is done, or cancel it first."
+            )
+
+
+def count_takeovers(context: Context) -> int:
+    """Return how often an interrupted job may continue by itself; only a shared database has other servers."""
+    return MOST_TAKEOVERS if context.settings.server else 0
+
+
+@use_case(OWNERS)
+def list_jobs(context: Context, person: Person, slug: str) -> list[Job]:
+    """See a task's pre-fills and how far they are, newest first."""
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        interrupted = jobs.has_interrupted(db, count_takeovers(context))
+    if interrupted:
+        with context.store.write() as db:
+            jobs.mark_interrupted(db, count_takeovers(context))
+    with context.store.read() as db:
+        return jobs.list_jobs(db, task.id)
+
+
+@use_case(OWNERS)
+def cancel_job(context: Context, person: Person, job: int) -> None:
+    """Stop a pre-fill. Its drafts stay, and it can be started again."""
+    with context.store.write() as db:
+        stored = jobs.get_job(db, job)
+        if stored and stored.state in (JobState.QUEUED, JobState.RUNNING):
+            jobs.update_job(db, job, state=JobState.CANCELLED, message="cancelled; what was drafted is kept")
+
+
+@use_case(OWNERS)
+def restart_job(context: Context, person: Person, slug: str, *, retry_unscored: bool = False) -> Job:
+    """Queue the newest pre-fill again for missing drafts or, with ``retry_unscored``, for unreadable ones.
+
+    Raises:
+        NotFoundError: nothing was pre-filled before.
+    """
+    listed = list_jobs(context, person, slug)
+    if not listed:
+        raise NotFoundError(f"“{slug}” has no pre-fill yet: start one first.")
+    settings = replace(read_run_settings(listed[0].params), retry_unscored=retry_unscored)
+    return start_job(context, person, slug, settings)
+
+
+# Carries out jobs in separate threads, so that no page has to stay open for them.
+
+log = logging.getLogger(__name__)
+
+FOLLOW_SECONDS = 3.0
+"""Seconds between two checks for jobs of servers that ended."""
+STOP_SECONDS = 10.0
+"""Seconds in which a stopping server still accepts answers to open questions."""
+
+
+class Worker:
+    """One thread per running job, in the process of the server."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self._stopping = threading.Event()
+        self._threads: list[threading.Thread] = []
+        self._at_work: set[int] = set()
+
+    def start(self, job: Job) -> None:
+        self._at_work.add(job.id)
+        self._begin(f"job-{job.id}", lambda: self._work(job))
+
+    def follow(self) -> None:
+        """Look from now on for jobs of servers that have ended, and go on with them."""
+        self._begin("takeover", self._follow)
+
+    def stop(self, seconds: float = STOP_SECONDS) -> None:
+        """Begin no more questions, and leave the jobs to another server, or to the next start."""
+        self._stopping.set()
+        until = time.monotonic() + seconds
+        for thread in self._threads:
+            thread.join(max(0.1, until - time.monotonic()))
+
+    def _begin(self, name: str, work: Callable[[], None]) -> None:
+        self._threads = [thread for thread in self._threads if thread.is_alive()]
+        thread = threading.Thread(target=work, name=name, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _follow(self) -> None:
+        while not self._stopping.wait(FOLLOW_SECONDS):
+            try:
+                job = self.take_over()
+            except StorageError as error:
+                log.warning("jobs of other servers cannot be looked for: %s", error)
+                continue
+            if job is not None:
+                log.warning("job %d is taken over: its server has ended", job.id)
+                self.start(job)
+
+    def take_over(self) -> Job | None:
+        """Take the oldest job without a worker, for this server alone; return None if there is none.
+
+        A job that a thread of this process is at is none of them, however long it could not show a sign of life.
+        """
+        most, mine = count_takeovers(self.context), frozenset(self._at_work)
+        with self.context.store.read() as db:
+            if jobs.find_abandoned(db, most, mine) is None:
+                return None
+        with self.context.store.write() as db:
+            return jobs.take_over(db, most, mine)
+
+    def _work(self, job: Job) -> None:
+        try:
+            self._run(job)
+        finally:
+            self._at_work.discard(job.id)
+
+    def _run(self, job: Job) -> None:
+        try:
+            self._update(job, state=JobState.RUNNING)
+            asyncio.run(self._draft(job))
+        except SupersededError as error:
+            log.warning("job %d: %s", job.id, error)
+        except UnreachableError as error:
+            # the first server to reach the database continues the job
+            log.warning("job %d stopped: %s", job.id, error)
+        except CoevalError as error:
+            self._update(job, state=JobState.FAILED, message=str(error))
+        except Exception as error:
+            self._update(job, state=JobState.FAILED, message=f"{type(error).__name__}: {error}")
+            raise
+
+    async def _draft(self, job: Job) -> None:
+        report = await run_drafting(
+            self.context,
+            OPERATOR,
+            str(job.params["slug"]),
+            read_run_settings(job.params),
+            on_progress=lambda progress: self._note(job, progress),
+            should_stop=_Watch(self.context, job, self._stopping),
+            job=job.id,
+        )
+        if report.unreachable:
+            raise UnreachableError(report.message)
+        stored = self._read(job)
+        counts = {"total": report.total, "done": report.done, "failed": report.failed}
+        if stored.state is JobState.CANCELLED:
+            self._update(job, **counts)
+        elif self._stopping.is_set() and not report.complete:
+            self._hand_on(job)
+        else:
+            state = JobState.DONE if report.complete else JobState.FAILED
+            self._update(job, state=state, message=str(report), **counts)
+
+    def _hand_on(self, job: Job) -> None:
+        """Leave a stopping server's job to the other servers, or to a person if there are none."""
+        if count_takeovers(self.context):
+            self._update(job, state=JobState.QUEUED, message="its server stopped; another will go on with it")
+        else:
+            said = "cut off; start it again to go on where it was"
+            self._update(job, state=JobState.CANCELLED, message=said)
+
+    def _note(self, job: Job, progress: Progress) -> None:
+        more = {} if progress.total is None else {"total": progress.total}
+        with suppress(StorageError):
+            self._update(job, done=progress.done, failed=progress.failed, message=str(progress), **more)
+
+    def _update(self, job: Job, **values: object) -> None:
+        with self.context.store.write() as db:
+            if "state" not in values:
+                stored = jobs.get_job(db, job.id)
+                if stored is not None and stored.state is JobState.CANCELLED:
+                    values.pop("message", None)
+            jobs.update_job(db, job.id, **values)
+
+    def _read(self, job: Job) -> Job:
+        with self.context.store.read() as db:
+            stored = jobs.get_job(db, job.id)
+        assert stored is not None
+        return stored
+
+
+WORKERS: WeakKeyDictionary[Storage, Worker] = WeakKeyDictionary()
+"""The worker of each open store: the server stops the jobs that its pages started."""
+
+
+def get_worker(context: Context) -> Worker:
+    return WORKERS.setdefault(context.store, Worker(context))
+
+
+class _Watch:
+    """Tells whether a job was cancelled or its server stops; checks the database at most twice a second."""
+
+    def __init__(self, context: Context, job: Job, stopping: threading.Event) -> None:
+        self.context, self.job, self.stopping = context, job, stopping
+        self._asked, self._stop = 0.0, False
+
+    def __call__(self) -> bool:
+        if time.monotonic() - self._asked > 0.5:
+            self._asked = time.monotonic()
+            with suppress(UnreachableError), self.context.store.read() as db:
+                stored = jobs.get_job(db, self.job.id)
+                self._stop = stored is not None and stored.state is JobState.CANCELLED
+        return self._stop or self.stopping.is_set()
+
+
+def mark_interrupted(context: Context) -> int:
+    """Say of jobs that were cut off that they can be started again; how many there were.
+
+    A job that another server is at is left alone: its lease tells. So is one that another server will go on with.
+    """
+    with context.store.write() as db:
+        return jobs.mark_interrupted(db, count_takeovers(context))

@@ -1,0 +1,193 @@
+"""Requests to the model through this file's ledger: criteria, evaluation steps and the plan of a fusion."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from itertools import count
+from typing import Any, TypeVar
+
+from coeval.domain import MAX_REMARK, Ask, CriteriaSet, Person, Proposal, Task
+from coeval.errors import InputError, UnreadableAnswerError
+from coeval.llm.prompting.template_files import find_templates
+from coeval.llm.proposals import MAX_EXAMPLES
+from coeval.llm.proposals import draft_criteria as ask_for_criteria
+from coeval.llm.proposals import draft_steps as ask_for_steps
+from coeval.llm.protocols.protocol import get_protocol
+from coeval.llm.running import runner
+from coeval.llm.running.ledger import Prices
+from coeval.store.queries import judge_helps, tasks
+from coeval.store.queries.calls import StoredLedger
+from coeval.usecases.access import OWNERS, Context, require_task, use_case
+from coeval.usecases.drafting.assistants import choose_assistants
+from coeval.usecases.drafting.preparation import require_ready
+from coeval.usecases.drafting.run_settings import RunSettings
+
+SAMPLES_PER_ATTEMPT = 1000
+"""The distance between the sample numbers of two attempts."""
+
+T = TypeVar("T")
+
+
+def build_runner(
+    context: Context,
+    *,
+    concurrency: int,
+    prices: Prices | None = None,
+    replay: bool = False,
+    endpoint: str = "",
+) -> runner.Runner:
+    """Return a runner with this file's ledger; see ``coeval.llm.running.runner.build_runner``.
+
+    Raises:
+        ModelError: no model is set up.
+    """
+    return runner.build_runner(
+        context.settings,
+        StoredLedger(context.store),
+        concurrency=concurrency,
+        prices=prices,
+        replay=replay,
+        endpoint=endpoint,
+    )
+
+
+def ask_further(ask: Ask, attempt: int) -> Ask:
+    """Ask for samples that no earlier attempt (from 1) has requested."""
+    first = (attempt - 1) * SAMPLES_PER_ATTEMPT
+    return lambda request, sample: ask(request, first + sample)
+
+
+async def ask_until_new(asking: runner.Runner, draft: Callable[[Ask], Awaitable[T]]) -> T:
+    """Return what ``draft`` reads in the model's answers, repeating until one is new.
+
+    The ledger repeats an answer that could not be read, whenever the same is asked. Where it alone answered, the
+    model is asked for further samples, so that to try again is to ask again.
+
+    Raises:
+        UnreadableAnswerError: the model was asked now, and its answers could not be read.
+        ModelError: no answer could be had.
+    """
+    for attempt in count(1):
+        before = asking.usage.calls
+        try:
+            return await draft(ask_further(asking.ask, attempt))
+        except UnreadableAnswerError:
+            if asking.usage.calls > before:
+                raise
+    raise AssertionError("attempts have no end")
+
+
+# A model's texts before it judges: evaluation steps (auto-CoT) and the plan of a fusion.
+
+
+async def write_steps(context: Context, task: Task, current: CriteriaSet, model: str, ask: Ask) -> None:
+    """Store evaluation steps for every criterion that has none."""
+    with context.store.read() as db:
+        known = judge_helps.get_steps(db, [criterion.id for criterion in current.criteria])
+    for criterion in current.criteria:
+        if criterion.id not in known:
+            text = await ask_for_steps(ask, task, criterion, model)
+            with context.store.write() as db:
+                judge_helps.record_steps(db, criterion.id, text, origin=model, by=model)
+
+
+async def write_plan(
+    context: Context, task: Task, current: CriteriaSet, settings: RunSettings, ask: Ask
+) -> str:
+    """Return a plan for the assistants that the settings name."""
+    with context.store.read() as db:
+        chosen = choose_assistants(db, task, settings.assistants)
+    protocol = get_protocol(settings.protocol)
+    return await protocol.draft_plan(ask, task, list(current.criteria), chosen, settings.judge_options())
+
+
+@use_case(OWNERS)
+async def draft_plan(context: Context, person: Person, slug: str, settings: RunSettings) -> str:
+    """Let the model write the plan of a fusion, which people can edit before the run freezes it.
+
+    Raises:
+        ModelError: no model is set up, or it wrote no plan.
+    """
+    settings = settings.complete(context.settings)
+    with context.store.read() as db:
+        task, current = require_ready(db, slug)
+    async with build_runner(context, concurrency=1) as runner:
+        return await ask_until_new(runner, lambda ask: write_plan(context, task, current, settings, ask))
+
+
+@use_case(OWNERS)
+async def draft_steps(context: Context, person: Person, slug: str, model: str = "") -> dict[str, str]:
+    """Let the model write evaluation steps for the criteria that have none; return all, by criterion.
+
+    Raises:
+        ModelError: no model is set up, or it wrote no steps.
+    """
+    with context.store.read() as db:
+        task, current = require_ready(db, slug)
+    async with build_runner(context, concurrency=1) as runner:
+        asked = model or context.settings.model
+        await ask_until_new(runner, lambda ask: write_steps(context, task, current, asked, ask))
+    return list_steps(context, person, slug)
+
+
+@use_case(OWNERS)
+def list_steps(context: Context, person: Person, slug: str) -> dict[str, str]:
+    """See the current evaluation steps by the text of their criterion."""
+    with context.store.read() as db:
+        _, current = require_ready(db, slug)
+        known = judge_helps.get_steps(db, [criterion.id for criterion in current.criteria])
+    return {criterion.text: known.get(criterion.id, "") for criterion in current.criteria}
+
+
+@use_case(OWNERS)
+def save_steps(context: Context, person: Person, slug: str, criterion: str, text: str) -> None:
+    """Set the evaluation steps of a criterion; earlier runs keep theirs.
+
+    Raises:
+        InputError: the text is too long, or the criterion is not in the current set.
+    """
+    if len(text) > MAX_REMARK:
+        raise InputError(f"The steps have {len(text):,} characters; shorten them to {MAX_REMARK:,}.")
+    with context.store.write() as db:
+        _, current = require_ready(db, slug)
+        number = next((member.id for member in current.criteria if member.text == criterion), None)
+        if number is None:
+            raise InputError(f"“{criterion[:60]}” is not in the current criteria set: reload the page.")
+        judge_helps.record_steps(db, number, text.strip(), origin="human", by=person.name)
+
+
+@use_case(OWNERS)
+async def draft_criteria(
+    context: Context,
+    person: Person,
+    slug: str,
+    *,
+    model: str = "",
+    samples: int = 1,
+    count: int = 5,
+    examples: int = 0,
+    temperature: float | None = None,
+    top_p: float | None = None,
+    templates: str = "",
+) -> list[Proposal]:
+    """Have a model propose criteria for a task; near-duplicates over the samples are merged.
+
+    Raises:
+        ModelError: no model is set up, or it cannot be reached or read.
+        InputError: ``samples`` is not 1 to 50.
+    """
+    if not 1 <= samples <= 50:
+        raise InputError(f"The number of samples is {samples}: choose 1 to 50.")
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        shown = list(tasks.list_instances(db, task.id, limit=min(examples, MAX_EXAMPLES)))
+    async with build_runner(context, concurrency=min(samples, context.settings.concurrency)) as runner:
+        asked: dict[str, Any] = {
+            "count": count,
+            "temperature": temperature,
+            "top_p": top_p,
+            "examples": shown,
+            "templates": find_templates(templates),
+        }
+        used = model or context.settings.model
+        return await ask_until_new(runner, lambda ask: ask_for_criteria(ask, task, used, samples, **asked))

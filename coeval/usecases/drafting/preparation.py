@@ -1,0 +1,256 @@
+"""Prepare a run: its protocol, its worked examples, its record, and the items that it still lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+
+from coeval.domain import CriteriaSet, Instance, Person, Run, Task
+from coeval.domain.seals import RunExample
+from coeval.errors import InputError, NotFoundError
+from coeval.llm.prompting.worked_examples import Example, with_examples
+from coeval.llm.protocols.protocol import (
+    Brief,
+    Item,
+    Items,
+    Protocol,
+    Questions,
+    build_protocol,
+    get_protocol,
+)
+from coeval.store import Database
+from coeval.store.queries import criteria, drafts, judge_helps, tasks, wordings
+from coeval.usecases.access import OWNERS, Context, require_task, use_case
+from coeval.usecases.drafting.assistants import choose_assistants, ensure_scores
+from coeval.usecases.drafting.run_settings import RunSettings
+
+
+class Beside:
+    """Returns the protocol for an instance: ``protocol`` itself if the run has no examples."""
+
+    def __init__(self, protocol: Protocol, examples: Sequence[RunExample] = ()) -> None:
+        self.protocol = protocol
+        self._examples = tuple((one.document, Example.model_validate_json(one.json)) for one in examples)
+        self._known: dict[str, Protocol] = {}
+
+    def __call__(self, instance: Instance) -> Protocol:
+        if not self._examples:
+            return self.protocol
+        own = instance.document or instance.external_id
+        documents = {document for document, _ in self._examples}
+        key = own if own in documents else ""
+        if key not in self._known:
+            self._known[key] = self._build(
+                [example for document, example in self._examples if document != key]
+            )
+        return self._known[key]
+
+    def _build(self, shown: Sequence[Example]) -> Protocol:
+        return show_examples(self.protocol, shown)
+
+
+def show_examples(protocol: Protocol, shown: Sequence[Example]) -> Protocol:
+    """Return the same with examples in the guides of their criteria."""
+    brief = protocol.brief
+    criteria = {
+        number: with_examples(
+            criterion, [one for one in shown if one.criterion == criterion.text], brief.task
+        )
+        for number, criterion in brief.criteria.items()
+    }
+    return build_protocol(replace(brief, criteria=criteria))
+
+
+# A run made ready: its protocol, the run on record, and the items that are still to be judged.
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A prepared pre-fill: the run, its protocol, and the remaining items.
+
+    ``beside`` gives the protocol for an instance: with the run's examples, where it shows any.
+    """
+
+    task: Task
+    run: Run
+    protocol: Protocol
+    items: Items
+    beside: Beside
+
+
+@use_case(OWNERS)
+def prepare_run(context: Context, person: Person, slug: str, settings: RunSettings) -> Prepared:
+    """Open a run, or continue the run with the same label.
+
+    Raises:
+        NotFoundError: the task has no criteria set or no instances.
+        InputError: the task has no description, a run of that label was made with other settings, or fusion has no
+            plan yet.
+    """
+    settings = settings.complete(context.settings)
+    with context.store.read() as db:
+        task, current = require_ready(db, slug)
+        stored = drafts.get_run(db, task.id, settings.label)
+    if stored is None:  # a run of an earlier version is asked to its end as it was begun
+        require_description(task)
+    if stored is not None and needs_plan(settings):
+        settings = replace(settings, plan=str(stored.params.get("plan", "")))
+    if needs_plan(settings):
+        raise InputError("Fusion needs a plan: let the model write one, check it, and start the run with it.")
+    protocol = prepare_protocol(context, task, current, settings)
+    with context.store.write() as db:
+        run = _ensure_run(db, task, current, settings, protocol)
+        items = protocol.group(list_left(db, task, run, current, settings))
+        shown = wordings.list_run_examples(db, task.id).get(run.id, ())
+    return Prepared(task, run, protocol, items, Beside(protocol, shown))
+
+
+def needs_plan(settings: RunSettings) -> bool:
+    """Return whether the protocol follows a plan and the settings hold none."""
+    return get_protocol(settings.protocol).uses_assistants and not (settings.plan or settings.ablation)
+
+
+def require_description(task: Task) -> None:
+    """Check that the task has a description for the judge.
+
+    Raises:
+        InputError: the task has no description.
+    """
+    if not task.description.strip():
+        raise InputError(
+            f"The task “{task.slug}” has no description, so a judge would know only its name. Write the task that the "
+            "systems got: under Tasks in Set-up, or with python -m coeval import FILE --task "
+            f"{task.slug} --description TEXT.",
+            told=f"The task “{task.slug}” has no description, so a judge would know only its name. Write under Tasks "
+            "the task that the systems got.",
+        )
+
+
+def require_ready(db: Database, slug: str) -> tuple[Task, CriteriaSet]:
+    """Return the task and its criteria set if both are ready for drafts."""
+    task = require_task(db, slug)
+    current = criteria.get_criteria_set(db, task.id)
+    if current is None:
+        raise NotFoundError(f"“{slug}” has no established criteria: vote on them first, or import them.")
+    if not tasks.count_instances(db, task.id):
+        raise NotFoundError(f"“{slug}” has no instances: import some first.")
+    return task, current
+
+
+def prepare_protocol(context: Context, task: Task, current: CriteriaSet, settings: RunSettings) -> Protocol:
+    """Return the protocol that the settings name, with its steps; assistants' scores are computed and stored here.
+
+    Raises:
+        InputError: there is no such protocol or assistant.
+    """
+    by_id = {criterion.id: criterion for criterion in current.criteria}
+    assisted = get_protocol(settings.protocol).uses_assistants and not settings.ablation
+    with context.store.read() as db:
+        if get_protocol(settings.protocol).compares and not any(
+            drafts.list_uncompared(db, task.id, 0, by_id)
+        ):
+            raise InputError(
+                "There is nothing to compare: no document has two outputs. Import the outputs with a "
+                "column “document” that names their input."
+            )
+        steps = judge_helps.get_steps(db, by_id) if settings.steps else {}
+        chosen = choose_assistants(db, task, settings.assistants) if assisted else []
+    options = settings.judge_options({by_id[criterion].text: text for criterion, text in steps.items()})
+    scores = ensure_scores(context, task, chosen) if chosen else {}  # it needs pandas, which takes 50 MB
+    rivals = partial(_list_rivals, context)
+    return build_protocol(Brief(task, by_id, options, settings.plan, chosen, scores, rivals))
+
+
+def _list_rivals(context: Context, instance: Instance) -> list[Instance]:
+    with context.store.read() as db:
+        return drafts.list_rivals(db, instance)
+
+
+def questions_of(context: Context, protocol: Protocol | Beside, item: Item) -> Questions:
+    """Return the questions of an item, from ``Protocol.render_calls``."""
+    with context.store.read() as db:
+        instance = tasks.get_instance(db, item.instance)
+    assert instance is not None
+    chosen = protocol(instance) if isinstance(protocol, Beside) else protocol
+    return chosen.render_calls(item, instance)
+
+
+_LATER = {
+    "top_p": None,
+    "max_tokens": None,
+    "reasoning_effort": "",
+    "reference": False,
+    "criteria_per_call": 1,
+}
+"""Parameters that runs of an earlier version do not record, with their values in these runs."""
+
+
+def _params(settings: RunSettings, protocol: Protocol) -> dict[str, object]:
+    """Return the parameters that a run records, beside protocol, model and prompt."""
+    params: dict[str, object] = {
+        "samples": protocol.answers,
+        "temperature": settings.temperature,
+        "persona": settings.persona,
+        "logprobs": settings.logprobs,
+        "steps": dict(protocol.options.steps),
+    }
+    if settings.endpoint:
+        params["endpoint"] = settings.endpoint
+    params |= {name: value for name in _LATER if (value := getattr(settings, name)) != _LATER[name]}
+    if protocol.uses_assistants:
+        names = [assistant.name for assistant in protocol.brief.assistants]
+        params |= {"plan": protocol.brief.plan, "assistants": names}
+    return params
+
+
+def _ensure_run(
+    db: Database, task: Task, current: CriteriaSet, settings: RunSettings, protocol: Protocol
+) -> Run:
+    params = _params(settings, protocol)
+    shown = not protocol.compares  # annotators are shown drafts
+    new = Run(settings.protocol, settings.model, settings.label, protocol.prompt_hash, params, shown=shown)
+    stored = drafts.get_run(db, task.id, settings.label)
+    if stored is None:
+        return drafts.add_run(db, task.id, new, current.id)
+    if stored.id in tasks.list_archived_run_ids(db):
+        raise InputError(
+            f"The run “{settings.label}” is archived: restore it to continue it, or give this run "
+            "another label."
+        )
+    before = {"endpoint": settings.endpoint} | dict(stored.params)  # runs did not always record it
+    if settings.replay:
+        params["endpoint"] = before["endpoint"]
+    same = (stored.protocol, stored.model, stored.prompt_hash) == (new.protocol, new.model, new.prompt_hash)
+    if not same or before != {"endpoint": ""} | params:
+        raise InputError(
+            f"The run “{settings.label}” has another model, endpoint, prompt or settings, and drafts "
+            "never change: give this run another label."
+        )
+    return stored
+
+
+def list_left(
+    db: Database, task: Task, run: Run | None, current: CriteriaSet, settings: RunSettings
+) -> Iterator[tuple[int, int]]:
+    """(instance, criterion) pairs that the run has still to draft, as far as the settings go.
+
+    A run that was not opened yet (None) has to draft them all.
+    """
+    ids = [criterion.id for criterion in current.criteria]
+    compares = get_protocol(settings.protocol).compares
+    list_missing = drafts.list_uncompared if compares else drafts.list_undrafted
+    left = list_missing(db, task.id, run.id if run else 0, ids, retry_unscored=settings.retry_unscored)
+    if settings.pilot:
+        chosen = _list_pilot(db, task, settings.pilot)
+        left = (pair for pair in left if pair[0] in chosen)
+    return islice(left, settings.limit)
+
+
+def _list_pilot(db: Database, task: Task, size: int) -> set[int]:
+    """Return the instances of a pilot, spread evenly over the task."""
+    total = tasks.count_instances(db, task.id)
+    return set(
+        tasks.list_ids_at(db, task.id, [1 + place * total // size for place in range(min(size, total))])
+    )

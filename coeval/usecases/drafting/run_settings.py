@@ -1,0 +1,137 @@
+"""The settings of a pre-fill, from a page, the command line or a job in the database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+
+from coeval.errors import InputError
+from coeval.llm.client.connection import resolve_address
+from coeval.llm.prompting.template_files import JudgeOptions, find_templates
+from coeval.llm.protocols.protocol import FIRST, get_protocol
+from coeval.llm.running.ledger import Prices
+from coeval.settings import Settings, show_address
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """The settings of a run. ``limit`` is the largest number of drafts; None for all.
+
+    ``pilot`` is how many instances, spread over the task, to draft for now; 0 for all.
+
+    What stands here under the name of a field of `JudgeOptions` means the same.
+    """
+
+    model: str = ""
+    protocol: str = FIRST
+    samples: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    reasoning_effort: str = ""
+    persona: str = ""
+    logprobs: bool = False
+    reference: bool = False
+    criteria_per_call: int = 1
+    templates: str = ""
+    """A folder with the user's own templates, or the name of one of our wordings; empty for the default."""
+    endpoint: str = ""
+    """The address that answers, without secrets; ``batch`` for files; empty: the one that is set up."""
+    label: str = ""
+    concurrency: int = 0
+    limit: int | None = None
+    pilot: int = 0
+    prices: Prices = field(default_factory=Prices)
+    retry_unscored: bool = False
+    replay: bool = False
+    steps: bool = False
+    """True to include evaluation steps of each criterion; missing ones are written first."""
+    plan: str = ""
+    assistants: tuple[str, ...] = ()
+    """Measures by name, or score columns as ``column:low:high``; empty for all measures."""
+    ablation: bool = False
+    """The same questions without assistants, their scores and the plan."""
+
+    def judge_options(self, steps: Mapping[str, str] | None = None) -> JudgeOptions:
+        """Return the options of each judgment; ``steps`` are by the text of their criterion."""
+        return JudgeOptions(
+            model=self.model,
+            protocol=self.protocol,
+            samples=self.samples,
+            temperature=self.temperature,
+            top_p=self.top_p,
+            max_tokens=self.max_tokens,
+            reasoning_effort=self.reasoning_effort,
+            persona=self.persona,
+            logprobs=self.logprobs,
+            reference=self.reference,
+            criteria_per_call=self.criteria_per_call,
+            templates=find_templates(self.templates),
+            steps=steps or {},
+        )
+
+    @property
+    def doubts(self) -> list[str]:
+        """Return warnings about settings that the user may not have meant."""
+        answers = get_protocol(self.protocol).samples if self.samples is None else self.samples
+        if self.temperature == 0 and answers > 1:
+            return [
+                f"{answers} answers to each question at temperature 0 are the same answer {answers} times, and each is "
+                "paid for: set a temperature above 0, or ask for 1 sample."
+            ]
+        return []
+
+    def complete(self, settings: Settings) -> RunSettings:
+        """Return the same settings with the missing model, concurrency and label filled in.
+
+        Raises:
+            InputError: the concurrency is below 0.
+        """
+        if self.concurrency < 0:
+            raise InputError(
+                f"The concurrency is {self.concurrency}: give the number of simultaneous calls, from 1."
+            )
+        model = self.model or settings.model
+        parts = [model, self.protocol, *self._peculiarities()]
+        return replace(
+            self,
+            model=model,
+            endpoint=self.endpoint or show_address(resolve_address(settings)),
+            label=self.label or " · ".join(part for part in parts if part),
+            concurrency=self.concurrency or settings.concurrency,
+        )
+
+    def _peculiarities(self) -> list[str]:
+        """Return the settings that distinguish this run from a default one, for its label."""
+        return [
+            "ablation" if self.ablation else "steps" if self.steps else "",
+            f"{self.samples} samples" if self.samples else "",
+            f"temperature {self.temperature:g}" if self.temperature is not None else "",
+            f"top_p {self.top_p:g}" if self.top_p is not None else "",
+            f"effort {self.reasoning_effort}" if self.reasoning_effort else "",
+            self.persona,
+            "expected score" if self.logprobs else "",
+            "reference" if self.reference else "",
+            self._together(),
+        ]
+
+    def _together(self) -> str:
+        if self.criteria_per_call == 1:
+            return ""
+        return (
+            f"{self.criteria_per_call} criteria together" if self.criteria_per_call else "criteria together"
+        )
+
+    def to_params(self) -> dict[str, object]:
+        """Return the settings as a job in the database stores them."""
+        return asdict(self)
+
+
+def read_run_settings(params: Mapping[str, object]) -> RunSettings:
+    """Return the settings of a job. Settings that its version did not know get their defaults."""
+    stored = params.get("settings", params.get("wish"))
+    known = {member.name for member in fields(RunSettings)}
+    values = {name: value for name, value in dict(stored).items() if name in known}  # type: ignore[call-overload]
+    values["prices"] = Prices(**values["prices"])
+    values["assistants"] = tuple(values["assistants"])
+    return RunSettings(**values)

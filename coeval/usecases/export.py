@@ -1,0 +1,210 @@
+"""Everything out: CSV files a spreadsheet, R or pandas reads, with a README of every column.
+
+Files stream from the database row by row. A text that a spreadsheet would take for a formula gets a leading
+apostrophe, so that opening the file runs nothing.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import chain, groupby
+from pathlib import Path
+from typing import IO, Any
+
+from coeval.domain import Person, Task
+from coeval.domain.tasks import chat_to_json
+from coeval.errors import InputError, StorageError
+from coeval.safe_csv import SUSPECT, safe
+from coeval.store import Database
+from coeval.store.queries import exports
+from coeval.store.queries.reports import Result, read
+from coeval.usecases.access import TEAM, Context, require_task, use_case
+from coeval.usecases.out_format import Files, get_out_format
+
+Table = Iterator[Iterable[Any]]
+Build = Callable[[Database, Task], Table]
+
+
+@use_case(TEAM)
+def export_folder(context: Context, person: Person, slug: str, folder: Path) -> list[Path]:
+    """Write a task's CSV files and their README into a folder.
+
+    Files of these names are replaced, each whole: a reader never meets half of one.
+
+    Raises:
+        NotFoundError: there is no such task.
+        StorageError: the folder cannot be written to.
+    """
+    with _written_to(folder), context.store.read() as db:
+        task = require_task(db, slug)
+        return [_write_file(folder / name, table) for name, table in _build_tables(db, task)] + [
+            _write_pieces(folder / "README.md", [describe(task)])
+        ]
+
+
+@use_case(TEAM)
+def export_as(context: Context, person: Person, slug: str, name: str, folder: Path) -> list[Path]:
+    """Write a task's scores into a folder in a format of other tools.
+
+    Files of these names are replaced, each whole.
+
+    Raises:
+        InputError: there is no such format, or the task has nothing yet to write in it.
+        NotFoundError: there is no such task.
+        StorageError: the folder cannot be written to.
+    """
+    with _written_to(folder):
+        files = _build_as(context, person, slug, name)
+        return [_write_pieces(folder / place, pieces) for place, pieces in files]
+
+
+@use_case(TEAM)
+def export_zip_as(context: Context, person: Person, slug: str, name: str, target: IO[bytes]) -> None:
+    """Write a task's scores in a format of other tools into one zip file.
+
+    Raises:
+        InputError: there is no such format, or the task has nothing yet to write in it.
+    """
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for place, pieces in _build_as(context, person, slug, name):
+            with archive.open(place, "w", force_zip64=True) as raw:
+                raw.writelines(piece.encode() for piece in pieces)
+
+
+@use_case(TEAM)
+def export_zip(context: Context, person: Person, slug: str, target: IO[bytes]) -> None:
+    """Write a task's CSV files and their README into one zip file."""
+    with context.store.read() as db, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        task = require_task(db, slug)
+        for name, table in _build_tables(db, task):
+            # a table may exceed 2 GB, and the length of a stream is unknown in advance
+            with (
+                archive.open(name, "w", force_zip64=True) as raw,
+                io.TextIOWrapper(raw, "utf-8", newline="") as text,
+            ):
+                _write_rows(text, table)
+        archive.writestr("README.md", describe(task))
+
+
+@use_case(TEAM)
+def export_table(context: Context, person: Person, slug: str, name: str, target: IO[str]) -> None:
+    """Write one of a task's CSV files, by its name."""
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        if name in TABLES:
+            _write_rows(target, TABLES[name](db, task))
+
+
+def _simple(result: Result) -> Table:
+    yield result.names
+    yield from result
+
+
+def _instances(db: Database, task: Task) -> Table:
+    """Return a row per instance; a conversation is the JSON list of its turns."""
+    result = read(db, exports.INSTANCES, task=task.id)
+    texts = [result.names.index(name) for name in ("input", "output")]
+    yield result.names
+    for row in result:
+        yield [chat_to_json(value) if place in texts else value for place, value in enumerate(row)]
+
+
+def _reliability(db: Database, task: Task) -> Table:
+    """Return one row per unit (instance x criterion), with a column per annotator, as agreement uses it."""
+    people = list(read(db, exports.ANNOTATORS, task=task.id))
+    yield ["instance", "criterion", *(name for _, name in people)]
+    key: Callable[[tuple[Any, ...]], tuple[Any, Any]] = lambda row: (row[0], row[1])  # noqa: E731
+    for unit, rows in groupby(read(db, exports.UNITS, task=task.id), key):
+        scores = {row[2]: row[3] for row in rows}
+        yield [*unit, *(scores.get(annotator) for annotator, _ in people)]
+
+
+def _query(sql: str) -> Build:
+    return lambda db, task: _simple(read(db, sql, task=task.id))
+
+
+TABLES: Mapping[str, Build] = {
+    "instances.csv": _instances,
+    "criteria.csv": _query(exports.CRITERIA),
+    "votes.csv": _query(exports.VOTES),
+    "drafts.csv": _query(exports.DRAFTS),
+    "overall_ratings.csv": _query(exports.OVERALL_RATINGS),
+    "comparisons.csv": _query(exports.COMPARISONS),
+    "scores.csv": _query(exports.SCORES),
+    "rows.csv": _query(exports.ROWS),
+    "first_scores.csv": _query(exports.FIRST_SCORES),
+    "adjudicated.csv": _query(exports.ADJUDICATED),
+    "marks.csv": _query(exports.MARKS),
+    "suggestions.csv": _query(exports.SUGGESTIONS),
+    "reliability.csv": _reliability,
+}
+"""Every file of an export, with the function that makes its rows. A new one needs a line here and in export.md."""
+
+
+def _build_tables(db: Database, task: Task) -> Iterator[tuple[str, Table]]:
+    for name, build in TABLES.items():
+        yield name, build(db, task)
+
+
+def _build_as(context: Context, person: Person, slug: str, name: str) -> Files:
+    """Return the files of a format; there is at least one, and it holds something."""
+    empty = True
+    for place, pieces in get_out_format(name).build(context, person, slug):
+        first = next(written := iter(pieces), None)
+        if first is not None:
+            empty = False
+            yield place, chain([first], written)
+    if empty:
+        raise InputError(
+            f"“{slug}” has nothing to export as {name} yet: it needs scores for its current criteria "
+            "and, for pairs, two outputs of one input."
+        )
+
+
+@contextmanager
+def _written_to(folder: Path) -> Iterator[None]:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as error:
+        raise StorageError(f"{folder} is not writable ({error.strerror}): choose another --out.") from error
+
+
+def _write_file(path: Path, table: Table) -> Path:
+    with _replacing(path) as text:
+        _write_rows(text, table)
+    return path
+
+
+def _write_pieces(path: Path, pieces: Iterable[str]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with _replacing(path) as text:
+        text.writelines(pieces)
+    return path
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[IO[str]]:
+    partial = path.with_name(path.name + ".part")
+    with partial.open("w", encoding="utf-8", newline="") as text:
+        yield text
+    os.replace(partial, path)
+
+
+def _write_rows(target: IO[str], table: Table) -> None:
+    # most cells begin with a letter or a digit, which need no function call
+    csv.writer(target).writerows(
+        [safe(value) if value.__class__ is str and value[:1] in SUSPECT else value for value in row]
+        for row in table
+    )
+
+
+def describe(task: Task) -> str:
+    """Return the README of an export: every file and every column."""
+    template = (Path(__file__).parent / "export.md").read_text(encoding="utf-8")
+    return template.replace("{task}", f"{task.name} ({task.slug})")

@@ -1,0 +1,1 @@
+"""The running server: snapshots, backups, shipping and readiness."""

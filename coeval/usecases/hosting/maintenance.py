@@ -1,0 +1,183 @@
+"""Check, copy and move the database, and remove files and data that processes and people left behind."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from coeval.domain import Person
+from coeval.errors import CoevalError, StorageError
+from coeval.settings import is_server_address
+from coeval.store import Storage, open_store
+from coeval.store.engines.row_copy import Content, copy_rows, list_tables, measure
+from coeval.store.queries import people, tasks
+from coeval.store.soundness import Soundness, examine_file
+from coeval.store.steps import list_absent_extensions
+from coeval.usecases.access import OWNERS, Context, use_case
+from coeval.usecases.crowd.onboarding import delete_withdrawn
+from coeval.usecases.import_staging import remove_unfinished
+
+
+@use_case(OWNERS)
+def check_file(context: Context, person: Person) -> Soundness:
+    """List the content of the file and every fault in it."""
+    with context.store.read() as db:
+        return examine_file(db)
+
+
+@use_case(OWNERS)
+def back_up(context: Context, person: Person, target: Path) -> None:
+    """Copy the file while people work.
+
+    Raises:
+        StorageError: the target exists already, or cannot be written.
+    """
+    if target.exists():
+        raise StorageError(f"{target} exists already: choose another name for the copy.")
+    context.store.backup(target)
+
+
+OLD_SECONDS = 24 * 60 * 60
+"""Age after which an untouched temporary file is abandoned; no copy takes that long."""
+
+EVERY_SECONDS = 60 * 60
+"""Seconds between two sweeps, which also delete withdrawn work after its time."""
+
+TEMPORARY = ("coeval-snapshot-*", "coeval-import-*", "coeval-read-*")
+"""The folders of this app's temporary files."""
+
+
+def sweep(context: Context) -> None:
+    """Remove expired data in the background, now and every hour."""
+    threading.Thread(target=_sweep_hourly, args=(context,), name="sweep", daemon=True).start()
+
+
+def _sweep_hourly(context: Context) -> None:
+    while True:
+        _sweep(context)
+        time.sleep(EVERY_SECONDS)
+
+
+def _sweep(context: Context) -> None:
+    for remove in (remove_unfinished, delete_withdrawn):
+        with suppress(CoevalError):
+            remove(context)
+    for path in list_leftovers(context):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            with suppress(OSError):
+                path.unlink()
+
+
+def list_leftovers(context: Context) -> list[Path]:
+    """Copies on their way, and folders of temporary files, that nothing has touched for a day."""
+    return [path for path in _list_candidates(context) if _is_old(path)]
+
+
+def _list_candidates(context: Context) -> Iterator[Path]:
+    live, snapshots = context.settings.db, context.settings.snapshots.folder
+    if not context.settings.server:
+        yield live.with_name(live.name + ".part")
+    if snapshots:
+        yield from snapshots.glob("coeval-*.part")
+    for pattern in TEMPORARY:
+        yield from Path(tempfile.gettempdir()).glob(pattern)
+
+
+def _is_old(path: Path) -> bool:
+    try:
+        return time.time() - path.stat().st_mtime > OLD_SECONDS
+    except OSError:
+        return False
+
+
+# Moving everything from one database to another: from a file to a server of PostgreSQL, and back.
+
+
+def transfer(source: str, target: str) -> dict[str, Content]:
+    """Copy a whole database into a new one; return the number of rows by table. The source does not change.
+
+    Every table is read again where it arrived, and compared with what left, before anything is kept.
+
+    Raises:
+        StorageError: one of them cannot be opened, the source is of an older version or not sound, or the target holds
+            something already; the target is then left empty.
+    """
+    if is_server_address(target):
+        return _transfer(source, target)
+    whole, partial = Path(target), Path(f"{target}.part")
+    if whole.exists():
+        raise StorageError(f"{target} exists already: name a new file with --to.")
+    # an interrupted move must not leave a file that looks like an empty study
+    _remove(partial)
+    try:
+        moved = _transfer(source, str(partial))
+        partial.rename(whole)
+    finally:
+        _remove(partial)
+    return moved
+
+
+def _remove(path: Path) -> None:
+    for ending in ("", "-wal", "-shm"):
+        Path(f"{path}{ending}").unlink(missing_ok=True)
+
+
+def _transfer(source: str, target: str) -> dict[str, Content]:
+    leaving = open_store(source, read_only=True)
+    try:
+        _check_source(leaving)
+        arriving = open_store(target)
+        try:
+            _check_target(arriving)
+            return _copy(leaving, arriving)
+        finally:
+            arriving.close()
+    finally:
+        leaving.close()
+
+
+def _check_source(store: Storage) -> None:
+    with store.read() as db:
+        health = examine_file(db)
+        absent = list_absent_extensions(db)
+    if absent:
+        raise StorageError(
+            f"{store.shown_address} has tables of extensions that are not installed here ({', '.join(absent)}): "
+            "install them, so that their tables move too."
+        )
+    if health.pending:
+        raise StorageError(
+            f"{store.shown_address} was written by an older version of CoEval: open it once with this "
+            "version (python -m coeval serve), then move it."
+        )
+    if not health.sound:
+        raise StorageError(
+            f"{store.shown_address} is damaged: {'; '.join(health.faults)}. Nothing was moved: restore "
+            "a backup first."
+        )
+
+
+def _check_target(store: Storage) -> None:
+    with store.read() as db:
+        if tasks.list_tasks(db) or people.list_people(db):
+            raise StorageError(f"{store.shown_address} already holds a study: name a new database with --to.")
+
+
+def _copy(leaving: Storage, arriving: Storage) -> dict[str, Content]:
+    with leaving.read() as source, arriving.write() as target:
+        left = copy_rows(source, target, list_tables())
+        arrived = {table: measure(target, table) for table in left}
+        wrong = [table for table in left if left[table] != arrived[table]]
+        if wrong:
+            raise StorageError(
+                f"The copy in {arriving.shown_address} differs from {leaving.shown_address} in "
+                f"{', '.join(wrong)}, so nothing was kept: stop the app and try again."
+            )
+    return arrived

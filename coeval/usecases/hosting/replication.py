@@ -1,0 +1,308 @@
+"""Replication of every commit to the snapshot places, and reports for owners and browsers.
+
+One thread reads the commits; those of each place send them on (``coeval.usecases.hosting.replica``). A browser keeps
+what it sent until it is shipped. After the server came back from a snapshot, the browser sends all of it again:
+what is in the file already is answered as it was, and what was lost is saved again.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from weakref import WeakKeyDictionary
+
+from coeval.clock import time_from_now
+from coeval.domain import Person
+from coeval.domain.studies import Restoration
+from coeval.errors import CoevalError, StorageError
+from coeval.settings import Snapshots
+from coeval.store import Storage, Store
+from coeval.store.snapshots.changed_pages import LogTail
+from coeval.store.snapshots.places import Place
+from coeval.store.snapshots.restoration import get_last_submission, get_lineage, list_restorations
+from coeval.usecases.access import EVERYONE, OWNERS, Context, use_case
+from coeval.usecases.hosting.replica import HURRIED_TICK, TICK, PlaceState, Shipper, Waiting
+
+# Shipping every committed change to the places of snapshots, without ever stopping annotation.
+#
+# One thread reads the commits, and one thread per place sends them
+# (``coeval.usecases.hosting.replica``).
+
+log = logging.getLogger(__name__)
+
+
+class Keeper:
+    """Ships the changes of one store to all places, in one term."""
+
+    def __init__(
+        self,
+        store: Store,
+        places: Sequence[Place],
+        wanted: Snapshots,
+        term: int,
+        holder: Mapping[str, str],
+    ) -> None:
+        self.store, self.minutes, self.term, self.holder = store, wanted.minutes, term, holder
+        self.hurries = wanted.ship_first
+        """True if people wait for the replication."""
+        self.limit = wanted.limit_seconds
+        with store.read() as db:
+            self.lineage = get_lineage(db).id
+        self.number = 0
+        """The number of checks that found changes."""
+        self.lost = ""
+        """The reason that this server accepts no more saves; empty if it does."""
+        self.error = ""
+        self.stopping = threading.Event()
+        self._tail: LogTail | None = None
+        self._read_at = self.noted_at = time.monotonic()
+        """The start of the latest check, and of the latest whose changes every place knows."""
+        self._reading = threading.Lock()
+        self.shippers = [Shipper(self, place) for place in places]
+        self._thread = threading.Thread(target=self._run, name="snapshots", daemon=True)
+        store.guard = self.check
+        KEEPERS[store] = self
+
+    def start(self) -> None:
+        self.read()  # all commits from here on are recorded
+        self._thread.start()
+        for shipper in self.shippers:
+            shipper.start()
+
+    def stop(self, patience: float = 20.0) -> None:
+        """Send the pending changes, and release the places for the next server."""
+        self.stopping.set()
+        until = time.monotonic() + patience
+        for shipper in self.shippers:
+            shipper.stop(max(0.1, until - time.monotonic()))
+        if self._thread.is_alive():
+            self._thread.join(max(0.1, until - time.monotonic()))
+        self.take()
+        for shipper in self.shippers:
+            try:
+                if not self.lost:
+                    shipper.place.release(self.term)
+            except StorageError as error:
+                log.warning("%s", error)
+        if self._tail:
+            self._tail.close()
+            self._tail = None
+
+    def check(self) -> None:
+        """Let a save begin only while the places are known to be ours.
+
+        Raises:
+            StorageError: another server has taken over, or may have while this one stood still.
+        """
+        if self.lost:
+            raise StorageError(self.lost)
+        if not self._thread.is_alive():
+            return
+        for shipper in self.shippers:
+            pace = shipper.place.pace
+            if time.monotonic() - shipper.looked > pace.silent_seconds * 0.8 and not shipper.state.error:
+                raise StorageError(
+                    "The server is checking whether another one took over: try again in a moment."
+                )
+
+    def lose(self, title: str) -> None:
+        """Accept no more saves, because another server serves the study now.
+
+        Pending changes are still sent, separately.
+        """
+        self.lost = (
+            "Another server has taken this study over: nothing more is saved here. Reload the page to go on."
+        )
+        log.error("%s It serves from the %s.", self.lost, title)
+        self.read()
+        for shipper in self.shippers:
+            shipper.ship()
+
+    def _run(self) -> None:
+        while not self.stopping.wait(HURRIED_TICK if self.hurries else TICK):
+            self.read()
+
+    def read(self) -> None:
+        """Record the commits since the last check for every place; failures are repeated later."""
+        with self._reading:
+            since, self._read_at = self._read_at, time.monotonic()
+            try:
+                self._read(since)
+                self.noted_at = self._read_at
+                self.error = ""
+            except (
+                Exception
+            ) as error:  # the thread continues after a full disk, too many open files, or a lasting lock
+                self._lose_tail(error)
+                self._read_at = since
+
+    def _read(self, since: float) -> None:
+        if self._tail is None:
+            self._tail = LogTail(self.store)
+            for shipper in self.shippers:
+                shipper.lose_track(since)
+        before = self._count()
+        changes = self._tail.read()
+        if not self.lost:
+            changes.add(self._tail.fold())
+        # an import that is undone meanwhile takes its submissions away: the changes hold at least the fewer
+        count = min(before, self._count())
+        if changes.pages:
+            self.number += 1
+            for shipper in self.shippers:
+                shipper.note(Waiting(replace(changes, pages=dict(changes.pages)), self.number, since, count))
+
+    def _count(self) -> int:
+        with self.store.read() as db:
+            return get_last_submission(db)
+
+    def _lose_tail(self, error: Exception) -> None:
+        self.error = str(error) if isinstance(error, CoevalError) else f"{type(error).__name__}: {error}"
+        log.warning("changes cannot be read, a whole snapshot follows: %s", self.error)
+        if self._tail:
+            self._tail.close()
+            self._tail = None
+
+    def take(self, *, whole: bool = False) -> None:
+        """Send everything that was committed until now."""
+        self.read()
+        for shipper in self.shippers:
+            shipper.ship(whole=whole)
+
+    def get_shipped_until(self) -> float | None:
+        """Return the moment before which every working place has everything (monotonic clock); None if none works."""
+        taking = [shipper for shipper in self.shippers if not shipper.state.error]
+        return min((one.get_shipped_until(self.noted_at) for one in taking), default=None)
+
+    def has_shipped(self, moment: float) -> bool:
+        """Return whether all that was committed before a moment of the monotonic clock is in the places."""
+        until = self.get_shipped_until()
+        return until is not None and until > moment
+
+    def list_states(self) -> tuple[PlaceState, ...]:
+        return tuple(
+            replace(s.state, window=s.get_window(), error=s.state.error or self.error) for s in self.shippers
+        )
+
+
+KEEPERS: WeakKeyDictionary[Storage, Keeper] = WeakKeyDictionary()
+"""The keeper of each open store, for owners to see how it fares."""
+
+
+# What browsers ask of the snapshots: which saves are safe even where this machine is lost, and what was
+# lost.
+#
+# A browser keeps what it sent until it is shipped. After the server came back from a snapshot it sends
+# all that again: what is in the file already is answered as it was, and what was lost is saved again.
+
+LONGEST_SAVE = timedelta(seconds=5)
+"""Between the time that a save bears and its commit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shipped:
+    """The facts about snapshots that a browser needs."""
+
+    term: str = ""
+    """The server and study; empty if the file is on persistent storage and has no replicas."""
+    until: str = ""
+    """Saves of before are in the places of snapshots."""
+    restored_at: str = ""
+    """The time of the last restoration from a snapshot; empty if there was none."""
+    taken_at: str = ""
+    """Up to when that snapshot had everything."""
+
+
+def needs_shipping(context: Context, moment: float) -> bool:
+    """Return whether something committed before a moment of the monotonic clock is on this machine alone.
+
+    Raises:
+        StorageError: another server has taken over: what is saved here goes nowhere any more.
+    """
+    keeper = KEEPERS.get(context.store)
+    if keeper is not None and keeper.lost:
+        raise StorageError(keeper.lost)
+    return keeper is not None and not keeper.has_shipped(moment)
+
+
+@use_case(EVERYONE, guests=True)
+def get_shipped(context: Context, person: Person) -> Shipped:
+    """See which saves are in the snapshots, and when the file was restored from one."""
+    with context.store.read() as db:
+        restorations = list_restorations(db)
+    last = restorations[0] if restorations else None
+    came_back = (last.restored_at, last.taken_at) if last else ("", "")
+    keeper = KEEPERS.get(context.store)
+    if keeper is None:
+        return Shipped("", "", *came_back)
+    shipped = keeper.get_shipped_until()
+    ago = timedelta(seconds=time.monotonic() - shipped) if shipped is not None else None
+    until = time_from_now(-ago - LONGEST_SAVE) if ago is not None else ""
+    return Shipped(f"{keeper.lineage}:{keeper.term}", until, *came_back)
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotState:
+    """The facts about snapshots that owners see."""
+
+    lineage: str
+    places: tuple[PlaceState, ...] = ()
+    restorations: tuple[Restoration, ...] = ()
+    lost: str = ""
+    """The reason that this server accepts no more saves; empty if it does."""
+    ships_first: bool = False
+    """True if saves are acknowledged only after they are in a place."""
+
+
+@use_case(OWNERS)
+def get_snapshots(context: Context, person: Person) -> SnapshotState:
+    """See the snapshot places, their state, and the source of the last restoration."""
+    with context.store.read() as db:
+        lineage, restorations = get_lineage(db).id, tuple(list_restorations(db))
+    keeper = KEEPERS.get(context.store)
+    if keeper is None:
+        return SnapshotState(lineage, (), restorations)
+    return SnapshotState(lineage, keeper.list_states(), restorations, keeper.lost, keeper.hurries)
+
+
+@use_case(OWNERS)
+def get_alert(context: Context, person: Person) -> str:
+    """See whether saved work is at risk now, in one sentence (empty if not)."""
+    keeper = KEEPERS.get(context.store)
+    if keeper is None:
+        return ""
+    if keeper.lost:
+        return keeper.lost
+    return " ".join(filter(None, map(_warn, keeper.list_states())))
+
+
+def _warn(state: PlaceState) -> str:
+    said = ""
+    if state.error:
+        said = (
+            f"Since {state.failed_at[11:16] or 'just now'} UTC no snapshot reaches the {state.title}: what is saved "
+            "meanwhile is on this machine alone."
+        )
+    if state.is_over:
+        said += (
+            f" In the last hour a change was for {state.window:.1f} s on this machine alone, before it was in the "
+            f"{state.title}; your limit is {state.limit:g} s. Set-up, Hosting says more."
+        )
+    return said.strip()
+
+
+@use_case(OWNERS)
+def take_snapshot(context: Context, person: Person) -> SnapshotState:
+    """Take a whole snapshot now."""
+    keeper = KEEPERS.get(context.store)
+    if keeper is None:
+        raise StorageError(
+            "No snapshot place is set: set COEVAL_SNAPSHOT_DIR to a folder, or COEVAL_SNAPSHOT_REPO "
+            "and HF_TOKEN."
+        )
+    keeper.take(whole=True)
+    return get_snapshots(context, person)

@@ -1,0 +1,203 @@
+"""The start: open the live file after the previous server, from the newest state, or not at all."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from coeval.domain.studies import Restoration
+from coeval.errors import InputError, StorageError
+from coeval.settings import Settings, Snapshots, show_address
+from coeval.store import Storage, Store, open_store
+from coeval.store.engines.sqlite_file import is_damaged
+from coeval.store.queries import people
+from coeval.store.snapshots import restoration as lineages
+from coeval.store.snapshots.folder_place import FolderPlace
+from coeval.store.snapshots.places import Place, describe_holder, patiently, take_places
+from coeval.store.snapshots.restoration import (
+    PATIENCE,
+    Survey,
+    list_lineages,
+    load_lineage,
+    put_aside,
+    restore,
+    survey_places,
+)
+from coeval.usecases.hosting.replication import Keeper
+
+log = logging.getLogger(__name__)
+
+CHECKED_BYTES = 50_000_000
+"""A file up to this size is checked whole before it is served, in less than a second; of a larger one the head and the
+schema, and the rest when the first snapshot is taken, which owners are told of where it fails."""
+
+
+def build_places(settings: Snapshots) -> list[Place]:
+    """Return the places that the settings name."""
+    places: list[Place] = []
+    if settings.folder:
+        places.append(FolderPlace(settings.folder))
+    if settings.repo:
+        # loading the Hub's client takes a moment that only those who use it should wait
+        from coeval.store.snapshots.hub_place import HubPlace
+
+        places.append(HubPlace(settings.repo, settings.token, settings.endpoint))
+    return places
+
+
+def open_kept(
+    settings: Settings,
+    *,
+    start_empty: bool = False,
+    on_wait: Callable[[str], None] = log.warning,
+    patience: float = PATIENCE,
+) -> tuple[Storage, Keeper | None]:
+    """Open the live file, restored from the newest good snapshot if it is missing, and start its replication.
+
+    ``on_wait`` is told why the start takes long. ``start_empty`` is the owner's word that a new study begins.
+
+    Raises:
+        StorageError: the file cannot be opened; a place cannot be read, so that nobody knows what is in it; or it
+            holds several lineages, and nobody said which one to follow.
+        InputError: ``start_empty`` over a file that is there; snapshots of a database that is no file; or saves that
+            are to wait for a place if none is named.
+    """
+    if settings.server:
+        return _open_server(settings, start_empty), None
+    places = build_places(settings.snapshots)
+    if settings.snapshots.ship_first and not places:
+        raise InputError(
+            "With COEVAL_SHIP_FIRST, saves wait until they are in a snapshot place, but no place is "
+            "set: set COEVAL_SNAPSHOT_DIR, or COEVAL_SNAPSHOT_REPO and HF_TOKEN."
+        )
+    if settings.snapshots.ship_first and settings.snapshots.repo:
+        raise InputError(
+            "COEVAL_SHIP_FIRST does not work with the Hub, which takes a change only every 28 seconds. People would "
+            "wait up to half a minute after every answer. Unset COEVAL_SHIP_FIRST: a lost machine then costs at most "
+            "the last 30 seconds, and browsers send these answers again. Or replace COEVAL_SNAPSHOT_REPO by "
+            "COEVAL_SNAPSHOT_DIR: a folder takes a save in about a second."
+        )
+    if start_empty and _holds_study(settings.db):
+        raise InputError(
+            f"{settings.db} already holds a study: name another file with --db to start with an empty one."
+        )
+    term, restored, holder = 0, None, describe_holder()
+    try:
+        for place in places:
+            patiently(patience, place.open, create=start_empty)
+        if places:
+            first_survey = survey_places(places, patience)
+            term = take_places(
+                places,
+                holder,
+                lambda: [name for _, names in first_survey.values() for name in names],
+                on_wait,
+                patience,
+            )
+    except StorageError as error:
+        # with COEVAL_SHIP_FIRST a save must not be acknowledged while there is no place that it could reach
+        if not start_empty or settings.snapshots.ship_first:
+            raise StorageError(
+                f"{error} CoEval does not start while it cannot read a snapshot place."
+            ) from error
+        on_wait(f"{error} Starting with an empty file, as was ordered.")
+        term, places = 0, []
+    try:
+        restored = None if start_empty else _bring_back(settings, places, patience)
+        if start_empty:
+            put_aside(settings.db)
+        store = Store(settings.db)
+    except BaseException:
+        for place in places:
+            _release(place, term)
+        raise
+    _note_opening(store, settings, term, restored)
+    return store, Keeper(store, places, settings.snapshots, term, holder) if places else None
+
+
+def _open_server(settings: Settings, start_empty: bool) -> Storage:
+    """Open a database on a server, which makes saves durable itself."""
+    snapshots = settings.snapshots
+    if snapshots.folder or snapshots.repo or snapshots.ship_first or start_empty:
+        named = (
+            "--start-empty"
+            if start_empty
+            else "COEVAL_SNAPSHOT_DIR, COEVAL_SNAPSHOT_REPO and COEVAL_SHIP_FIRST"
+        )
+        raise InputError(
+            f"Snapshots are copies of a SQLite file: leave out {named} to use "
+            f"{show_address(settings.server)}, and back up the database with the tools of PostgreSQL."
+        )
+    store = open_store(settings.server)
+    _note_opening(store, settings, 0, None)
+    return store
+
+
+def _release(place: Place, term: int) -> None:
+    try:
+        place.release(term)
+    except StorageError as error:
+        log.warning("%s", error)
+
+
+def _holds_study(path: Path) -> bool:
+    """Return whether a study is there, sound as far as a start has time to look."""
+    size = path.stat().st_size if path.exists() else 0
+    return size > 0 and not is_damaged(path, whole=size <= CHECKED_BYTES)
+
+
+def _bring_back(settings: Settings, places: Sequence[Place], patience: float) -> Restoration | None:
+    """Restore the file if it is missing, empty, damaged, or older than another server's state."""
+    path = settings.db
+    survey = survey_places(places, patience)
+    newest = list_lineages(survey)
+    if _holds_study(path):
+        mine = load_lineage(path)
+        later = newest.get(mine.id) if mine else None
+        if mine is None or later is None or later.term <= mine.term:
+            return None
+        return restore(path, survey, mine.id, patience)
+    lineage = _choose_lineage(settings, survey)
+    if lineage is not None:
+        return restore(path, survey, lineage, patience)
+    if path.exists() and path.stat().st_size:
+        raise StorageError(
+            f"{path} is damaged, and there is no snapshot to restore. Restore a backup, move the file "
+            "away, or start with --start-empty, which keeps it under another name."
+        )
+    return None
+
+
+def _choose_lineage(settings: Settings, survey: Survey) -> str | None:
+    """Return the lineage to follow if there is no live file; None if no place has a snapshot."""
+    newest = list_lineages(survey)
+    chosen = settings.snapshots.lineage
+    if chosen and chosen not in newest:
+        raise StorageError(
+            f"No snapshot place holds the lineage {chosen}: correct COEVAL_LINEAGE, or unset it."
+        )
+    named = [
+        lineage for lineage in newest if lineage
+    ]  # files before there were lineages give way to any that has one
+    if chosen or not newest:
+        return chosen or None
+    if len(named) > 1:
+        lines = "; ".join(f"{lineage}, last saved {newest[lineage].taken_at}" for lineage in named)
+        raise StorageError(
+            f"The snapshot places hold {len(named)} studies: {lines}. Set COEVAL_LINEAGE to the one to "
+            "continue with."
+        )
+    return named[0] if named else ""
+
+
+def _note_opening(store: Storage, settings: Settings, term: int, restored: Restoration | None) -> None:
+    """Record the term and the source of the file; end sessions of earlier terms or other kinds of sign-in."""
+    with store.write() as db:
+        if term:
+            lineages.set_term(db, term)
+        if restored:
+            lineages.record_restoration(db, restored)
+        before = lineages.set_sign_in(db, settings.sign_in)
+        if restored or before not in ("", settings.sign_in):
+            people.revoke_every_session(db)

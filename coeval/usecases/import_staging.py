@@ -1,0 +1,179 @@
+"""An import on its way: written in short transactions, between which people save, and seen at once at its end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TypeVar
+
+from coeval.domain import CriteriaSet, Criterion, Person, Task
+from coeval.errors import InputError
+from coeval.store import Database, IntegrityError
+from coeval.store.queries import criteria, imports, jobs
+from coeval.store.queries import tasks as tasks_module
+from coeval.usecases.access import Context
+from coeval.usecases.leases import Hold
+
+Item = TypeVar("Item")
+
+ROWS_AT_ONCE = 1_000
+CHARACTERS_AT_ONCE = 2_000_000
+"""Characters in one transaction: a fraction of a second, for which a save may have to wait."""
+
+REMOVAL_SECONDS = 0.1
+"""Time limit of one transaction that removes imported rows; without it, savers once waited for 17 seconds."""
+REMOVAL_PAUSE = 0.1
+"""The time for others to save in between: another process asks SQLite for its turn every tenth of a second."""
+
+
+class Staging:
+    """An import that is not yet published.
+
+    ``task`` is the task that everybody sees, if there is one yet; ``place`` is the one that the import's own
+    instances and runs stand under meanwhile, which becomes the task if there is none.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        person: Person,
+        hold: Hold,
+        batch: int,
+        task: Task | None,
+        place: Task,
+        slug: str,
+    ) -> None:
+        self.context, self.person, self.hold, self.batch = context, person, hold, batch
+        self.task, self.place, self.slug = task, place, slug
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """The task that is there, if one is, and the import's own."""
+        return (self.task, self.place) if self.task else (self.place,)
+
+    @contextmanager
+    def write(self) -> Iterator[Database]:
+        """Write one short transaction of the import, unless somebody else has taken it over."""
+        with self.context.store.write() as db:
+            self.hold.confirm(db)
+            yield db
+
+    def get_instance_ids(self, db: Database, names: Collection[str]) -> dict[str, int]:
+        """Return the ids of instances by external id: the task's, and those of this import."""
+        return {
+            name: number
+            for task in self.tasks
+            for name, number in tasks_module.get_instance_ids(db, task.id, names).items()
+        }
+
+    def ensure_criteria(self, given: Sequence[Criterion]) -> dict[str, int]:
+        """Return the criteria of the import's work by text: the task's, and those of the file."""
+        with self.write() as db:
+            current = criteria.get_criteria_set(db, self.task.id) if self.task else None
+            known = {criterion.text: criterion.id for criterion in current.criteria} if current else {}
+            further = [criterion for criterion in given if criterion.text not in known]
+            return known | {criterion.text: self._ensure_criterion(db, criterion) for criterion in further}
+
+    def _ensure_criterion(self, db: Database, criterion: Criterion) -> int:
+        old = criteria.find_criterion(db, self.task.id, criterion) if self.task else None
+        return (old or criteria.ensure_criterion(db, self.place.id, criterion)).id
+
+    def publish(self, complete: Callable[[Database, Task], CriteriaSet | None]) -> None:
+        """Publish the import in one transaction.
+
+        ``complete`` writes what only the newest state of the task tells, and gives its criteria set.
+
+        Raises:
+            InputError: the task was made, or its criteria were changed, since the import began.
+        """
+        with self.write() as db:
+            task = self._find_home(db)
+            current = complete(db, task)
+            imports.move_runs_in(db, self.place.id, task.id, current.id if current else None)
+            imports.finish_import(db, self.batch, task.id)
+
+    def _find_home(self, db: Database) -> Task:
+        """Return the task, with the instances and criteria of the import in it."""
+        if self.task is None:
+            if tasks_module.get_task(db, self.slug) is not None:
+                raise InputError(
+                    f"A task “{self.slug}” was created while the file was being read. Nothing was written: "
+                    "import the file again to add it to that task."
+                )
+            imports.name_task(db, self.place.id, self.slug)
+            return replace(self.place, slug=self.slug)
+        try:
+            imports.move_in(db, self.place.id, self.task.id)
+        except IntegrityError:
+            raise InputError(
+                f"The criteria of “{self.slug}” changed while the file was being read. Nothing was "
+                "written: import the file again."
+            ) from None
+        return self.task
+
+
+@contextmanager
+def stage_import(context: Context, person: Person, task: Task) -> Iterator[Staging]:
+    """Begin an import into the task with this short name; its rows are removed if it fails.
+
+    One import into a task at a time: the next waits.
+    """
+    with Hold(context) as hold:
+        hold.take(_lease(task.slug), f"An import into “{task.slug}”", wait=True)
+        remove_unfinished(context, own=task.slug)
+        with context.store.write() as db:
+            known = tasks_module.get_task(db, task.slug)
+            batch, place = imports.add_import(db, task, person.name)
+        try:
+            yield Staging(context, person, hold, batch, known, place, task.slug)
+        except BaseException:
+            _take_back(context, batch)
+            raise
+
+
+def remove_unfinished(context: Context, *, own: str = "") -> None:
+    """Remove the rows of interrupted imports; ``own`` is the task whose lease we hold."""
+    with context.store.read() as db:
+        unfinished = imports.list_unfinished(db)
+        stale = [
+            (batch, slug)
+            for batch, slug in unfinished
+            if slug == own or jobs.get_live_lease(db, _lease(slug)) is None
+        ]
+    for batch, slug in stale:
+        _take_back(context, batch)
+        if slug != own:
+            with context.store.write() as db:
+                jobs.remove_dead_lease(db, _lease(slug))
+
+
+def _take_back(context: Context, batch: int) -> None:
+    more = True
+    while more:
+        with context.store.write() as db:
+            until = time.monotonic() + REMOVAL_SECONDS
+            more = imports.remove_part(db, batch)
+            while more and time.monotonic() < until:
+                more = imports.remove_part(db, batch)
+        if more:
+            time.sleep(REMOVAL_PAUSE)
+
+
+def _lease(slug: str) -> str:
+    return f"import into {slug}"
+
+
+def portions(items: Iterable[Item], weigh: Callable[[Item], int]) -> Iterator[list[Item]]:
+    """Yield lists that fit into one transaction; ``weigh`` returns the characters of an item."""
+    portion: list[Item] = []
+    characters = 0
+    for item in items:
+        portion.append(item)
+        characters += weigh(item)
+        if len(portion) == ROWS_AT_ONCE or characters >= CHARACTERS_AT_ONCE:
+            yield portion
+            portion, characters = [], 0
+    if portion:
+        yield portion

@@ -1,0 +1,322 @@
+"""The work that an imported file holds, judges' drafts and people's submissions, written portion by portion.
+
+Only one portion of a file is in memory at a time, and each is a transaction of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from coeval.datasets import Source
+from coeval.domain import (
+    Arm,
+    Draft,
+    DraftStatus,
+    Group,
+    ImportedDraft,
+    ImportedSubmission,
+    ScrutinyRow,
+    Submission,
+)
+from coeval.errors import InputError
+from coeval.store import Database
+from coeval.store.engines.database import to_json
+from coeval.store.queries import drafts as drafts_module
+from coeval.store.queries import imports
+from coeval.usecases.import_staging import Staging, portions
+
+OLD_KEYS = ("import-", "import.")
+"""Delimiters of the keys of earlier versions: they had no instance before the word, and "." follows "-"."""
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """The result of an import; ``unchanged`` counts identical items that already existed."""
+
+    task: str
+    created_task: bool = False
+    instances: int = 0
+    drafts: int = 0
+    submissions: int = 0
+    people: int = 0
+    unchanged: int = 0
+    notes: list[str] = field(default_factory=list)
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """The source column of each field, if the file is a table of instances."""
+
+    @property
+    def changed(self) -> bool:
+        return bool(self.created_task or self.instances or self.drafts or self.submissions)
+
+    def __str__(self) -> str:
+        parts = [
+            f"{n:,} {word}{'' if n == 1 else 's'}"
+            for n, word in (
+                (self.instances, "instance"),
+                (self.drafts, "draft"),
+                (self.submissions, "submission"),
+            )
+            if n
+        ]
+        if not parts:
+            return f"{self.task}: nothing new; {self.unchanged:,} rows were here already and are unchanged."
+        old = f"; {self.unchanged:,} rows were here already" if self.unchanged else ""
+        return f"{self.task}: added {', '.join(parts)}{old}."
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The remaining steps after a file's work is written: the ids of its people, and scores before a draft."""
+
+    people: Collection[int]
+    first_scores: Sequence[Submission]
+
+
+def write_work(staging: Staging, criteria: Mapping[str, int], source: Source, report: ImportReport) -> Work:
+    """Append the drafts and submissions of a file; ``report`` counts them.
+
+    Raises:
+        InputError: a run of that label has other drafts already, or the file rates what is not there.
+    """
+    names = _Names(staging, criteria)
+    runs = _Runs(names, source, report)
+    runs.write()
+    work = _Submissions(names, source, runs.ids, report)
+    work.write()
+    return Work(work.people.values(), work.first_scores)
+
+
+@dataclass(slots=True)
+class _Names:
+    """The ids of the names in a file."""
+
+    staging: Staging
+    criteria: Mapping[str, int]
+
+    def get_instances(self, db: Database, names: Iterable[str]) -> dict[str, int]:
+        asked = set(names)
+        known = self.staging.get_instance_ids(db, asked)
+        for name in sorted(asked - known.keys())[:1]:
+            raise InputError(
+                f"The file rates the instance “{name}”, which is neither in the file nor in the task "
+                f"“{self.staging.slug}”: import the instances first."
+            )
+        return known
+
+    def get_criterion(self, text: str) -> int:
+        if text not in self.criteria:
+            raise InputError(
+                f"The file rates the criterion “{text[:80]}”, which it does not list: add it to its criteria."
+            )
+        return self.criteria[text]
+
+
+class _Runs:
+    """The runs of a file. New runs are written; existing ones must be identical."""
+
+    def __init__(self, names: _Names, source: Source, report: ImportReport) -> None:
+        self.names, self.staging, self.source, self.report = names, names.staging, source, report
+        self.ids: dict[str, int] = {}
+        self.old: Counter[str] = Counter()
+        """The number of drafts so far of each run that existed before the file."""
+        with self.staging.write() as db:
+            for run in source.runs:
+                stored = (
+                    drafts_module.get_run(db, self.staging.task.id, run.label) if self.staging.task else None
+                )
+                if stored is not None:
+                    self.old[run.label] = 0
+                else:
+                    stored = drafts_module.add_run(db, self.staging.place.id, run, None)
+                self.ids[run.label] = stored.id
+
+    def write(self) -> None:
+        for portion in portions(self.source.drafts, _weigh_draft):
+            with self.staging.write() as db:
+                self._write_portion(db, portion)
+        with self.staging.context.store.read() as db:
+            for label, n in self.old.items():
+                if n != sum(drafts_module.count_drafts(db, self.ids[label]).values()):
+                    raise _other_drafts(label)
+
+    def _write_portion(self, db: Database, portion: Sequence[tuple[str, ImportedDraft]]) -> None:
+        instances = self.names.get_instances(db, (draft.instance for _, draft in portion))
+        by_run: dict[str, list[Draft]] = {}
+        for label, draft in portion:
+            by_run.setdefault(label, []).append(self._build(draft, instances[draft.instance]))
+        for label, given in by_run.items():
+            if label in self.old:
+                self._compare(db, label, given)
+            else:
+                drafts_module.record_drafts(db, self.ids[label], given)
+                self.report.drafts += len(given)
+
+    def _build(self, draft: ImportedDraft, instance: int) -> Draft:
+        return Draft(
+            instance=instance,
+            criterion=self.names.get_criterion(draft.criterion),
+            score=draft.score,
+            rows=draft.rows,
+            status=DraftStatus.UNSCORED if draft.score is None else DraftStatus.OK,
+            reason=draft.reason,
+            raw=draft.raw,
+            samples=draft.samples,
+            probabilities=draft.probabilities,
+            rule=draft.rule,
+        )
+
+    def _compare(self, db: Database, label: str, given: Sequence[Draft]) -> None:
+        for draft in given:
+            stored = drafts_module.get_current_draft(db, self.ids[label], draft.instance, draft.criterion)
+            if stored is None or _content(stored) != _content(draft):
+                raise _other_drafts(label)
+        self.old[label] += len(given)
+        self.report.unchanged += len(given)
+
+
+def _weigh_draft(labelled: tuple[str, ImportedDraft]) -> int:
+    _, draft = labelled
+    return len(draft.raw) + sum(len(row.text) for row in draft.rows)
+
+
+def _content(draft: Draft) -> tuple[float | None, list[str]]:
+    return draft.score, [row.text for row in draft.rows]
+
+
+def _other_drafts(label: str) -> InputError:
+    return InputError(
+        f"The task has a run “{label}” with other drafts already; drafts are never changed: "
+        "give the new ones another label."
+    )
+
+
+class _Submissions:
+    """People's finished work. Identical existing work is left unchanged."""
+
+    def __init__(self, names: _Names, source: Source, runs: dict[str, int], report: ImportReport) -> None:
+        self.names, self.staging, self.source, self.report = names, names.staging, source, report
+        self.runs = runs
+        self.people: dict[str, int] = {}
+        self.first_scores: list[Submission] = []
+        with self.staging.context.store.read() as db:
+            self.has_old_keys = imports.has_keys_within(db, *OLD_KEYS)
+        # a file lists the people who reviewed one draft together
+        self.get_draft = lru_cache(maxsize=1_000)(self._read_draft)
+
+    def _read_draft(self, run: int, instance: int, criterion: int) -> Draft | None:
+        with self.staging.context.store.read() as db:
+            return drafts_module.get_current_draft(db, run, instance, criterion)
+
+    def write(self) -> None:
+        for portion in portions(self.source.submissions, _weigh_submission):
+            self._write_portion(portion)
+        with self.staging.context.store.read() as db:
+            self.report.people = imports.count_new_people(db, self.staging.batch)
+
+    def _write_portion(self, portion: Sequence[ImportedSubmission]) -> None:
+        with self.staging.context.store.read() as db:
+            instances = self.names.get_instances(db, (submission.instance for submission in portion))
+            given = {_key(self.staging.slug, given, instances): given for given in portion}
+            known = self._get_known(db, given)
+        new = {uid: submission for uid, submission in given.items() if uid not in known}
+        self._ensure_people({submission.person: submission.group for submission in new.values()})
+        built = [
+            self._build(uid, submission, instances[submission.instance]) for uid, submission in new.items()
+        ]
+        self.first_scores += [
+            self._first_score(uid, submission, instances[submission.instance])
+            for uid, submission in new.items()
+            if submission.first_score is not None
+        ]
+        with self.staging.write() as db:
+            imports.record_submissions(db, self.staging.batch, built)
+        self.report.submissions += len(new)
+        self.report.unchanged += len(portion) - len(new)
+
+    def _get_known(self, db: Database, keys: Collection[str]) -> set[str]:
+        """Return the keys that already exist, in either form."""
+        known = imports.get_known_uids(db, keys)
+        if self.has_old_keys:
+            older = {_old_key(key): key for key in keys}
+            known |= {older[key] for key in imports.get_known_uids(db, older)}
+        return known
+
+    def _first_score(self, uid: str, given: ImportedSubmission, instance: int) -> Submission:
+        """Return the score before the draft was shown, saved when the work on it began."""
+        return Submission(
+            person=self.people[given.person],
+            instance=instance,
+            criterion=self.names.get_criterion(given.criterion),
+            score=given.first_score,
+            rows=(),
+            arm=Arm.FIRST,
+            opened_at=given.opened_at,
+            submitted_at=given.opened_at,
+            uid=f"{uid}-first",
+        )
+
+    def _ensure_people(self, groups: Mapping[str, Group | None]) -> None:
+        unknown = sorted(groups.keys() - self.people.keys())
+        if unknown:
+            with self.staging.write() as db:
+                for name in unknown:
+                    group = groups[name] or self.source.group
+                    self.people[name] = imports.add_person(db, self.staging.batch, name, group).id
+
+    def _build(self, uid: str, given: ImportedSubmission, instance: int) -> Submission:
+        criterion = self.names.get_criterion(given.criterion)
+        run = self.runs.get(given.run)
+        draft = self.get_draft(run, instance, criterion) if run else None
+        return Submission(
+            person=self.people[given.person],
+            instance=instance,
+            criterion=criterion,
+            score=given.score,
+            rows=tuple(_with_id(row, draft) for row in given.rows),
+            draft=draft.id if draft else None,
+            shown_score=_shown_score(given, draft),
+            planted=given.planted,
+            active_ms=given.active_ms,
+            arm=given.arm,
+            opened_at=given.opened_at,
+            submitted_at=given.submitted_at,
+            uid=uid,
+        )
+
+
+def _key(slug: str, given: ImportedSubmission, instances: Mapping[str, int]) -> str:
+    """Return the key of a submission from its content, to recognise the same one again.
+
+    It begins with the number of its instance. The work on one instance stands side by side in a file, and its keys then
+    stand side by side in the index: a portion changes few of its pages, however large it is.
+    """
+    rows = [[row.kind, row.action, row.draft_row, row.reason, row.text] for row in given.rows]
+    content = [slug, given.person, given.instance, given.criterion, given.score, rows,
+               given.opened_at, given.submitted_at, given.arm, given.run]  # fmt: skip
+    return f"{instances[given.instance]}-import-{hashlib.sha256(to_json(content).encode()).hexdigest()}"
+
+
+def _old_key(key: str) -> str:
+    """Return the key that earlier versions gave the same submission."""
+    return key.partition("-")[2]
+
+
+def _shown_score(given: ImportedSubmission, draft: Draft | None) -> float | None:
+    if draft is None or given.arm in (Arm.BLIND, Arm.EVIDENCE, Arm.REASONS):
+        return None
+    return draft.score if given.shown_score is None else given.shown_score
+
+
+def _weigh_submission(given: ImportedSubmission) -> int:
+    return sum(len(row.text) + len(row.reason) for row in given.rows)
+
+
+def _with_id(row: ScrutinyRow, draft: Draft | None) -> ScrutinyRow:
+    """Return the row with the id of the drafted line it names by position."""
+    if row.draft_row is None or draft is None:
+        return replace(row, draft_row=None)
+    return replace(row, draft_row=draft.rows[row.draft_row].id)

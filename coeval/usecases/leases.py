@@ -1,0 +1,124 @@
+"""Leases: one worker at a time, renewed while the work continues, held until the worker ends."""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from contextlib import suppress
+
+from coeval.domain import LEASE, JobState, Lease
+from coeval.errors import InputError, StorageError, SupersededError
+from coeval.store import Database
+from coeval.store.queries import jobs
+from coeval.usecases.access import Context
+
+RENEW_SECONDS = 2.0
+POLL_SECONDS = 0.25
+
+
+class Hold:
+    """A worker's exclusive hold, across all processes of all servers on this file::
+
+        with Hold(context, job=7) as hold:
+            hold.take("drafts of run 3", "The run “first”")
+            ...
+            with context.store.write() as db:
+                hold.confirm(db)
+
+    A worker that was cancelled has the lease until it has ended, and one that was killed until it has run out: who
+    comes after it waits. While another worker goes on renewing it, who comes is refused.
+    """
+
+    def __init__(self, context: Context, *, job: int | None = None) -> None:
+        self.context, self.job = context, job
+        self.holder = uuid.uuid4().hex
+        self._names: list[str] = []
+        self._ended = threading.Event()
+        self._renewing = threading.Thread(target=self._renew, name="leases", daemon=True)
+
+    def __enter__(self) -> Hold:
+        self._renewing.start()
+        if self.job is not None:
+            # a renewal shows that the job is running; a takeover removes it
+            name = f"job {self.job}"
+            self._take_over(name)
+            self._names.append(name)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._renewing.join(RENEW_SECONDS)
+        with suppress(StorageError), self.context.store.write() as db:
+            jobs.release_leases(db, self.holder)
+
+    def take(self, name: str, title: str, *, wait: bool = False) -> None:
+        """Take the lease with that name when its holder is gone; ``title`` is its name in messages.
+
+        With ``wait`` whoever is at it may take their time, and so may a worker that this one's job was taken from.
+
+        Raises:
+            InputError: another worker is at it, and was not cancelled.
+        """
+        standing = watched = self._try(name)
+        deadline = time.monotonic() + LEASE.total_seconds()
+        while standing is not None and watched is not None:
+            if standing.renewed_at != watched.renewed_at:
+                if not wait and not self._serves_us(standing) and not self._is_ending(standing):
+                    raise InputError(
+                        f"{title} is already in progress{_by(standing)}: wait until it is done, or cancel it "
+                        "first."
+                    )
+                watched, deadline = standing, time.monotonic() + LEASE.total_seconds()
+            # nobody renews it, by this process's own clock, which cannot be set back
+            if time.monotonic() > deadline:
+                self._take_over(name)
+                break
+            time.sleep(POLL_SECONDS)
+            standing = self._try(name)
+        self._names.append(name)
+
+    def _try(self, name: str) -> Lease | None:
+        """Take the lease if it is free; otherwise return the current one."""
+        with self.context.store.write() as db:
+            standing = jobs.get_live_lease(db, name)
+            if standing is None:
+                jobs.take_lease(db, name, self.holder, self.job)
+            return standing
+
+    def _take_over(self, name: str) -> None:
+        with self.context.store.write() as db:
+            jobs.take_lease(db, name, self.holder, self.job)
+
+    def _serves_us(self, standing: Lease) -> bool:
+        """Return whether the lease belongs to the same job, held by a worker that was considered gone."""
+        return standing.job is not None and standing.job == self.job
+
+    def _is_ending(self, standing: Lease) -> bool:
+        if standing.job is None:
+            return False
+        with self.context.store.read() as db:
+            job = jobs.get_job(db, standing.job)
+        return job is None or job.state not in (JobState.QUEUED, JobState.RUNNING)
+
+    def confirm(self, db: Database) -> None:
+        """Check, in the writing transaction, that nobody has taken over.
+
+        Raises:
+            SupersededError: somebody has, because this worker stood still for too long; nothing may be written.
+        """
+        for name in self._names:
+            if not jobs.is_lease_held(db, name, self.holder):
+                raise SupersededError(
+                    "Another worker has taken over, because this one did not respond for "
+                    f"{LEASE.total_seconds():g} seconds; what it stored is kept."
+                )
+
+    def _renew(self) -> None:
+        while not self._ended.wait(RENEW_SECONDS):
+            with suppress(StorageError), self.context.store.write() as db:
+                jobs.renew_leases(db, self.holder)
+
+
+def _by(lease: Lease) -> str:
+    return f" by job {lease.job}" if lease.job is not None else " by another command or server"

@@ -1,0 +1,119 @@
+"""Plans of studies: the needed documents and people, and the progress by a declared stopping rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from coeval.domain import Person
+from coeval.domain.studies import Measure, StoppingRule
+from coeval.errors import InputError
+from coeval.stats.arm_advice import Advice, AdviseArm
+from coeval.stats.frames import StudyFrames
+from coeval.stats.plan import Plan, Progress, Wanted, follow_rule, plan_study
+from coeval.stats.sample_size import Assumed, Finished, Pilot, pilot_from, pilot_of
+from coeval.store.queries import tasks, teams
+from coeval.store.queries.teams import list_asked_instances
+from coeval.usecases.access import OWNERS, Context, require_task, use_case
+from coeval.usecases.reports.statistics import get_statistic
+from coeval.usecases.scrutiny.design import count_people
+
+MOST_DOCUMENTS = 100_000
+
+
+def list_systems(study: StudyFrames) -> list[str]:
+    """Return the systems of a study, in the order of its instances."""
+    named = study.instances["system"].replace("", None).dropna()
+    return [str(name) for name in dict.fromkeys(named)]
+
+
+def count_scores(study: StudyFrames) -> int:
+    """Return the number of scores."""
+    return len(study.scored)
+
+
+def count_documents(study: StudyFrames) -> int:
+    """Return the number of documents."""
+    return int(study.instances["document"].nunique())
+
+
+@dataclass(frozen=True)
+class Planning:
+    """A plan, the rules declared (the newest first, which holds), and where the study stands by it.
+
+    ``documents`` is how many the task has.
+    """
+
+    plan: Plan
+    rules: list[StoppingRule]
+    progress: Progress | None
+    advice: Advice | None = None
+    """Which way to show drafts the newest rule of the pull keeps; None without such a rule."""
+    pull_rule: StoppingRule | None = None
+    documents: int = 0
+
+
+@use_case(OWNERS)
+def get_planning(
+    context: Context, person: Person, slug: str, wanted: Wanted, assumed: Assumed | None = None
+) -> Planning:
+    """Return how many documents and people a study needs, from its scores so far or from assumed spreads.
+
+    Raises:
+        InputError: a number that cannot be planned for; or there is no pilot: no scores, and nothing assumed.
+    """
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        declared = teams.list_stopping_rules(db, task.id)
+        people = count_people(db, task.id)
+        instances = [tasks.get_instance(db, one) for one in list_asked_instances(db, task.id)]
+        asked = frozenset(instance.external_id for instance in instances if instance)
+    pilot: Pilot = get_statistic(context, person, slug, pilot_of)
+    rules = [rule for rule in declared if rule.measure is not Measure.PULL]
+    pull_rule = next((rule for rule in declared if rule.measure is Measure.PULL), None)
+    advice = get_statistic(context, person, slug, AdviseArm(pull_rule)) if pull_rule else None
+    progress = None
+    if rules:
+        finished: Pilot = get_statistic(context, person, slug, Finished(people, asked))
+        progress = follow_rule(rules[0], finished, people=people, begun=pilot.scored)
+    try:
+        plan = plan_study(pilot if assumed is None else pilot_from(assumed), wanted)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    documents = get_statistic(context, person, slug, count_documents)
+    return Planning(plan, rules, progress, advice, pull_rule, documents)
+
+
+@use_case(OWNERS)
+def declare_rule(context: Context, person: Person, slug: str, rule: StoppingRule) -> StoppingRule:
+    """Say when the study will have enough; the rules before stay on record.
+
+    Raises:
+        InputError: a width or number that cannot be, or systems the study does not have.
+    """
+    if not 0 < rule.width <= 100:
+        raise InputError(f"The width is {rule.width:g}: choose one above 0, such as 0.05.")
+    if not 0 < rule.planned <= MOST_DOCUMENTS:
+        raise InputError(f"The number of documents is {rule.planned:,}: choose 1 to {MOST_DOCUMENTS:,}.")
+    if rule.measure is Measure.DIFFERENCE:
+        systems = get_statistic(context, person, slug, list_systems)
+        for name in (rule.system_a, rule.system_b):
+            if name not in systems:
+                raise InputError(
+                    f"There is no system “{name[:80]}”; the systems are: {', '.join(systems) or 'none'}."
+                )
+        if rule.system_a == rule.system_b:
+            raise InputError("A difference needs two systems: choose a second one.")
+    else:
+        rule = replace(rule, system_a="", system_b="")
+    declared = replace(rule, scores_then=get_statistic(context, person, slug, count_scores))
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        teams.record_stopping_rule(db, task.id, declared, person.name)
+        return teams.list_stopping_rules(db, task.id)[0]
+
+
+@use_case(OWNERS)
+def list_plan_systems(context: Context, person: Person, slug: str) -> list[str]:
+    """See which systems a difference can be planned for."""
+    systems: list[str] = get_statistic(context, person, slug, list_systems)
+    return systems

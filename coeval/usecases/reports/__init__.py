@@ -1,0 +1,1 @@
+"""Statistics of a task: read, computed, kept."""

@@ -1,0 +1,184 @@
+"""Statistics of a task: submissions are read once, and results are cached until there are more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import pandas as pd
+
+from coeval.domain import Person
+from coeval.errors import InputError
+from coeval.safe_csv import to_csv
+from coeval.stats import build_report, methods_paragraph, paper_tables, tables_latex, tables_markdown
+from coeval.stats.basis import UNAIDED, Basis, OnBasis, list_choices
+from coeval.stats.frames import StudyFrames
+from coeval.stats.report.paper_figures import paper_figures
+from coeval.store.queries import criteria, reports
+from coeval.usecases.access import TEAM, Context, require_task, use_case
+from coeval.usecases.reports.halves import build_in_two
+from coeval.usecases.reports.report_cache import Reading, Readings, get_readings
+from coeval.usecases.reports.report_process import HelperEndedError
+from coeval.usecases.reports.task_frames import MORE
+
+EVERY = tuple(MORE)
+FIGURE = "figure_"
+"""What the names of the paper's figures begin with."""
+WHOLE = Basis()
+"""All scores by the newest version of the criteria."""
+
+
+@use_case(TEAM)
+def get_reading(
+    context: Context, person: Person, slug: str, *, newest: bool = False, version: int = 0
+) -> Reading:
+    """Return the statistics of a task at one moment; for a large task perhaps some saves ago.
+
+    Args:
+        version: of the criteria set; 0 is the newest, as is one that there is not.
+    """
+    if version not in list_versions(context, person, slug)[:-1]:
+        return _get_reading(context, slug, newest=newest)
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        fingerprint = reports.get_fingerprint(db, task.id)
+    return get_readings(context.store).get_earlier(task, fingerprint, version)
+
+
+@use_case(TEAM)
+def list_versions(context: Context, person: Person, slug: str) -> list[int]:
+    """See which versions of a task's criteria there are, the newest last."""
+    with context.store.read() as db:
+        newest = criteria.get_criteria_set(db, require_task(db, slug).id)
+        return list(range(1, newest.version + 1)) if newest else []
+
+
+@use_case(TEAM)
+def get_frames(context: Context, person: Person, slug: str) -> StudyFrames:
+    """Return a task's scores, actions and drafts, as the statistics use them."""
+    return _get_reading(context, slug, newest=True).read_frames(EVERY)
+
+
+def get_statistic(
+    context: Context,
+    person: Person,
+    slug: str,
+    statistic: Callable[[StudyFrames], Any],
+    *,
+    tables: Sequence[str] = (),
+) -> Any:
+    """Return a statistic of a task from its reading, computed again only after new saves.
+
+    Args:
+        statistic: a pure function of the frames, defined in a module.
+        tables: which of the tables of ``MORE`` it looks at; without them it finds these empty.
+
+    Raises:
+        NotAllowedError: the person is not of the team.
+    """
+    try:
+        return get_reading(context, person, slug).get(statistic, tuple(tables))
+    except HelperEndedError:
+        return get_reading(context, person, slug, newest=True).get(statistic, tuple(tables))
+
+
+@use_case(TEAM)
+def get_report(context: Context, person: Person, slug: str, basis: Basis = WHOLE) -> dict[str, Any]:
+    """See every statistic of a task in one document, as ``stats --json`` prints it.
+
+    Args:
+        basis: which scores it rests on. What compares the arms (``assistance``, ``drafts``) rests on all of them.
+
+    Raises:
+        InputError: the criteria have no such version, or nobody scored in the arm.
+    """
+    versions = list_versions(context, person, slug)
+    if basis.version and basis.version not in versions:
+        raise InputError(
+            f"“{slug}” has no version {basis.version} of its criteria; there are: "
+            f"{', '.join(map(str, versions)) or 'none yet'}."
+        )
+    reading = get_reading(context, person, slug, newest=True, version=basis.version)
+    build = build_in_two if reading.in_two else build_report
+    whole: dict[str, Any] = reading.get(build, EVERY)
+    if not basis.cuts:
+        return whole
+    choices = reading.get(list_choices)
+    arms = [*choices.arms, *([UNAIDED] if choices.unaided else [])]
+    if basis.arm and basis.arm not in arms:
+        raise InputError(
+            f"Nobody scored “{slug}” in the arm “{basis.arm[:40]}”; arms with scores: {', '.join(arms) or 'none yet'}."
+        )
+    cut: dict[str, Any] = reading.get(OnBasis(build, basis), EVERY)
+    return cut | {name: whole[name] for name in ("assistance", "drafts")}
+
+
+@use_case(TEAM)
+def get_paper_tables(context: Context, person: Person, slug: str) -> dict[str, str | pd.DataFrame]:
+    """Return the paper's tables, figures and methods paragraph: file names to texts, or to CSV content."""
+    report, reading = (
+        get_report(context, person, slug),
+        get_reading(context, person, slug, newest=True),
+    )
+    with context.store.read() as db:
+        votes = pd.DataFrame(
+            list(reports.read(db, reports.VOTES, task=require_task(db, slug).id)), columns=["action", "n"]
+        )
+    write = partial(write_paper_tables, report=report, votes=votes if len(votes) else None)
+    texts: dict[str, str | pd.DataFrame] = reading.compute(write, EVERY)
+    return texts
+
+
+def write_paper_tables(
+    frames: StudyFrames, *, report: dict[str, Any], votes: pd.DataFrame | None
+) -> dict[str, str | pd.DataFrame]:
+    """Return the paper's tables, figures and methods paragraph: file names to texts, or to what a CSV holds."""
+    tables, figures = paper_tables(frames, report, votes), paper_figures(report)
+    texts: dict[str, str | pd.DataFrame] = {
+        "methods.md": methods_paragraph(frames, report) + "\n",
+        "tables.md": tables_markdown(tables),
+        "tables.tex": tables_latex(tables),
+    }
+    texts |= {f"{table.name}.csv": table.frame for table in tables}
+    texts |= {f"{FIGURE}{figure.name}.svg": figure.svg() for figure in figures}
+    return texts | {f"{FIGURE}{figure.name}.csv": figure.frame for figure in figures}
+
+
+@use_case(TEAM)
+def get_table_files(context: Context, person: Person, slug: str, kind: str) -> dict[str, str]:
+    """Print the paper's tables as csv, md or latex: file names to texts.
+
+    Raises:
+        InputError: for another kind.
+    """
+    tables = get_paper_tables(context, person, slug)
+    if kind == "csv":
+        return {
+            name: to_csv(frame)
+            for name, frame in tables.items()
+            if isinstance(frame, pd.DataFrame) and not name.startswith(FIGURE)
+        }
+    names = {"md": ("methods.md", "tables.md"), "latex": ("tables.tex",)}.get(kind)
+    if names is None:
+        raise InputError(f"There is no format “{kind}” for tables; choose csv, md or latex.")
+    return {name: str(tables[name]) for name in names}
+
+
+def compute_apart(context: Context) -> Readings:
+    """Have large reports computed by processes of their own from here on, as a server does."""
+    readings = get_readings(context.store)
+    readings.compute_apart()
+    return readings
+
+
+def use_two_processors(context: Context) -> None:
+    """Have large reports computed in two halves at once, as a command does that has the machine to itself."""
+    get_readings(context.store).in_two = True
+
+
+def _get_reading(context: Context, slug: str, *, newest: bool = False) -> Reading:
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        fingerprint = reports.get_fingerprint(db, task.id)
+    return get_readings(context.store).get(task, fingerprint, newest=newest)

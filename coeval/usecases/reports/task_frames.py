@@ -1,0 +1,378 @@
+"""Read the tables that a task's statistics rest on, column by column."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from coeval.domain import Criterion, Task
+from coeval.rules.screening import Saves
+from coeval.stats.frames import (
+    ACTION_COLUMNS,
+    COMPARISON_COLUMNS,
+    DRAFT_COLUMNS,
+    QUOTE_COLUMNS,
+    REFERENCE_COLUMNS,
+    Planned,
+    StudyFrames,
+)
+from coeval.store import Database
+from coeval.store.queries import criteria, drafts, people, reports, review
+from coeval.store.queries.crowd_studies import get_plan
+from coeval.store.queries.people import list_groups
+from coeval.store.queries.teams import get_team, is_asking
+
+# The answer of a query as columns of a table, block by block: no row and no text is kept twice.
+
+Block = Callable[[tuple[Any, ...]], npt.NDArray[Any]]
+"""Turns the values of one column, of some rows, into an array."""
+
+
+def is_among(ids: npt.NDArray[Any], known: Iterable[int]) -> npt.NDArray[np.bool_]:
+    """Return which of the ids are known."""
+    return np.isin(ids, np.fromiter(known, np.int64))
+
+
+def named(ids: npt.NDArray[Any], names: Mapping[int, str]) -> pd.Categorical:
+    """Return a column of ids as names."""
+    codes, present = pd.factorize(ids)
+    return _categories(codes, [names[one] for one in present.tolist()])
+
+
+def _categories(codes: npt.NDArray[Any], names: Sequence[str]) -> pd.Categorical:
+    """Return the value of each code. Categories are in the order of their sorted names."""
+    order = sorted(set(names))
+    place = {name: number for number, name in enumerate(order)}
+    kind = np.int8 if len(order) < 128 else np.int32
+    moved = np.array([place[name] for name in names], dtype=kind)
+    codes = moved[codes] if len(moved) else codes.astype(kind)
+    return pd.Categorical.from_codes(codes, categories=pd.Index(order, dtype=object))
+
+
+def read_numbers(values: tuple[Any, ...]) -> npt.NDArray[Any]:
+    """Return numbers, nan if missing."""
+    if _are_missing(values):
+        return np.full(len(values), np.nan)
+    try:
+        return np.fromiter(values, float, len(values))
+    except TypeError:  # some are missing
+        return np.array(values, dtype=float)
+
+
+def read_whole(values: tuple[Any, ...]) -> npt.NDArray[Any]:
+    return np.fromiter(values, np.int64, len(values))
+
+
+def read_small(values: tuple[Any, ...]) -> npt.NDArray[Any]:
+    """Whole numbers under 128."""
+    return np.fromiter(values, np.int8, len(values))
+
+
+def read_flags(values: tuple[Any, ...]) -> npt.NDArray[Any]:
+    return np.array(values, dtype=bool)
+
+
+def read_texts(values: tuple[Any, ...]) -> npt.NDArray[Any]:
+    texts = np.empty(len(values), dtype=object)
+    texts[:] = values
+    return texts
+
+
+def read_times(values: tuple[Any, ...]) -> npt.NDArray[Any]:
+    """Return ISO 8601 times as UTC, to the millisecond; NaT if missing."""
+    if _are_missing(values):
+        return np.full(len(values), "NaT", dtype="datetime64[ms]")
+    there = [value for value in values if value is not None]
+    moments = _read_written(there)
+    if moments is None:
+        parsed = pd.to_datetime(pd.Series(there, dtype=object), format="ISO8601", utc=True)
+        moments = np.asarray(parsed.dt.tz_localize(None).to_numpy(dtype="datetime64[ms]"))
+    if len(there) == len(values):
+        return moments
+    spread = np.full(len(values), "NaT", dtype="datetime64[ms]")
+    spread[[value is not None for value in values]] = moments
+    return spread
+
+
+WRITTEN = "2026-01-31T09:30:00.000Z"
+"""The one form that CoEval writes times in."""
+
+
+def _read_written(texts: list[str]) -> npt.NDArray[Any] | None:
+    """Return times that all have the form ``WRITTEN``, three times as fast as one by one; None if one differs."""
+    width, joined = len(WRITTEN), "".join(texts)
+    if len(joined) != width * len(texts) or not joined.isascii() or joined.count("Z") != len(texts):
+        return None
+    characters = np.frombuffer(joined.encode(), dtype="S1").reshape(-1, width)
+    if not (characters[:, -1] == b"Z").all():
+        return None
+    try:
+        # numpy knows no zone: the letter at the end is left out
+        whole = np.ascontiguousarray(characters[:, :-1]).view(f"S{width - 1}").ravel()
+        return whole.astype("datetime64[ms]")
+    except ValueError:
+        return None
+
+
+def _are_missing(values: tuple[Any, ...]) -> bool:
+    """Return whether no value is there, as in the many columns that few studies fill."""
+    return bool(values) and values[0] is None and values.count(None) == len(values)
+
+
+def read_columns(result: reports.Result, kinds: Mapping[str, Block]) -> dict[str, npt.NDArray[Any]]:
+    """Return every column of an answer; those that ``kinds`` does not name are texts."""
+    readers = [kinds.get(name, read_texts) for name in result.names]
+    parts = [_Growing(reader(())) for reader in readers]
+    for block in result.blocks():
+        for part, reader, values in zip(parts, readers, zip(*block, strict=True), strict=True):
+            part.add(reader(values))
+    return {name: part.take() for name, part in zip(result.names, parts, strict=True)}
+
+
+class _Growing:
+    """A column that grows in place: a block for itself is small enough to stay with the process when it is freed."""
+
+    def __init__(self, empty: npt.NDArray[Any]) -> None:
+        self.values, self.size = np.empty(reports.BLOCK, dtype=empty.dtype), 0
+
+    def add(self, block: npt.NDArray[Any]) -> None:
+        end = self.size + len(block)
+        if end > len(self.values):
+            self._stretch(max(end, 3 * len(self.values) // 2))
+        self.values[self.size : end] = block
+        self.size = end
+
+    def take(self) -> npt.NDArray[Any]:
+        """Return the column, which this no longer holds."""
+        if len(self.values) > self.size:
+            self._stretch(self.size)
+        values, self.values = self.values, self.values[:0].copy()
+        return values
+
+    def _stretch(self, size: int) -> None:
+        if self.values.dtype == object:
+            self.values = np.concatenate(
+                [self.values[:size], np.empty(max(0, size - len(self.values)), object)]
+            )
+        else:
+            self.values.resize(size, refcheck=False)
+
+
+def read_saves(db: Database, task: Task) -> Saves:
+    """Return the latest of each, in the order of saving."""
+    kinds = {"annotator": read_whole, "active_ms": read_numbers, "what": read_small}
+    columns = read_columns(reports.read(db, review.SAVES, task=task.id), kinds)
+    what = columns["what"]
+    return Saves(
+        names={person.id: person.name for person in people.list_people(db)},
+        person=columns["annotator"],
+        kept_all=what & 2 > 0,
+        bulk=what & 1 > 0,
+        seconds=columns["active_ms"] / 1000,
+        planted=what >= 4,
+        caught=what >= 8,
+    )
+
+
+# The data of a task's statistics, read from the store column by column.
+
+NO_ACTIONS = pd.DataFrame(columns=list(ACTION_COLUMNS))
+MORE = {
+    "actions": (reports.ACTIONS, ACTION_COLUMNS),
+    "quotes": (reports.QUOTES, QUOTE_COLUMNS),
+    "comparisons": (reports.COMPARISONS, COMPARISON_COLUMNS),
+    "references": (reports.ADJUDICATED, REFERENCE_COLUMNS),
+}
+"""Tables that few statistics look at, with their queries and columns: each is read when one asks for it."""
+
+SCORE_KINDS: dict[str, Block] = {
+    "annotator": read_whole,
+    "instance": read_whole,
+    "criterion": read_whole,
+    "what": read_small,
+    "score": read_numbers,
+    "draft_score": read_numbers,
+    "shown_score": read_numbers,
+    "first_score": read_numbers,
+    "active_ms": read_numbers,
+    "opened_at": read_times,
+    "submitted_at": read_times,
+}
+
+
+class TaskFrames:
+    """The frames of a task, read in steps: the scores first, a table of ``MORE`` on request."""
+
+    def __init__(self, task: Task, version: int | None = None) -> None:
+        self.task = task
+        self.version = version
+        self._known: dict[tuple[str, ...], StudyFrames] = {}
+        self._more: dict[str, pd.DataFrame] = {}
+
+    def get(self, db: Database, tables: Sequence[str] = ()) -> StudyFrames:
+        """Return the frames with these further tables and the others empty; ``db`` supplies tables not read yet."""
+        key = tuple(tables)
+        if key not in self._known:
+            self.read_more(db, key)
+            more: dict[str, Any] = {name: self._more[name] for name in key}
+            self._known[key] = (
+                replace(self.get(db), **more) if key else _read_scores(db, self.task, self.version)
+            )
+        return self._known[key]
+
+    def read_more(self, db: Database, tables: Sequence[str] = tuple(MORE)) -> None:
+        """Read further tables now, for later requests."""
+        for name in tables:
+            if name not in self._more:
+                self._more[name] = _read_more(db, self.task, name, self.version)
+
+
+def _read_scores(db: Database, task: Task, version: int | None) -> StudyFrames:
+    """Return the frames without the tables of ``MORE``, for a version of the criteria (the newest by default)."""
+    current = criteria.get_criteria_set(db, task.id, version)
+    set_id = current.id if current else 0
+    members = current.criteria if current else ()
+    ids, instances = _read_instances(db, task)
+    texts = {criterion.id: criterion.text for criterion in members}
+    names = dict(zip(ids, instances["instance"], strict=True))
+    scores = _read_saved(db, task, set_id, names, texts)
+    return StudyFrames(
+        task=task.slug,
+        criteria=[criterion.text for criterion in members],
+        scales={criterion.text: (criterion.scale.low, criterion.scale.high) for criterion in members},
+        instances=instances,
+        scores=scores,
+        actions=NO_ACTIONS,
+        drafts=_read_drafts(db, task, set_id, names, texts),
+        planned=_read_planned(db, task, set_id, len(texts), scores) if version is None else None,
+    )
+
+
+def _read_planned(
+    db: Database, task: Task, criteria_set: int, criteria_count: int, scores: pd.DataFrame
+) -> Planned | None:
+    """Return the number of scores in the queues of people who have scored; None if one of them has no queue.
+
+    It is not known either while only some lines are asked for, nor of imported scores: nobody told their plan.
+    """
+    begun = set(scores["annotator"].unique())
+    known = {person.id: person.name for person in people.list_people(db)}
+    queues = [row for row in reports.read(db, reports.QUEUES, task=task.id) if known[row[0]] in begun]
+    if not queues or len(queues) < len(begun) or is_asking(db, task.id):
+        return None
+    saved: dict[int, int] = dict(
+        iter(reports.read(db, reports.BEGUN, task=task.id, criteria_set=criteria_set))
+    )
+    missing = sum(unfinished * criteria_count - saved.get(person, 0) for person, _, unfinished in queues)
+    team = get_team(db, task.id)
+    drawn = get_plan(db, task.id) is not None or bool(team and team.per_instance)
+    return Planned(sum(instances for _, instances, _ in queues) * criteria_count, missing, drawn)
+
+
+def _read_more(db: Database, task: Task, name: str, version: int | None) -> pd.DataFrame:
+    sql, columns = MORE[name]
+    current = criteria.get_criteria_set(db, task.id, version)
+    rows = list(reports.read(db, sql, task=task.id, criteria_set=current.id if current else 0))
+    if name == "references":
+        rows += _read_reference_column(db, task, current.criteria if current else ())
+    kinds = {"n": np.int64, "preference": float, "score": float}
+    return pd.DataFrame(rows, columns=list(columns)).astype(
+        {key: kinds[key] for key in columns if key in kinds}
+    )
+
+
+def _read_reference_column(
+    db: Database, task: Task, members: Sequence[Criterion]
+) -> list[tuple[str, str, float, str]]:
+    """Return the numbers of the columns "reference score" (where there is one criterion) and "reference score: ...".
+
+    What is no number on the criterion's scale is no reference, and is left out.
+    """
+    of_column = {f"{reports.REFERENCE}: {one.text}".casefold(): one for one in members}
+    if len(members) == 1:
+        of_column[reports.REFERENCE] = members[0]
+    found = []
+    for instance, context_json in reports.read(db, reports.WITH_REFERENCE, task=task.id):
+        for column, text in json.loads(context_json).items():
+            criterion = of_column.get(str(column).strip().casefold())
+            if criterion is None:
+                continue
+            try:
+                score = float(str(text))
+            except ValueError:
+                continue
+            if criterion.scale.low <= score <= criterion.scale.high:
+                found.append((str(instance), criterion.text, score, "a column of reference scores"))
+    return found
+
+
+def _read_instances(db: Database, task: Task) -> tuple[list[int], pd.DataFrame]:
+    columns = read_columns(reports.read(db, reports.INSTANCES, task=task.id), {"id": read_whole})
+    ids = columns.pop("id").tolist()
+    return ids, pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in columns.items()})
+
+
+def _read_saved(
+    db: Database, task: Task, criteria_set: int, instances: dict[int, str], texts: dict[int, str]
+) -> pd.DataFrame:
+    """Return a row for each latest submission; every name and text in it is kept once."""
+    result = reports.read(db, reports.SCORES, task=task.id, criteria_set=criteria_set)
+    columns: dict[str, Any] = read_columns(result, SCORE_KINDS)
+    own = is_among(columns["instance"], instances) & is_among(columns["criterion"], texts)
+    if not own.all():
+        columns = {name: column[own] for name, column in columns.items()}
+    everybody = people.list_people(db)
+    what = columns.pop("what")
+    columns["group"] = named(columns["annotator"], list_groups(db))
+    columns["annotator"] = named(columns["annotator"], {person.id: person.name for person in everybody})
+    columns["instance"] = named(columns["instance"], instances)
+    columns["criterion"] = named(columns["criterion"], texts)
+    columns["arm"] = named(what & 7, reports.ARMS)
+    columns["planted_error"] = named(what >> 3 & 3, reports.PLANTED)
+    columns["planted_score"] = np.asarray(columns["planted_error"] == "score")
+    columns["line_caught"] = np.array(reports.CAUGHT, dtype=float)[what >> 5]
+    columns["wall_seconds"] = (columns["submitted_at"] - columns.pop("opened_at")) / np.timedelta64(1, "s")
+    columns["active_seconds"] = columns.pop("active_ms") / 1000
+    return pd.DataFrame(columns, copy=False)
+
+
+def _read_drafts(
+    db: Database, task: Task, criteria_set: int, instances: dict[int, str], texts: dict[int, str]
+) -> pd.DataFrame:
+    kinds: dict[str, Block] = {
+        "run": read_whole,
+        "instance": read_whole,
+        "criterion": read_whole,
+        "shown": read_flags,
+        "score": read_numbers,
+        "samples_json": _read_samples,
+    }
+    result = reports.read(db, reports.DRAFTS, task=task.id, criteria_set=criteria_set)
+    columns: dict[str, Any] = read_columns(result, kinds)
+    labels = {run.id: run.label for run in drafts.list_runs(db, task.id)}
+    columns["run_label"] = named(columns["run"], labels)
+    columns["instance"] = named(columns["instance"], instances)
+    columns["criterion"] = named(columns["criterion"], texts)
+    columns["samples"] = columns.pop("samples_json")
+    columns["spread"] = _find_spreads(columns["samples"])
+    return pd.DataFrame({name: columns.pop(name) for name in DRAFT_COLUMNS}, copy=False)
+
+
+def _read_samples(values: tuple[str | None, ...]) -> Any:
+    """Return the scores of each draft's samples; None under two."""
+    samples = np.full(len(values), None, dtype=object)
+    for place, samples_json in enumerate(values):
+        if samples_json is not None and len(scores := json.loads(samples_json)) > 1:
+            samples[place] = tuple(scores)
+    return samples
+
+
+def _find_spreads(samples: Any) -> Any:
+    """Standard deviation over each draft's samples (n - 1); NaN under two samples."""
+    return np.array([np.nan if scores is None else np.std(scores, ddof=1) for scores in samples], dtype=float)

@@ -1,0 +1,109 @@
+"""Simultaneous saves share one transaction, because disks and databases make few commits a second.
+
+Each is still a step of its own: one that is refused is undone by itself, and nobody is answered before the commit that
+holds what they saved (group commit: Gray and Reuter, *Transaction Processing*, 1993, 9.4.6).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from contextvars import Context as Variables
+from contextvars import copy_context
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from coeval.errors import CoevalError, StorageError
+from coeval.store import Storage
+
+MOST = 25
+"""Largest number of saves in one transaction, because the first waits for the last."""
+
+T = TypeVar("T")
+
+
+class _FailedError(Exception):
+    """One of several saves failed in a way that may have ended their transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Save(Generic[T]):
+    make: Callable[[], T]
+    variables: Variables
+    """The language of the request, and its other context variables."""
+    loop: asyncio.AbstractEventLoop
+    answer: asyncio.Future[T]
+
+    def run(self) -> T:
+        return self.variables.run(self.make)
+
+
+class Together(Generic[T]):
+    """Makes saves in one thread, with up to ``most`` simultaneous ones in one transaction."""
+
+    def __init__(self, store: Storage, *, most: int = MOST) -> None:
+        self._store, self._most = store, most
+        self._waiting: deque[_Save[T]] = deque()
+        self._thread = ThreadPoolExecutor(1, "saves")
+
+    async def save(self, make: Callable[[], T]) -> T:
+        """Return the result of ``make`` after the commit. It is called again if another save spoils the transaction.
+
+        Raises:
+            CoevalError: what ``make`` raised; what it had written is undone.
+            StorageError: the transaction could not be begun or kept; nothing of it was written.
+        """
+        loop = asyncio.get_running_loop()
+        mine = _Save(make, copy_context(), loop, loop.create_future())
+        self._waiting.append(mine)
+        self._thread.submit(self._make_waiting)
+        return await mine.answer
+
+    def _make_waiting(self) -> None:
+        """Make the waiting saves. An earlier call may already have made this one."""
+        taken = [self._waiting.popleft() for _ in range(min(self._most, len(self._waiting)))]
+        saves = [save for save in taken if not save.answer.cancelled()]
+        if not saves:
+            return
+        answers = list(zip(saves, self._make_all(saves), strict=True))
+        for loop in {save.loop for save in saves}:
+            with suppress(RuntimeError):  # it has ended, and nobody waits there any more
+                loop.call_soon_threadsafe(_give, [(s, got) for s, got in answers if s.loop is loop])
+
+    def _make_all(self, saves: Sequence[_Save[T]]) -> Sequence[T | Exception]:
+        try:
+            with self._store.write():
+                return [self._make_part(save) for save in saves]
+        except _FailedError:
+            return [self._make_alone(save) for save in saves]
+        except Exception as error:
+            return [error] * len(saves)
+
+    def _make_part(self, save: _Save[T]) -> T | Exception:
+        """Return the outcome of one of several saves. Our own refusals do not affect the others."""
+        outcome = self._make_alone(save)
+        refused = isinstance(outcome, CoevalError) and not isinstance(outcome, StorageError)
+        if isinstance(outcome, Exception) and not refused:
+            raise _FailedError from outcome
+        return outcome
+
+    def _make_alone(self, save: _Save[T]) -> T | Exception:
+        try:
+            with self._store.write():
+                return save.run()
+        except Exception as error:
+            return error
+
+
+def _give(answers: Sequence[tuple[_Save[T], T | Exception]]) -> None:
+    """Give the waiting callers their results, each in their own event loop."""
+    for save, outcome in answers:
+        if save.answer.done():
+            continue
+        if isinstance(outcome, Exception):
+            save.answer.set_exception(outcome)
+        else:
+            save.answer.set_result(outcome)

@@ -1,0 +1,1 @@
+"""Scrutiny: what a person sees, does and saves."""

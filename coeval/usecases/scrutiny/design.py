@@ -1,0 +1,146 @@
+"""The design of a study: how drafts are shown, and who sees further columns of instances."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+
+from coeval.datasets.tables.instances import MAX_SOURCE_ID, is_made_up, name_document
+from coeval.domain import CONTEXT_ROLES, Column, ColumnRole, Person, Task
+from coeval.errors import InputError
+from coeval.rules.arms import Design, check_design, describe_overlap, find_telling
+from coeval.store import Database
+from coeval.store.queries import people, tasks
+from coeval.store.queries.crowd_studies import get_plan
+from coeval.store.queries.teams import get_team
+from coeval.usecases.access import OWNERS, Context, require_task, use_case
+
+
+@dataclass(frozen=True, slots=True)
+class DesignState:
+    """A task's design, its last change and author (empty: never), and the items that it no longer affects."""
+
+    design: Design
+    changed_at: str
+    changed_by: str
+    n_opened: int
+    """(annotator, instance) pairs that are opened already: their arm stays."""
+    overlap: str = ""
+    """The basis of agreement without the draft."""
+    overlap_missing: bool = False
+    """True if that basis is missing or too small."""
+
+
+@use_case(OWNERS)
+def get_design(context: Context, person: Person, slug: str) -> DesignState:
+    """See how a task shows its drafts."""
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        changed_at, changed_by = tasks.get_last_design_change(db, task.id) or ("", "")
+        design = tasks.get_design(db, task.id)
+        overlap, missing = describe_overlap(
+            design, tasks.count_instances(db, task.id), count_people(db, task.id)
+        )
+        n_opened = tasks.count_opened(db, task.id)
+        return DesignState(design, changed_at, changed_by, n_opened, overlap, missing)
+
+
+def count_people(db: Database, task: int) -> int:
+    """Return the number of people per instance, by the plan, the team, or everybody who can sign in."""
+    plan, team = get_plan(db, task), get_team(db, task)
+    if plan:
+        return plan.per_instance
+    if team and team.members:
+        return team.per_instance or len(team.members)
+    return sum(not member.disabled_at for member in people.list_members(db))
+
+
+@use_case(OWNERS)
+def set_design(context: Context, person: Person, slug: str, design: Design) -> Design:
+    """Choose how a task shows its drafts. Items that somebody has opened keep their arm.
+
+    Raises:
+        InputError: a share or the idle time cannot be used (see ``scrutiny.check_design``).
+    """
+    design = check_design(design)
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        if design != tasks.get_design(db, task.id):
+            tasks.set_design(db, task.id, design, person.name)
+    return design
+
+
+# The columns of a task's instances beyond input and output: who may see them.
+
+SOURCE_TEXT = "document"
+"""The name of the column that is made from source ids that are texts."""
+
+
+@use_case(OWNERS)
+def list_columns(context: Context, person: Person, slug: str) -> list[Column]:
+    """List a task's further columns, and who may see them.
+
+    An earlier version took a column of texts for source ids. It is listed as a column until its role is chosen.
+    """
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        telling = find_telling_columns(db, task)
+        return [replace(column, withheld=column.name in telling) for column in _list_columns(db, task)]
+
+
+def find_telling_columns(db: Database, task: Task) -> frozenset[str]:
+    """Return the columns that are hidden with the systems, because a value names one.
+
+    Instances are only ever added, so that what was found holds until there are more of them.
+    """
+    seen = frozenset(name for name, role in task.columns.items() if role.people_see)
+    if not seen or not tasks.get_design(db, task.id).hide_systems:
+        return frozenset()
+    key = (tasks.get_seed(db, task.id), tasks.get_last_instance(db, task.id), seen)
+    if key not in _FOUND:
+        found = find_telling(tasks.list_instances(db, task.id), seen, tasks.list_systems(db, task.id))
+        while len(_FOUND) >= MOST_FOUND:
+            _FOUND.pop(next(iter(_FOUND)), None)
+        _FOUND[key] = frozenset(found)
+    return _FOUND[key]
+
+
+MOST_FOUND = 100
+"""Tasks whose columns a process remembers."""
+
+_FOUND: dict[Hashable, frozenset[str]] = {}
+
+
+@use_case(OWNERS)
+def set_columns(context: Context, person: Person, slug: str, roles: Mapping[str, ColumnRole]) -> list[Column]:
+    """Choose who may see a task's further columns; new drafts use this choice.
+
+    Raises:
+        InputError: the task has no such column, or the role is one that only a field can have.
+    """
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        known = {column.name: column for column in _list_columns(db, task)}
+        for name, role in roles.items():
+            if name not in known:
+                raise InputError(
+                    f"The task has no column “{name[:80]}”; it has {', '.join(known) or 'none'}."
+                )
+            if role not in CONTEXT_ROLES:
+                raise InputError(f"“{name[:80]}” cannot be {role}: choose one of {', '.join(CONTEXT_ROLES)}.")
+        if SOURCE_TEXT in roles and _is_source_text(db, task):
+            tasks.move_documents(
+                db, task.id, SOURCE_TEXT, lambda text: text if is_made_up(text) else name_document(text)
+            )
+        chosen = [Column(name, role, person.name) for name, role in roles.items()]
+        tasks.record_columns(db, task.id, [one for one in chosen if one != known[one.name]])
+        return tasks.list_columns(db, task.id)
+
+
+def _list_columns(db: Database, task: Task) -> list[Column]:
+    source = [Column(SOURCE_TEXT, ColumnRole.HIDDEN)] if _is_source_text(db, task) else []
+    return [*source, *tasks.list_columns(db, task.id)]
+
+
+def _is_source_text(db: Database, task: Task) -> bool:
+    return SOURCE_TEXT not in task.columns and tasks.has_text_documents(db, task.id, MAX_SOURCE_ID)

@@ -1,0 +1,244 @@
+"""A person's queue, and the screens that it opens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from coeval.domain import (
+    Arm,
+    Assignment,
+    CriteriaSet,
+    Criterion,
+    Draft,
+    Emptiness,
+    Filter,
+    InboxItem,
+    Instance,
+    Mark,
+    Person,
+    Quote,
+    Submission,
+    Task,
+)
+from coeval.errors import NotFoundError
+from coeval.extending import find_order
+from coeval.language import tr
+from coeval.rules import arms
+from coeval.rules.arms import Design
+from coeval.store import Database
+from coeval.store.queries import assignments, criteria, review, submissions, tasks
+from coeval.usecases.access import OWNERS, Context
+from coeval.usecases.images import ShownImage, show_images
+from coeval.usecases.scrutiny.design import find_telling_columns
+from coeval.usecases.scrutiny.navigation import Place, Where, find_place, get_ready, is_waiting
+from coeval.usecases.scrutiny.policies import (
+    explain_empty,
+    get_evaluation,
+    get_guidelines,
+    give,
+    may_open,
+    narrow_criteria,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One screen: an instance and a criterion, the shown draft, and the person's earlier save.
+
+    ``assignment`` and all that follows are None where nothing is left under the filter. ``draft`` is what may
+    be seen: None in the blind arm and in that of evidence only, and before the first score where that comes first.
+    """
+
+    task: Task
+    which: Filter
+    total: int
+    finished: int
+    flagged: int
+    seconds_each: float | None
+    criteria: tuple[Criterion, ...]
+    design: Design = Design()
+    assignment: Assignment | None = None
+    instance: Instance | None = None
+    images: tuple[ShownImage, ...] = ()
+    withheld: frozenset[str] = frozenset()
+    """Columns that are shown at no instance, because they name systems that the study hides."""
+    criterion: Criterion | None = None
+    done: frozenset[int] = frozenset()
+    reopened: frozenset[int] = frozenset()
+    """Criteria that are new in this version of the set, if the person had finished the previous one."""
+    draft: Draft | None = None
+    marks: tuple[Quote, ...] = ()
+    """The passages that are marked without a word of the draft, in the arm that shows evidence only."""
+    has_evidence: bool = False
+    """Whether that arm has a draft to take passages from, even if it quotes none."""
+    awaits_first: bool = False
+    """True if a score is requested before the draft is shown."""
+    first: Submission | None = None
+    """The score from before the draft was shown."""
+    saved: Submission | None = None
+    mark: Mark = Mark()
+    answer: InboxItem | None = None
+    """The study team's answer to the person's flag or comment."""
+    emptiness: Emptiness | None = None
+    """The reason that there is no instance, if ``total`` is 0."""
+    sets_up: bool = False
+    """True if the person may change that in Set-up."""
+    waits: bool = False
+    """True if this evaluation waits for its draft or, at the end, if others do."""
+
+
+def ensure_queue(context: Context, person: Person, task: Task) -> None:
+    """Give the person their work: by the crowd's plan, by the team's shares, else every instance of the task.
+
+    Raises:
+        NotAllowedError: the task is given out by a plan, and not to this person.
+    """
+    if give(context, person, task):
+        return
+    with context.store.read() as db:
+        if not assignments.has_unassigned(db, person.id, task.id):
+            return
+        if find_order(db, task.id, assignments.list_unassigned(db, person.id, task.id)) == []:
+            return  # an extension keeps the rest from everybody
+    with context.store.write() as db:
+        missing = assignments.list_unassigned(db, person.id, task.id)
+        order = find_order(db, task.id, missing)
+        if order is None:
+            order = arms.draw_order(tasks.get_seed(db, task.id), person.id, missing)
+        assignments.add_assignments(db, person.id, task.id, order)
+        current = criteria.get_criteria_set(db, task.id)
+        if current:
+            ids = [criterion.id for criterion in current.criteria]
+            assignments.refresh_states(db, task.id, ids, annotator=person.id)
+
+
+def open_place(context: Context, person: Person, task: Task, where: Where) -> Step:
+    """Return the screen of a place; an instance seen for the first time gets its arm on the way.
+
+    Raises:
+        NotFoundError: the position or the criterion does not exist for this person.
+    """
+    with context.store.read() as db:
+        current = require_set(db, task)
+        place = find_place(db, person, task, current, where)
+        if place is None or place[0].arm is not None:
+            return build_step(db, person, task, current, where.which, place)
+    with context.store.write() as db:
+        place = find_place(db, person, task, current, where)
+        if place is not None:
+            _check_ready(db, task, current, place[0])
+            place = may_open(db, task, person, place[0], current.criteria), place[1]
+        return build_step(db, person, task, current, where.which, place)
+
+
+def open_sheet(context: Context, person: Person, task: Task, where: Where) -> tuple[Step, ...]:
+    """Return the screens of all criteria of an instance, the current first; at the end, the last page alone.
+
+    Raises:
+        NotFoundError: the position or the criterion does not exist for this person.
+    """
+    first = open_place(context, person, task, where)
+    if first.assignment is None:
+        return (first,)
+    with context.store.read() as db:
+        current = require_set(db, task)
+        assignment = first.assignment
+        others = (criterion for criterion in first.criteria if criterion != first.criterion)
+        return first, *(
+            build_step(db, person, task, current, where.which, (assignment, criterion))
+            for criterion in others
+        )
+
+
+def _check_ready(db: Database, task: Task, current: CriteriaSet, assignment: Assignment) -> None:
+    ready = get_ready(db, task, current)
+    if ready is not None and assignment.arm is None and not assignments.is_ready(db, assignment, ready):
+        raise NotFoundError(
+            tr(
+                "Instance {position} is waiting for the model's drafts: continue with another, and come back later.",
+                position=assignment.position,
+            )
+        )
+
+
+def require_set(db: Database, task: Task) -> CriteriaSet:
+    """Return the criteria set that holds now.
+
+    Raises:
+        NotFoundError: none is established yet.
+    """
+    current = criteria.get_criteria_set(db, task.id)
+    if current is None:
+        raise NotFoundError(
+            tr(
+                "“{name}” has no final criteria yet: vote in the Criteria tab first; an owner then finalises them.",
+                name=task.name,
+            )
+        )
+    return current
+
+
+def build_step(
+    db: Database, person: Person, task: Task, current: CriteriaSet, which: Filter, place: Place | None
+) -> Step:
+    """Return the screen of an opened place, or of the end."""
+    counts = assignments.count_assignments(db, person.id, task.id)
+    design = tasks.get_design(db, task.id)
+    base = Step(
+        task=replace(task, guidelines=get_guidelines(db, person, task)),
+        which=which,
+        total=counts["total"],
+        finished=counts["finished"],
+        flagged=counts["flagged"],
+        seconds_each=_seconds_each(db, person, len(current.criteria)),
+        criteria=current.criteria,
+        design=design,
+        waits=design.wait_for_drafts and counts["finished"] < counts["total"],
+        emptiness=None if counts["total"] else explain_empty(db, person, task),
+        sets_up=person.role in OWNERS,
+    )
+    return base if place is None else _opened(db, person, task, current, base, place)
+
+
+def _opened(db: Database, person: Person, task: Task, current: CriteriaSet, base: Step, place: Place) -> Step:
+    assignment, criterion = place
+    mine = narrow_criteria(db, person, task, current, assignment.instance, criterion.id)
+    evaluation = get_evaluation(db, task, assignment, criterion)
+    done = frozenset(submissions.list_done(db, person.id, assignment.instance))
+    instance = tasks.get_instance(db, assignment.instance)
+    mark = assignments.get_mark(db, person.id, assignment.instance)
+    says = mark.flagged or mark.comment
+    return replace(
+        base,
+        criteria=mine.criteria,
+        assignment=assignment,
+        instance=instance,
+        images=show_images(db, task, instance) if instance else (),
+        withheld=find_telling_columns(db, task),
+        criterion=criterion,
+        done=done,
+        reopened=_find_reopened(db, task, current, done),
+        draft=evaluation.shown,
+        marks=evaluation.marks,
+        has_evidence=evaluation.arm is Arm.EVIDENCE and evaluation.draft is not None,
+        awaits_first=evaluation.awaits_first,
+        first=evaluation.first,
+        saved=evaluation.saved,
+        mark=mark,
+        answer=review.get_message_answer(db, task.id, person.id, assignment.instance) if says else None,
+        waits=is_waiting(db, assignment, criterion.id, get_ready(db, task, current)),
+    )
+
+
+def _find_reopened(db: Database, task: Task, current: CriteriaSet, done: frozenset[int]) -> frozenset[int]:
+    earlier = criteria.get_criteria_set(db, task.id, current.version - 1) if current.version > 1 else None
+    if earlier is None:
+        return frozenset()
+    before = {criterion.id for criterion in earlier.criteria}
+    new = {criterion.id for criterion in current.criteria} - before - done
+    return frozenset(new) if before <= done else frozenset()
+
+
+def _seconds_each(db: Database, person: Person, n_criteria: int) -> float | None:
+    mean = submissions.mean_seconds(db, person.id)
+    return None if mean is None else mean * n_criteria

@@ -1,0 +1,319 @@
+"""The next evaluation to review, and the saving of a person's review."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import timedelta
+from typing import Any
+
+from coeval.clock import read_time, utc_now, write_time
+from coeval.domain import (
+    HISTORY_PAGE,
+    MAX_REMARK,
+    NEWEST,
+    Assignment,
+    Conduct,
+    Criterion,
+    Mark,
+    Person,
+    Submission,
+)
+from coeval.errors import InputError, StaleError
+from coeval.language import later, tr
+from coeval.rules import evaluation_rows
+from coeval.rules.arms import Aliases, Layout
+from coeval.rules.evaluation_rows import AddedRow, SentRow
+from coeval.rules.names import normalize_name
+from coeval.store.queries import assignments, review, submissions, tasks
+from coeval.usecases.access import EVERYONE, Context, require_task, use_case
+from coeval.usecases.scrutiny.navigation import Move, Where, find_place, find_start, get_ready, is_waiting
+from coeval.usecases.scrutiny.policies import Evaluation, get_evaluation, may_open, may_save, saved
+from coeval.usecases.scrutiny.queue import Step, ensure_queue, open_place, open_sheet, require_set
+
+__all__ = [
+    "Move",
+    "Sent",
+    "Step",
+    "Where",
+    "get_aliases",
+    "get_layout",
+    "get_sheet",
+    "get_step",
+    "list_history",
+    "mark_instance",
+    "submit",
+    "submit_sheet",
+    "suggest_criterion",
+]
+
+RESUME = Where()
+"""The place where the person stopped."""
+
+WAITS = later(
+    "This criterion is waiting for the model's draft: continue with the others, and come back later."
+)
+
+SKEW = timedelta(seconds=5)
+"""The possible remaining error of a browser's clock, which we set to the second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent(Conduct):
+    """A browser's save of one evaluation; ``revision`` is the one that it changes.
+
+    ``first`` says that it is the score asked for before the draft is shown.
+    """
+
+    uid: str
+    instance: int
+    criterion: int
+    draft: int | None
+    revision: int
+    score: float | None
+    rows: tuple[SentRow, ...] = ()
+    added: tuple[AddedRow, ...] = ()
+    first: bool = False
+
+
+def get_aliases(context: Context, person: Person, slug: str) -> Aliases:
+    """Return the ids that this person uses for their work; plain ids for a task that does not exist."""
+    with context.store.read() as db:
+        task = tasks.get_task(db, slug)
+        return Aliases.of(tasks.get_seed(db, task.id), person.id) if task else Aliases()
+
+
+def get_layout(context: Context, person: Person, slug: str) -> Layout:
+    """Return the layout for a task's annotators; their own choice for a task that does not exist."""
+    with context.store.read() as db:
+        task = tasks.get_task(db, slug)
+        return tasks.get_design(db, task.id).layout if task else Layout.CHOICE
+
+
+@use_case(EVERYONE)
+def get_step(context: Context, person: Person, slug: str, where: Where = RESUME) -> Step:
+    """Open an evaluation in the person's queue.
+
+    Raises:
+        NotFoundError: the task, the position or the criterion does not exist for this person.
+    """
+    with context.store.read() as db:
+        task = require_task(db, slug)
+    ensure_queue(context, person, task)
+    return open_place(context, person, task, where)
+
+
+@use_case(EVERYONE)
+def get_sheet(context: Context, person: Person, slug: str, where: Where = RESUME) -> tuple[Step, ...]:
+    """Open all evaluations of an instance in a person's queue, the current criterion first.
+
+    Raises:
+        NotFoundError: the task, the position or the criterion does not exist for this person.
+    """
+    with context.store.read() as db:
+        task = require_task(db, slug)
+    ensure_queue(context, person, task)
+    return open_sheet(context, person, task, where)
+
+
+@use_case(EVERYONE)
+def submit_sheet(context: Context, person: Person, slug: str, sent: Sequence[Sent]) -> Sequence[Submission]:
+    """Save a person's review of an instance on several criteria at once: all of it, or nothing.
+
+    Raises:
+        StaleError, InputError, NotFoundError, NotAllowedError: as ``submit`` does.
+    """
+    if len({one.instance for one in sent}) != 1:
+        raise InputError(tr("A sheet holds one instance: reload the page and confirm again."))
+    with context.store.write():
+        return [submit(context, person, slug, one) for one in sent]
+
+
+@use_case(EVERYONE)
+def submit(context: Context, person: Person, slug: str, sent: Sent) -> Submission:
+    """Save a person's review of an instance on one criterion, as a further revision.
+
+    The same ``uid`` sent again is answered with what was saved the first time. A first score is kept apart and
+    given back as revision 0; only then is the draft shown.
+
+    Raises:
+        StaleError: another tab saved this evaluation meanwhile, or the draft shown has changed.
+        InputError: a decision or the score is missing (see ``evaluation_rows.check``), or the draft is waited for.
+        NotFoundError: the instance or criterion is not this person's to judge.
+        NotAllowedError: the study is closed, or this person may not work at it.
+    """
+    if not 8 <= len(sent.uid) <= 80:
+        raise InputError(tr("This save has no key: reload the page and confirm again."))
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        before = submissions.get_by_uid(db, sent.uid)
+        if before is not None:
+            return _same_or_refused(before, person, sent)
+        may_save(db, person, task, sent.instance)
+        current = require_set(db, task)
+        here = Where(instance=sent.instance, criterion=sent.criterion)
+        place = find_place(db, person, task, current, here)
+        assert place is not None  # an instance that is named is found or refused
+        assignment = may_open(db, task, person, place[0], current.criteria)
+        if is_waiting(db, assignment, place[1].id, get_ready(db, task, current)):
+            raise InputError(tr(WAITS))
+        evaluation = get_evaluation(db, task, assignment, place[1])
+        _check_fresh(evaluation, sent)
+        worked_until = submissions.get_worked_until(db, person.id)
+        submission = _build_submission(assignment, place[1], evaluation, sent, worked_until)
+        if sent.first:
+            return submissions.record_first_score(db, submission)
+        recorded = submissions.record_submission(db, submission)
+        ids = [criterion.id for criterion in current.criteria]
+        assignments.refresh_states(db, task.id, ids, annotator=person.id, instance=sent.instance)
+        saved(db, person, task)
+    return recorded
+
+
+def _same_or_refused(before: Submission, person: Person, sent: Sent) -> Submission:
+    mine = (before.person, before.instance, before.criterion) == (person.id, sent.instance, sent.criterion)
+    if not mine:
+        raise InputError(tr("This save has the key of another save: reload the page and confirm again."))
+    return before
+
+
+def _check_fresh(evaluation: Evaluation, sent: Sent) -> None:
+    revision = evaluation.saved.revision if evaluation.saved else 0
+    if revision != sent.revision or (sent.first and evaluation.first is not None):
+        raise StaleError(
+            tr(
+                "Another tab has saved this evaluation. Nothing was overwritten: compare the two "
+                "versions and confirm the one to keep."
+            )
+        )
+    shown = evaluation.shown
+    if sent.first != evaluation.awaits_first or (shown.id if shown else None) != sent.draft:
+        raise StaleError(
+            tr("The draft of this evaluation has changed since you opened it: look at it again.")
+        )
+
+
+def _build_submission(
+    assignment: Assignment, criterion: Criterion, evaluation: Evaluation, sent: Sent, worked_until: str
+) -> Submission:
+    shown, arm = evaluation.shown, evaluation.arm
+    if sent.first and sent.added:
+        raise InputError(tr("Give only the score before the draft is shown: add your lines afterwards."))
+    rows = evaluation_rows.check(shown, criterion.scale, arm, sent.score, sent.rows, sent.added)
+    told: dict[str, Any] = {field.name: getattr(sent, field.name) for field in fields(Conduct)}
+    opened_at, active_ms = _times(assignment, worked_until, sent)
+    return Submission(
+        person=assignment.annotator,
+        instance=sent.instance,
+        criterion=sent.criterion,
+        score=sent.score,
+        rows=() if sent.first else rows,
+        draft=evaluation.draft.id if evaluation.draft and not sent.first else None,
+        arm=arm,
+        revision=0 if sent.first else sent.revision + 1,
+        uid=sent.uid,
+        shown_score=shown.score if shown else None,
+        planted=evaluation.planted_error,
+        **told | {"opened_at": opened_at, "active_ms": active_ms},
+    )
+
+
+def _times(assignment: Assignment, worked_until: str, sent: Sent) -> tuple[str, int | None]:
+    """Return opening time and active milliseconds as stored; empty and None if they cannot be true.
+
+    Nobody opens an evaluation before its instance, or later than now; nor is anybody active for longer than
+    it was open, nor at two evaluations at once: what was opened while the one saved before was worked at, counts
+    from the end of that. So all active time together is never more than the time that went by.
+    """
+    now = utc_now()
+    try:
+        opened = read_time(sent.opened_at)
+    except ValueError:
+        return "", None
+    if opened.tzinfo is None or opened > now + SKEW:
+        return "", None
+    opened = max(opened, read_time(assignment.opened_at) - SKEW)
+    if worked_until:
+        opened = max(opened, read_time(worked_until))
+    opened = min(opened, now)
+    wall_ms = int((now - opened).total_seconds() * 1000)
+    known = sent.active_ms is not None and sent.active_ms >= 0
+    active_ms = min(sent.active_ms, wall_ms) if known and sent.active_ms is not None else None
+    return write_time(opened), active_ms
+
+
+@use_case(EVERYONE)
+def mark_instance(
+    context: Context,
+    person: Person,
+    slug: str,
+    instance: int,
+    *,
+    flagged: bool | None = None,
+    skipped: bool | None = None,
+    comment: str | None = None,
+) -> Mark:
+    """Flag, skip or comment on an instance in a person's queue; None leaves a field unchanged."""
+    if comment is not None:
+        _check_length(tr("The comment"), comment)
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        find_start(db, person, task, Where(instance=instance))
+        old = assignments.get_mark(db, person.id, instance)
+        mark = Mark(
+            flagged=old.flagged if flagged is None else flagged,
+            skipped=old.skipped if skipped is None else skipped,
+            comment=old.comment if comment is None else comment.strip(),
+        )
+        if mark != old:
+            assignments.record_mark(db, person.id, instance, mark)
+    return mark
+
+
+def _check_length(name: str, text: str) -> None:
+    if len(text) > MAX_REMARK:
+        raise InputError(
+            tr(
+                "{name} has {length} characters; shorten it to {limit}.",
+                name=name,
+                length=f"{len(text):,}",
+                limit=f"{MAX_REMARK:,}",
+            )
+        )
+
+
+@use_case(EVERYONE)
+def suggest_criterion(context: Context, person: Person, slug: str, instance: int, text: str) -> None:
+    """Suggest a criterion for the next version of the set, from an instance in a person's queue.
+
+    Raises:
+        InputError: the text is empty or too long.
+        NotFoundError: the instance is not in this person's queue.
+    """
+    text = " ".join(normalize_name(text).split())
+    if not text:
+        raise InputError(tr("The suggestion is empty: write the missing criterion as one sentence."))
+    _check_length(tr("The suggestion"), text)
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        find_start(db, person, task, Where(instance=instance))
+        review.add_suggestion(db, task.id, person.id, instance, text)
+
+
+@use_case(EVERYONE)
+def list_history(
+    context: Context, person: Person, slug: str, instance: int, criterion: int, before: int = NEWEST
+) -> Sequence[Submission]:
+    """See every revision one saved of an evaluation, oldest first; revision 0 is a score before the draft.
+
+    Gives one page: the last revisions below ``before``.
+
+    Raises:
+        NotFoundError: the instance is not in this person's queue.
+    """
+    with context.store.read() as db:
+        find_start(db, person, require_task(db, slug), Where(instance=instance))
+        page = submissions.list_history(db, person.id, instance, criterion, before, HISTORY_PAGE)
+        first = submissions.get_first_score(db, person.id, instance, criterion)
+        is_all = not page or page[0].revision <= 1
+        return [first, *page] if first and is_all and before > 0 else page

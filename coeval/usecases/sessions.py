@@ -1,0 +1,231 @@
+"""Sign people in by name, keep their sessions, roles and groups, and disable accounts.
+
+A name is enough on loopback, where whoever reaches the app owns the machine; the server refuses to start
+elsewhere without a real sign-in (``coeval.usecases.accounts``). By name, the first person is the owner.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from datetime import timedelta
+
+from coeval.clock import time_from_now
+from coeval.domain import Group, Member, Person, Role
+from coeval.errors import InputError, NotAllowedError, NotFoundError
+from coeval.language import tr
+from coeval.rules.names import compose
+from coeval.settings import SignIn
+from coeval.store import Database
+from coeval.store.queries import people
+from coeval.usecases.access import EVERYONE, OWNERS, Context, use_case
+
+# Sessions, roles, and signing in by name.
+#
+# A name is enough on loopback, where whoever reaches the app owns the machine; the server refuses to
+# start elsewhere without a real sign-in (``coeval.usecases.accounts``). By name, the first person
+# is the owner.
+
+SESSION_DAYS = 30
+MAX_NAME = 80
+LINK_KINDS = ("prolific", "mturk")
+"""Accounts that a link alone opens: annotators of the studies they joined, and never more."""
+
+
+def sign_in(context: Context, name: str, *, old_token: str | None = None) -> tuple[Person, str]:
+    """Sign in by name; return the person and the new session's token for a cookie.
+
+    Raises:
+        InputError: the name is empty, too long, or holds characters that cannot be read.
+        NotAllowedError: people have to prove who they are here, or this person has an account.
+    """
+    if context.settings.sign_in is not SignIn.NAMES:
+        raise NotAllowedError(tr("You cannot sign in here with a name alone: use the sign-in page."))
+    name = check_name(name)
+    with context.store.write() as db:
+        role = Role.ANNOTATOR if people.count_owners(db) else Role.OWNER
+        person = people.ensure_person(db, name, role)
+        if people.is_guest(db, person.id):
+            raise NotAllowedError(
+                tr("{name} is the name of a crowd worker in this study: choose another.", name=name)
+            )
+        return person, open_session(db, person, old_token)
+
+
+def open_session(db: Database, person: Person, old_token: str | None = None) -> str:
+    """Return a new session's token. The browser's previous session ends, so that nobody can fix it beforehand.
+
+    Raises:
+        NotAllowedError: an owner disabled the account.
+    """
+    if people.is_disabled(db, person.id):
+        raise NotAllowedError(
+            tr(
+                "This account is disabled; the work done with it is kept. Ask an owner of the study to enable "
+                "it."
+            )
+        )
+    if old_token:
+        people.revoke_session(db, hash_token(old_token))
+    token = secrets.token_urlsafe(32)
+    people.add_session(db, hash_token(token), person.id, time_from_now(timedelta(days=SESSION_DAYS)))
+    return token
+
+
+def check_name(name: str) -> str:
+    """Return the name in its one form (``normalize_name``), with single spaces.
+
+    Raises:
+        InputError: it is empty, too long, or holds characters that cannot be read.
+    """
+    name = " ".join(compose(name).split())
+    if not name:
+        raise InputError(tr("The name is empty: type the name your team knows you by."))
+    if len(name) > MAX_NAME:
+        raise InputError(
+            tr(
+                "The name has {length} characters; shorten it to {limit}.",
+                length=len(name),
+                limit=MAX_NAME,
+            )
+        )
+    if not name.isprintable():
+        raise InputError(tr("The name contains characters that cannot be shown: type it again."))
+    return name
+
+
+def get_signed_in(context: Context, token: str | None) -> Person | None:
+    """Return the owner of a session token; None if it is missing, expired or revoked."""
+    if not token:
+        return None
+    with context.store.read() as db:
+        return people.get_session_person(db, hash_token(token))
+
+
+def get_member(context: Context, token: str | None) -> Person | None:
+    """Return the owner of a session token unless they are a guest, because the study app is not for guests."""
+    person = get_signed_in(context, token)
+    if person is None:
+        return None
+    with context.store.read() as db:
+        return None if people.is_guest(db, person.id) else person
+
+
+def sign_out(context: Context, token: str) -> None:
+    """End the session of this token."""
+    with context.store.write() as db:
+        people.revoke_session(db, hash_token(token))
+
+
+def hash_token(token: str) -> str:
+    """Return the stored hash of a token: enough to recognise the token, not to use it."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+@use_case(EVERYONE, guests=True)
+def sign_out_everywhere(context: Context, person: Person) -> int:
+    """End all sessions of the person, on every device."""
+    with context.store.write() as db:
+        return people.revoke_all_sessions(db, person.id)
+
+
+@use_case(OWNERS)
+def end_sessions(context: Context, person: Person, name: str) -> int:
+    """End all sessions of a person."""
+    with context.store.write() as db:
+        return people.revoke_all_sessions(db, require_person(db, name).id)
+
+
+def require_person(db: Database, name: str) -> Person:
+    """Return the person of that name.
+
+    Raises:
+        NotFoundError: nobody of that name has signed in or was imported.
+    """
+    person = people.get_person(db, name)
+    if person is None:
+        raise NotFoundError(f"Nobody is called “{name}”: people sign in once before they can get a role.")
+    return person
+
+
+@use_case(OWNERS)
+def set_role(context: Context, person: Person, name: str, role: Role) -> Person:
+    """Give a person a role.
+
+    Raises:
+        NotFoundError: nobody of that name has signed in or was imported.
+        InputError: the study would be left without an owner.
+    """
+    with context.store.write() as db:
+        changed = require_person(db, name)
+        account = people.get_account_of(db, changed.id)
+        if account and account.kind in LINK_KINDS and role is not Role.ANNOTATOR:
+            raise InputError(
+                f"{name} comes by a crowd service's link, which is too weak a proof for a {role}: invite "
+                "them to create an account."
+            )
+        if (
+            changed.role is Role.OWNER
+            and role is not Role.OWNER
+            and not people.count_owners(db, besides=changed.id)
+        ):
+            raise InputError(f"{name} is the only owner: make somebody else an owner first.")
+        people.set_role(db, changed.id, role)
+        if role is not Role.OWNER:
+            people.revoke_invitations_by(db, changed.id)
+        if account and account.kind not in LINK_KINDS:
+            # a role from an owner makes a stranger one of the team
+            people.set_guest(db, changed.id, False)
+    return Person(changed.name, role, changed.id)
+
+
+@use_case(OWNERS)
+def list_members(context: Context, person: Person) -> list[Member]:
+    """List everybody's name, role and group, and who cannot sign in."""
+    with context.store.read() as db:
+        return people.list_members(db)
+
+
+@use_case(OWNERS)
+def set_group(context: Context, person: Person, names: Sequence[str], group: Group) -> None:
+    """Set the group that people count in: team, expert or crowd.
+
+    Raises:
+        NotFoundError: one of the names is nobody's; nobody's group changed.
+    """
+    with context.store.write() as db:
+        for name in names:
+            people.set_group(db, require_person(db, name).id, group)
+
+
+@use_case(OWNERS)
+def disable_account(context: Context, person: Person, name: str) -> None:
+    """Disable a person's sign-in and end their sessions. Their work stays and counts as before.
+
+    Raises:
+        NotFoundError: nobody is called ``name``.
+        InputError: they are the only owner who can sign in, or the person who asks.
+    """
+    with context.store.write() as db:
+        found = require_person(db, name)
+        if found.id == person.id:
+            raise InputError("This is your own account: ask another owner to disable it.")
+        if people.is_disabled(db, found.id):
+            return
+        if found.role is Role.OWNER and not people.count_owners(db, besides=found.id):
+            raise InputError(f"{name} is the only owner: make somebody else an owner first.")
+        people.disable(db, found.id, person.name)
+        people.revoke_all_sessions(db, found.id)
+        people.revoke_invitations_by(db, found.id)
+
+
+@use_case(OWNERS)
+def enable_account(context: Context, person: Person, name: str) -> None:
+    """Let a person sign in again.
+
+    Raises:
+        NotFoundError: nobody is called ``name``.
+    """
+    with context.store.write() as db:
+        people.enable(db, require_person(db, name).id, person.name)

@@ -1,0 +1,417 @@
+"""Import a study, or instances for one, as a whole or not at all; the demo studies are imported in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+
+from coeval.datasets import Source, open_source, source_of
+from coeval.datasets.example_studies import (
+    ANNOTATORS,
+    BLIND_SHARE,
+    FIRST_SHARE,
+    PLANTED_SHARE,
+    build_finished_example,
+    load_demo,
+)
+from coeval.datasets.source import Rows
+from coeval.datasets.tables.instances import name_document
+from coeval.domain import (
+    Column,
+    ColumnRole,
+    CriteriaSet,
+    Group,
+    ImportedDraft,
+    ImportedSubmission,
+    Instance,
+    Person,
+    Proposal,
+    Role,
+    Study,
+    Task,
+    TaskSource,
+)
+from coeval.errors import InputError
+from coeval.rules.column_roles import guess_columns
+from coeval.rules.names import normalize_name
+from coeval.settings import DEMO_FOLDER
+from coeval.store import Database
+from coeval.store.queries import assignments, criteria, people, submissions, tasks
+from coeval.usecases.access import OWNERS, Context, require_task, use_case
+from coeval.usecases.criteria_sets import parse_criteria_lines
+from coeval.usecases.import_staging import Staging, portions, stage_import
+from coeval.usecases.imported_work import ImportReport, write_work
+from coeval.usecases.leases import Hold
+from coeval.usecases.sessions import check_name
+from coeval.usecases.tasks import check_task
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an extension fetched a file from, and the revision that was read; both are kept with the task."""
+
+    address: str
+    revision: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOptions:
+    """The options of reading a file, and the parts of its task that may differ."""
+
+    format: str = "auto"
+    mapping: Mapping[str, str] | None = None
+    """The source column of each field (field -> column, "" for none)."""
+    name: str = ""
+    """That of a new task; without it, it has that of the file, as with ``description``."""
+    description: str = ""
+    language: str = ""
+    """That of the annotators' screens of a new task; without it, it is the file's, or English."""
+    roles: Mapping[str, ColumnRole] = field(default_factory=dict)
+    """Who may see each further column. Unnamed columns keep their role; new ones are hidden."""
+    group: Group | None = None
+    """The group of the file's new people, if it names none."""
+    criteria_lines: Sequence[str] = ()
+    """Criteria that are established with the file, without a vote (see ``listed.parse_criteria_lines``)."""
+    empty_outputs: bool = False
+    """True to keep rows without an output as instances."""
+
+    def open(self, path: Path, slug: str) -> Source:
+        """Return the file or folder, checked; raises InputError for one that cannot be used."""
+        return open_source(
+            path, slug=slug, format=self.format, mapping=self.mapping, empty_outputs=self.empty_outputs
+        )
+
+
+USUAL = ImportOptions()
+
+
+# The names in a file, in the one form that names have, or as the database has had them from before
+# there was one.
+
+
+def normalize_names(db: Database, task: Task | None, source: Source) -> Source:
+    """Return the source with every name of a person, criterion, instance, document and system in the one form.
+
+    A name that the database has in another form, from before there was one, stays as it is there: the same file can
+    be imported again.
+    """
+    current = criteria.get_criteria_set(db, task.id) if task else None
+    person = _form("The annotator", check_name, [one.name for one in people.list_people(db)])
+    criterion = _form(
+        "The criterion", normalize_name, [one.text for one in current.criteria] if current else ()
+    )
+    instance = _form("The name", normalize_name, tasks.list_names(db, task.id) if task else ())
+
+    def fix_instance(one: Instance) -> Instance:
+        names = instance(one.external_id), instance(one.document), instance(one.system)
+        if names == (one.external_id, one.document, one.system):
+            return one
+        return replace(one, external_id=names[0], document=names[1], system=names[2])
+
+    def fix_draft(labelled: tuple[str, ImportedDraft]) -> tuple[str, ImportedDraft]:
+        label, one = labelled
+        names = instance(one.instance), criterion(one.criterion)
+        if names == (one.instance, one.criterion):
+            return labelled
+        return label, replace(one, instance=names[0], criterion=names[1])
+
+    def fix_submission(one: ImportedSubmission) -> ImportedSubmission:
+        names = person(one.person), instance(one.instance), criterion(one.criterion)
+        if names == (one.person, one.instance, one.criterion):
+            return one
+        return replace(one, person=names[0], instance=names[1], criterion=names[2])
+
+    texts = [criterion(one.text) for one in source.criteria]
+    for text in texts:
+        if texts.count(text) > 1:
+            raise InputError(f"The criterion “{text[:80]}” is in the file twice: remove one of the two.")
+    return replace(
+        source,
+        instances=Rows(lambda: map(fix_instance, source.instances)),
+        criteria=tuple(
+            one if one.text == text else replace(one, text=text)
+            for one, text in zip(source.criteria, texts, strict=True)
+        ),
+        drafts=Rows(lambda: map(fix_draft, source.drafts)),
+        submissions=Rows(lambda: map(fix_submission, source.submissions)),
+    )
+
+
+def _form(what: str, normalize: Callable[[str], str], stored: Iterable[str]) -> Callable[[str], str]:
+    """Return the function for the form of a name: the stored form, else that of ``normalize``."""
+    known: dict[str, str] = {}
+    normal: set[str] = set()
+    for name in stored:
+        try:
+            form = normalize(name)
+        except InputError:
+            form = name
+            known[name] = name
+        if form == name:
+            normal.add(name)
+        else:
+            known |= {name: name, form: name}
+    known = {form: name for form, name in known.items() if form == name or form not in normal}
+
+    @lru_cache(maxsize=500)
+    def give_form(name: str) -> str:
+        if not name or name in known:
+            return known.get(name, "")
+        try:
+            form = normalize(name)
+        except InputError as error:
+            raise InputError(f"{what} “{name[:80]}” cannot be used. {error}") from None
+        return known.get(form, form)
+
+    return give_form
+
+
+# Import of a study, or of instances for one: all of it or nothing, while people continue to save.
+
+__all__ = ["ImportReport", "import_file", "import_study"]
+
+
+@use_case(OWNERS)
+def import_file(
+    context: Context, person: Person, path: Path, slug: str, options: ImportOptions = USUAL
+) -> ImportReport:
+    """Import a file or folder into a task, and create the task if it does not exist.
+
+    Raises:
+        InputError: the file cannot be used; it says where and what to do. Nothing was written.
+    """
+    return import_checked(context, person, options.open(path, slug), options)
+
+
+def import_checked(
+    context: Context,
+    person: Person,
+    source: Source,
+    options: ImportOptions,
+    origin: Origin | None = None,
+) -> ImportReport:
+    """Import a checked source like ``import_file``; ``origin`` is its address."""
+    stated = source.task
+    task = replace(
+        stated,
+        name=options.name or stated.name,
+        description=options.description or stated.description,
+        language=options.language or stated.language,
+    )
+    source = replace(source, task=task, group=options.group)
+    if any(line.strip() for line in options.criteria_lines):
+        if source.criteria:
+            raise InputError("The file contains criteria: leave the box of criteria empty.")
+        listed = tuple(parse_criteria_lines(options.criteria_lines, task.scale))
+        source = replace(source, criteria=listed)
+    return _import(context, person, source, (), origin, options.roles)
+
+
+@use_case(OWNERS)
+def import_study(
+    context: Context, person: Person, study: Study, proposals: Sequence[Proposal] = ()
+) -> ImportReport:
+    """Import a study that was read already; ``proposals`` open its first vote.
+
+    Raises:
+        InputError: an instance, draft or submission is here already with other content, or refers to an
+            instance that is neither in the file nor in the task.
+    """
+    return _import(context, person, source_of(study), proposals)
+
+
+def _import(
+    context: Context,
+    person: Person,
+    source: Source,
+    proposals: Sequence[Proposal],
+    origin: Origin | None = None,
+    roles: Mapping[str, ColumnRole] = MappingProxyType({}),
+) -> ImportReport:
+    task = check_task(source.task)
+    with stage_import(context, person, task) as staging:
+        with context.store.read() as db:
+            source = normalize_names(db, staging.task, source)
+        report = ImportReport(
+            task.slug, created_task=staging.task is None, notes=list(source.notes), fields=source.fields
+        )
+        _write_instances(staging, source, report)
+        work = write_work(staging, staging.ensure_criteria(source.criteria), source, report)
+
+        def complete(db: Database, task: Task) -> CriteriaSet | None:
+            if source.task.description.strip() and not task.description:
+                tasks.update_task(db, check_task(replace(task, description=source.task.description)))
+            _set_roles(db, task, source, roles, person)
+            current = _extend_criteria(db, task, source, person)
+            _open_round(db, task, current, proposals)
+            if origin is not None:
+                tasks.add_source(db, task.id, origin.address, origin.revision, person.name)
+            if report.submissions and current:
+                ids = [criterion.id for criterion in current.criteria]
+                for first in work.first_scores:
+                    submissions.record_first_score(db, first)
+                for annotator in work.people:
+                    assignments.refresh_states(db, task.id, ids, annotator=annotator)
+            return current
+
+        staging.publish(complete)
+    return report
+
+
+def _write_instances(staging: Staging, source: Source, report: ImportReport) -> None:
+    for portion in portions(source.instances, _weigh):
+        names = [instance.external_id for instance in portion]
+        with staging.write() as db:
+            stored = {
+                name: instance
+                for task in staging.tasks
+                for name, instance in tasks.get_instances_by_external_id(db, task.id, names).items()
+            }
+            _ensure_columns(db, staging, source.task.columns, portion)
+            new: dict[str, Instance] = {}
+            for instance in portion:
+                same = stored.get(instance.external_id) or new.setdefault(instance.external_id, instance)
+                _refuse_changed(same, instance)
+            tasks.add_instances(db, staging.place.id, new.values())
+        report.unchanged += len(portion) - len(new)
+        report.instances += len(new)
+
+
+def _weigh(instance: Instance) -> int:
+    return len(instance.input) + len(instance.output) + len(instance.reference)
+
+
+def _ensure_columns(
+    db: Database, staging: Staging, stated: Mapping[str, ColumnRole], batch: Sequence[Instance]
+) -> None:
+    """Give every new column of the task a role: the file's, else the rule's."""
+    known = {column.name for task in staging.tasks for column in tasks.list_columns(db, task.id)}
+    new = [column for column in guess_columns(batch) if column.name not in known]
+    by = staging.person.name
+    tasks.record_columns(
+        db,
+        staging.place.id,
+        [replace(one, role=stated[one.name], set_by=by) if one.name in stated else one for one in new],
+    )
+
+
+def _set_roles(
+    db: Database, task: Task, source: Source, roles: Mapping[str, ColumnRole], person: Person
+) -> None:
+    """Put the roles in force that the person chose with the import."""
+    known = {column.name: column for column in tasks.list_columns(db, task.id)}
+    for name in roles:
+        if name not in known and name not in source.columns:
+            raise InputError(
+                f"There is no further column “{name[:80]}”; the further columns are "
+                f"{', '.join(known) or 'none'}. Nothing was written."
+            )
+        if name in source.fields.values() and name not in known:
+            raise InputError(
+                f"“{name[:80]}” is read as a field of the instance, not as a further column: leave it out of the "
+                "columns to show. Nothing was written."
+            )
+    chosen = [Column(name, role, person.name) for name, role in roles.items() if name in known]
+    tasks.record_columns(db, task.id, [one for one in chosen if one != known[one.name]])
+
+
+def _refuse_changed(stored: Instance, new: Instance) -> None:
+    for name in ("input", "output", "document", "system", "reference", "context"):
+        if getattr(stored, name) != getattr(new, name):
+            if name == "document" and name_document(stored.document) == new.document:
+                raise InputError(
+                    f"The source ids of “{stored.external_id}” and other instances of the task are whole texts. "
+                    "Choose in Set-up, under Tasks, who sees the column “document”, then import the file again. "
+                    "Nothing was written."
+                )
+            raise InputError(
+                f"Instance “{new.external_id}” already exists in the task with another {name}: give the "
+                "new one another id, or import it into another task. Nothing was written."
+            )
+
+
+def _extend_criteria(db: Database, task: Task, source: Source, person: Person) -> CriteriaSet | None:
+    """Return the criteria set that the file's work is by: the task's, with the file's own criteria in it."""
+    current = criteria.get_criteria_set(db, task.id)
+    known = {criterion.text for criterion in current.criteria} if current else set()
+    further = [criterion for criterion in source.criteria if criterion.text not in known]
+    if not further:
+        return current
+    # a file with further criteria extends the set: existing criteria stay in it
+    members = [*(current.criteria if current else ()), *further]
+    current = criteria.add_criteria_set(db, task.id, members, person.name)
+    assignments.refresh_states(db, task.id, [criterion.id for criterion in current.criteria])
+    return current
+
+
+def _open_round(db: Database, task: Task, current: CriteriaSet | None, proposals: Sequence[Proposal]) -> None:
+    """Open a vote on the proposals if the task has none."""
+    if not proposals or criteria.get_round(db, task.id) is not None:
+        return
+    kept = {criterion.text: criterion.id for criterion in current.criteria} if current else {}
+    marked = [replace(proposal, kept_criterion=kept.get(proposal.text)) for proposal in proposals]
+    criteria.add_round(db, task.id, current.version + 1 if current else 1, marked)
+
+
+DEMO = DEMO_FOLDER / "study.json"
+FINISHED = DEMO_FOLDER / "finished.json"
+AUTHOR = Person("the demo", Role.OWNER)
+"""The author of these studies' final criteria."""
+
+
+def ensure_demo(context: Context) -> bool:
+    """Import the demo task into a file that has no task yet; whether it did.
+
+    A file that was used already is left alone, also where its demo was never there.
+    """
+    with context.store.read() as db:
+        if tasks.list_tasks(db):
+            return False
+    if not DEMO.is_file():
+        return False
+    with Hold(context) as hold:
+        # servers that start together on one database
+        hold.take("demo", "The demo task", wait=True)
+        with context.store.read() as db:
+            if tasks.list_tasks(db):
+                return False
+        study, proposals = load_demo(DEMO)
+        import_study(context, AUTHOR, study, proposals)
+        add_finished_example(context)
+    return True
+
+
+def add_finished_example(context: Context) -> bool:
+    """Import the finished, simulated study; whether it was not there yet. An owner archives it like any task."""
+    study = build_finished_example(FINISHED)
+    with context.store.read() as db:
+        if tasks.get_task(db, study.task.slug):
+            return False
+    import_study(context, AUTHOR, study)
+    with context.store.write() as db:
+        task = tasks.get_task(db, study.task.slug)
+        assert task is not None
+        design = replace(
+            tasks.get_design(db, task.id),
+            blind_share=BLIND_SHARE,
+            first_share=FIRST_SHARE,
+            planted_share=PLANTED_SHARE,
+        )
+        tasks.set_design(db, task.id, design, AUTHOR.name)
+        for annotator in ANNOTATORS:
+            # nobody signs in as one of them, and no instance of another study is counted on them
+            person = people.get_person(db, annotator.name)
+            assert person is not None
+            if not people.is_disabled(db, person.id):
+                people.disable(db, person.id, AUTHOR.name)
+    return True
+
+
+@use_case(OWNERS)
+def list_sources(context: Context, person: Person, slug: str) -> list[TaskSource]:
+    """See which addresses a task's instances were read from, and at which revisions."""
+    with context.store.read() as db:
+        return tasks.list_sources(db, require_task(db, slug).id)

@@ -1,0 +1,324 @@
+"""Create, change, copy, list and archive tasks; archive runs; return the language of a task."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from coeval.domain import MAX_TEXT, Person, Role, Run, Task
+from coeval.errors import InputError, NotFoundError
+from coeval.language import SOURCE, choose_language, list_languages
+from coeval.store import Database
+from coeval.store.queries import assignments, criteria, drafts, tasks, teams
+from coeval.usecases.access import EVERYONE, OWNERS, TEAM, Context, require_task, use_case
+
+# Tasks: stating, changing and listing them.
+
+SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
+
+
+@dataclass(frozen=True, slots=True)
+class TaskState:
+    """The state of a task: its imported, established and drafted items."""
+
+    task: Task
+    n_instances: int
+    version: int
+    """Newest established version of the criteria set; 0 before the first."""
+    n_criteria: int
+    runs: tuple[tuple[Run, int, int], ...]
+    """Each run that is not archived, with how many drafts are ok and how many unscored."""
+    has_scores: bool = False
+    """Whether anybody saved a score."""
+
+
+def check_slug(slug: str) -> str:
+    """Return a task's short name for commands and addresses.
+
+    Raises:
+        InputError: it holds anything but a-z, 0-9 and inner hyphens, or more than 64 characters.
+    """
+    if not SLUG.fullmatch(slug):
+        raise InputError(
+            f"“{slug[:80]}” cannot be a task's short name: use 1 to 64 of a-z, 0-9 and hyphens, such as eli5."
+        )
+    return slug
+
+
+def make_slug(name: str) -> str:
+    """Return a short name from a title.
+
+    >>> make_slug("Explain like I'm five!")
+    'explain-like-i-m-five'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:64].strip("-") or "task"
+
+
+def check_task(task: Task) -> Task:
+    """Return the task with its texts stripped.
+
+    Raises:
+        InputError: a name is missing, a text too long, the scale has under 2 or over 11 steps, or the language no
+            catalogue.
+    """
+    if not task.name.strip():
+        raise InputError("The task has no name: give it a few words.")
+    for name in ("name", "description", "input_field", "output_field", "guidelines"):
+        text = getattr(task, name)
+        if len(text) > MAX_TEXT:
+            raise InputError(f"The task's {name} has {len(text):,} characters; shorten it to {MAX_TEXT:,}.")
+    if not 1 <= task.scale.high - task.scale.low <= 10:
+        raise InputError(f"The scale {task.scale} must have 2 to 11 steps, such as 1-5.")
+    if task.language not in list_languages():
+        known = ", ".join(list_languages())
+        raise InputError(f"The language “{task.language[:20]}” is not available: choose one of {known}.")
+    return replace(
+        task,
+        slug=check_slug(task.slug),
+        name=task.name.strip(),
+        description=task.description.strip(),
+        input_field=task.input_field.strip() or "Input",
+        output_field=task.output_field.strip() or "Output",
+    )
+
+
+@use_case(EVERYONE)
+def list_tasks(context: Context, person: Person) -> list[Task]:
+    """List the tasks, without archived ones and, for annotators, without those of others."""
+    with context.store.read() as db:
+        away = tasks.list_archived_ids(db)
+        if person.role is Role.ANNOTATOR:
+            away |= teams.list_hidden(db, person.id)
+        return [task for task in tasks.list_tasks(db) if task.id not in away]
+
+
+@use_case(EVERYONE)
+def get_task(context: Context, person: Person, slug: str) -> Task:
+    """See a task's card."""
+    with context.store.read() as db:
+        return require_task(db, slug)
+
+
+@use_case(TEAM)
+def get_task_state(context: Context, person: Person, slug: str, *, counted: bool = True) -> TaskState:
+    """Return the state of a task; drafts are counted only if ``counted``, which can take long."""
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        current = criteria.get_criteria_set(db, task.id)
+        away = tasks.list_archived_run_ids(db)
+        counts = [
+            (run, _count(db, run) if counted else (0, 0))
+            for run in drafts.list_runs(db, task.id)
+            if run.id not in away
+        ]
+        return TaskState(
+            task=task,
+            n_instances=tasks.count_instances(db, task.id),
+            version=current.version if current else 0,
+            n_criteria=len(current.criteria) if current else 0,
+            runs=tuple((run, ok, unscored) for run, (ok, unscored) in counts),
+            has_scores=tasks.has_submissions(db, task.id),
+        )
+
+
+def _count(db: Database, run: Run) -> tuple[int, int]:
+    """Return the number of drafts or comparisons of a run, and of unreadable ones."""
+    drafted, compared = drafts.count_drafts(db, run.id), drafts.count_comparisons(db, run.id)
+    return drafted["ok"] + compared[0], drafted["unscored"] + compared[1]
+
+
+@use_case(OWNERS)
+def add_task(context: Context, person: Person, task: Task) -> Task:
+    """State a new task.
+
+    Raises:
+        InputError: a text or the scale cannot be used, or the short name is taken.
+    """
+    task = check_task(task)
+    with context.store.write() as db:
+        if tasks.get_task(db, task.slug):
+            raise InputError(f"The task “{task.slug}” already exists: choose another short name.")
+        return tasks.add_task(db, task)
+
+
+@use_case(OWNERS)
+def update_task(context: Context, person: Person, task: Task) -> Task:
+    """Change a task's texts, and its scale if nothing was judged on it yet.
+
+    Raises:
+        InputError: a text or the scale cannot be used, or the scale is in use already.
+    """
+    task = check_task(task)
+    with context.store.write() as db:
+        stored = require_task(db, task.slug)
+        if task.scale != stored.scale:
+            _check_scale_free(db, stored)
+        tasks.update_task(db, replace(task, id=stored.id))
+        return replace(task, id=stored.id, origin=stored.origin)
+
+
+def _check_scale_free(db: Database, task: Task) -> None:
+    """Refuse another scale once there are criteria or drafts: scores on two scales cannot be compared."""
+    current = criteria.get_criteria_set(db, task.id)
+    if current is not None or drafts.list_runs(db, task.id):
+        what = f"version {current.version} of its criteria" if current else "its drafts"
+        raise InputError(
+            f"The scale of “{task.slug}” stays {task.scale}: it is used by {what}, and scores on two scales cannot "
+            "be compared. To use another scale, create a new task and import its instances there."
+        )
+
+
+@use_case(OWNERS)
+def show_run(context: Context, person: Person, slug: str, label: str) -> None:
+    """Choose the run whose drafts annotators see.
+
+    Raises:
+        NotFoundError: the task has no run of that label.
+        InputError: it is archived.
+    """
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        run = require_run(db, task, label)
+        if run.id in tasks.list_archived_run_ids(db):
+            raise InputError(f"The run “{label}” is archived: restore it before you show its drafts.")
+        drafts.show_run(db, task.id, run.id)
+
+
+def require_run(db: Database, task: Task, label: str) -> Run:
+    """Return the task's run of that label.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    run = drafts.get_run(db, task.id, label)
+    if run is None:
+        known = ", ".join(run.label for run in drafts.list_runs(db, task.id)) or "none yet"
+        raise NotFoundError(f"The task has no run “{label}”; its runs are: {known}.")
+    return run
+
+
+@use_case(OWNERS)
+def list_progress(context: Context, person: Person, slug: str) -> list[dict[str, object]]:
+    """List everybody's progress in a task."""
+    with context.store.read() as db:
+        return assignments.list_progress(db, require_task(db, slug).id)
+
+
+# Keeping tasks and runs in order: putting one away, taking it out again, copying a task's set-up.
+
+
+@use_case(OWNERS)
+def archive_task(context: Context, person: Person, slug: str, typed: str) -> None:
+    """Archive a task: it leaves the lists, and all its data is kept.
+
+    What somebody is judging just then is still saved, and commands still reach it by its short name.
+
+    Raises:
+        InputError: ``typed`` is neither the task's name nor its short name, or it is put away already.
+    """
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        if typed.strip() not in (task.name.strip(), task.slug):
+            raise InputError(
+                f"“{typed.strip()[:80]}” is not this task’s name: to archive it, type “{task.name}”."
+            )
+        if task.id in tasks.list_archived_ids(db):
+            raise InputError(f"“{task.slug}” is archived already.")
+        tasks.record_archive(db, task.id, person.name, archived=True)
+
+
+@use_case(OWNERS)
+def restore_task(context: Context, person: Person, slug: str) -> Task:
+    """Restore a task from the archive.
+
+    Raises:
+        InputError: it is not archived.
+    """
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        if task.id not in tasks.list_archived_ids(db):
+            raise InputError(f"“{task.slug}” is not archived.")
+        tasks.record_archive(db, task.id, person.name, archived=False)
+        return task
+
+
+@use_case(OWNERS)
+def list_archived(context: Context, person: Person) -> list[Task]:
+    """See which tasks are put away."""
+    with context.store.read() as db:
+        away = tasks.list_archived_ids(db)
+        return [task for task in tasks.list_tasks(db) if task.id in away]
+
+
+@use_case(OWNERS)
+def copy_setup(context: Context, person: Person, slug: str, name: str) -> Task:
+    """Create a task with the texts, scale, design and criteria of another, without its other data.
+
+    Raises:
+        InputError: the name is empty, or there is a task of its short name already.
+    """
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        copied = check_task(replace(task, name=name, slug=make_slug(name), id=0, columns={}))
+        if tasks.get_task(db, copied.slug):
+            raise InputError(f"The short name “{copied.slug}” is already in use: choose another name.")
+        new = tasks.add_task(db, copied)
+        tasks.set_design(db, new.id, tasks.get_design(db, task.id), person.name)
+        current = criteria.get_criteria_set(db, task.id)
+        if current is not None:
+            criteria.add_criteria_set(
+                db, new.id, [replace(criterion, id=0) for criterion in current.criteria], person.name
+            )
+        return new
+
+
+@use_case(OWNERS)
+def archive_run(context: Context, person: Person, slug: str, typed: str) -> None:
+    """Archive a run: its drafts and statistics are hidden, and all its data is kept.
+
+    Raises:
+        NotFoundError: the task has no run of the label ``typed``.
+        InputError: it is archived already.
+    """
+    with context.store.write() as db:
+        run = require_run(db, require_task(db, slug), typed.strip())
+        if run.id in tasks.list_archived_run_ids(db):
+            raise InputError(f"The run “{run.label}” is archived already.")
+        tasks.record_run_archive(db, run.id, person.name, archived=True)
+
+
+@use_case(OWNERS)
+def restore_run(context: Context, person: Person, slug: str, label: str) -> None:
+    """Restore a run from the archive. People see its drafts after it is chosen again.
+
+    Raises:
+        NotFoundError: the task has no run of that label.
+        InputError: it is not archived.
+    """
+    with context.store.write() as db:
+        run = require_run(db, require_task(db, slug), label)
+        if run.id not in tasks.list_archived_run_ids(db):
+            raise InputError(f"The run “{run.label}” is not archived.")
+        tasks.record_run_archive(db, run.id, person.name, archived=False)
+
+
+@use_case(OWNERS)
+def list_archived_runs(context: Context, person: Person, slug: str) -> list[Run]:
+    """See which runs of a task are put away."""
+    with context.store.read() as db:
+        away = tasks.list_archived_run_ids(db)
+        return [run for run in drafts.list_runs(db, require_task(db, slug).id) if run.id in away]
+
+
+def get_language(context: Context, slug: str, person: Person | None = None) -> str:
+    """Return the language of a task's screens: the owner's choice for annotators and guests, else English."""
+    if person is not None and person.role is not Role.ANNOTATOR:
+        return SOURCE
+    with context.store.read() as db:
+        return choose_language(tasks.get_language(db, slug))
+
+
+def list_in_use(context: Context) -> list[str]:
+    """Return the languages of all active tasks, for pages of no task; English if there are none."""
+    with context.store.read() as db:
+        return sorted({choose_language(code) for code in tasks.list_languages(db)}) or [SOURCE]

@@ -1,0 +1,147 @@
+"""The task in the address, in Chromium: keys pass the picker, a link outlives a sign-in, an unknown task is named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.support.screens.browser import HOW_TO_GET_IT
+from tests.support.screens.ui_steps import enter, settle
+from tests.support.serving.server import Running, new_context
+
+expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+DEMO, FINISHED = "Reply to a neighbour's message", "Finished example (simulated)"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with Running(new_context(tmp_path_factory.mktemp("address"), demo=True)) as live:
+        yield live
+
+
+@pytest.fixture(autouse=True)
+def patience() -> None:
+    expect.set_options(timeout=20_000)
+
+
+@pytest.fixture
+def owner(page: Any, server: Running) -> Any:
+    enter(page, server.url, "Owner")
+    return page
+
+
+def picker(page: Any) -> Any:
+    return page.locator("#task-picker input")
+
+
+def test_keys_pass_the_picker_and_only_a_choice_opens_a_task(owner: Any, server: Running) -> None:
+    page = owner
+    page.goto(f"{server.url}/?task=demo&tab=criteria")
+    expect(picker(page)).to_have_value(DEMO)
+    settle(page)
+    opened: list[str] = []
+    page.on("framenavigated", lambda frame: opened.append(frame.url))
+    for keys in (["Tab"], ["ArrowDown", "Tab"], ["f", "Tab"], ["Escape", "Shift+Tab"]):
+        picker(page).focus()
+        for key in keys:
+            page.keyboard.press(key)
+            page.wait_for_timeout(100)
+        page.wait_for_timeout(700)
+        assert not opened, keys
+        expect(picker(page)).to_have_value(DEMO)
+        expect(picker(page)).not_to_be_focused()
+    picker(page).focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(picker(page)).to_have_value(FINISHED)
+    assert "task=finished-example&tab=criteria" in page.url
+    settle(page)
+    picker(page).click()
+    page.get_by_role("option", name=DEMO).click()
+    page.wait_for_url("**/?task=demo&tab=criteria")
+
+
+def test_keys_pass_the_picker_of_set_up_and_what_was_typed_stays(owner: Any, server: Running) -> None:
+    page = owner
+    page.goto(f"{server.url}/admin/?task=demo&tab=plan")
+    expect(picker(page)).to_have_value(DEMO)
+    page.locator("#plan-view").get_by_text("Nobody has scored anything yet").wait_for()
+    settle(page)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.post_data or ""))
+    while not asked or asked[-1]:  # what the page asks for when it opens
+        asked.append("")
+        page.wait_for_timeout(1500)
+    asked.clear()
+    picker(page).focus()
+    page.keyboard.press("Tab")
+    page.wait_for_timeout(1500)
+    # the list of tasks is read again, and with it the corner of the bar; the tabs are not
+    assert len([body for body in asked if '"demo"' in body]) <= 1, "a tab was loaded again"
+    assert [body for body in asked if "(same)" in body]
+    picker(page).click()
+    page.get_by_role("option", name=FINISHED).click()
+    page.wait_for_timeout(1500)
+    assert len([body for body in asked if '"finished-example"' in body]) > 1, (
+        "the tabs are loaded for another task"
+    )
+
+
+@pytest.mark.parametrize(
+    "address", ["?task=finished-example&tab=agreement", "admin/?task=finished-example&tab=people"]
+)
+def test_a_link_to_a_task_outlives_the_sign_in(page: Any, server: Running, address: str) -> None:
+    enter(page, server.url, "Owner")  # the first person of all is the owner
+    page.context.clear_cookies()
+    page.goto(f"{server.url}/{address}")
+    page.get_by_label("Your name").fill("Owner")
+    page.get_by_role("button", name="Sign in").click()
+    expect(picker(page)).to_have_value(FINISHED)
+    assert page.url == f"{server.url}/{address}"
+
+
+def test_an_unknown_task_in_the_address_is_named(owner: Any, server: Running) -> None:
+    page = owner
+    for address in ("?task=gone-away", "admin/?task=gone-away"):
+        page.goto(f"{server.url}/{address}")
+        expect(page.locator(".toast-body")).to_contain_text("There is no task “gone-away”")
+
+
+def test_an_answer_of_the_owner_leaves_the_top_bar_whole(owner: Any, server: Running, browser: Any) -> None:
+    page = browser.new_context(viewport={"width": 1280, "height": 720}).new_page()
+    enter(page, server.url, "Annie")
+    page.goto(f"{server.url}/?task=demo&tab=scrutiny")
+    page.locator(".wb[data-state=step]").wait_for()
+    page.get_by_role("button", name="Comment", exact=True).click()
+    page.get_by_label("Comment on this instance").fill("The answer ends too soon.")
+    page.get_by_role("button", name="Save comment").click()
+    page.get_by_role("dialog").wait_for(state="detached")
+    said = "It does, and so does the text that it was written from: " + "judge what is there. " * 8
+    owner.goto(f"{server.url}/admin/?task=demo&tab=inbox")
+    owner.locator("#inbox-messages .message").first.wait_for()
+    settle(owner)
+    owner.locator("#inbox-text textarea").fill(said)
+    owner.get_by_role("button", name="Send answer").click()
+    owner.locator("#inbox-messages").get_by_text("There are no open flags or comments").wait_for()
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 720})
+        page.reload()
+        page.get_by_text("1 answer").click()
+        answer = page.locator(".answers li")
+        expect(answer).to_contain_text(f"No. 1 · Owner: {said.strip()}")
+        inside = """(one) => { const at = one.getBoundingClientRect();
+            return at.top >= 40 && at.left >= 0 && at.right <= innerWidth; }"""
+        assert answer.evaluate(inside), width
+        bar = page.locator("#top-bar").bounding_box()
+        for part in ("#me summary >> nth=0", "#me summary >> nth=1", "#me a[href=signout]"):
+            at = page.locator(part).bounding_box()
+            assert at["width"] > 10 and at["height"] < 40, (width, part)
+            assert at["y"] + at["height"] <= bar["y"] + bar["height"], (width, part)
+            assert at["x"] + at["width"] <= width, (width, part)
+        answer.get_by_role("link", name="No. 1").click()
+        page.locator(".wb-answer").wait_for()
+    page.context.close()

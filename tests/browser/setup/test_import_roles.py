@@ -1,0 +1,155 @@
+"""Set-up in Chromium: nobody sees a further column of a file until the owner says so."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coeval.domain import ColumnRole, Instance, Study, Task
+from coeval.store.queries import tasks
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.study_import import import_study
+from tests.support.screens.browser import HOW_TO_GET_IT
+from tests.support.screens.ui_steps import enter, settle
+from tests.support.serving.server import Running, new_context
+
+expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+ARTICLE = "The ferry left the island at noon.\nIt came back at night, and nobody was on it."
+FILE = """id,question,answer,model,ground_truth,notes
+q1,Why is the sky blue?,It scatters light.,first,Rayleigh scattering,short
+q1,Why is the sky blue?,Magic.,second,Rayleigh scattering,shorter
+q2,Why is grass green?,Chlorophyll.,first,Chlorophyll,short
+"""
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory: pytest.TempPathFactory) -> Context:
+    return new_context(tmp_path_factory.mktemp("roles"), demo=True)
+
+
+@pytest.fixture(scope="module")
+def server(context: Context) -> Iterator[Running]:
+    given = Instance("1", "Why?", "So.", context={"notes": "long", "ground_truth": "x"})
+    columns = {"notes": ColumnRole.SHOWN, "ground_truth": ColumnRole.PEOPLE}
+    import_study(
+        context, OPERATOR, Study(Task("known", "Known task", "Answer.", columns=columns), (given,), ())
+    )
+    with Running(context) as live:
+        yield live
+
+
+@pytest.fixture
+def owner(page: Any, server: Running) -> Any:
+    page.set_default_timeout(20_000)
+    expect.set_options(timeout=20_000)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    enter(page, server.url, "Owner")
+    return page
+
+
+def choose_file(page: Any, server: Running, folder: Path, text: str, task: str = "demo") -> None:
+    path = folder / "answers.csv"
+    path.write_text(text, encoding="utf-8")
+    page.goto(f"{server.url}/admin/?task={task}&tab=import")
+    page.locator("#import-into").get_by_text("(the task chosen above)").wait_for()
+    page.locator("#import-file input[type=file]").set_input_files(path)
+    page.locator("#import-note").get_by_text("Check which column holds what").wait_for()
+
+
+def role(page: Any, column: str, where: str = "import-roles") -> Any:
+    asks = "Use of" if where == "import-roles" else "Who sees"
+    return page.locator(f"#{where}").get_by_label(f"{asks} {column}", exact=True)
+
+
+def roles(context: Context, slug: str) -> dict[str, ColumnRole]:
+    with context.store.read() as db:
+        task = tasks.get_task(db, slug)
+        assert task is not None
+        return dict(task.columns)
+
+
+def test_further_columns_are_asked_about_and_one_click_shows_one(
+    owner: Any, server: Running, context: Context, tmp_path: Path
+) -> None:
+    page = owner
+    choose_file(page, server, tmp_path, FILE)
+    page.locator("#import-into").get_by_text("A new task").click()
+    listed = page.locator("#import-roles tbody tr")
+    expect(listed).to_have_count(6)
+    # ids repeat for each system: they are proposed as source ids
+    expect(page.locator("#import-note")).to_contain_text("“id” is read as the source id")
+    expect(role(page, "id")).to_have_value("document")
+    expect(listed.filter(has_text="q1").first.locator("option:checked")).to_have_text("Source id")
+    expect(role(page, "ground_truth")).to_have_value("hidden")
+    expect(role(page, "notes")).to_have_value("hidden")
+    page.get_by_role("button", name="Show notes to judge and people").click()
+    expect(role(page, "notes")).to_have_value("shown to judge and people")
+    expect(role(page, "notes")).to_be_focused()
+    role(page, "ground_truth").select_option("shown to people only")
+    # what was chosen stays when a field is read from elsewhere; what is no field any more is listed, and hidden
+    expect(role(page, "model")).to_have_value("system")
+    role(page, "notes").select_option("System")
+    expect(role(page, "model")).to_have_value("hidden")
+    role(page, "notes").select_option("Shown to judge and people")
+    expect(role(page, "notes")).to_have_value("shown to judge and people")
+    page.locator("#import-name textarea, #import-name input").first.fill("Shown by choice")
+    page.locator("#import-description textarea").fill("Answer.")
+    page.get_by_role("button", name="Import", exact=True).click()
+    page.locator("#import-note").get_by_text("added 3 instances").wait_for()
+    assert roles(context, "shown-by-choice") == {
+        "model": ColumnRole.HIDDEN,
+        "ground_truth": ColumnRole.PEOPLE,
+        "notes": ColumnRole.SHOWN,
+    }
+
+
+def test_the_list_follows_the_task_and_what_is_not_listed_is_hidden(
+    owner: Any, server: Running, context: Context, tmp_path: Path
+) -> None:
+    """A file for a task with the same columns, then taken to a new task: the new task has no roles yet."""
+    page = owner
+    choose_file(page, server, tmp_path, FILE, task="known")
+    listed = page.locator("#import-roles tbody tr")
+    expect(listed.filter(has_text="notes")).to_contain_text("as chosen for the task")
+    expect(role(page, "notes")).to_have_count(0)
+    page.locator("#import-into").get_by_text("A new task").click()
+    expect(role(page, "notes")).to_have_value("hidden")
+    expect(role(page, "ground_truth")).to_have_value("hidden")
+    page.locator("#import-into").get_by_text("(the task chosen above)").click()
+    expect(role(page, "notes")).to_have_count(0)
+    # and with the task in the bar
+    page.locator("#task-picker input").click()
+    page.get_by_role("option", name="Reply to a neighbour").first.click()
+    page.locator("#import-into").get_by_text("Reply to a neighbour").wait_for()
+    expect(role(page, "notes")).to_have_value("hidden")
+    page.locator("#import-into").get_by_text("A new task").click()
+    page.locator("#import-name textarea, #import-name input").first.fill("Nothing shown")
+    page.locator("#import-description textarea").fill("Answer.")
+    page.get_by_role("button", name="Import", exact=True).click()
+    page.locator("#import-note").get_by_text("added 3 instances").wait_for()
+    assert roles(context, "nothing-shown") == dict.fromkeys(("ground_truth", "notes"), ColumnRole.HIDDEN)
+
+
+def test_a_study_whose_source_ids_are_articles_is_mended_in_set_up(
+    owner: Any, server: Running, context: Context
+) -> None:
+    slug = f"news-{time.monotonic_ns()}"  # a second attempt begins with a study of its own
+    given = Instance("1", "Sum it up.", "A ferry.", ARTICLE)
+    import_study(context, OPERATOR, Study(Task(slug, "News", "Sum it up."), (given,), ()))
+    page = owner
+    page.goto(f"{server.url}/admin/?task={slug}&tab=tasks")
+    expect(page.locator("#columns-roles tbody tr")).to_contain_text("please check")
+    settle(page)  # the tab loads again when the picker is filled
+    page.get_by_role("button", name="Show document to judge and people").click()
+    page.get_by_role("button", name="Save visibility").click()
+    page.get_by_text("New drafts use this setting").wait_for()
+    expect(page.locator("#columns-roles tbody tr")).not_to_contain_text("please check")
+    page.reload()
+    expect(role(page, "document", "columns-roles")).to_have_value("shown to judge and people")
+    assert roles(context, slug) == {"document": ColumnRole.SHOWN}

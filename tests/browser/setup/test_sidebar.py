@@ -1,0 +1,173 @@
+"""Set-up's side bar in Chromium: groups, keys, a phone, a crowd off until wanted, and what annotators see."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from coeval.domain import Origin, Proposal
+from coeval.usecases import criteria_rounds, tasks
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.sessions import sign_in
+from tests.support.screens.browser import HOW_TO_GET_IT
+from tests.support.screens.ui_steps import enter, settle, use_crowd
+from tests.support.serving.server import Running, new_context
+
+expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
+
+GROUPS = {
+    "Study": {"Tasks", "Import", "Pre-fill", "Data", "Plan"},
+    "People": {"People", "Review", "Inbox"},
+    "Crowd": {"Crowd study"},
+    "Server": {"Hosting"},
+}
+LIST_GROUPS = """() => {
+    const groups = {};
+    let at = '';
+    for (const one of document.querySelectorAll('#tabs [role=tablist] > *')) {
+        if (one.matches('.tab-group')) groups[(at = one.textContent)] = [];
+        else if (one.checkVisibility()) groups[at].push(one.textContent.trim());
+    }
+    return groups;
+}"""
+COUNT_HEADINGS = "() => [...document.querySelectorAll('h1')].filter((one) => one.checkVisibility()).length"
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory: pytest.TempPathFactory) -> Context:
+    return new_context(tmp_path_factory.mktemp("sidebar"), demo=True)
+
+
+@pytest.fixture(scope="module")
+def server(context: Context) -> Iterator[Running]:
+    sign_in(context, "Owner")
+    with Running(context) as live:
+        yield live
+
+
+@pytest.fixture
+def owner(page: Any, server: Running) -> Any:
+    page.set_default_timeout(40_000)
+    expect.set_options(timeout=40_000)
+    enter(page, server.url, "Owner")
+    return page
+
+
+@pytest.fixture
+def slug(context: Context) -> str:
+    """A task of its own for every attempt, with the criteria of the finished example and no crowd."""
+    return tasks.copy_setup(context, OPERATOR, "finished-example", f"Try {time.monotonic_ns()}").slug
+
+
+def tab(page: Any, name: str) -> Any:
+    return page.get_by_role("tab", name=name, exact=True)
+
+
+def test_four_groups_and_a_crowd_that_is_off_until_wanted(owner: Any, server: Running, slug: str) -> None:
+    page = owner
+    page.goto(f"{server.url}/admin/?task={slug}")
+    expect(tab(page, "Tasks")).to_have_attribute("aria-selected", "true")
+    page.locator("#task-state .card").wait_for()
+    groups = page.evaluate(LIST_GROUPS)
+    assert list(groups) == list(GROUPS)
+    for name, pages in GROUPS.items():
+        assert pages <= set(groups[name]), name
+    assert groups["Crowd"] == ["Crowd study"]
+    tab(page, "Crowd study").click()
+    expect(page.locator("#crowd-save")).to_be_hidden()
+    use_crowd(page)
+    for name, value in {"k": 1, "batch": 1, "quota": 4, "enough": 1}.items():
+        page.fill(f"#crowd-{name} input", str(value))
+    for name, text in {"done": "DONE1", "full": "FULL1", "consent": "We ask."}.items():
+        page.fill(f"#crowd-{name} textarea, #crowd-{name} input", text)
+    page.get_by_label("Nothing", exact=True).check()
+    page.click("#crowd-save")
+    page.get_by_text("The plan is saved.").wait_for()
+    tab(page, "Crowd people").wait_for()
+    groups = page.evaluate(LIST_GROUPS)
+    assert list(groups) == list(GROUPS)
+    assert groups["Crowd"][:2] == ["Crowd study", "Crowd people"]
+    assert "Hosting" in groups["Server"]
+
+
+def test_every_page_has_one_heading_and_folds_the_rest_away(owner: Any, server: Running) -> None:
+    page = owner
+    page.goto(f"{server.url}/admin/?task=finished-example")
+    page.locator("#task-state .card").wait_for()
+    for name in sorted(set().union(*GROUPS.values())):
+        tab(page, name).click()
+        page.get_by_role("heading", name=name, exact=True, level=1).wait_for()
+        settle(page)
+        assert page.evaluate(COUNT_HEADINGS) == 1, name
+        for fold in page.locator(".more button.label-wrap:visible").all():
+            assert "open" not in str(fold.get_attribute("class")).split(), (name, fold.inner_text())
+        assert page.locator("button.primary:visible").count() <= 1, name
+
+
+def test_the_keys_of_the_side_bar(owner: Any, server: Running) -> None:
+    page = owner
+    page.goto(f"{server.url}/admin/?task=demo")
+    page.locator("#task-state .card").wait_for()
+    expect(page.locator("#tabs [role=tablist]")).to_have_attribute("aria-orientation", "vertical")
+    tab(page, "Tasks").focus()
+    page.keyboard.press("ArrowDown")
+    expect(tab(page, "Import")).to_be_focused()
+    # nothing opens before it is chosen: a page asks the server
+    expect(tab(page, "Tasks")).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("Enter")
+    expect(tab(page, "Import")).to_have_attribute("aria-selected", "true")
+    page.locator("#import-into").get_by_text("(the task chosen above)").wait_for()
+    page.keyboard.press("End")
+    expect(tab(page, "Hosting")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(tab(page, "Tasks")).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    expect(tab(page, "Hosting")).to_be_focused()
+    # the list is one stop of the tab key
+    stops = page.locator("#tabs [role=tab]:not([tabindex='-1'])")
+    expect(stops).to_have_count(1)
+    tab(page, "Import").focus()
+    page.keyboard.press("Tab")
+    assert page.evaluate("() => document.activeElement.closest('[role=tabpanel]') !== null")
+
+
+def test_on_a_phone_the_side_bar_is_a_menu(owner: Any, server: Running) -> None:
+    page = owner
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{server.url}/admin/?task=demo&tab=people")
+    menu = page.locator(".tab-menu")
+    expect(menu).to_have_text("People")
+    expect(menu).to_have_attribute("aria-expanded", "false")
+    expect(tab(page, "Data")).to_be_hidden()
+    for name in ("Data", "Pre-fill", "Hosting", "Plan", "Import", "Tasks"):
+        menu.click()
+        expect(menu).to_have_attribute("aria-expanded", "true")
+        tab(page, name).click()
+        expect(menu).to_have_text(name)
+        expect(tab(page, name)).to_be_hidden()
+        page.get_by_role("heading", name=name, exact=True, level=1).wait_for()
+        settle(page)
+        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), name
+
+
+def test_an_annotator_sees_scrutiny_and_the_criteria_during_a_vote(
+    page: Any, server: Running, context: Context, slug: str
+) -> None:
+    page.set_default_timeout(40_000)
+    expect.set_options(timeout=40_000)
+    enter(page, server.url, "Ana")
+    page.goto(f"{server.url}/?task={slug}")
+    page.locator("#workbench").wait_for()
+    expect(tab(page, "Scrutiny")).to_have_attribute("aria-selected", "true")
+    for name in ("Criteria", "Agreement", "Judge"):
+        expect(tab(page, name)).to_have_count(0)
+    criteria_rounds.open_round(context, OPERATOR, slug, [Proposal("It is plain.", Origin.HUMAN)])
+    page.reload()
+    tab(page, "Criteria").click()
+    page.locator("#ballot .rt-row").first.wait_for()
+    expect(tab(page, "Agreement")).to_have_count(0)
+    page.goto(f"{server.url}/?task={slug}&tab=agreement")
+    page.locator("#ballot .rt-row").first.wait_for()

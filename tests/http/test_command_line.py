@@ -1,0 +1,175 @@
+"""What holds for every command: reports as JSON, no file made by mistake, completion, and the columns of an import."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from coeval import __version__
+from coeval.cli.commands import main
+from coeval.domain import ColumnRole
+from coeval.store import Store
+from coeval.store.queries import tasks
+from tests.http.test_cli import ROOT, run
+
+FILE = "input,output,system,topic,ground_truth\nWhy?,So.,a,bees,5\nWhy?,Thus.,b,bees,1\nHow?,Well.,a,ants,3\n"
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "answers.csv"
+    path.write_text(FILE, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def db(tmp_path: Path, table: Path) -> Path:
+    path = tmp_path / "study.db"
+    run("import", table, "--task", "answers", "--description", "Answer the question.", db=path)
+    criteria = tmp_path / "criteria.txt"
+    criteria.write_text("Be right.\nBe brief.\n", encoding="utf-8")
+    run("criteria", "establish", "--task", "answers", "--file", criteria, db=path)
+    return path
+
+
+def roles(db: Path) -> dict[str, ColumnRole]:
+    with Store(db).read() as read:
+        task = tasks.get_task(read, "answers")
+        assert task is not None
+        return dict(task.columns)
+
+
+def test_an_import_lists_every_column_and_shows_what_it_is_told_to(tmp_path: Path, table: Path) -> None:
+    db = tmp_path / "new.db"
+    said = run("import", table, "--task", "answers", db=db).stdout
+    for line in (
+        "column input: read as the input",
+        "column system: read as the system",
+        "column topic: hidden",
+        "column ground_truth: hidden",
+        "import again with --show topic --show ground_truth",
+    ):
+        assert line in said
+    said = run("import", table, "--task", "answers", "--show", "topic", db=db).stdout
+    assert "column topic: shown to judge and people" in said and "--show ground_truth" in said
+    assert roles(db) == {"topic": ColumnRole.SHOWN, "ground_truth": ColumnRole.HIDDEN}
+    run("import", table, "--task", "answers", "--show", "topik", db=db, code=1)
+
+
+def test_at_a_terminal_the_command_asks_once(tmp_path: Path, table: Path) -> None:
+    db = tmp_path / "new.db"
+    asked: list[str] = []
+
+    def answer(question: str) -> str:
+        asked.append(question)
+        return "y" if "topic" in question else ""
+
+    with mock.patch("sys.stdin.isatty", lambda: True), mock.patch("builtins.input", answer):
+        run("import", table, "--task", "answers", db=db)
+        assert len(asked) == 2
+        said = run("import", table, "--task", "answers", db=db).stdout
+    assert len(asked) == 2 and "Not decided" not in said
+    assert roles(db) == {"topic": ColumnRole.SHOWN, "ground_truth": ColumnRole.HIDDEN}
+
+
+def test_ids_that_repeat_for_each_system_are_refused_with_the_choice(tmp_path: Path) -> None:
+    path = tmp_path / "again.csv"
+    path.write_text("instance,input,output,system\nq1,a,b,x\nq1,a,c,y\nq2,a,d,x\n", encoding="utf-8")
+    db = tmp_path / "new.db"
+    said = run("import", path, "--task", "t", db=db, code=1).stderr
+    assert "lines 2 and 3 have the same instance id 'q1' in the column 'instance'" in said
+    assert "(--map document=instance)" in said
+    assert "3 instances" in run("import", path, "--task", "t", "--map", "document=instance", db=db).stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "key"),
+    [
+        (["import", "TABLE", "--task", "answers"], "imported"),
+        (["draft", "evaluations", "--task", "answers", "--estimate"], "calls"),
+        (["stats", "--task", "answers"], "agreement"),
+        (["tables", "--task", "answers"], ""),
+        (["plan", "--task", "answers"], "plan"),
+        (["export", "--task", "answers", "--out", "OUT"], "paths"),
+        (["study", "export", "ZIP", "--task", "answers", "--people", "names"], "rows"),
+        (["check"], "totals"),
+        (["backup", "COPY"], "path"),
+        (["invite"], "link"),
+    ],
+    ids=lambda one: " ".join(one) if isinstance(one, list) else "",
+)
+def test_a_report_is_one_json_document(
+    db: Path, table: Path, tmp_path: Path, words: list[str], key: str
+) -> None:
+    places = {"TABLE": table, "OUT": tmp_path / "out", "ZIP": tmp_path / "s.zip", "COPY": tmp_path / "c.db"}
+    given = [places.get(word, word) for word in words]
+    found: dict[str, Any] = json.loads(run(*given, "--json", db=db).stdout)
+    assert found and key in found or not key
+
+
+def test_a_mistyped_file_is_not_made(db: Path, tmp_path: Path) -> None:
+    wrong = tmp_path / "stduy.db"
+    for words in (
+        ["stats", "--task", "answers"],
+        ["export", "--task", "answers", "--out", tmp_path / "out"],
+        ["draft", "evaluations", "--task", "answers"],
+        ["criteria", "establish", "--task", "answers", "--preset", "coeval-paper"],
+        ["check"],
+    ):
+        if "coeval-paper" in words:
+            words[-1] = "g-eval-summeval"
+        done = run(*words, db=wrong, code=1)
+        assert f"There is no file {wrong}: check --db" in done.stderr and not wrong.exists()
+
+
+@pytest.mark.parametrize("words", [["--estimate"], []])
+def test_a_negative_concurrency_is_refused(db: Path, words: list[str]) -> None:
+    done = run("draft", "evaluations", "--task", "answers", "--concurrency", "-3", *words, db=db, code=1,
+               OPENAI_BASE_URL="http://127.0.0.1:9", OPENAI_API_KEY="k")  # fmt: skip
+    assert "The concurrency is -3" in done.stderr
+
+
+def test_a_task_without_a_description_is_not_judged(tmp_path: Path, table: Path) -> None:
+    db = tmp_path / "new.db"
+    run("import", table, "--task", "answers", db=db)
+    criteria = tmp_path / "criteria.txt"
+    criteria.write_text("Be right.\n", encoding="utf-8")
+    run("criteria", "establish", "--task", "answers", "--file", criteria, db=db)
+    model = {"OPENAI_BASE_URL": "http://127.0.0.1:9", "OPENAI_API_KEY": "k"}
+    words = ("batch", "write", "--task", "answers", "--out", tmp_path / "q.jsonl")
+    done = run(*words, db=db, code=1, **model)
+    assert "“answers” has no description" in done.stderr and "--description TEXT" in done.stderr
+    run("import", table, "--task", "answers", "--description", "Answer the question.", db=db)
+    run(*words, db=db, **model)
+    assert "Answer the question." in (tmp_path / "q.jsonl").read_text(encoding="utf-8")
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["--version"])
+    assert end.value.code == 0 and capsys.readouterr().out == f"coeval {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "found"), [("coeval rep", "replicate"), ("coeval import a.csv --sh", "--show")]
+)
+def test_the_shell_completes_commands_and_options(tmp_path: Path, line: str, found: str) -> None:
+    out = tmp_path / "completions"
+    env = os.environ | {
+        "_ARGCOMPLETE": "1",
+        "_ARGCOMPLETE_STDOUT_FILENAME": str(out),
+        "COMP_LINE": line,
+        "COMP_POINT": str(len(line)),
+        "COMP_TYPE": "9",
+    }
+    script = "import sys; sys.argv = ['coeval']; from coeval.cli.commands import main; main()"
+    subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=env, timeout=120, check=False)
+    assert found in out.read_text(encoding="utf-8").replace("\v", "\n").split()

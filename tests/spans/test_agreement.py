@@ -1,0 +1,189 @@
+"""Agreement of spans, with known answers; and a simulation of what the intervals promise."""
+
+from __future__ import annotations
+
+import krippendorff
+import numpy as np
+import pytest
+
+from coeval.extensions.spans.agreement import (
+    Unit,
+    compare_with_reference,
+    find_disorder,
+    find_tokens,
+    label_tokens,
+    measure_alpha,
+    measure_gamma,
+)
+from coeval.extensions.spans.annotations import Annotation, Collection, collect
+from coeval.extensions.spans.report import (
+    Changes,
+    compare_spans,
+    count_changes,
+    describe,
+    measure_planted,
+    measure_systems,
+)
+from coeval.extensions.spans.typology import Side, Span, load_typology
+
+WMT, ESA = load_typology("wmt"), load_typology("esa")
+TEXT = "one two three four five six seven eight nine ten"
+
+
+def words(*numbers: int, severity: str = "minor") -> Span:
+    """A span from the first of these words to the last; words count from 0."""
+    tokens = find_tokens(TEXT)
+    return Span(tokens[numbers[0]][0], tokens[numbers[-1]][1], severity, "Other")
+
+
+def marked(who: str, *spans: Span, segment: int = 0, text: str = TEXT, **more) -> Annotation:
+    return Annotation("A", segment, who, spans, f"d{segment // 2}", "source", text, **more)
+
+
+def test_tokens_of_a_script_without_spaces_are_characters() -> None:
+    assert len(find_tokens("日本語のテスト!")) == 8 and len(find_tokens("مرحبا بالعالم")) == 2
+
+
+def test_a_token_has_the_severest_label_of_its_spans() -> None:
+    one = marked("ana", words(0, 2), words(2, 3, severity="major"), Span(None, None, "major", "Other"))
+    minor, major = 2, 3  # neutral and no-error weigh 0 and rank first
+    assert label_tokens(one, WMT) == [minor, minor, major, major, 0, 0, 0, 0, 0, 0]
+
+
+def test_alpha_is_that_of_the_package() -> None:
+    rng = np.random.default_rng(3)
+    annotations, labels = [], {"ana": [], "ben": [], "cem": []}
+    for segment in range(12):
+        for who in labels:
+            spans = [
+                words(at, severity=("minor", "major")[rng.integers(2)])
+                for at in range(10)
+                if rng.random() < 0.3
+            ]
+            one = marked(who, *spans, segment=segment)
+            annotations.append(one)
+            labels[who] += label_tokens(one, WMT)
+    found = collect(annotations)
+    table = np.array(list(labels.values()))
+    by_severity = krippendorff.alpha(table, level_of_measurement="nominal")
+    assert measure_alpha(found, WMT, severities=True) == pytest.approx(by_severity, abs=1e-9)
+    binary = measure_alpha(found, WMT)
+    assert binary == pytest.approx(
+        krippendorff.alpha(np.minimum(table, 1), level_of_measurement="nominal"), abs=1e-9
+    )
+    assert binary.clusters == 6 and binary.ci_low < binary < binary.ci_high and binary.n_units == 120
+
+
+def test_alpha_that_is_undefined_says_why() -> None:
+    assert "two people" in str(measure_alpha(collect([marked("ana")]), WMT).reason)
+    assert "alike" in str(measure_alpha(collect([marked("ana"), marked("ben")]), WMT).reason)
+    unknown = [marked("ana", words(0), text=""), marked("ben", text="")]
+    assert "not known" in str(measure_alpha(collect(unknown), WMT).reason)
+
+
+def test_the_best_alignment_is_found_exactly() -> None:
+    one, other = Unit(0, 10, "a", 0), Unit(2, 12, "a", 0)
+    # edges 2 and 2 apart over lengths of 10 and 10: (4 / 20) squared
+    assert find_disorder([one], [other]) == pytest.approx(0.04)
+    # another kind costs 1 more, which is still less than to leave both alone
+    assert find_disorder([one], [Unit(2, 12, "b", 0)]) == pytest.approx(1.04)
+    # (20 / 20) squared and another kind cost as much as no partner, for each of the two
+    assert find_disorder([one], [Unit(10, 20, "b", 0)]) == pytest.approx(2.0)
+    # a greedy alignment would take the closest pair first: 0-10 with 1-11, and pay more for the two that are left
+    mine = [Unit(0, 10, "a", 0), Unit(4, 14, "a", 0)]
+    others = [Unit(3, 13, "a", 0), Unit(10, 20, "a", 0)]
+    assert find_disorder(mine, others) == pytest.approx(0.3**2 + 0.6**2)
+    assert find_disorder([one], []) == 1.0 and find_disorder([], []) == 0.0
+    # units of other texts are never aligned
+    assert find_disorder([one], [Unit(0, 10, "a", 1)]) == 2.0
+
+
+def test_gamma_is_one_for_the_same_spans_and_near_zero_for_random_ones() -> None:
+    rng = np.random.default_rng(5)
+
+    def random_marks(who: str, segment: int) -> Annotation:
+        places = sorted(rng.choice(10, 3, replace=False))
+        return marked(who, *(words(int(at)) for at in places), segment=segment)
+
+    alike = [one for segment in range(10) for one in (random_marks("ana", segment),)]
+    same = collect(
+        alike
+        + [Annotation(one.system, one.segment, "ben", one.spans, one.document, "", TEXT) for one in alike]
+    )
+    assert measure_gamma(same) == 1.0
+    apart = collect([random_marks(who, segment) for segment in range(60) for who in ("ana", "ben")])
+    assert abs(measure_gamma(apart)) < 0.12
+    assert measure_gamma(apart) == measure_gamma(apart)  # the seed is fixed
+    assert "two people" in str(measure_gamma(collect(alike)).reason)
+
+
+def test_precision_and_recall_by_hand() -> None:
+    gold = collect([marked("gold", Span(0, 10, "major"), Span(20, 30, "minor"))])
+    mine = collect([marked("ana", Span(5, 15, "minor"), Span(40, 44, "minor"))])
+    found = compare_with_reference(mine, gold)
+    # 5 characters of 14 are shared, at half the credit for another severity; 5 of 20 are found, at half again
+    assert found["character precision"] == pytest.approx(2.5 / 14)
+    assert found["character recall"] == pytest.approx(2.5 / 20)
+    assert found["span precision"] == 0.5 and found["span recall"] == 0.5 and found["span F1"] == 0.5
+    other = compare_with_reference(mine, collect([marked("gold", segment=7)]))
+    assert other["span F1"].reason == "no segment is in both"
+
+
+def test_what_became_of_a_draft() -> None:
+    draft = [Span(0, 4, "minor"), Span(10, 14, "major"), Span(20, 24, "minor"), Span(30, 34, "minor")]
+    saved = [Span(0, 4, "minor"), Span(10, 14, "minor"), Span(21, 28, "minor"), Span(50, 51, "minor")]
+    assert compare_spans(draft, saved) == Changes(kept=1, moved=1, relabelled=1, deleted=1, added=1)
+    assert compare_spans([], saved) == Changes(added=4) and compare_spans(draft, []) == Changes(deleted=4)
+    # the same place on the other side is another place
+    assert compare_spans([Span(0, 4, "minor", "", Side.INPUT)], [Span(0, 4, "minor")]) == Changes(
+        deleted=1, added=1
+    )
+    false = Span(40, 44, "major")
+    found = collect(
+        [
+            marked("ana", *saved, draft=(*draft, false), false=(false,)),
+            marked("ben", *saved, false, segment=2, draft=(*draft, false), false=(false,)),
+        ]
+    )
+    shares = count_changes(found)
+    assert shares["kept"] == 0.25 and shares["kept"].n == 8 and shares["added"] == 0.25
+    planted = measure_planted(found, WMT)
+    assert planted["false spans deleted"] == 0.5 and planted["other spans of these drafts deleted"] == 0.25
+
+
+def test_the_report_names_what_is_undefined() -> None:
+    found = describe(collect([marked("ana", words(0))]), WMT)
+    assert found["draft"]["kept"].value.reason and found["systems"]["A"].value == -1.0
+    unread = collect([marked("model", unscored="the answer is empty")])
+    assert describe(unread, WMT)["unscored"] == {"the answer is empty": 1}
+    assert not measure_systems(unread, WMT)["A"].defined
+
+
+def simulate(rng: np.random.Generator, documents: int) -> Collection:
+    """Two people at four segments of each document; the document decides how bad its texts are."""
+    annotations = []
+    for document in range(documents):
+        rate = rng.beta(1, 4)
+        for segment in range(4 * document, 4 * document + 4):
+            truth = [at for at in range(10) if rng.random() < rate]
+            for who in ("ana", "ben"):
+                seen = [at for at in truth if rng.random() < 0.8] + [
+                    at for at in range(10) if rng.random() < 0.03
+                ]
+                spans = tuple(words(at) for at in sorted(set(seen)))
+                annotations.append(Annotation("A", segment, who, spans, f"d{document}", "", TEXT))
+    return collect(annotations)
+
+
+@pytest.mark.slow
+def test_intervals_over_documents_cover_what_they_promise() -> None:
+    """Of 200 studies of 20 documents, 95% intervals hold the values of a very large study in 90% or more."""
+    rng = np.random.default_rng(11)
+    large = simulate(rng, 1500)
+    truth = [float(measure_systems(large, WMT)["A"]), float(measure_alpha(large, WMT))]
+    held = np.zeros(2)
+    for _ in range(200):
+        study = simulate(rng, 20)
+        for place, one in enumerate((measure_systems(study, WMT)["A"], measure_alpha(study, WMT))):
+            held[place] += one.ci_low <= truth[place] <= one.ci_high
+    assert (held / 200 >= 0.90).all(), held / 200

@@ -1,0 +1,274 @@
+"""The Spans tab in Chromium: by keyboard and mouse, on a phone, from right to left, and when requests fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from coeval.extensions.spans import queries
+from coeval.extensions.spans.queries import SpanSubmission
+from coeval.extensions.spans.typology import Side, Span, load_typology
+from coeval.store.queries import people
+from coeval.usecases.access import Context
+from tests.spans.bench import OUTPUT, SLUG, add_annotator, find, make_span_study
+from tests.support.screens.axe import faults
+from tests.support.screens.ui_steps import enter, press
+from tests.support.serving.server import Running
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page, Route
+
+RIGHT_TO_LEFT = "البيت الأحمر يقع على التل 🙂 ويضيء في الليل"
+
+
+@dataclass
+class Desk:
+    """A study with a server; ``open`` shows the tab to an annotator."""
+
+    context: Context
+    url: str = ""
+    made: dict[str, Any] = field(default_factory=dict)
+
+    def open(self, page: Page, name: str = "Ana") -> None:
+        enter(page, self.url, name)
+        page.goto(f"{self.url}/?task={SLUG}&tab=spans")
+        page.locator(".sp[data-state=work]").wait_for()
+
+    def saves(self) -> list[SpanSubmission]:
+        with self.context.store.read() as db:
+            rows = db.conn.execute("SELECT uid FROM spans_submission ORDER BY id").fetchall()
+            return [one for (uid,) in rows if (one := queries.get_by_uid(db, uid))]
+
+
+@pytest.fixture
+def desk(context: Context, request: pytest.FixtureRequest) -> Iterator[Desk]:
+    make_span_study(context, **getattr(request, "param", {}))
+    add_annotator(context, "Ana")
+    with context.store.write() as db:
+        people.ensure_person(db, "Ben")
+    with Running(context) as live:
+        yield Desk(context, live.url)
+
+
+def to_draft(page: Page) -> None:
+    """Go to the instance that has drafted spans: the order is drawn."""
+    if page.locator(".sp-line[data-action]").count() == 0:
+        page.keyboard.press("PageDown")
+    page.locator(".sp-line[data-action]").first.wait_for()
+
+
+def words(page: Page) -> list[str]:
+    return page.locator(".sp-line q").all_inner_texts()
+
+
+def actions(page: Page) -> list[str]:
+    return page.locator(".sp-line").evaluate_all("lines => lines.map((line) => line.dataset.action)")
+
+
+def wait_saves(page: Page, desk: Desk, count: int) -> list[SpanSubmission]:
+    for _ in range(200):
+        if len(desk.saves()) >= count:
+            return desk.saves()
+        page.wait_for_timeout(25)
+    raise AssertionError(f"{len(desk.saves())} of {count} saves came")
+
+
+def text_of(span: Span, output: str = OUTPUT) -> str:
+    return output[slice(*span.edges)]
+
+
+def test_every_action_by_keyboard(page: Page, desk: Desk) -> None:
+    desk.open(page)
+    to_draft(page)
+    assert words(page) == ["rote Haus", "Berg", "leuchtet"] and actions(page) == ["none"] * 3
+    press(page, "a")  # approved, and on to the next
+    press(page, "2", "]", "]")  # "Berg": neutral, minor, major are 1, 2, 3; its end one unit on, twice
+    press(page, "c")
+    page.keyboard.press("Home")
+    page.keyboard.press("Enter")
+    press(page, "ArrowDown", "d")
+    press(page, "ArrowRight", "ArrowRight", "ArrowRight", "Shift+ArrowRight", "n")  # "steht auf"
+    press(page, "x", "ArrowRight", "n", "m")
+    assert actions(page).count("add") == 3
+    press(page, "z")
+    assert actions(page).count("add") == 2
+    page.keyboard.press("Control+Enter")
+    (saved,) = wait_saves(page, desk, 1)
+    by_words = {text_of(row.span): row for row in saved.rows if row.span.side is Side.OUTPUT}
+    assert by_words["rote Haus"].action == "approve" and by_words["leuchtet"].action == "delete"
+    berg = by_words["Berg 🙂 und"]
+    assert (berg.action, berg.span.severity, berg.span.category) == ("revise", "minor", "Accuracy/Addition")
+    assert by_words["steht auf"].action == "add"
+    (omission,) = [row.span for row in saved.rows if row.span.side is Side.INPUT]
+    assert (omission.category, omission.edges) == ("Accuracy/Omission", (4, 7))
+    assert saved.active_ms is not None and not saved.bulk
+    page.locator(".sp-where", has_text="1 done").wait_for()
+
+
+def test_overlapping_spans_are_seen_and_picked_one_by_one(page: Page, desk: Desk) -> None:
+    desk.open(page)
+    to_draft(page)
+    press(page, "ArrowRight", "ArrowRight", "Shift+ArrowRight", "n")  # "Haus steht" over "rote Haus"
+    several = page.locator(".sp-piece.is-several")
+    assert several.all_inner_texts() == ["Haus"]
+    picked = []
+    for _ in range(2):
+        several.first.click()
+        picked.append(page.locator(".sp-line[aria-current] q").inner_text())
+    assert set(picked) == {"rote Haus", "Haus steht"}
+    # the same span a second time is not added, but picked
+    count = len(words(page))
+    press(page, "n")
+    assert len(words(page)) == count
+
+
+def test_the_mouse_selects_whole_words(page: Page, desk: Desk) -> None:
+    desk.open(page)
+    to_draft(page)
+    place = page.evaluate(
+        """() => {
+        const text = document.querySelector('.sp-text[data-side=output]');
+        const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
+        const range = document.createRange();
+        while (walker.nextNode()) {
+          const at = walker.currentNode.data.indexOf('steht');
+          if (at < 0) continue;
+          range.setStart(walker.currentNode, at + 2); range.setEnd(walker.currentNode, at + 7);
+        }
+        const box = range.getBoundingClientRect();
+        return [box.left, box.top + box.height / 2, box.right];
+    }"""
+    )
+    page.mouse.move(place[0], place[1])
+    page.mouse.down()
+    page.mouse.move(place[2], place[1], steps=4)
+    page.mouse.up()
+    assert page.locator(".is-selected").all_inner_texts() == ["steht auf"]
+    page.get_by_role("button", name="Add a span").click()
+    assert "steht auf" in words(page)
+
+
+@pytest.mark.parametrize(
+    "desk",
+    [{"texts": [("The red house.", RIGHT_TO_LEFT)], "drafts": [[find(RIGHT_TO_LEFT, "الأحمر")]]}],
+    indirect=True,
+)
+def test_a_text_from_right_to_left(page: Page, desk: Desk) -> None:
+    desk.open(page)
+    text = page.locator(".sp-text[data-side=output]")
+    assert text.evaluate("node => getComputedStyle(node).direction") == "rtl"
+    press(page, "a", "ArrowLeft", "ArrowLeft")  # on in the text is to the left
+    assert page.locator(".is-selected").all_inner_texts() == ["يقع"]
+    press(page, "Shift+ArrowLeft", "n", "Control+Enter")
+    (saved,) = wait_saves(page, desk, 1)
+    assert [text_of(span, RIGHT_TO_LEFT) for span in saved.spans] == ["الأحمر", "يقع على"]
+
+
+@pytest.mark.parametrize("desk", [{"typology": load_typology("esa"), "drafts": [[], []]}], indirect=True)
+def test_esa_asks_for_the_score_after_the_spans(page: Page, desk: Desk) -> None:
+    desk.open(page)
+    page.keyboard.press("Control+Enter")
+    page.get_by_text("Give a score").first.wait_for()
+    page.keyboard.type("87")
+    page.keyboard.press("Control+Enter")
+    assert wait_saves(page, desk, 1)[0].score == 87.0
+
+
+def test_an_open_span_is_asked_for_and_the_rest_can_be_approved(page: Page, desk: Desk) -> None:
+    desk.open(page)
+    to_draft(page)
+    page.keyboard.press("Control+Enter")
+    page.locator(".ce-toast", has_text="3 spans still need a decision").wait_for()
+    press(page, "Shift+A", "Control+Enter")
+    (saved,) = wait_saves(page, desk, 1)
+    assert saved.bulk and [row.action for row in saved.rows] == ["approve"] * 3
+
+
+def test_a_reload_loses_nothing(page: Page, desk: Desk) -> None:
+    desk.open(page)
+    to_draft(page)
+    press(page, "a", "d", "ArrowRight", "n")
+    before = words(page), actions(page)
+    page.reload()
+    page.get_by_text("What you did here before is restored").wait_for()
+    assert (words(page), actions(page)) == before
+    page.get_by_role("button", name="Discard it").click()
+    assert actions(page) == ["none"] * 3
+
+
+def test_a_request_that_fails_is_sent_again(page: Page, desk: Desk) -> None:
+    desk.open(page)
+    to_draft(page)
+
+    def refuse(route: Route) -> None:
+        route.fulfill(status=503, json={"error": "storage", "message": "Out of space."})
+
+    page.route("**/saves", refuse)
+    press(page, "Shift+A", "Control+Enter")
+    page.get_by_text("are sent again").wait_for()
+    page.unroute("**/saves")
+    page.reload()  # what waits is in the browser, and goes out from the next page
+    (saved,) = wait_saves(page, desk, 1)
+    assert len(saved.rows) == 3
+    page.locator(".sp-where", has_text="1 done").wait_for()
+
+
+def test_a_stale_page_is_told_and_either_version_can_be_kept(page: Page, desk: Desk) -> None:
+    desk.open(page)
+    to_draft(page)
+    other = page.context.new_page()
+    other.goto(f"{desk.url}/?task={SLUG}&tab=spans")
+    other.locator(".sp[data-state=work]").wait_for()
+    to_draft(other)
+    press(page, "Shift+A", "Control+Enter")
+    wait_saves(page, desk, 1)
+    other.bring_to_front()
+    press(other, "d", "d", "d", "Control+Enter")
+    other.get_by_text("Another tab has saved these spans").wait_for()
+    assert actions(other) == ["approve"] * 3 and len(desk.saves()) == 1
+    other.get_by_role("button", name="Keep my version").click()
+    assert actions(other) == ["delete"] * 3
+    other.keyboard.press("Control+Enter")
+    saves = wait_saves(other, desk, 2)
+    assert [one.revision for one in saves] == [1, 2] and saves[1].spans == ()
+
+
+def test_on_a_phone_nothing_runs_over(page: Page, desk: Desk) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    desk.open(page)
+    to_draft(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.locator(".sp-line").first.get_by_role("button", name="Approve the span").click()
+    assert actions(page)[0] == "approve"
+    assert not faults(page, ".sp")
+
+
+def test_an_owner_chooses_the_typology_on_the_tab(page: Page, context: Context) -> None:
+    from coeval.usecases.sessions import sign_in
+    from coeval.usecases.study_import import import_study
+    from tests.conftest import make_study
+
+    owner = sign_in(context, "Olu")[0]
+    import_study(context, owner, make_study())
+    add_annotator(context, "Ana")
+    with Running(context) as live:
+        enter(page, live.url, "Ana")
+        page.goto(f"{live.url}/?task=demo&tab=spans")
+        page.locator(".wb[data-state=step]").wait_for()
+        page.wait_for_url("**tab=scrutiny")  # the tab opens for annotators once there is a typology
+        enter(page, live.url, "Olu")
+        page.goto(f"{live.url}/?task=demo&tab=spans")
+        page.locator("#spans-choose").click()
+        page.locator(".sp[data-state=work]").wait_for()
+
+
+def test_a_hostile_text_is_only_text(page: Page, context: Context) -> None:
+    evil = "<img src=x onerror=window.hit=1> ${window.hit=1} <script>window.hit=1</script>"
+    make_span_study(context, texts=[(evil, evil)], drafts=[[find(evil, "onerror")]])
+    with Running(context) as live:
+        Desk(context, live.url).open(page)
+        assert page.locator(".sp-text[data-side=output]").inner_text() == evil
+        assert page.evaluate("window.hit") is None

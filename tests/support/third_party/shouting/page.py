@@ -1,0 +1,17 @@
+from coeval.domain import Person
+from coeval.stats.report.document import Section
+from coeval.ui.components.view import View, el
+from coeval.ui.tabs import StudyTab, Update
+
+LOUDNESS = Section("loudness", lambda study: {"scores": len(study.scored)})
+
+
+class ShoutTab(StudyTab):
+    title, id = "Shout", "shout"
+
+    def build(self) -> None:
+        self.word = View(elem_id="shout-word")
+        self.outputs = [self.word]
+
+    def load(self, person: Person, slug: str) -> Update:
+        return {self.word: el("p", slug.upper())}

@@ -1,0 +1,138 @@
+"""What a protocol makes of answers that their models did not end, and of answers that repeat the question."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from coeval.domain import Answer, Criterion, Guide, Instance, Scale, Task
+from coeval.llm.client.completions import parse_completion
+from coeval.llm.prompting.template_files import JudgeOptions
+from coeval.llm.protocols.protocol import Brief, Item, Judgment, build_protocol
+from tests.support.models.fake_ask import FakeAsk
+from tests.support.models.single_judgment import judge_all
+
+TASK = Task("eli5", "ELI5", "Answer for a child.", "Question", "Answer")
+CRITERIA = [
+    Criterion("The answer is easy to follow.", name="Clarity", scale=Scale(1, 10)),
+    Criterion("It is short."),
+]
+INSTANCE = Instance("7", "Why is the sky blue?", "Blue light bends most. So it spreads.")
+
+CUT = ("length", "content_filter", "max_tokens", "error", "refusal", "")
+
+
+def judged(text: str, finish: str, protocol: str, criteria: list[Criterion], **options: int) -> Judgment:
+    answer = Answer(text, finish_reason=finish)
+    ask = FakeAsk(answer, answer)
+    return asyncio.run(
+        judge_all(ask, TASK, criteria, INSTANCE, JudgeOptions("m", protocol, samples=1, **options))
+    )
+
+
+def scores(judgment: Judgment) -> list[float | None]:
+    return [draft.score for draft in judgment.drafts.values()]
+
+
+@pytest.mark.parametrize("finish", ["stop", "STOP", "eos", "end_turn"])
+def test_an_answer_that_its_model_ended_is_read(finish: str) -> None:
+    for protocol in ("coeval", "score-only", "free-text"):
+        assert scores(judged("I would give it a 4.", finish, protocol, CRITERIA[:1])) == [4], protocol
+
+
+@pytest.mark.parametrize("finish", CUT)
+def test_of_any_other_answer_only_complete_statements_are_drafts(finish: str) -> None:
+    whole = json.dumps({"conclusion": "Fine.", "score": 1, "evidence": []})
+    for text, protocol, score in (
+        (whole[: whole.index(": 1") + 3], "coeval", None),
+        (whole, "coeval", 1),
+        ("Analysis: It deserves a score of 2. However, the remaining", "analyze-rate", None),
+        ("Score: 1", "score-only", None),
+        ("Rating: 4\nRationale: It is", "rate-explain", 4),
+    ):
+        (draft,) = judged(text, finish, protocol, CRITERIA[:1]).drafts.values()
+        assert (draft.score, draft.raw.startswith(text)) == (score, True), (text, draft)
+        assert (draft.score is None) == bool(draft.reason)
+
+
+def test_the_reason_names_how_the_answer_ended() -> None:
+    said = {
+        "length": "cut off at the token limit",
+        "content_filter": "the model declined to answer",
+        "": "gave no finish reason",
+        "abort": "the finish reason “abort”",
+    }
+    for finish, words in said.items():
+        (draft,) = judged("Score: 1", finish, "score-only", CRITERIA[:1]).drafts.values()
+        assert words in draft.reason
+
+
+def test_of_several_criteria_those_that_were_complete_are_kept() -> None:
+    entries = [{"criterion": n, "conclusion": "So.", "score": 4, "evidence": []} for n in (1, 2)]
+    text = json.dumps({"evaluations": entries})[:-20]
+    assert scores(judged(text, "length", "coeval", CRITERIA, criteria_per_call=0)) == [4, None]
+    form = "[1] Score: 4 Explanation: clear\n[2] Score: 3 Explanation: lo"
+    assert scores(judged(form, "length", "fusion", CRITERIA)) == [4, None]
+    assert scores(judged(form, "stop", "fusion", CRITERIA)) == [4, 3]
+
+
+@pytest.mark.parametrize("protocol", ["coeval", "score-only", "free-text", "rate-explain", "analyze-rate"])
+def test_a_server_that_repeats_the_prompt_scores_nothing(protocol: str) -> None:
+    """Alone it is no answer; before the model's own words it changes nothing about them."""
+    ask = FakeAsk("", "")
+    options = JudgeOptions("m", protocol, samples=1)
+    asyncio.run(judge_all(ask, TASK, CRITERIA[:1], INSTANCE, options))
+    prompt = ask.words()
+    assert scores(judged(prompt, "stop", protocol, CRITERIA[:1])) == [None]
+    assert scores(judged(f"{prompt}\n\nRating: 7", "stop", protocol, CRITERIA[:1])) == [7]
+
+
+def test_an_example_in_the_guide_is_no_verdict_where_a_server_repeats_it() -> None:
+    guide = Guide(examples="A text that wanders about like a lost dog: I would rate it a 2.")
+    criterion = Criterion("The answer is easy to follow.", guide=guide)
+    ask = FakeAsk("", "")
+    asyncio.run(judge_all(ask, TASK, [criterion], INSTANCE, JudgeOptions("m", "free-text", samples=1)))
+    assert guide.examples in ask.words()
+    assert scores(judged(ask.words(), "stop", "free-text", [criterion])) == [None]
+    assert scores(judged(f"{ask.words()}\nI would rate it a 4.", "stop", "free-text", [criterion])) == [4]
+
+
+@pytest.mark.parametrize("options", [{"protocol": "fusion"}, {"protocol": "coeval", "criteria_per_call": 0}])
+def test_a_repeated_prompt_scores_nothing_by_several_criteria_either(options: dict[str, int]) -> None:
+    ask = FakeAsk("", "")
+    asyncio.run(judge_all(ask, TASK, CRITERIA, INSTANCE, JudgeOptions("m", samples=1, **options)))  # type: ignore[arg-type]
+    given = FakeAsk(ask.words(), ask.words())
+    judgment = asyncio.run(
+        judge_all(given, TASK, CRITERIA, INSTANCE, JudgeOptions("m", samples=1, **options))
+    )  # type: ignore[arg-type]
+    assert scores(judgment) == [None, None]
+
+
+def body(**choice: object) -> str:
+    return json.dumps({"choices": [{"message": {"content": "Score: 4"}, **choice}]})
+
+
+def test_a_response_without_a_finish_reason_says_so() -> None:
+    assert parse_completion(body()).finish_reason == ""
+    assert parse_completion(body(finish_reason=None)).finish_reason == ""
+    assert parse_completion(body(finish_reason="stop")).finish_reason == "stop"
+    chunk = json.dumps({"choices": [{"index": 0, "delta": {"content": "Score: 4"}, "finish_reason": None}]})
+    assert parse_completion(f"data: {chunk}\n\n").finish_reason == ""
+
+
+def test_a_byte_order_mark_before_the_body_is_no_part_of_it() -> None:
+    assert parse_completion("\ufeff" + body(finish_reason="stop")).text == "Score: 4"
+    chunk = json.dumps({"choices": [{"index": 0, "delta": {"content": "Score: 4"}, "finish_reason": "stop"}]})
+    assert parse_completion(f"\ufeffdata: {chunk}\n\n").text == "Score: 4"
+
+
+def test_a_comparison_is_told_the_criterion_with_its_guide() -> None:
+    guide = Guide("Ease of reading.", ((1, "a maze"), (10, "a straight road")))
+    criterion = Criterion("The answer is easy to follow.", scale=Scale(1, 10), guide=guide)
+    rival = Instance("8", INSTANCE.input, "Because.")
+    brief = Brief(TASK, {1: criterion}, JudgeOptions("m", "pairwise"), rivals=lambda one: [rival])
+    ((request, _),) = build_protocol(brief).render_calls(Item(1, (1,)), INSTANCE)
+    words = request.messages[-1].content
+    assert "Ease of reading." in words and "a maze" in words and "a straight road" in words

@@ -1,0 +1,55 @@
+"""Names that look the same are the same; characters that nobody sees are refused where they do nothing."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coeval.errors import InputError
+from coeval.rules.names import find_alike, normalize_name
+
+JOSE = "Jos\u00e9"
+
+
+@pytest.mark.parametrize("text", [JOSE, "Jose\u0301", "  Jose\u0301\n", "\u00a0José"])
+def test_one_name_in_several_forms_is_one(text: str) -> None:
+    assert normalize_name(text) == JOSE
+
+
+@pytest.mark.parametrize(
+    "code", [0x200B, 0x200C, 0x200D, 0x200E, 0x2060, 0xFEFF, 0x00AD, 0x202E, 0x2066, 0x3164, 0x2800, 0x034F]
+)
+def test_what_nobody_sees_is_refused_by_its_number(code: int) -> None:
+    with pytest.raises(InputError, match=rf"“Ana” contains an invisible character .U\+{code:04X}."):
+        normalize_name(f"An{chr(code)}a")
+
+
+@pytest.mark.parametrize(
+    "text", ["علی\u200cرضا", "क्\u200dष", "👩\u200d🌾", "👩🏽\u200d🔬", "שלום", "日本語", "O’Neil"]
+)
+def test_what_shapes_letters_and_emoji_stays(text: str) -> None:
+    assert normalize_name(text) == text
+
+
+@given(st.text())
+def test_a_name_has_its_form_already(text: str) -> None:
+    try:
+        name = normalize_name(text)
+    except InputError:
+        return
+    assert normalize_name(name) == name == unicodedata.normalize("NFC", name)
+    assert normalize_name(unicodedata.normalize("NFD", name)) == name
+
+
+def test_names_that_look_alike_are_found() -> None:
+    names = ["Ana", "An\u200ba", JOSE, "Jose\u0301", "Bo", "B o", "B  o", "\uff22o", "Zoë"]
+    assert find_alike(names) == [
+        ("Ana", "An\u200ba"),
+        ("B  o", "B o"),
+        ("Bo", "\uff22o"),
+        ("Jose\u0301", JOSE),
+    ]
+    assert find_alike(["Ana", "ana", "Ann", "Jose"]) == []

@@ -1,0 +1,164 @@
+"""The answer: which level a whole interval reaches, how the sentence says it, and how rarely it says too much."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from coeval.stats.agreement.clustered_agreement import mean_alpha
+from coeval.stats.clusters import DOCUMENTS, FEW, Clusters
+from coeval.stats.estimates import Estimate, Spelled
+from coeval.stats.report.agreement import DraftsInView, Headline
+from coeval.stats.report.answer import Answer, answer_section, build_answer, find_level
+from coeval.stats.report.assistance import DraftEffectsSection
+from coeval.stats.report.document import build_report
+from tests.benchmarks.coverage import Design, alphas_of, as_ratings
+from tests.support.studies.stats_frames import make_frames
+
+WITHOUT = DraftsInView(0, 200, Estimate.undefined("no score was given with a drafted score in view"))
+
+
+def answer(
+    alpha: Estimate, seen: DraftsInView = WITHOUT, *, few: bool = False, **criteria: Estimate
+) -> Answer:
+    headline = Headline("ordinal", Spelled(alpha), 2, "all scores", few, seen, Spelled(alpha))
+    return build_answer(headline, criteria)
+
+
+def estimate(value: float, low: float, high: float, clusters: int = 40) -> Estimate:
+    return Estimate(value, ci_low=low, ci_high=high, clusters=clusters, resampled="documents")
+
+
+@pytest.mark.parametrize(
+    ("alpha", "level", "words"),
+    [
+        (
+            estimate(0.85, 0.81, 0.88),
+            "reliable",
+            "Annotators agree well: alpha .85 (95% interval .81 to .88), ",
+        ),
+        (estimate(0.85, 0.79, 0.90), "tentative", "Annotators agree well enough for tentative conclusions: "),
+        (estimate(0.70, 0.60, 0.79), "open", "It is not certain that annotators agree enough: "),
+        (estimate(0.50, 0.40, 0.60), "too low", "Annotators agree too little to rely on these scores: "),
+        (estimate(0.667, 0.667, 0.667), "tentative", "Annotators agree well enough for tentative"),
+        (Estimate(0.9), "too few", "It is too early to say how far annotators agree: alpha .90, "),
+        (
+            Estimate.undefined("no unit has two scores"),
+            "undefined",
+            "Agreement cannot be computed yet: no unit has",
+        ),
+    ],
+)
+def test_the_level_is_that_of_the_whole_interval(alpha: Estimate, level: str, words: str) -> None:
+    found = answer(alpha)
+    assert found.level == level and found.sentence.startswith(words)
+    assert "Krippendorff (2004)" in found.source
+
+
+def test_a_small_study_is_too_small_to_say_however_high_alpha_is() -> None:
+    found = answer(estimate(0.95, 0.93, 0.97, clusters=6), few=True)
+    assert found.level == "too few"
+    assert found.sentence.endswith(f"The scores are of 6 documents; at least {FEW} are needed.")
+
+
+def test_scores_given_with_the_draft_in_view_are_said_to_be_so() -> None:
+    alpha = estimate(0.85, 0.81, 0.88)
+    assert answer(alpha).measured == "measured without the draft" and not answer(alpha).cautions
+    all_seen = answer(alpha, DraftsInView(200, 200, Estimate(0.9)))
+    assert all_seen.sentence.endswith("measured with the draft in view.")
+    assert all_seen.cautions[0].startswith(
+        "All 200 scores were given with the draft in view, and 90% kept its score"
+    )
+    some_seen = answer(alpha, DraftsInView(50, 200, Estimate(0.9)))
+    assert some_seen.sentence.endswith("measured with the draft in view for 25% of the scores.")
+    assert some_seen.cautions[0].startswith("50 of 200 scores were given")
+
+
+def test_a_criterion_that_the_mean_hides_is_named() -> None:
+    good, bad = estimate(0.85, 0.81, 0.88), estimate(0.3, 0.2, 0.4)
+    assert answer(good, fluent=good, true=bad).cautions == ["Agreement is below .667 for “true”."]
+    many = {name: bad for name in "abc"} | {"d": good}
+    assert answer(good, **many).cautions == ["Agreement is below .667 for 3 of 4 criteria."]
+    assert not answer(bad, true=bad).cautions, "the sentence itself says it"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (0.25, 0.49, "The draft moved scores by .37 (.25 to .49) of its own error: report it."),
+        (-0.1, 0.84, "No pull of the draft is proved: .37 (−.10 to .84) of its own error."),
+    ],
+)
+def test_a_pull_is_reported_where_its_interval_excludes_zero(low: float, high: float, words: str) -> None:
+    nothing = Spelled(Estimate.undefined("no score was given without the draft"))
+    effects = DraftEffectsSection(nothing, nothing, Spelled(estimate(0.37, low, high)))
+    alpha = estimate(0.85, 0.81, 0.88)
+    headline = Headline("ordinal", Spelled(alpha), 1, "all scores", False, WITHOUT, Spelled(alpha))
+    assert build_answer(headline, {}, effects).draft == words
+    without_pull = replace(effects, adoption=Spelled(estimate(0.24, 0.14, 0.34)), pull=nothing)
+    assert build_answer(headline, {}, without_pull).draft.startswith(
+        "The draft changed how often people gave its"
+    )
+    assert build_answer(headline, {}, replace(effects, pull=nothing)).draft == ""
+
+
+def test_the_report_has_the_answer_of_its_own_headline() -> None:
+    rows = [
+        {
+            "annotator": who,
+            "instance": f"i{n}",
+            "arm": arm,
+            "score": 1 + (n + (who == "b" and n % 9 == 0)) % 5,
+        }
+        for n in range(48)
+        for who in "ab"
+        for arm in ["blind" if n % 2 else "assisted"]
+    ]
+    study = make_frames(rows)
+    found, report = answer_section(study), build_report(study, replicates=20)
+    assert report["answer"]["sentence"] == found.sentence
+    assert report["answer"]["alpha"] == report["agreement"]["headline"]["value"] == found.alpha
+    assert found.measured == "measured without the draft"
+    assert answer_section(make_frames(rows[:10])).level in ("too few", "undefined")
+
+
+# How rarely the answer says too much: studies whose true alpha is exactly at a threshold.
+
+DRAWS = 400
+TOO_OFTEN = 0.06
+"""A two-sided 95% interval errs on one side in .025 of the draws; 400 draws scatter by .008, and alpha has a bias."""
+
+
+@cache
+def study_at(line: float, documents: int) -> Design:
+    """A design whose alpha, over many documents, is at this threshold: the noise is found by halving."""
+    low, high = 0.1, 1.5
+    for _ in range(12):
+        noise = (low + high) / 2
+        design = Design(documents, systems=2, criteria=2, people=3, noise=noise)
+        value = float(alphas_of(design.draw(np.random.default_rng(1), 3_000))["mean over criteria"])
+        low, high = (noise, high) if value > line else (low, noise)
+    return design
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("documents", [12, 40])
+@pytest.mark.parametrize(("line", "said_too_much"), [(0.8, {"reliable"}), (0.667, {"reliable", "tentative"})])
+def test_the_answer_rarely_says_more_than_is_true(
+    line: float, said_too_much: set[str], documents: int
+) -> None:
+    """At a threshold, a level above it is as wrong as just below it; so is "too low" at .667."""
+    design, rng = study_at(line, documents), np.random.default_rng(documents)
+    levels = []
+    for _ in range(DRAWS):
+        scores = design.draw(rng)
+        clusters = Clusters(np.repeat(np.arange(documents), design.systems), DOCUMENTS)
+        parts = [as_ratings(scores[:, :, place]) for place in range(design.criteria)]
+        alpha = mean_alpha(parts, [clusters] * design.criteria)
+        levels.append(find_level(alpha, alpha.details["clusters"] < FEW))
+    assert np.mean([level in said_too_much for level in levels]) <= TOO_OFTEN
+    if line < 0.8:
+        assert np.mean([level == "too low" for level in levels]) <= TOO_OFTEN

@@ -1,0 +1,187 @@
+"""What the drafts did: contrasts of arms with known answers, and the section that gathers them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from coeval.stats.arm_contrasts import (
+    Arms,
+    contrast_catches,
+    contrast_correlations,
+    contrast_means,
+    contrast_medians,
+    contrast_people,
+)
+from coeval.stats.estimates import plain
+from coeval.stats.plan import Wanted, plan_study, tell_plan
+from coeval.stats.report.draft_account import draft_account_section, draft_account_tables
+from coeval.stats.sample_size import Assumed, pilot_from
+from tests.benchmarks.coverage import Drafted
+from tests.support.studies.stats_frames import make_frames
+
+
+def rows(**columns: object) -> pd.DataFrame:
+    found = pd.DataFrame(columns)
+    return found.assign(cluster=range(len(found))) if "cluster" not in found else found
+
+
+def test_a_slow_person_with_many_blind_items_is_no_cost_of_the_blind_arm() -> None:
+    # a needs 10 s, b 100 s, both 5 s less with the draft; b has nearly all blind items
+    people, arms = ["a"] * 10 + ["b"] * 10, ["assisted"] * 9 + ["blind"] + ["assisted"] + ["blind"] * 9
+    seconds = [
+        10.0 * 10 ** (who == "b") - 5 * (arm == "assisted") for who, arm in zip(people, arms, strict=True)
+    ]
+    known = rows(annotator=people, arm=arms, seconds=seconds)
+    found = contrast_means(known, "seconds")
+    assert found.within and float(found.difference) == pytest.approx(-5)
+    assert float(found.shown - found.other) == pytest.approx(-5)
+    pooled = known.groupby("arm")["seconds"].mean()
+    assert pooled["assisted"] - pooled["blind"] < -70  # what the pooled means would have said
+    assert [one.difference for one in found.people] == pytest.approx([-5, -5])
+
+
+def test_people_in_one_arm_only_are_compared_where_nobody_has_both() -> None:
+    known = rows(annotator=list("aabbcc"), arm=["assisted"] * 4 + ["blind"] * 2, x=[1, 3, 2, 2, 5, 7])
+    found = contrast_means(known, "x")
+    assert not found.within and float(found.difference) == -4
+    with_both = pd.concat([known, rows(annotator=list("dd"), arm=["assisted", "blind"], x=[1, 2])])
+    again = contrast_means(with_both, "x")
+    assert again.within and float(again.difference) == -1
+
+
+def test_what_is_missing_is_said() -> None:
+    only = rows(annotator=list("ab"), arm="assisted", x=[1.0, 2.0])
+    assert contrast_means(only, "x").difference.reason == "nothing was measured in the arm blind"
+    assert contrast_medians(only, "x").difference.reason == "nobody has worked in both arms"
+    caught = only.assign(planted_score=False, shown_score=np.nan, draft_score=3, score=3, criterion="c")
+    assert "no wrong score" in str(contrast_catches(caught).difference.reason)
+    assert (
+        contrast_means(only, "x", Arms("evidence")).difference.reason
+        == "nothing was measured in the arm evidence"
+    )
+
+
+def test_blind_scores_that_would_settle_it_shrink_the_error_as_said() -> None:
+    rng = np.random.default_rng(4)
+
+    def study(blind: int) -> pd.DataFrame:
+        arm = np.repeat(["assisted", "blind"], [4_000, blind])
+        x = rng.normal(0, 1, len(arm)) + np.where(arm == "blind", 0.0, 0.15)
+        return rows(annotator=rng.choice(list("abcd"), len(arm)), arm=arm, x=x)
+
+    few = contrast_means(study(60), "x")
+    while few.needed in (0, None) or few.difference < 0.1:
+        few = contrast_means(study(60), "x")
+    enough = [contrast_means(study(60 + few.needed), "x").difference for _ in range(40)]
+    half = np.mean([(one.ci_high - one.ci_low) / 2 for one in enough])
+    assert half == pytest.approx(float(few.difference), rel=0.15)
+
+
+def test_correlations_are_those_of_numpy() -> None:
+    rng = np.random.default_rng(1)
+    known = rows(arm=np.repeat(["assisted", "blind"], 40), x=rng.normal(size=80), y=rng.normal(size=80))
+    found = contrast_correlations(known, "x", "y")
+    own = [np.corrcoef(known["x"][part], known["y"][part])[0, 1] for part in (slice(0, 40), slice(40, 80))]
+    assert float(found.difference) == pytest.approx(own[0] - own[1])
+    assert found.difference.ci_low < found.difference < found.difference.ci_high
+
+
+def test_people_are_paired_where_they_have_both_arms() -> None:
+    rng = np.random.default_rng(2)
+    size = 400
+    known = rows(
+        annotator=rng.choice(list("abcd"), size),
+        arm=rng.choice(["assisted", "blind"], size),
+        draft=rng.normal(size=size),
+    )
+    pull = np.where(known["arm"] == "assisted", 1.0, 0.2)
+    found = contrast_people(known.assign(score=pull * known["draft"] + rng.normal(0, 0.5, size)), "draft")
+    assert found.within and found.difference.ci_low > 0.1 and len(found.people) == 4
+
+
+def test_catches_are_beside_what_blind_people_do_by_themselves() -> None:
+    # the draft says 3, the planted score is 4; half of the blind people give 4 by themselves
+    planted = [
+        dict(arm="assisted", planted_score=True, score=4 if k < 6 else 3, shown_score=4) for k in range(10)
+    ]
+    blind = [
+        dict(arm="blind", planted_score=False, score=4 if k < 5 else 3, shown_score=np.nan) for k in range(10)
+    ]
+    known = pd.DataFrame([*planted, *blind]).assign(
+        annotator="a", criterion="c", draft_score=3, cluster=range(20)
+    )
+    found = contrast_catches(known)
+    assert float(found.shown) == pytest.approx(0.4) and float(found.other) == pytest.approx(0.5)
+    assert float(found.difference) == pytest.approx(-0.1)
+
+
+def test_the_section_finds_what_the_simulator_put_in() -> None:
+    design = Drafted(documents=400, people=8, pull=0.4, time=0.6)
+    found = design.account(design.rows(np.random.default_rng(7)))
+    assert float(found["time_ratio"]) == pytest.approx(0.6, abs=0.03)
+    assert float(found["pull"]) == pytest.approx(0.4, abs=0.06)
+    assert found["adoption"] > 0.1 and found["distance"] < -0.1 and found["caught"] < -0.15
+
+
+def test_the_section_says_what_it_cannot_say() -> None:
+    design = Drafted(documents=30, people=4, blind=0.0, planted=0.0)
+    plainly = design.rows(np.random.default_rng(1)).drop(columns="right")
+    section = draft_account_section(make_frames(plainly, criteria=("c0", "c1")))
+    assert any("without the draft" in one for one in section.cannot) and not section.paragraph
+    blind = Drafted(documents=30, people=4, planted=0.0).rows(np.random.default_rng(1)).drop(columns="right")
+    frames = make_frames(blind, criteria=("c0", "c1"))
+    section = draft_account_section(frames)
+    said = " ".join(section.cannot)
+    assert "no reference score" in said and "wrong score was shown on purpose" in said
+    assert "drawn at random" in said and "drawn at random" not in section.paragraph
+    assert "People gave the draft's score" in section.paragraph and "not known" in section.paragraph
+    names = [table.name for table in draft_account_tables(section)]
+    assert names == ["what_the_drafts_did", "what_the_drafts_did_by_person", "what_the_design_cannot_say"]
+    spelled = plain(section)["arms"][0]["measures"][0]["difference"]
+    assert {"value", "ci_low", "ci_high", "people_ci_low"} <= set(spelled)
+
+
+def test_experts_who_are_the_reference_are_not_held_against_it() -> None:
+    people = Drafted(documents=30, people=4).rows(np.random.default_rng(1))
+    experts = people[people["annotator"] == "p000"].assign(
+        annotator="e", group="expert", arm="blind", score=lambda t: t["right"], planted_score=False
+    )
+    both = pd.concat([people.assign(group="team"), experts], ignore_index=True).drop(columns="right")
+    section = draft_account_section(make_frames(both, criteria=("c0", "c1")))
+    assert section.reference == "scores that experts gave without the draft"
+    accurate = section.arms[0].of("accurate")
+    assert 0.3 < float(accurate.blind) < 1 and "e" not in {one.annotator for one in accurate.per_annotator}
+
+
+def test_a_plan_knows_the_blind_share() -> None:
+    pilot = pilot_from(Assumed())
+    plans = {share: plan_study(pilot, Wanted(blind=share)).pull for share in (0.05, 0.15, 0.5)}
+    sizes = [plan.documents for plan in plans.values() if plan and plan.documents]
+    assert len(sizes) == 3 and sizes[0] > sizes[1] > sizes[2]
+    told = " ".join(tell_plan(plan_study(pilot, Wanted(pull=0.1))))
+    assert "15% blind items give the pull of the draft" in told
+    assert f"within 0.1 after about {sizes[1]} documents" in told
+    with pytest.raises(ValueError, match="blind share"):
+        plan_study(pilot, Wanted(blind=1.5))
+
+
+def test_the_planned_documents_give_the_interval() -> None:
+    """Studies of the planned size have the half-width that the plan promised."""
+    assumed = Assumed(systems=1, criteria=2, people=6, document=0.7, noise=0.7, person=0.0, system=0.0)
+    needed = plan_study(pilot_from(assumed), Wanted(pull=0.1, blind=0.3)).pull
+    assert needed is not None and needed.documents
+    design = Drafted(needed.documents, 6, 2, pull=0.0, planted=0.0)
+    rng = np.random.default_rng(2)
+    found = [design.account(design.rows(rng))["adoption"] for _ in range(8)]
+    assert np.mean([(one.ci_high - one.ci_low) / 2 for one in found]) == pytest.approx(0.1, rel=0.35)
+
+
+def test_without_references_the_frames_are_as_before() -> None:
+    frames = make_frames([{"annotator": "a", "instance": "i", "score": 3.0}])
+    assert len(frames.references) == 0
+    with pytest.raises(ValueError, match="references table lacks the column 'source'"):
+        replace(frames, references=pd.DataFrame({"instance": [], "criterion": [], "score": []}))

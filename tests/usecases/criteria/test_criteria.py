@@ -1,0 +1,202 @@
+"""From proposals to an established set, and on to the next version."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from coeval.domain import Action, Origin, Person, Proposal, Role, Study, Vote
+from coeval.errors import InputError, NotAllowedError, NotFoundError, StaleError
+from coeval.usecases import criteria_rounds
+from coeval.usecases.access import Context
+from coeval.usecases.criteria_sets import establish_list
+from coeval.usecases.export import export_table
+from coeval.usecases.scrutiny.steps import get_step
+from coeval.usecases.sessions import set_role, sign_in
+from coeval.usecases.study_import import import_study
+from tests.usecases.scrutiny.test_scrutiny import sent
+
+PROPOSALS = [
+    Proposal("Use simple words.", support=9, samples=10),
+    Proposal("Be short."),
+    Proposal("Be kind."),
+]
+
+
+@pytest.fixture
+def voters(context: Context, owner: Person, study: Study) -> list[Person]:
+    import_study(context, owner, Study(study.task, study.instances), PROPOSALS)
+    return [owner, sign_in(context, "Ana")[0], sign_in(context, "Ben")[0]]
+
+
+def votes(context: Context, person: Person, *actions: Action, added: str = "") -> list[Vote]:
+    round_ = criteria_rounds.get_round(context, person, "demo")
+    assert round_
+    made = [
+        Vote(action, proposal.id, "why", "New: " + proposal.text if action is Action.REVISE else "")
+        for proposal, action in zip(round_.proposals, actions, strict=True)
+    ]
+    return made + ([Vote(Action.ADD, None, "", added)] if added else [])
+
+
+def test_a_vote_from_proposals_to_a_set(context: Context, voters: list[Person]) -> None:
+    owner, ana, ben = voters
+    a, r, d = Action.APPROVE, Action.REVISE, Action.DELETE
+    criteria_rounds.cast_ballot(context, owner, "demo", 0, votes(context, owner, a, d, a))
+    criteria_rounds.cast_ballot(context, ana, "demo", 0, votes(context, ana, a, d, r, added="Be true."))
+    tally = criteria_rounds.get_tally(context, owner, "demo")
+    assert tally and [one.outcome for one in tally.proposals] == [a, d, None]
+    with pytest.raises(InputError, match="“Be kind.” is a tie"):
+        criteria_rounds.establish(context, owner, "demo")
+    criteria_rounds.cast_ballot(context, ben, "demo", 0, votes(context, ben, a, a, r))
+    made = criteria_rounds.establish(context, owner, "demo", added=["Be true."])
+    assert [(c.text, c.origin) for c in made.criteria] == [
+        ("Use simple words.", Origin.LLM),
+        ("New: Be kind.", Origin.HUMAN),
+        ("Be true.", Origin.HUMAN),
+    ]
+    with pytest.raises(StaleError, match="has ended"):
+        criteria_rounds.cast_ballot(context, ben, "demo", 1, votes(context, ben, a, a, a))
+    with pytest.raises(NotFoundError, match="No vote is open"):
+        criteria_rounds.establish(context, owner, "demo")
+
+
+def test_every_vote_is_exported_with_what_somebody_added(context: Context, voters: list[Person]) -> None:
+    owner, ana, _ = voters
+    a, r, d = Action.APPROVE, Action.REVISE, Action.DELETE
+    criteria_rounds.cast_ballot(context, owner, "demo", 0, votes(context, owner, a, d, a))
+    criteria_rounds.cast_ballot(context, ana, "demo", 0, votes(context, ana, a, d, r, added="Be true."))
+    criteria_rounds.cast_ballot(context, ana, "demo", 1, votes(context, ana, a, a, a))
+    target = io.StringIO()
+    export_table(context, owner, "demo", "votes.csv", target)
+    told = [
+        (row["evaluator"], row["revision"], row["latest"], row["proposal"], row["action"], row["new_text"])
+        for row in csv.DictReader(io.StringIO(target.getvalue()))
+    ]
+    simple, short, kind = (one.text for one in PROPOSALS)
+    assert told == [
+        ("Olu", "1", "1", simple, "approve", ""),
+        ("Olu", "1", "1", short, "delete", ""),
+        ("Olu", "1", "1", kind, "approve", ""),
+        ("Ana", "1", "0", simple, "approve", ""),
+        ("Ana", "1", "0", short, "delete", ""),
+        ("Ana", "1", "0", kind, "revise", "New: Be kind."),
+        ("Ana", "1", "0", "", "add", "Be true."),
+        ("Ana", "2", "1", simple, "approve", ""),
+        ("Ana", "2", "1", short, "approve", ""),
+        ("Ana", "2", "1", kind, "approve", ""),
+    ]
+
+
+def test_ballots_are_kept_and_a_stale_one_is_refused(context: Context, voters: list[Person]) -> None:
+    ana = voters[1]
+    a = Action.APPROVE
+    criteria_rounds.cast_ballot(context, ana, "demo", 0, votes(context, ana, a, a, a))
+    with pytest.raises(StaleError, match="Another tab"):
+        criteria_rounds.cast_ballot(context, ana, "demo", 0, votes(context, ana, a, a, Action.DELETE))
+    criteria_rounds.cast_ballot(context, ana, "demo", 1, votes(context, ana, a, a, Action.DELETE))
+    mine = criteria_rounds.get_round(context, ana, "demo")
+    assert mine and mine.ballot and mine.ballot.revision == 2
+    assert mine.ballot.votes[2].action is Action.DELETE
+    bens = criteria_rounds.get_round(context, voters[2], "demo")
+    assert bens and bens.ballot is None
+    tally = criteria_rounds.get_tally(context, voters[0], "demo")
+    assert tally and tally.n_ballots == 1
+
+
+def test_only_owners_see_the_tally_and_establish(context: Context, voters: list[Person]) -> None:
+    owner, ana, _ = voters
+    for ask in (criteria_rounds.get_tally, criteria_rounds.establish, criteria_rounds.reopen_criteria):
+        with pytest.raises(NotAllowedError, match="Ana is an annotator"):
+            ask(context, ana, "demo")
+    with pytest.raises(InputError, match="Nobody has voted"):
+        criteria_rounds.establish(context, owner, "demo")
+    set_role(context, owner, "Ana", Role.OWNER)
+    again = sign_in(context, "Ana")[0]
+    assert criteria_rounds.get_tally(context, again, "demo") is not None
+
+
+def test_a_new_version_reopens_only_what_changed(context: Context, owner: Person, study: Study) -> None:
+    import_study(context, owner, study)
+    step = get_step(context, owner, "demo")
+    from coeval.usecases.scrutiny.steps import submit
+
+    submit(context, owner, "demo", sent(step))
+    round_ = criteria_rounds.reopen_criteria(context, owner, "demo")
+    assert (round_.version, round_.round) == (2, 1)
+    assert all(proposal.kept_criterion for proposal in round_.proposals)
+    ballot = votes(context, owner, Action.APPROVE, Action.REVISE)
+    criteria_rounds.cast_ballot(context, owner, "demo", 0, ballot)
+    second = criteria_rounds.establish(context, owner, "demo")
+    first = criteria_rounds.get_criteria_set(context, owner, "demo", 1)
+    assert first and second.criteria[0] == first.criteria[0] and second.criteria[1] != first.criteria[1]
+    assert first.criteria[1].text == "Be true."  # an established set never changes
+
+
+def test_a_new_wording_stays_on_the_scale_of_the_old(context: Context, owner: Person, study: Study) -> None:
+    import_study(context, owner, study)
+    establish_list(context, owner, "demo", ["Be true.", "Be brief.\t0-1"])
+    criteria_rounds.reopen_criteria(context, owner, "demo")
+    criteria_rounds.cast_ballot(
+        context, owner, "demo", 0, votes(context, owner, Action.REVISE, Action.REVISE, added="Be kind.")
+    )
+    made = criteria_rounds.establish(context, owner, "demo", added=["Be kind."])
+    assert [(one.text, str(one.scale)) for one in made.criteria] == [
+        ("New: Be true.", "1-5"), ("New: Be brief.", "0-1"), ("Be kind.", "1-5"),
+    ]  # fmt: skip
+
+
+def test_proposals_must_differ(context: Context, voters: list[Person]) -> None:
+    with pytest.raises(InputError, match="are the same"):
+        criteria_rounds.open_round(context, voters[0], "demo", [Proposal("Be short."), Proposal("be SHORT")])
+    with pytest.raises(InputError, match="no criterion to vote on"):
+        criteria_rounds.open_round(context, voters[0], "demo", [Proposal("  ")])
+
+
+def test_suggestions_are_the_owners_to_take(context: Context, voters: list[Person]) -> None:
+    owner, ana, _ = voters
+    double = "The answer should be easy to follow and logically coherent."
+    criteria_rounds.open_round(context, owner, "demo", [Proposal(double), Proposal("Be kind.")])
+    findings = criteria_rounds.list_findings(context, owner, "demo")
+    split = next(n for n, one in enumerate(findings) if len(one.suggestion) == 2)
+    with pytest.raises(NotAllowedError):
+        criteria_rounds.take_findings(context, ana, "demo", [split])
+    with pytest.raises(InputError, match="at least one suggestion"):
+        criteria_rounds.take_findings(context, owner, "demo", [])
+    round_ = criteria_rounds.take_findings(context, owner, "demo", [split])
+    assert [proposal.text for proposal in round_.proposals] == [
+        "Be kind.",
+        "The answer should be easy to follow.",
+        "The answer should be logically coherent.",
+    ]
+
+
+def test_a_vote_can_be_cancelled_and_what_was_established_stays(
+    context: Context, owner: Person, study: Study
+) -> None:
+    import_study(context, owner, study)
+    first = criteria_rounds.get_criteria_set(context, owner, "demo")
+    with pytest.raises(NotFoundError, match="cannot cancel one"):
+        criteria_rounds.cancel_vote(context, owner, "demo")
+    opened = criteria_rounds.reopen_criteria(context, owner, "demo")
+    criteria_rounds.open_round(context, owner, "demo", [Proposal("Be brief."), Proposal("Be true.")])
+    second = criteria_rounds.get_round(context, owner, "demo")
+    assert second and second.round == 2
+    ballot = votes(context, owner, Action.APPROVE, Action.APPROVE)
+    criteria_rounds.cast_ballot(context, owner, "demo", 0, ballot)
+    with pytest.raises(StaleError, match="has ended"):
+        criteria_rounds.cancel_vote(context, owner, "demo", round_id=opened.id)
+    criteria_rounds.cancel_vote(context, owner, "demo", round_id=second.id)
+    assert criteria_rounds.get_round(context, owner, "demo") is None
+    assert criteria_rounds.get_criteria_set(context, owner, "demo") == first
+    with pytest.raises(StaleError, match="has ended"):
+        criteria_rounds.cast_ballot(context, owner, "demo", 1, ballot, round_id=second.id)
+    with pytest.raises(StaleError, match="has ended"):
+        criteria_rounds.establish(context, owner, "demo", round_id=second.id)
+    with pytest.raises(NotFoundError, match="No vote is open"):
+        criteria_rounds.establish(context, owner, "demo")
+    again = criteria_rounds.reopen_criteria(context, owner, "demo")
+    assert (again.version, again.ballot) == (2, None) and again.id != opened.id
+    assert [one.text for one in again.proposals] == [one.text for one in opened.proposals]

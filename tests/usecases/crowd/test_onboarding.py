@@ -1,0 +1,334 @@
+"""From a crowd service's link to the code: preview, consent, guidelines, exam, review, resume, submissions."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+
+import pytest
+from starlette.testclient import TestClient
+
+from coeval.domain import Action, Person, Plan, Standing, StudyState, Terms
+from coeval.errors import InputError, NotAllowedError
+from coeval.store import Database
+from coeval.store.queries import crowd_studies, enrolments
+from coeval.ui.run import build_app
+from coeval.ui.server.identity import COOKIE
+from coeval.usecases.access import Context
+from coeval.usecases.crowd import entry, exams, onboarding, overview, plans
+from coeval.usecases.scrutiny.steps import Where, get_step, submit
+from coeval.usecases.study_import import import_study
+from tests.conftest import make_study
+from tests.support.studies.crowd_links import link, pid
+from tests.usecases.crowd.test_assignment import answer
+
+PID = "5f0c1e2d3b4a596877665544"
+QUERY = {"PROLIFIC_PID": PID, "STUDY_ID": "study1", "SESSION_ID": "session1"}
+TERMS = Terms(
+    consent="We ask for <b>your</b> consent.",
+    guidelines="# Page one\n\nRead.\n---\nPage two.",
+    service="prolific",
+    code_done="DONE1",
+    code_screened="OUT1",
+    code_declined="NO1",
+    hourly_rate=9.0,
+)
+
+
+@pytest.fixture
+def study(context: Context, owner: Person) -> Context:
+    """The study "demo" of four instances with an exam "exam" of four items: score 2, and line 3 to go."""
+    made = make_study()
+    import_study(context, owner, made)
+    exam = replace(made, task=replace(made.task, slug="exam"), instances=made.instances[:2])
+    drafts = tuple(d for d in made.runs[0].drafts if d.instance in ("1a", "1b"))
+    import_study(context, owner, replace(exam, runs=(replace(made.runs[0], drafts=drafts),)))
+    keys = "instance,criterion,accepted,must,explanation\n" + "".join(
+        f"{instance},{criterion},2 3,3,Line 3 is not in the text.\n"
+        for instance in ("1a", "1b")
+        for criterion in (1, 2)
+    )
+    exams.set_keys(context, owner, "exam", keys)
+    plans.set_plan(context, owner, "demo", Plan(per_instance=2, batch=2, quota=4, terms=TERMS), exam="exam")
+    return context
+
+
+def take_exam(context: Context, person: Person, score: float, action: Action = Action.DELETE) -> None:
+    """Answer all four items, or change the answers given before."""
+    for position in (1, 2):
+        for number in range(2):
+            step = get_step(context, person, "exam", Where(position=position))
+            step = get_step(
+                context, person, "exam", Where(position=position, criterion=step.criteria[number].id)
+            )
+            saved = step.saved.revision if step.saved else 0
+            submit(context, person, "exam", replace(answer(step, score, action), revision=saved))
+
+
+def state(context: Context, person: Person) -> Standing:
+    standing = onboarding.get_visit(context, person, "demo").standing
+    assert standing is not None
+    return standing.state
+
+
+def come(context: Context, number: int = 1) -> Person:
+    person, _ = entry.arrive(context, "demo", link(number))
+    return person
+
+
+def count_rows(db: Database) -> dict[str, int]:
+    counts = {table: db.conn.execute(f"SELECT count(*) FROM {table}") for table in db.table_names()}
+    return {table: cursor.fetchone()[0] for table, cursor in counts.items()}
+
+
+@pytest.mark.slow
+def test_looking_and_declining_write_nothing(study: Context) -> None:
+    browser = TestClient(build_app(study), follow_redirects=False)
+    with study.store.read() as db:
+        before = count_rows(db)
+    page = browser.get("/s/demo", params=QUERY)
+    assert page.status_code == 200 and "I agree and take part" in page.text
+    assert "<b>your" not in page.text and "&lt;b&gt;your" in page.text
+    no = browser.post("/s/demo/decline")
+    assert "NO1" in no.text and "https://app.prolific.com/submissions/complete?cc=NO1" in no.text
+    assert "DONE1" not in page.text + no.text and "OUT1" not in page.text + no.text
+    browser.cookies.clear()  # or the browser is led to the link that it followed last
+    for query in ({}, {"workerId": "A1B2C3D4E5", "assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}):
+        preview = browser.get("/s/demo", params=query)
+        assert "This is a preview" in preview.text and "I agree" not in preview.text
+    assert COOKIE not in browser.cookies
+    with study.store.read() as db:
+        assert count_rows(db) == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("worker", ["", "x", "../../etc", "a" * 41, "5f0c<script>", "{{%PROLIFIC_PID%}}"])
+def test_a_link_that_names_nobody_is_refused(study: Context, worker: str) -> None:
+    browser = TestClient(build_app(study), follow_redirects=False)
+    sent = browser.post("/s/demo/consent", data={"worker": worker})
+    assert sent.status_code == 403 and "open the study from" in sent.text and "<script>" not in sent.text
+    assert COOKIE not in browser.cookies
+
+
+@pytest.mark.slow
+def test_the_whole_way_and_back_in_from_another_browser(study: Context) -> None:
+    app = build_app(study)
+    first = TestClient(app, follow_redirects=False)
+    form = {"worker": PID, "study": "study1", "session": "session1"}
+    joined = first.post("/s/demo/consent", data=form)
+    code = read_code(joined.text)
+    assert "shown only now" in joined.text and code not in first.get("/s/demo").text
+    assert "Page one" in (page := first.get("/s/demo").text) and "demo?page=2" in page
+    assert "Page two" in (page := first.get("/s/demo?page=2").text) and "qualification" in page
+    assert first.get("/s/demo/work").headers["location"] == "../demo"  # not before the guidelines are read
+    first.post("/s/demo/begin")
+    assert 'data-task="exam"' in first.get("/s/demo/work").text
+    early = first.post("/s/demo/hand-in", data={"attempt": 1})
+    assert early.status_code == 422 and "4 of 4 items are not confirmed yet" in early.text
+    second = TestClient(app, follow_redirects=False)
+    for wrong in ({}, {"code": "ABCD-EFGH-JKMN"}):
+        refused = second.post("/s/demo/consent", data=form | wrong)
+        assert refused.status_code == 403 and "another browser" in refused.text
+        assert COOKIE not in second.cookies
+    again = form | {"code": f" {code.lower().replace('-', ' ')} "}
+    assert second.post("/s/demo/consent", data=again).status_code == 303
+    assert "take a qualification" in second.get("/s/demo").text
+    with study.store.read() as db:
+        assert db.conn.execute("SELECT count(*) FROM account").fetchone()[0] == 1
+        assert code not in str(db.conn.execute("SELECT secret FROM account").fetchone())
+    assert first.cookies[COOKIE] != second.cookies[COOKIE]
+    second.cookies.delete(COOKIE)  # the session ends; the browser's own pass lasts
+    assert second.post("/s/demo/consent", data=form).status_code == 303
+
+
+def read_code(page: str) -> str:
+    """The code that a page shows large."""
+    return page.partition('<p class="code">')[2].partition("</p>")[0]
+
+
+def test_an_exam_with_feedback_and_a_second_try(study: Context) -> None:
+    person = come(study)
+    onboarding.begin(study, person, "demo")
+    with pytest.raises(NotAllowedError):
+        get_step(study, person, "demo")  # no work before the exam
+    take_exam(study, person, 4, Action.APPROVE)
+    tried = onboarding.hand_in(study, person, "demo", 1)
+    assert (tried.right, tried.items, tried.passed) == (0, 4, False)
+    assert tried.detail[0].missed == (3,) and tried.detail[0].given == 4
+    assert state(study, person) is Standing.EXAM
+    take_exam(study, person, 3)
+    again = onboarding.hand_in(study, person, "demo", 2)
+    assert (again.attempt, again.right, again.passed) == (2, 4, True)
+    assert state(study, person) is Standing.ADMITTED and get_step(study, person, "demo").instance
+    with pytest.raises(NotAllowedError):
+        get_step(study, person, "exam")  # the exam is over
+
+
+def test_a_second_try_brings_new_items_and_the_key_is_kept_until_the_last(
+    study: Context, owner: Person
+) -> None:
+    plan = plans.get_plan(study, owner, "demo")
+    assert plan
+    drawn = replace(plan, terms=replace(plan.terms, exam_items=1))
+    plans.set_plan(study, owner, "demo", drawn, exam="exam")
+    person, token = entry.arrive(study, "demo", link(1))
+    onboarding.begin(study, person, "demo")
+    browser = TestClient(build_app(study), cookies={COOKIE: token})
+    items = []
+    for _ in range(2):
+        step = get_step(study, person, "exam")
+        assert step.total == 1 and step.instance
+        items.append(step.instance.id)
+        for criterion in step.criteria:
+            where = Where(position=1, criterion=criterion.id)
+            submit(study, person, "exam", answer(get_step(study, person, "exam", where), 5))
+        assert "2 of 2 items confirmed" in browser.get("/s/demo").text
+        browser.post("/s/demo/hand-in", data={"attempt": len(items)})
+        page = browser.get("/s/demo").text
+        assert "0 of 2 right" in page and ("Line 3 is not in the text" in page) is (len(items) == 2)
+        assert ("2 or 3" in page) is (len(items) == 2)
+    assert len(set(items)) == 2 and "OUT1" in page
+
+
+def test_three_of_four_is_under_a_pass_mark_of_eighty_percent(study: Context) -> None:
+    # ceil(0.8 x 4) = 4 items have to be right
+    person = come(study)
+    onboarding.begin(study, person, "demo")
+    take_exam(study, person, 2)
+    step = get_step(study, person, "exam", Where(position=1))
+    assert step.saved
+    submit(study, person, "exam", replace(answer(step, 5, Action.DELETE), revision=step.saved.revision))
+    assert onboarding.hand_in(study, person, "demo", 1).right == 3
+    assert state(study, person) is Standing.EXAM
+
+
+def test_the_last_try_failed_screens_out_with_its_code(study: Context, owner: Person) -> None:
+    person = come(study)
+    onboarding.begin(study, person, "demo")
+    for attempt in (1, 2):
+        take_exam(study, person, 4, Action.APPROVE)
+        onboarding.hand_in(study, person, "demo", attempt)
+    assert state(study, person) is Standing.SCREENED_OUT
+    with pytest.raises(NotAllowedError):
+        onboarding.hand_in(study, person, "demo", 3)
+    (one,) = overview.get_overview(study, owner, "demo").people
+    assert (one.advice.suggestion, one.advice.code) == ("screen out", "OUT1")
+    assert "0 of 4 right" in one.advice.evidence
+
+
+def test_an_owner_reads_and_decides(study: Context, owner: Person) -> None:
+    plan = plans.get_plan(study, owner, "demo")
+    assert plan
+    plans.set_plan(study, owner, "demo", replace(plan, terms=replace(plan.terms, review=True)), exam="exam")
+    good, bad = come(study, 1), come(study, 2)
+    for person in (good, bad):
+        onboarding.begin(study, person, "demo")
+        take_exam(study, person, 3)
+        onboarding.hand_in(study, person, "demo", 1)
+        assert state(study, person) is Standing.REVIEW
+    waiting = overview.list_reviews(study, owner, "demo")
+    assert [one.name for one, _ in waiting] == [good.name, bad.name]
+    assert waiting[0][1] and waiting[0][1].detail[0].right
+    plans.decide(study, owner, "demo", [good.name], True)
+    plans.decide(study, owner, "demo", [bad.name], False, comment="copied text")
+    assert (state(study, good), state(study, bad)) == (Standing.ADMITTED, Standing.SCREENED_OUT)
+    with study.store.read() as db:
+        last = enrolments.list_steps(db, 1, bad.id)[-1]
+    assert (last.actor, last.note) == ("Olu", "copied text")
+    with pytest.raises(InputError, match="is not waiting for a decision"):
+        plans.decide(study, owner, "demo", [good.name], True)
+
+
+def test_submissions_as_csv_with_evidence_and_pseudonyms(study: Context, owner: Person) -> None:
+    person = come(study, 7)
+    onboarding.begin(study, person, "demo")
+    take_exam(study, person, 3)
+    onboarding.hand_in(study, person, "demo", 1)
+    for _ in range(8):  # four instances by two criteria; a save that is lost must not make this endless
+        submit(study, person, "demo", answer(get_step(study, person, "demo")))
+    assert get_step(study, person, "demo").instance is None
+    with study.store.write() as db:
+        db.conn.execute("UPDATE submission SET active_ms = 90000")  # 8 saves of the study: 12 minutes
+    text = overview.export_participants(study, owner, "demo")
+    (row,) = csv.DictReader(io.StringIO(text))
+    assert row["person"] == person.name and pid(7) not in text
+    assert (row["suggestion"], row["code"], row["finished"], row["session"]) == (
+        "approve",
+        "DONE1",
+        "4",
+        "a7",
+    )
+    # 12 saves of 90 s each, four of them in the exam: 18 active minutes
+    assert (row["active_minutes"], row["currency"]) == ("18.0", "GBP")
+    # pay is for the time by the clock, which the test does not spend
+    assert float(row["pay"]) == pytest.approx(float(row["minutes"]) / 60 * 9, abs=0.01)
+    for part in ("4 instances finished", "no attention checks", "every line kept in 100% of 8 evaluations"):
+        assert part in row["evidence"]
+    (row,) = csv.DictReader(io.StringIO(overview.export_participants(study, owner, "demo", with_ids=True)))
+    assert (row["service"], row["service_id"]) == ("prolific", pid(7))
+
+
+def test_nobody_new_while_paused_and_those_inside_go_on(study: Context, owner: Person) -> None:
+    person, token = entry.arrive(study, "demo", link(1))
+    plans.set_state(study, owner, "demo", StudyState.PAUSED)
+    with pytest.raises(NotAllowedError, match="not accepting new people"):
+        come(study, 2)
+    assert entry.arrive(study, "demo", link(1), old_token=token)[0] == person
+
+
+def test_one_network_cannot_bring_a_crowd_of_made_up_people(
+    study: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("coeval.usecases.accounts.ARRIVALS", 2)
+    _, token = entry.arrive(study, "demo", link(1), address="10.0.0.1")
+    entry.arrive(study, "demo", link(2), address="10.0.0.1")
+    with pytest.raises(NotAllowedError, match="from your network"):
+        entry.arrive(study, "demo", link(3), address="10.0.0.1")
+    # known: comes back
+    entry.arrive(study, "demo", link(1), old_token=token, address="10.0.0.1")
+    entry.arrive(study, "demo", link(3), address="10.0.0.2")
+
+
+@pytest.mark.slow
+def test_mturk_style_links(study: Context, owner: Person) -> None:
+    plans.set_plan(study, owner, "demo", Plan(terms=replace(TERMS, service="mturk")), exam="exam")
+    browser = TestClient(build_app(study), follow_redirects=False)
+    query = {"workerId": "A1B2C3D4E5F6G7", "assignmentId": "ASSIGN1", "hitId": "HIT1"}
+    assert 'value="A1B2C3D4E5F6G7"' in browser.get("/s/demo", params=query).text
+    assert "This is a preview" in browser.get("/s/demo", params=QUERY).text  # a Prolific link is not for here
+    form = {"worker": "A1B2C3D4E5F6G7", "study": "HIT1", "session": "ASSIGN1"}
+    assert "Your return code" in browser.post("/s/demo/consent", data=form).text
+    with study.store.read() as db:
+        assert db.conn.execute("SELECT kind FROM account").fetchall() == [("mturk",)]
+
+
+def test_a_member_of_the_team_takes_part_by_signing_in(study: Context, owner: Person) -> None:
+    plans.set_plan(study, owner, "demo", Plan(terms=replace(TERMS, service="")))
+    browser = TestClient(build_app(study), follow_redirects=False)
+    assert browser.get("/s/demo").headers["location"] == "../signin?next=s/demo"
+    browser.post("/signin", data={"name": "Ana", "next": "s/demo"})
+    assert "I agree and take part" in browser.get("/s/demo").text
+    assert browser.post("/s/demo/consent").status_code == 303
+    assert browser.post("/s/demo/begin").status_code == 303
+    assert browser.post("/api/scrutiny/demo/step").json()["instance"]
+
+
+@pytest.mark.slow
+def test_closing_gives_the_code_to_whoever_did_something(study: Context, owner: Person) -> None:
+    terms = replace(TERMS, enough=1)
+    plans.set_plan(study, owner, "demo", Plan(per_instance=2, batch=1, quota=4, terms=terms))
+    browsers = [TestClient(build_app(study), follow_redirects=False) for _ in range(2)]
+    for number, browser in enumerate(browsers):
+        browser.post("/s/demo/consent", data={"worker": pid(number)})
+        browser.post("/s/demo/begin")
+    with study.store.read() as db:
+        worker = next(p for p in crowd_studies.list_participants(db, 1) if p.service_id == pid(0))
+    person = Person(worker.name, id=worker.id)
+    for _ in range(2):
+        submit(study, person, "demo", answer(get_step(study, person, "demo")))
+    get_step(study, person, "demo")  # the next batch; the first is finished
+    plans.set_state(study, owner, "demo", StudyState.CLOSED)
+    done, idle = (browser.get("/s/demo").text for browser in browsers)
+    assert "is closed" in done and "DONE1" in done
+    assert "is closed" in idle and "DONE1" not in idle

@@ -1,0 +1,406 @@
+"""Drafting end to end against a stub that answers as models do: well, fenced, in prose, with 429, and with junk."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import io
+import json
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from coeval.domain import DraftStatus, Job, JobState, Person, RuleCount, Study
+from coeval.errors import InputError, ModelError, NotAllowedError, NotFoundError, UnreachableError
+from coeval.llm.running import runner
+from coeval.llm.running.ledger import Prices
+from coeval.llm.running.runner import Patience
+from coeval.store.queries import calls, drafts, jobs, tasks
+from coeval.ui.run import build_app
+from coeval.usecases.access import Context
+from coeval.usecases.drafting import batch_files, execution, model_requests
+from coeval.usecases.drafting.assistants import correlate_run
+from coeval.usecases.drafting.execution import run_drafting
+from coeval.usecases.drafting.run_preview import estimate_run, show_question
+from coeval.usecases.drafting.run_settings import RunSettings
+from coeval.usecases.export import export_table
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
+from coeval.usecases.tasks import get_task_state
+from tests.support.models.openai_stub import Reply, Stub, start_stub
+from tests.support.models.stub_answers import default_reply
+
+
+def connected(context: Context, stub: Stub) -> Context:
+    return replace(context, settings=replace(context.settings, base_url=stub.url, api_key="key", timeout=5.0))
+
+
+@pytest.fixture
+def ready(context: Context, owner: Person, study: Study) -> Person:
+    import_study(context, owner, study)
+    return owner
+
+
+def latest(context: Context, label: str) -> list[Any]:
+    with context.store.read() as db:
+        task = tasks.get_task(db, "demo")
+        assert task is not None
+        run = drafts.get_run(db, task.id, label)
+        assert run is not None
+        found = [
+            drafts.get_current_draft(db, run.id, one.id, criterion)
+            for one in tasks.list_instances(db, task.id)
+            for criterion in (1, 2)
+        ]
+    return [one for one in found if one is not None]
+
+
+def test_answers_of_every_kind_become_drafts_or_say_why_not(context: Context, ready: Person) -> None:
+    good = json.dumps(
+        {"conclusion": "It does.", "score": 4, "evidence": [{"quote": "The answer", "remark": "plain"}]}
+    )
+    kinds = [
+        good,
+        f"```json\n{good}\n```",
+        "Conclusion: it does.\nScore: 2\nEvidence:\n- “The answer” is plain.",
+        "junk",
+    ]
+    seen: Counter[str] = Counter()
+
+    def reply(body: dict[str, Any]) -> str | Reply:
+        prompt = json.dumps(body["messages"][:2])
+        seen[prompt] += 1
+        if seen[prompt] == 1 and len(seen) == 1:
+            return Reply(status=429, message="slow down", headers={"Retry-After": "0"})
+        return kinds[sorted(seen).index(prompt) % 4] if "junk" not in prompt else "junk"
+
+    with start_stub(reply) as stub:
+        there = connected(context, stub)
+        report = asyncio.run(run_drafting(there, ready, "demo", RunSettings(label="mixed", concurrency=1)))
+        assert report.complete and report.total == 8
+        made = latest(context, "mixed")
+        assert len(made) == 8
+        for one in made:
+            assert (one.score is None) == (one.status is DraftStatus.UNSCORED)
+            assert one.status is DraftStatus.OK or (one.reason and "junk" in one.raw)
+        paid = stub.paid
+        again = asyncio.run(run_drafting(there, ready, "demo", RunSettings(label="mixed", concurrency=1)))
+        assert again.total == 0 and stub.paid == paid  # nothing is asked twice
+
+
+def test_half_an_emoji_in_an_answer_stops_nothing(context: Context, ready: Person) -> None:
+    """Once the ledger held such an answer, every later try of the run failed on it and paid again."""
+    half = '{"conclusion": "Fine \\ud83d", "score": 4, "evidence": [{"quote": "\\ude00", "remark": ""}]}'
+    with start_stub(lambda body: half) as stub:
+        report = asyncio.run(run_drafting(connected(context, stub), ready, "demo", RunSettings(label="half")))
+    assert report.complete and report.unscored == 0
+    assert {draft.rows[0].text for draft in latest(context, "half")} == {"Fine \ufffd"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("module", "name"), [(tasks, "get_instance"), (calls, "get_answer")])
+def test_a_reading_that_the_restart_of_the_database_cuts_off_is_tried_again(
+    context: Context, ready: Person, monkeypatch: pytest.MonkeyPatch, module: Any, name: str
+) -> None:
+    real, asked = getattr(module, name), Counter[str]()
+
+    def read(*given: Any) -> Any:
+        asked[name] += 1
+        if asked[name] == 3:
+            raise UnreachableError("The server closed the connection.")
+        return real(*given)
+
+    monkeypatch.setattr(module, name, read)
+    with start_stub(default_reply) as stub:
+        report = asyncio.run(run_drafting(connected(context, stub), ready, "demo", RunSettings(label="cut")))
+        assert (report.complete, report.done, stub.paid) == (True, 8, 8), report
+    assert asked[name] > 3
+
+
+def test_a_draft_that_cannot_be_stored_becomes_unscored_and_holds_no_other_up(
+    context: Context, ready: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = drafts.record_draft
+
+    def record(db: Any, run: int, draft: Any) -> int:
+        if draft.instance == 2 and draft.score is not None:
+            raise UnicodeEncodeError("utf-8", "\ud83d", 0, 1, "surrogates not allowed")
+        return real(db, run, draft)
+
+    monkeypatch.setattr(drafts, "record_draft", record)
+    with start_stub() as stub:
+        report = asyncio.run(run_drafting(connected(context, stub), ready, "demo", RunSettings(label="odd")))
+    assert (report.complete, report.unscored) == (True, 2)
+    odd = [draft for draft in latest(context, "odd") if draft.score is None]
+    assert len(odd) == 2 and all("UnicodeEncodeError" in draft.reason for draft in odd)
+
+
+def test_unscored_drafts_are_sent_again_as_further_attempts(context: Context, ready: Person) -> None:
+    with start_stub(lambda body: "no idea") as stub:
+        there = connected(context, stub)
+        first = asyncio.run(run_drafting(there, ready, "demo", RunSettings(label="again")))
+        assert (first.unscored, first.complete) == (8, False) and "could not be read" in first.message
+        stub.reply = default_reply
+        settings = RunSettings(label="again", retry_unscored=True)
+        second = asyncio.run(run_drafting(there, ready, "demo", settings))
+    assert (second.total, second.unscored) == (8, 0)
+    assert {one.attempt for one in latest(context, "again")} == {2}
+
+
+def test_a_model_that_is_down_leaves_no_draft_and_can_be_taken_up(
+    context: Context, ready: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = runner.Runner
+    quick = Patience(retries=2, first=0.01, longest=0.05)
+    monkeypatch.setattr(runner, "Runner", lambda *args, **kwargs: real(*args, patience=quick, **kwargs))
+    down = replace(context, settings=replace(context.settings, base_url="http://127.0.0.1:9/v1", timeout=1.0))
+    report = asyncio.run(run_drafting(down, ready, "demo", RunSettings(label="down", limit=1)))
+    assert (report.done, report.failed) == (0, 1) and "127.0.0.1:9" in report.message
+    assert latest(context, "down") == []
+
+
+def test_replay_needs_no_model_and_makes_the_same_drafts(context: Context, ready: Person) -> None:
+    with start_stub() as stub:
+        asyncio.run(run_drafting(connected(context, stub), ready, "demo", RunSettings(label="first run")))
+    report = asyncio.run(run_drafting(context, ready, "demo", RunSettings(label="replayed", replay=True)))
+    assert report.complete and report.usage.calls == 0
+    scores = [[one.score for one in latest(context, label)] for label in ("first run", "replayed")]
+    assert scores[0] == scores[1]
+
+
+def test_a_run_keeps_its_settings(context: Context, ready: Person) -> None:
+    with start_stub() as stub:
+        there = connected(context, stub)
+        asyncio.run(run_drafting(there, ready, "demo", RunSettings(label="mine", limit=1)))
+        with pytest.raises(InputError, match="another label"):
+            asyncio.run(run_drafting(there, ready, "demo", RunSettings(label="mine", temperature=0.5)))
+
+
+def test_one_model_name_on_two_servers_shares_no_answers(context: Context, ready: Person) -> None:
+    with start_stub() as first, start_stub() as second:
+        asyncio.run(run_drafting(connected(context, first), ready, "demo", RunSettings(label="one")))
+        other = connected(context, second)
+        with pytest.raises(InputError, match="endpoint"):
+            asyncio.run(run_drafting(other, ready, "demo", RunSettings(label="one")))
+        report = asyncio.run(run_drafting(other, ready, "demo", RunSettings(label="two")))
+        assert (report.usage.calls, report.usage.cached) == (8, 0) == (second.paid, 0)
+        again = asyncio.run(run_drafting(other, ready, "demo", RunSettings(label="three")))
+        assert (again.usage.calls, again.usage.cached) == (0, 8)
+    with context.store.read() as db:
+        task = tasks.get_task(db, "demo")
+        run = drafts.get_run(db, task.id, "two") if task else None
+    assert run and run.params["endpoint"] == second.url
+
+
+def test_batch_files_make_the_same_drafts(context: Context, ready: Person, tmp_path: Any) -> None:
+    out, results = tmp_path / "questions.jsonl", tmp_path / "results.jsonl"
+    asyncio.run(batch_files.write_questions(context, ready, "demo", RunSettings(label="batch"), out))
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert len(lines) == 8 and {line["url"] for line in lines} == {"/v1/chat/completions"}
+    with results.open("w") as file:
+        for line in reversed(lines):  # in any order
+            answer = {
+                "choices": [{"message": {"content": default_reply(line["body"])}, "finish_reason": "stop"}]
+            }
+            row = {
+                "custom_id": line["custom_id"],
+                "response": {"status_code": 200, "body": answer},
+                "error": None,
+            }
+            file.write(json.dumps(row) + "\n")
+        file.write("not json\n")
+    report = asyncio.run(batch_files.read_results(context, ready, [results], Prices()))
+    assert (report.answered, report.unreadable, report.runs[0].complete) == (8, 1, True)
+    assert len(latest(context, "batch")) == 8
+
+
+def test_answers_of_a_batch_that_cannot_be_read_go_to_a_second_file(
+    context: Context, ready: Person, tmp_path: Any
+) -> None:
+    def answer_file(questions: Any, results: Any, text: str) -> None:
+        with results.open("w") as file:
+            for line in map(json.loads, questions.read_text().splitlines()):
+                body = {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
+                response = {"status_code": 200, "body": body}
+                file.write(json.dumps({"custom_id": line["custom_id"], "response": response}) + "\n")
+
+    first, second, results = (tmp_path / name for name in ("first.jsonl", "second.jsonl", "results.jsonl"))
+    settings = RunSettings(label="batch", protocol="score-only", temperature=0.5, persona="evaluator")
+    asyncio.run(batch_files.write_questions(context, ready, "demo", settings, first))
+    body = json.loads(first.read_text().splitlines()[0])["body"]
+    assert body["temperature"] == 0.5 and "careful evaluator" in body["messages"][0]["content"]
+    answer_file(first, results, "I like it.")
+    report = asyncio.run(batch_files.read_results(context, ready, [results], Prices()))
+    assert report.runs[0].unscored > 0 and "--replay" not in str(report)
+    again = replace(settings, retry_unscored=True)
+    writer = asyncio.run(batch_files.write_questions(context, ready, "demo", again, second))
+    assert writer.written == report.runs[0].unscored
+    answer_file(second, results, "Score: 4")
+    asyncio.run(batch_files.read_results(context, ready, [results], Prices()))
+    assert {draft.score for draft in latest(context, "batch")} == {4.0}
+
+
+def test_the_question_is_shown_before_anything_is_sent(context: Context, ready: Person) -> None:
+    settings = RunSettings(model="m", protocol="analyze-rate", persona="evaluator")
+    question = show_question(context, ready, "demo", settings, criterion=2)
+    assert question.criteria == ("Be true.",) and "careful evaluator" in str(question)
+    with start_stub() as stub:
+        asyncio.run(run_drafting(connected(context, stub), ready, "demo", settings))
+        asked = [body["messages"] for body in stub.bodies]
+    assert [{"role": t.role, "content": t.content} for t in question.request.messages] in asked
+    with pytest.raises(NotFoundError, match="no instance"):
+        show_question(context, ready, "demo", settings, instance="nowhere")
+    with pytest.raises(NotFoundError, match="the set has 2"):
+        show_question(context, ready, "demo", settings, criterion=3)
+
+
+def test_fusion_judges_all_criteria_of_an_instance_at_once(context: Context, ready: Person) -> None:
+    with start_stub() as stub:
+        there = connected(context, stub)
+        plan = asyncio.run(
+            model_requests.draft_plan(
+                there, ready, "demo", RunSettings(protocol="fusion", assistants=("TF-IDF cosine",))
+            )
+        )
+        assert plan
+        settings = RunSettings(
+            protocol="fusion", label="fused", samples=2, plan="Weigh it.", assistants=("TF-IDF cosine",)
+        )
+        report = asyncio.run(run_drafting(there, ready, "demo", settings))
+        asked = json.dumps(stub.bodies[-1])
+    assert report.complete and report.total == 4  # instances, each with both criteria
+    overall = io.StringIO(newline="")
+    export_table(context, ready, "demo", "overall_ratings.csv", overall)
+    ratings = list(csv.DictReader(io.StringIO(overall.getvalue().lstrip("\ufeff"))))
+    assert len(ratings) == 4 and {row["run"] for row in ratings} == {"fused"}
+    assert all(1 <= float(row["score"]) <= 5 for row in ratings)
+    followed = correlate_run(context, ready, "demo", "fused")
+    assert {row["assistant"] for row in followed} == {"TF-IDF cosine"}
+    assert [(row["criterion"], row["n"]) for row in followed] == [
+        ("Be true.", 4),
+        ("Use simple words.", 4),
+        ("overall", 4),
+    ]
+    assert len(latest(context, "fused")) == 8 and "Weigh it." in asked and "TF-IDF" in asked
+
+
+def by_form(body: dict[str, Any]) -> str:
+    """Another form for each instance of the study: labelled, in a sentence, a bare number, nothing."""
+    prompt = str(body)
+    if "answer 1 of a" in prompt:
+        return "It is clear.\nRating: 4"
+    if "answer 1 of b" in prompt:
+        return "It is clear enough. I would give it a 3."
+    return "2" if "answer 2 of a" in prompt else "No idea."
+
+
+@pytest.mark.parametrize(
+    ("label", "settings", "rule"),
+    [
+        ("single", RunSettings(), "JSON"),
+        ("several", RunSettings(criteria_per_call=2), "JSON"),
+        ("fusion", RunSettings(protocol="fusion", ablation=True), "labelled line"),
+        ("words", RunSettings(protocol="analyze-rate"), "labelled line"),
+    ],
+)
+def test_every_scored_draft_has_its_rule(
+    context: Context, ready: Person, label: str, settings: RunSettings, rule: str
+) -> None:
+    with start_stub() as stub:
+        asyncio.run(run_drafting(connected(context, stub), ready, "demo", replace(settings, label=label)))
+    assert [one.rule for one in latest(context, label)] == [rule] * 8
+    assert execution.count_by_rule(context, ready, "demo", label) == [RuleCount(label, rule, 8)]
+
+
+def test_drafts_are_listed_by_the_rule_that_read_them(context: Context, ready: Person) -> None:
+    with start_stub(by_form) as stub:
+        settings = RunSettings(label="mixed", protocol="analyze-rate")
+        asyncio.run(run_drafting(connected(context, stub), ready, "demo", settings))
+    counts = execution.count_by_rule(context, ready, "demo", "mixed")
+    rules = ("unscored", "bare number", "labelled line", "sentence")
+    assert counts == [RuleCount("mixed", rule, 2) for rule in rules]
+    every = execution.count_by_rule(context, ready, "demo")
+    assert {count.run for count in every} == {"first", "mixed"}
+    assert RuleCount("first", "no rule recorded", 8) in every
+
+    listed = {rule: execution.list_by_rule(context, ready, "demo", "mixed", rule) for rule in rules}
+    assert {rule: [one.instance for one in found] for rule, found in listed.items()} == {
+        "labelled line": ["1a", "1a"], "sentence": ["1b", "1b"], "bare number": ["2a", "2a"],
+        "unscored": ["2b", "2b"],
+    }  # fmt: skip
+    one = listed["sentence"][0]
+    assert (one.score, one.raw, one.criterion) == (
+        3,
+        "It is clear enough. I would give it a 3.",
+        "Use simple words.",
+    )
+    assert listed["unscored"][0].score is None and "asked twice" in listed["unscored"][0].reason
+    assert len(execution.list_by_rule(context, ready, "demo", "", "sentence", limit=1)) == 1
+    with pytest.raises(
+        NotFoundError, match="“rhyme”; the rules are: bare number, labelled line, sentence, unscored"
+    ):
+        execution.list_by_rule(context, ready, "demo", "mixed", "rhyme")
+
+    text = io.StringIO(newline="")
+    export_table(context, ready, "demo", "drafts.csv", text)
+    exported = {
+        (row["instance"], row["rule"])
+        for row in csv.DictReader(io.StringIO(text.getvalue().lstrip("\ufeff")))
+        if row["run"] == "mixed"
+    }
+    assert exported == {("1a", "labelled line"), ("1b", "sentence"), ("2a", "bare number"), ("2b", "")}
+
+
+def test_what_is_sent_again_is_counted_by_its_newest_answer(context: Context, ready: Person) -> None:
+    with start_stub(lambda body: "No idea.") as stub:
+        settings, there = RunSettings(label="again"), connected(context, stub)
+        asyncio.run(run_drafting(there, ready, "demo", settings))
+        assert execution.count_by_rule(context, ready, "demo", "again") == [RuleCount("again", "unscored", 8)]
+        stub.reply = default_reply
+        asyncio.run(run_drafting(there, ready, "demo", replace(settings, retry_unscored=True)))
+    assert execution.count_by_rule(context, ready, "demo", "again") == [RuleCount("again", "JSON", 8)]
+    assert execution.list_by_rule(context, ready, "demo", "again", "unscored") == []
+
+
+def test_only_owners_see_the_answers_of_a_rule(context: Context, ready: Person) -> None:
+    ana = sign_in(context, "Ana")[0]
+    with pytest.raises(NotAllowedError):
+        execution.count_by_rule(context, ana, "demo")
+    with pytest.raises(NotAllowedError):
+        execution.list_by_rule(context, ana, "demo", "", "unscored")
+
+
+def test_only_owners_draft_and_without_a_model_the_way_is_told(context: Context, ready: Person) -> None:
+    ana = sign_in(context, "Ana")[0]
+    with pytest.raises(NotAllowedError):
+        estimate_run(context, ana, "demo", RunSettings())
+    with pytest.raises(ModelError, match="OPENAI_BASE_URL"):
+        asyncio.run(run_drafting(context, ready, "demo", RunSettings()))
+    assert "8 calls" in str(estimate_run(context, ready, "demo", RunSettings()))
+    assert get_task_state(context, ready, "demo").n_instances == 4
+
+
+@pytest.mark.slow
+@pytest.mark.sqlite  # on PostgreSQL another server takes the job over: test_takeover
+def test_a_job_that_a_crash_cut_off_can_be_started_again(context: Context, ready: Person) -> None:
+    with context.store.write() as db:
+        task = tasks.get_task(db, "demo")
+        assert task is not None
+        job = Job("evaluations", task.id, JobState.QUEUED, created_by=ready.name)
+        made = [jobs.add_job(db, replace(job, state=state)) for state in JobState]
+        batch = jobs.add_job(db, replace(job, kind="batch", state=JobState.QUEUED))
+        # it is long since they moved
+        db.conn.execute("UPDATE job SET updated_at = '2026-01-31T09:30:00.000Z'")
+    build_app(context)
+    with context.store.read() as db:
+        states = {one.state: jobs.get_job(db, one.id) for one in made}
+        waiting = jobs.get_job(db, batch.id)
+    assert waiting and waiting.state is JobState.QUEUED
+    for state in (JobState.QUEUED, JobState.RUNNING):
+        found = states[state]
+        assert found and found.state is JobState.CANCELLED and "start it again" in found.message
+    for state in (JobState.DONE, JobState.FAILED):
+        found = states[state]
+        assert found and found.state is state and found.message == ""

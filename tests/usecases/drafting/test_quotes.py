@@ -1,0 +1,53 @@
+"""Where the passages that drafts quote stand, as drafts.csv and the statistics tell it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+
+from coeval.domain import EvaluationRow, ImportedRun, Person, Quote, QuotePlace, RowKind, Study
+from coeval.usecases.access import Context
+from coeval.usecases.export import export_table
+from coeval.usecases.reports.statistics import get_report
+from coeval.usecases.study_import import import_study
+
+EVIDENCE = (
+    EvaluationRow(RowKind.EVIDENCE, "“The answer” is plain.", (Quote("The answer", 0, 10),)),
+    EvaluationRow(RowKind.EVIDENCE, "“The answer by”", (Quote("The answer by", 0, 12, QuotePlace.NEAR),)),
+    EvaluationRow(RowKind.EVIDENCE, "“Question” “none”", (Quote("Question", 0, 8, QuotePlace.INPUT), Quote("none"))),
+    EvaluationRow(RowKind.EVIDENCE, "It is plain."),
+)  # fmt: skip
+
+
+def import_quotes(context: Context, owner: Person, study: Study) -> None:
+    (run,) = study.runs
+    first = run.drafts[0]
+    rows = (
+        EvaluationRow(RowKind.CONCLUSION, "It says “nothing”."),
+        EvaluationRow(RowKind.SCORE, "4"),
+        *EVIDENCE,
+    )
+    import_study(context, owner, replace(study, runs=(ImportedRun(run.run, (replace(first, rows=rows),)),)))
+
+
+def test_each_place_is_counted_and_so_is_evidence_without_a_quotation(
+    context: Context, owner: Person, study: Study
+) -> None:
+    import_quotes(context, owner, study)
+    target = io.StringIO()
+    export_table(context, owner, "demo", "drafts.csv", target)
+    names = ("quotes", "quotes_not_found", "quotes_nearly", "quotes_in_input", "unquoted")
+    lines = [tuple(line[name] for name in names) for line in csv.DictReader(io.StringIO(target.getvalue()))]
+    assert lines == [
+        ("0", "0", "0", "0", ""),
+        ("0", "0", "0", "0", ""),
+        ("1", "0", "0", "0", "0"),
+        ("1", "0", "1", "0", "0"),
+        ("2", "2", "0", "1", "0"),
+        ("0", "0", "0", "0", "1"),
+    ]
+    section = get_report(context, owner, "demo")["quotes"]
+    told = {name: section[name] for name in ("n", "not_found", "nearly", "in_input", "evidence", "unquoted")}
+    assert told == {"n": 4, "not_found": 2, "nearly": 1, "in_input": 1, "evidence": 4, "unquoted": 1}
+    assert section["share"] == 0.5

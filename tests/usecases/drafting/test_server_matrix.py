@@ -1,0 +1,237 @@
+"""What servers do that they should not, and what comes of a run: what the user sees, whether it ends well, calls."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import re
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import coeval.ui
+from coeval.cli.commands import main
+from coeval.domain import Person, Study
+from coeval.llm.running import runner
+from coeval.llm.running.runner import Patience
+from coeval.usecases.access import Context
+from coeval.usecases.drafting.execution import RunReport, run_drafting
+from coeval.usecases.drafting.run_settings import RunSettings
+from coeval.usecases.study_import import import_study
+from tests.support.models.openai_stub import Reply, Stub, start_stub
+from tests.support.models.stub_answers import default_reply
+
+HELP = Path(coeval.ui.__file__).parent / "help" / "servers.md"
+QUICK = Patience(retries=2, first=0.01, longest=0.05, limited=0.5)
+PAIRS = 8
+"""Instances times criteria of the study: the judgments of a whole run."""
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One behaviour: its name in the help, the replies, and what is to come of it."""
+
+    name: str
+    reply: Callable[[dict[str, Any]], str | Reply]
+    says: str
+    complete: bool
+    calls: range
+    scored: bool
+    settings: RunSettings = RunSettings(label="it")
+
+
+def completion(**message: Any) -> str:
+    return json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]})
+
+
+def per_minute() -> Callable[[dict[str, Any]], str | Reply]:
+    """Refuses every third request as Gemini does."""
+    count = iter(range(10_000))
+    quota = Reply(status=429, code="429", message="You exceeded your current quota. Please retry in 0.01s.")
+    return lambda body: quota if next(count) % 3 == 0 else default_reply(body)
+
+
+def strict(body: dict[str, Any]) -> str | Reply:
+    if body.get("response_format", {}).get("type") == "json_schema":
+        return Reply(
+            status=400, raw=json.dumps([{"error": {"message": 'Unknown name "additionalProperties"'}}])
+        )
+    return default_reply(body)
+
+
+def streams(body: dict[str, Any]) -> str | Reply:
+    if not body.get("stream"):
+        return Reply(status=400, message="This model only supports streaming")
+    delta = {"choices": [{"index": 0, "delta": {"content": default_reply(body)}, "finish_reason": "stop"}]}
+    return Reply(raw=f"data: {json.dumps(delta)}\n\ndata: [DONE]\n\n")
+
+
+def reasons(body: dict[str, Any]) -> str | Reply:
+    return f"<think>Score: 1? {'No. ' * 50}</think>{default_reply(body)}"
+
+
+def some_long(body: dict[str, Any]) -> str | Reply:
+    if "simple words" in json.dumps(body["messages"]):
+        return Reply(
+            status=400, code="context_length_exceeded", message="maximum context length is 10 tokens"
+        )
+    return default_reply(body)
+
+
+def some_filtered(body: dict[str, Any]) -> str | Reply:
+    if "simple words" in json.dumps(body["messages"]):
+        return Reply(status=400, code="content_filter", message="The prompt was filtered")
+    return default_reply(body)
+
+
+def refusing(message: str, *names: str) -> Callable[[dict[str, Any]], str | Reply]:
+    """Refuses requests that hold one of these, anywhere in their JSON."""
+    return lambda body: (
+        Reply(status=400, message=message)
+        if any(name in json.dumps(body) for name in names)
+        else default_reply(body)
+    )
+
+
+def events(body: dict[str, Any]) -> Reply:
+    """Sends events although nobody asked for a stream."""
+    text = default_reply(body)
+    pieces = [{"choices": [{"index": 0, "delta": {"content": part}}]} for part in (text[:20], text[20:])]
+    lines = "".join(f"data: {json.dumps(piece)}\n\n" for piece in pieces)
+    return Reply(raw=f": keep-alive\n\n{lines}data: [DONE]\n\n")
+
+
+def window() -> Callable[[dict[str, Any]], str | Reply]:
+    """Like 15 a minute, but faster: three answers in each fifth of a second, and no word on when to return."""
+    answered: deque[float] = deque(maxlen=3)
+
+    def reply(body: dict[str, Any]) -> str | Reply:
+        if len(answered) == 3 and time.monotonic() - answered[0] < 0.2:
+            return Reply(status=429, message="Too many requests")
+        answered.append(time.monotonic())
+        return default_reply(body)
+
+    return reply
+
+
+def thinking() -> Callable[[dict[str, Any]], str]:
+    """Thoughts with another score in them, in one dialect after the other."""
+    dialects = itertools.cycle(
+        [
+            "<think>Score: 1?</think>{}",
+            "<thought>Score: 1?</thought>{}",
+            "<seed:think>Score: 1?</seed:think>{}",
+            "[THINK]Score: 1?[/THINK]{}",
+            "<|channel|>analysis<|message|>Score: 1?<|end|><|start|>assistant<|channel|>final<|message|>{}",
+        ]
+    )
+    return lambda body: next(dialects).format(default_reply(body))
+
+
+def apart(body: dict[str, Any]) -> Reply:
+    message = {"content": default_reply(body), "reasoning_content": "Score: 1? Score: 2?"}
+    return Reply(raw=completion(**message))
+
+
+PARAMETERS = RunSettings(label="it", temperature=0.2, max_tokens=300, reasoning_effort="low")
+UNREAD = "could not be read, so the run was stopped"
+MODES = [
+    Mode("HTML with status 200", lambda body: Reply(raw="<html>Sign in</html>"), "Sign in", False, range(6, 25), False),
+    Mode("null content", lambda body: Reply(raw=completion(content=None)), "empty answer", False, range(6, 25), False),
+    Mode("a tool call instead of an answer", lambda body: Reply(raw=completion(content=None, tool_calls=[{}])),
+         "called a tool", False, range(6, 25), False),
+    Mode("prose without a score", lambda body: "I like it.", UNREAD, False, range(6, 17), False),
+    Mode("a bad key", lambda body: Reply(status=401, message="no"), "OPENAI_API_KEY", False, range(1, 17), False),
+    Mode("a bad key, told with 400", lambda body: Reply(status=400, message="API key not valid."),
+         "OPENAI_API_KEY", False, range(1, 17), False),
+    Mode("forbidden", lambda body: Reply(status=403, message="no"), "does not allow", False, range(1, 17), False),
+    Mode("no credit", lambda body: Reply(status=429, code="insufficient_quota"), "no credit", False,
+         range(1, 17), False),
+    Mode("an unknown model", lambda body: Reply(status=404, message="no"), "does not know this model", False,
+         range(1, 17), False),
+    Mode("a limit per minute, told as a quota", per_minute(), "", True, range(PAIRS, 2 * PAIRS), True),
+    Mode("JSON schemas refused", strict, "", True, range(PAIRS, 2 * PAIRS + 1), True),
+    Mode("only a stream", streams, "", True, range(PAIRS, 2 * PAIRS + 1), True),
+    Mode("thoughts in the answer", reasons, "", True, range(PAIRS, PAIRS + 1), True),
+    Mode("a text too long for the model", some_long, "", True, range(PAIRS, PAIRS + 1), False),
+    Mode("a content filter, told with 400", some_filtered, "", True, range(PAIRS, PAIRS + 1), False),
+    Mode("no answer at all", lambda body: Reply(hang=True), "timed out (each may be billed)", False,
+         range(PAIRS, 2 * PAIRS + 1), False),
+    Mode("integer enums refused", refusing("Invalid value at 'response_schema': enum of integers", '"enum": [1'),
+         "", True, range(PAIRS, 2 * PAIRS + 1), True),
+    Mode("a bad key, told with 403", lambda body: Reply(status=403, message="API key expired."),
+         "OPENAI_API_KEY", False, range(1, 17), False),
+    Mode("errors as a list", lambda body: Reply(status=400, raw='[{"error": {"message": "API key not valid."}}]'),
+         "API key not valid", False, range(1, 17), False),
+    Mode("events that nobody asked for", events, "", True, range(PAIRS, PAIRS + 1), True),
+    Mode("fenced replies", lambda body: f"Sure:\n```json\n{default_reply(body)}\n```", "", True,
+         range(PAIRS, PAIRS + 1), True),
+    Mode("no system role", refusing("System role not supported", '"role": "system"'), "", True,
+         range(PAIRS, 2 * PAIRS + 1), True, RunSettings(label="it", persona="evaluator")),
+    Mode("a reasoning model", refusing(
+        "Unsupported parameter: 'temperature', 'max_tokens' are not supported. Use 'max_completion_tokens' instead.",
+        '"temperature"', '"max_tokens"'), "", True, range(PAIRS, 3 * PAIRS + 1), True, PARAMETERS),
+    Mode("thoughts in every dialect", thinking(), "", True, range(PAIRS, PAIRS + 1), True),
+    Mode("thoughts in a field of their own", apart, "", True, range(PAIRS, PAIRS + 1), True),
+    Mode("15 requests a minute, without Retry-After", window(), "", True, range(PAIRS, 8 * PAIRS + 1), True),
+    Mode("several answers at once refused", refusing("n must be 1", '"n": '), "", True,
+         range(2 * PAIRS, 3 * PAIRS + 1), True, RunSettings(label="it", samples=2)),
+    Mode("several answers at once passed over", default_reply, "", True,
+         range(2 * PAIRS, 3 * PAIRS + 1), True, RunSettings(label="it", samples=2)),
+    Mode("too many requests, always", lambda body: Reply(status=429, message="slow down"), "asks for fewer requests",
+         False, range(PAIRS, 400), False),
+]  # fmt: skip
+
+
+def draft(context: Context, owner: Person, study: Study, stub: Stub, run: RunSettings) -> RunReport:
+    import_study(context, owner, study)
+    settings = replace(context.settings, base_url=stub.url, api_key="key-0123456789", timeout=0.4)
+    there = replace(context, settings=settings)
+    return asyncio.run(run_drafting(there, owner, "demo", run))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", MODES, ids=[mode.name for mode in MODES])
+def test_what_comes_of_a_run(
+    context: Context, owner: Person, study: Study, mode: Mode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = runner.Runner
+    monkeypatch.setattr(runner, "Runner", lambda *args, **kwargs: real(*args, patience=QUICK, **kwargs))
+    with start_stub(mode.reply) as stub:
+        report = draft(context, owner, study, stub, mode.settings)
+    assert mode.says in str(report), str(report)
+    assert report.complete is mode.complete, str(report)
+    assert stub.received in mode.calls, stub.received
+    assert (report.unscored == 0 and report.drafted == PAIRS) is mode.scored, str(report)
+
+
+def test_the_help_has_a_remedy_for_every_message_that_stops_a_run() -> None:
+    table = HELP.read_text(encoding="utf-8").replace("`", "")
+    told = re.findall(r"^\| ([^|]+?) \| [^|]+ \|$", table, re.M)
+    quoted = {"Sign in", "API key not valid"}  # the server's own words
+    stopping = {mode.says for mode in MODES if not mode.complete} - quoted - {""}
+    assert len(stopping) > 6
+    assert not [says for says in stopping if not any(says in line for line in told)]
+
+
+def test_the_exit_code_is_that_of_the_command(
+    context: Context, owner: Person, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import_study(context, owner, study)
+    context.store.close()
+    for reply, code in ((default_reply, None), (lambda body: Reply(status=401, message="no"), 1)):
+        with start_stub(reply) as stub:
+            monkeypatch.setenv("OPENAI_BASE_URL", stub.url)
+            arguments = ["draft", "evaluations", "--task", "demo", "--model", "m", "--label", f"run {code}"]
+            try:
+                main([*arguments, "--db", context.store.address])
+                ended = None
+            except SystemExit as error:
+                ended = error.code
+        assert ended == code

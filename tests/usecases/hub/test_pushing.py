@@ -1,0 +1,276 @@
+"""A study sent to the Hub: what is said before, what may stop it, and that nothing arrives by halves."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+import mlcroissant
+import pytest
+
+from coeval.cli.commands import main
+from coeval.domain import Person, Role
+from coeval.errors import InputError, NotAllowedError
+from coeval.extensions.hub.study_tables import CONFIGS, file_of
+from coeval.extensions.hub.transfer import Leaving, Pushed, Target, preview_push, push_study
+from coeval.usecases.access import Context
+from coeval.usecases.study_import import import_study
+from tests.support.hosting.hub_stub import HubStub
+from tests.support.studies.scored_study import scored
+
+TARGET = Target("team/study", "cc-by-4.0")
+
+
+@pytest.fixture
+def studied(context: Context, owner: Person) -> Context:
+    study = scored(["Ann Archer", "Bo"], n_documents=2)
+    first = replace(study.submissions[0].rows[0], reason="Ann Archer told me so.")
+    work = replace(study.submissions[0], rows=(first, *study.submissions[0].rows[1:]))
+    import_study(context, owner, replace(study, submissions=(work, *study.submissions[1:])))
+    return context
+
+
+def push(context: Context, owner: Person, target: Target = TARGET) -> Pushed:
+    seen = preview_push(context, owner, "demo", target)
+    return push_study(context, owner, "demo", target, confirmed=seen.repo, digest=seen.digest)
+
+
+def look(context: Context, owner: Person, **changes: object) -> Leaving:
+    return preview_push(context, owner, "demo", replace(TARGET, **changes))  # type: ignore[arg-type]
+
+
+def test_what_leaves_is_said_before(studied: Context, owner: Person, hub: HubStub) -> None:
+    seen = look(studied, owner)
+    assert seen.counts == {
+        "instances": 4, "criteria": 2, "drafts": 8, "submissions": 16, "votes": 0, "scores": 16,
+    }  # fmt: skip
+    assert seen.standing.startswith("There is no such data set") and "private" in seen.standing
+    told = " ".join([*seen.texts, *seen.ids])
+    assert "4 instances" in told and "1 of them hold the name of somebody" in told, told
+    assert "2 people: 2 of the group team. They go under pseudonyms." in told
+    assert "Ann Archer told me so." in seen.examples
+    assert not hub.exists and not hub.commits and {line.split()[0] for line in hub.heard} == {"GET"}
+
+
+def test_a_study_is_sent_once(
+    studied: Context, owner: Person, hub: HubStub, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    first = push(studied, owner)
+    assert first.sent.created and str(first).startswith("A new data set was made. team/study holds the study")
+    assert hub.private and len(hub.commits) == 1 and first.sent.revision == hub.sha
+    assert set(hub.files) == {"README.md", "croissant.json", "study.json", *map(file_of, CONFIGS)}
+    everything = b"".join(hub.files.values())
+    assert b"Archer told me so" in everything, "what people wrote goes as they wrote it"
+    assert b'"Bo"' not in everything and b"Ann Archer\x00" not in hub.files["scores.parquet"]
+    again = push(studied, owner)
+    assert not again.sent.changed and "nothing was changed" in str(again) and len(hub.commits) == 1
+    with studied.store.write() as db:
+        db.conn.execute("UPDATE task SET guidelines = 'Be kind.' WHERE slug = 'demo'")
+    push(studied, owner)
+    assert hub.commits[1] == ["header", "file README.md", "file croissant.json", "file study.json"], (
+        hub.commits
+    )
+    with studied.store.read() as db:
+        stored = str([list(db.query(f"SELECT * FROM {table}")) for table in db.table_names()])
+    assert hub.token not in caplog.text + stored + everything.decode("utf-8", "ignore")
+
+
+def test_only_an_owner_sends_and_only_what_was_looked_at(
+    studied: Context, owner: Person, hub: HubStub
+) -> None:
+    seen = look(studied, owner)
+    for role in (Role.RESEARCHER, Role.ANNOTATOR):
+        other = replace(owner, role=role)
+        with pytest.raises(NotAllowedError):
+            preview_push(studied, other, "demo", TARGET)
+        with pytest.raises(NotAllowedError):
+            push_study(studied, other, "demo", TARGET, confirmed=seen.repo, digest=seen.digest)
+    for typed in ("", "study", "team/Study", "yes"):
+        with pytest.raises(InputError, match="Type the data set's whole name, team/study"):
+            push_study(studied, owner, "demo", TARGET, confirmed=typed, digest=seen.digest)
+    other_licence = replace(TARGET, licence="mit")
+    with pytest.raises(InputError, match="is not as you looked at it"):
+        push_study(studied, owner, "demo", other_licence, confirmed=seen.repo, digest=seen.digest)
+    assert not hub.exists and not hub.commits
+
+
+@pytest.mark.slow
+def test_where_a_study_may_not_go(studied: Context, owner: Person, hub: HubStub) -> None:
+    for changes, said in (
+        ({"name": "study"}, "is no data set of the Hub"),
+        ({"name": "team/study@v1"}, "goes to a whole data set"),
+        ({"licence": ""}, "No licence was chosen"),
+        ({"licence": "GPL for texts"}, "is no licence of the Hub"),
+    ):
+        with pytest.raises(InputError, match=said):
+            look(studied, owner, **changes)
+    settings = studied.settings
+    kept = replace(settings, snapshots=replace(settings.snapshots, repo="team/study"))
+    with pytest.raises(InputError, match="holds this file's snapshots"):
+        look(replace(studied, settings=kept), owner)
+    without = replace(settings, snapshots=replace(settings.snapshots, token=""))
+    with pytest.raises(InputError, match="set HF_TOKEN to one that may write"):
+        look(replace(studied, settings=without), owner)
+    hub.exists, hub.files["data.csv"] = True, b"a,b\n"
+    with pytest.raises(InputError, match="holds files that CoEval did not send"):
+        look(studied, owner)
+    hub.files.clear()
+    with pytest.raises(InputError, match="team/study is public: choose public"):
+        look(studied, owner)
+    assert "public, at commit" in look(studied, owner, private=False).standing
+    hub.private, hub.files[".gitattributes"] = True, b"*.parquet filter=lfs"
+    assert not push(studied, owner).sent.created and ".gitattributes" in hub.files
+
+
+FAULTS = {
+    "401": "check the name, and set HF_TOKEN",
+    "403": "check the name, and set HF_TOKEN",
+    "404": "check the name, and set HF_TOKEN",
+    "429": "too many requests",
+    "500": r"The Hub failed \(500\)",
+    "cut": "cannot be reached",
+}
+STEPS = ("repos/create", "validate-yaml", "preupload", "objects/batch", "/large/", "/commit/")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trouble", FAULTS)
+def test_a_fault_anywhere_leaves_all_or_nothing(
+    studied: Context, owner: Person, hub: HubStub, trouble: str
+) -> None:
+    seen = look(studied, owner)
+    struck = 0
+    for at in STEPS:
+        if (trouble, at) == ("404", "repos/create"):
+            continue  # what the stand-in then says is that the name is taken
+        hub.exists = hub.private = at != "repos/create"
+        hub.trouble, hub.at, hub.struck = trouble, at, 0
+        with pytest.raises(InputError, match=FAULTS[trouble]) as refusal:
+            push_study(studied, owner, "demo", TARGET, confirmed=seen.repo, digest=seen.digest)
+        assert hub.token not in str(refusal.value)
+        assert hub.struck and not hub.files and not hub.commits, f"{trouble} at {at}"
+        struck += hub.struck
+    assert struck >= 5
+    hub.trouble = ""
+    assert push(studied, owner).sent.changed and len(hub.commits) == 1 and len(hub.files) == 9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trouble", ["429", "500", "cut"])
+def test_what_passes_is_tried_again(studied: Context, owner: Person, hub: HubStub, trouble: str) -> None:
+    tries = count()
+    hub.trouble, hub.at, hub.fails = trouble, "/large/", lambda: next(tries) % 2 == 0
+    assert push(studied, owner).sent.changed
+    assert hub.struck >= 3 and len(hub.commits) == 1 and len(hub.large) >= 5
+
+
+def test_a_lost_answer_and_a_race(studied: Context, owner: Person, hub: HubStub) -> None:
+    hub.trouble = "hang up"
+    with pytest.raises(InputError, match="may have arrived"):
+        push(studied, owner)
+    assert len(hub.commits) == 1, "it was done, and only the answer lost"
+    hub.trouble = ""
+    assert not push(studied, owner).sent.changed and len(hub.commits) == 1
+
+    def somebody_else() -> bool:
+        if not raced:
+            raced.append(1)
+            hub.files["more.txt"] = b"more"
+            hub.commits.append(["file more.txt"])
+        return False
+
+    raced: list[int] = []
+    seen = look(studied, owner, licence="mit")
+    hub.trouble, hub.at, hub.fails = "500", "preupload", somebody_else
+    with pytest.raises(InputError, match="was changed at the Hub at the same moment"):
+        push_study(
+            studied, owner, "demo", replace(TARGET, licence="mit"), confirmed=seen.repo, digest=seen.digest
+        )
+    assert len(hub.commits) == 2 and b"license: cc-by-4.0" in hub.files["README.md"]
+
+
+def test_a_name_that_others_have(studied: Context, owner: Person, hub: HubStub) -> None:
+    hub.trouble = "404"
+    with pytest.raises(InputError, match="HF_TOKEN may not see it: give another name"):
+        push(studied, owner)
+    assert not hub.commits
+
+
+def test_without_pyarrow_it_is_said_what_to_install(
+    studied: Context, owner: Person, hub: HubStub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(InputError, match=r'pip install "coeval\[hub\]"'):
+        look(studied, owner)
+    assert not hub.exists
+
+
+def test_the_card_and_croissant(studied: Context, owner: Person, hub: HubStub, tmp_path: Path) -> None:
+    with studied.store.write() as db:
+        db.conn.execute(
+            "UPDATE task SET description = 'Answer {repo} *plainly*.', name = 'A | study\n[x](y)' WHERE slug = 'demo'"
+        )
+    push(studied, owner)
+    assert hub.card["license"] == "cc-by-4.0" and hub.card["pretty_name"] == "A | study [x](y)"
+    assert [config["config_name"] for config in hub.card["configs"]] == list(CONFIGS)
+    card = hub.files["README.md"].decode()
+    for words in (
+        "# A \\| study \\[x](y)", "Answer {repo} *plainly*.", "16 with the model's draft in view",
+        "Mean over criteria", "2 of the group team", "pseudonyms", "[Creative Commons Attribution 4.0]",
+    ):  # fmt: skip
+        assert words in card, words
+    for name, data in hub.files.items():
+        (tmp_path / name).write_bytes(data)
+    files = {file_of(name): str(tmp_path / file_of(name)) for name in CONFIGS}
+    described = mlcroissant.Dataset(jsonld=str(tmp_path / "croissant.json"), mapping=files)
+    assert not described.metadata.issues.errors
+    scores = list(described.records("scores"))
+    assert len(scores) == 16 and {score["scores/arm"] for score in scores} == {b"assisted"}
+    lines = [line for row in described.records("submissions") for line in row["submissions/lines"]]
+    assert any(line["submissions/lines/reason"] == b"Ann Archer told me so." for line in lines)
+    stated = json.loads(hub.files["croissant.json"])
+    for name in ("dataCollection", "annotatorDemographics", "dataBiases", "dataAnnotationProtocol"):
+        assert stated[f"rai:{name}"]
+
+
+@pytest.mark.slow
+def test_the_command(
+    studied: Context, hub: HubStub, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", hub.url)
+    monkeypatch.setenv("HF_TOKEN", hub.token)
+    command = [
+        "export",
+        "--to",
+        "hf://datasets/team/study",
+        "--task",
+        "demo",
+        "--db",
+        str(studied.store.address),
+    ]
+
+    def refused(*more: str) -> str:
+        with pytest.raises(SystemExit):
+            main([*command, *more])
+        return capsys.readouterr().err
+
+    assert "--licence" in refused()
+    assert "--confirm team/study" in refused("--licence", "mit")
+    assert not hub.exists
+    main([*command, "--licence", "mit", "--private", "--confirm", "team/study"])
+    told = capsys.readouterr().out
+    assert "scores: 16 rows" in told and "team/study holds the study at commit" in told
+    assert hub.private and len(hub.commits) == 1 and hub.token not in told
+    main([*command, "--licence", "mit", "--confirm", "team/study"])
+    assert "nothing was changed" in capsys.readouterr().out
+    answers: Callable[[str], str] = lambda prompt: "team/study"  # noqa: E731
+    monkeypatch.setattr("builtins.input", answers)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    main([*command, "--licence", "odbl"])
+    assert len(hub.commits) == 2

@@ -1,0 +1,171 @@
+"""Roles of columns are kept with the task: at an import, and for a file of an earlier version."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlite_utils import Database
+
+from coeval.datasets.tables.instances import name_document
+from coeval.domain import (
+    Column,
+    ColumnRole,
+    Criterion,
+    EvaluationRow,
+    ImportedDraft,
+    ImportedRun,
+    Instance,
+    Person,
+    RowKind,
+    Run,
+    Study,
+    Task,
+)
+from coeval.errors import InputError
+from coeval.extensions.judge import queries_seal
+from coeval.extensions.judge.seal import seal_task
+from coeval.llm.prompting.template_values import render_sample
+from coeval.store import Store
+from coeval.store.queries import tasks
+from coeval.store.steps import apply_steps
+from coeval.usecases.access import Context
+from coeval.usecases.scrutiny.design import list_columns, set_columns
+from coeval.usecases.study_import import ImportOptions, import_file, import_study
+
+TASK = Task("demo", "Demo", columns={"gold": ColumnRole.HUMAN_SCORE})
+GIVEN = Instance(
+    "a", "in", "out", context={"topic": "bees", "gold": "4", "photo": "https://a.example.org/1.png"}
+)
+LATER = Instance("b", "in", "out", context={"topic": "ants", "year": "1994"})
+ARTICLE = "The ferry left the island at noon.\nIt came back at night, and nobody was on it."
+
+
+def roles(context: Context, slug: str = "demo") -> dict[str, ColumnRole]:
+    with context.store.read() as db:
+        task = tasks.get_task(db, slug)
+    assert task is not None
+    return dict(task.columns)
+
+
+def test_a_new_column_is_hidden_and_what_was_chosen_is_kept(context: Context, owner: Person) -> None:
+    import_study(context, owner, Study(TASK, (GIVEN,), ()))
+    first = {
+        "topic": ColumnRole.HIDDEN,
+        "gold": ColumnRole.HUMAN_SCORE,
+        "photo": ColumnRole.IMAGE,
+    }
+    assert roles(context) == first
+    set_columns(context, owner, "demo", {"topic": ColumnRole.PEOPLE})
+    import_study(context, owner, Study(replace(TASK, columns={}), (LATER,), ()))
+    assert roles(context) == first | {"topic": ColumnRole.PEOPLE, "year": ColumnRole.HIDDEN}
+
+
+def test_an_import_shows_the_columns_that_it_is_told_to(
+    context: Context, owner: Person, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("input,output,topic,gold,empty\nWhy?,So.,bees,4,\n", encoding="utf-8")
+    import_file(context, owner, path, "shown")
+    assert roles(context, "shown") == {"topic": ColumnRole.HIDDEN, "gold": ColumnRole.HIDDEN}
+    for again in range(2):  # the same file again, with a choice: nothing but the role changes
+        shown = ImportOptions(roles={"topic": ColumnRole.SHOWN, "empty": ColumnRole.SHOWN})
+        assert not import_file(context, owner, path, "shown", shown).changed, again
+    assert roles(context, "shown") == {"topic": ColumnRole.SHOWN, "gold": ColumnRole.HIDDEN}
+    import_file(context, owner, path, "shown")
+    assert roles(context, "shown")["topic"] is ColumnRole.SHOWN, "remembered"
+    for name, said in (("topik", "no further column “topik”.*topic, gold"), ("input", "“input” is read as")):
+        with pytest.raises(InputError, match=said):
+            import_file(
+                context,
+                owner,
+                path,
+                "shown",
+                ImportOptions(roles={"gold": ColumnRole.SHOWN, name: ColumnRole.SHOWN}),
+            )
+    assert roles(context, "shown")["gold"] is ColumnRole.HIDDEN
+
+
+def test_a_document_that_holds_the_article_is_shown_and_names_its_group(
+    context: Context, owner: Person, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.csv"
+    long = "word " * 400  # over 1,000 characters
+    path.write_text(
+        f'document,input,output,system\n"{ARTICLE}",Sum it up.,A ferry.,a\n"{ARTICLE}",Sum it up.,Night.,b\n'
+        f'"{long}",Sum it up.,Words.,a\n,Sum it up.,Nothing.,a\n',
+        encoding="utf-8",
+    )
+    import_file(context, owner, path, "news")
+    assert roles(context, "news") == {"document": ColumnRole.SHOWN}
+    with context.store.read() as db:
+        task = tasks.get_task(db, "news")
+        assert task is not None
+        stored = list(tasks.list_instances(db, task.id))
+    assert [one.context.get("document", "") for one in stored] == [ARTICLE, ARTICLE, long, ""]
+    names = [one.document for one in stored]
+    assert names[0] == names[1] == name_document(ARTICLE) and len(set(names)) == 3
+    assert ARTICLE in render_sample(task, stored[0])
+    assert not import_file(context, owner, path, "news").changed
+
+
+def test_a_study_whose_source_ids_are_articles_is_mended_without_losing_work(
+    context: Context, owner: Person
+) -> None:
+    """As an earlier version imported it: the article is the name of the document, and nobody sees it."""
+    told = name_document("Sum it up.")
+    instances = tuple(
+        Instance(name, "Sum it up.", name, document, system)
+        for name, document, system in (("1", ARTICLE, "a"), ("2", ARTICLE, "b"), ("3", told, "a"), ("4", "d4", "a"),
+                                                  ("5", "d5", "a"))
+    )  # fmt: skip
+    rows = (EvaluationRow(RowKind.SCORE, "4"),)
+    run = ImportedRun(Run("first", "m", "first", shown=True), (ImportedDraft("1", "Be right.", 4.0, rows),))
+    import_study(context, owner, Study(Task("news", "News"), instances, (Criterion("Be right."),), (run,)))
+    seal_task(context, owner, "news")
+    with context.store.read() as db:
+        before = list(db.query("SELECT part, count(*) AS n FROM sealed_document GROUP BY part ORDER BY part"))
+    assert list_columns(context, owner, "news") == [Column("document", ColumnRole.HIDDEN)]
+    set_columns(context, owner, "news", {"document": ColumnRole.SHOWN})
+    assert list_columns(context, owner, "news") == [Column("document", ColumnRole.SHOWN, owner.name)]
+    with context.store.read() as db:
+        task = tasks.get_task(db, "news")
+        assert task is not None
+        stored = list(tasks.list_instances(db, task.id))
+        seal = queries_seal.get_seal(db, task.id)
+        assert seal is not None
+        sealed = {row["document"] for row in db.query("SELECT document FROM sealed_document")}
+        after = list(db.query("SELECT part, count(*) AS n FROM sealed_document GROUP BY part ORDER BY part"))
+        kept = list(db.query("SELECT instance, score FROM draft"))
+    assert [one.document for one in stored] == [name_document(ARTICLE)] * 2 + [
+        told,
+        *map(name_document, ("d4", "d5")),
+    ]
+    assert [one.context.get("document") for one in stored] == [ARTICLE, ARTICLE, None, "d4", "d5"]
+    assert sealed == {one.document for one in stored} and after == before
+    assert kept == [{"instance": stored[0].id, "score": 4.0}]
+    assert ARTICLE in render_sample(task, stored[0])
+
+
+def test_columns_of_an_earlier_file_get_roles_by_the_same_rule(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    db = Database(path)
+    apply_steps(db, stop_before="m045_column_role")
+    db.conn.execute(
+        "INSERT INTO task (id, slug, name, description, input_field, output_field, guidelines, scale_min, "
+        "scale_max, origin, seed, created_at) VALUES (1, 'demo', 'D', '', 'I', 'O', '', 1, 5, '', 's', '')"
+    )
+    db.conn.execute(
+        "INSERT INTO instance (task, position, external_id, document, system, input, output, reference, "
+        "context_json) VALUES (1, 1, 'a', '', '', 'in', 'out', '', ?)",
+        [json.dumps({"topic": "bees", "fluency": "4"})],
+    )
+    db.conn.commit()
+    db.close()
+    store = Store(path)
+    with store.read() as read:
+        listed = tasks.list_columns(read, 1)
+    store.close()
+    assert listed == [Column("topic", ColumnRole.SHOWN), Column("fluency", ColumnRole.HIDDEN)]

@@ -1,0 +1,137 @@
+"""One form of names at every door: import, sign-in, criteria; and files from before there was one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from coeval.cli.commands import main
+from coeval.domain import (
+    Arm,
+    Criterion,
+    ImportedSubmission,
+    Instance,
+    Person,
+    Proposal,
+    Study,
+    Task,
+)
+from coeval.errors import InputError
+from coeval.store.queries import criteria, people, tasks
+from coeval.usecases.access import Context
+from coeval.usecases.criteria_rounds import open_round, reopen_criteria
+from coeval.usecases.criteria_sets import establish_list
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import ImportOptions, import_file, import_study
+
+NFC, NFD = "caf\u00e9", "cafe\u0301"
+
+
+def make(form: str, person: str = "José") -> Study:
+    """A study all of whose names have one form."""
+    return Study(
+        Task("demo", "A task"),
+        (Instance(f"x-{form}", "Why?", "So.", f"d-{form}", f"s-{form}"),),
+        (Criterion(f"Be {form}."),),
+        submissions=(ImportedSubmission(person, f"x-{form}", f"Be {form}.", 4.0, arm=Arm.BLIND),),
+    )
+
+
+def count(context: Context) -> tuple[int, ...]:
+    with context.store.read() as db:
+        return tuple(
+            db.conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            for table in ("annotator", "instance", "criterion", "submission")
+        )
+
+
+def test_the_same_study_in_another_form_is_the_same(context: Context, owner: Person) -> None:
+    import_study(context, owner, make(NFD, "Jose\u0301 "))
+    before = count(context)
+    assert import_study(context, owner, make(NFC, "Jos\u00e9")).unchanged == 2
+    assert count(context) == before
+    with context.store.read() as db:
+        task = tasks.get_task(db, "demo")
+        assert task is not None
+        (instance,) = tasks.get_instances_by_external_id(db, task.id, [f"x-{NFC}"]).values()
+        assert (instance.document, instance.system) == (f"d-{NFC}", f"s-{NFC}")
+    assert sign_in(context, "Jose\u0301")[0] == sign_in(context, " Jos\u00e9 ")[0]
+    assert count(context) == before
+
+
+def test_two_forms_of_one_id_in_a_file_are_one_instance(
+    context: Context, owner: Person, tmp_path: Path
+) -> None:
+    path = tmp_path / "two.csv"
+    path.write_text(f"instance,input,output\n{NFC},Why?,So.\n{NFD},Why?,Because.\n", encoding="utf-8")
+    with pytest.raises(InputError, match=f"Instance “{NFC}” already exists in the task with another output"):
+        import_file(context, owner, path, "demo", ImportOptions())
+
+
+def test_invisible_characters_are_refused_wherever_a_name_comes_in(context: Context, owner: Person) -> None:
+    study = make(NFC)
+    (work,), (instance,) = study.submissions, study.instances
+    for wrong in (
+        replace(study, instances=(replace(instance, external_id="x\u200b"),), submissions=()),
+        replace(study, instances=(replace(instance, system="s\u200b"),), submissions=()),
+        replace(study, criteria=(Criterion("Be\u200b true."),), submissions=()),
+        replace(study, submissions=(replace(work, person="Ana\u200b"),)),
+    ):
+        with pytest.raises(InputError, match="cannot be used. .*(invisible|cannot be shown)"):
+            import_study(context, owner, wrong)
+    import_study(context, owner, study)
+    for enter in (
+        lambda: establish_list(context, owner, "demo", ["Be\u200b true."]),
+        lambda: open_round(context, owner, "demo", [Proposal("Be\u200b true.")]),
+        lambda: sign_in(context, "Ana\u200b"),
+    ):
+        with pytest.raises(InputError, match=r"contains an invisible character|cannot be shown"):
+            enter()
+
+
+def age(context: Context) -> None:
+    """Give every name the form that an earlier version would have kept."""
+    with context.store.write() as db:
+        for table, column in (
+            ("annotator", "name"),
+            ("criterion", "text"),
+            ("instance", "external_id"),
+            ("instance", "document"),
+            ("instance", "system"),
+        ):
+            sql = f"UPDATE {table} SET {column} = replace({column}, ?, ?)"
+            db.conn.execute(sql, ["\u00e9", "e\u0301"])
+
+
+def test_names_of_an_old_file_stay_and_are_found(context: Context, owner: Person) -> None:
+    study = make(NFC)
+    import_study(context, owner, study)
+    age(context)
+    before = count(context)
+    for form in (NFC, NFD):
+        assert import_study(context, owner, make(form)).instances == 0
+    assert count(context)[:3] == before[:3]
+    assert sign_in(context, "Jos\u00e9")[0].name == "Jose\u0301"
+    with context.store.read() as db:
+        task = tasks.get_task(db, "demo")
+        current = criteria.get_criteria_set(db, task.id) if task else None
+    assert current is not None
+    (kept,) = current.criteria
+    assert [one.id for one in establish_list(context, owner, "demo", [f"Be {NFC}."]).criteria] == [kept.id]
+    state = reopen_criteria(context, owner, "demo")
+    assert [one.kept_criterion for one in state.proposals] == [kept.id]
+
+
+def test_check_lists_names_that_look_alike(
+    context: Context, owner: Person, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import_study(context, owner, make(NFC))
+    with context.store.write() as db:
+        people.ensure_person(db, "Jose\u0301x"[:-1])  # found as the one that is there
+        db.table("annotator").insert({"name": "Jose\u0301", "role": "annotator", "created_at": ""})
+    main(["check", "--db", context.settings.server or str(context.settings.db)])
+    said = capsys.readouterr().out
+    assert "looks alike: people: “Jose\u0301” (U+0301) and “Jos\u00e9” (U+00E9)\n" in said
+    assert said.count("looks alike") == 1 and said.endswith("sound\n")

@@ -1,0 +1,115 @@
+"""Files of other tools go into a study by the one door that all files take, and the same file twice changes nothing."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from inspect_ai.log import read_eval_log
+
+from coeval.cli.commands import main
+from coeval.datasets import load_study
+from coeval.domain import Arm, ImportedSubmission, Person
+from coeval.usecases.access import Context
+from coeval.usecases.export import export_as
+from coeval.usecases.study_import import ImportOptions, import_file, import_study
+from tests.support.studies.odd_studies import build_odd_study
+
+DATA = Path(__file__).resolve().parents[2] / "data" / "exports"
+
+
+@pytest.mark.parametrize(
+    ("names", "format", "instances", "drafts", "submissions"),
+    [
+        (["inspect.eval"], "inspect", 4, 16, 1),
+        (["promptfoo.json"], "promptfoo", 2, 3, 1),
+        (["deepeval_run.json"], "deepeval", 2, 4, 0),
+        (["langfuse_scores.json", "langfuse_traces.json"], "langfuse", 2, 3, 6),
+        (["phoenix_annotations.csv", "phoenix_spans.jsonl"], "phoenix", 2, 2, 3),
+        (["openai_evals.jsonl"], "openai-evals", 2, 3, 0),
+        (["label_studio.json"], "label-studio", 2, 1, 9),
+        (["argilla.json"], "argilla", 2, 1, 8),
+        (["doccano/ann.jsonl", "doccano/bo.jsonl"], "doccano", 2, 0, 6),
+        (["potato/annotation_output/ann/user_state.json", "potato/items.jsonl"], "potato", 2, 0, 5),
+    ],
+)
+def test_a_file_is_imported_once(
+    context: Context, owner: Person, tmp_path: Path, names: list[str], format: str,
+    instances: int, drafts: int, submissions: int,
+) -> None:  # fmt: skip
+    for name in names:
+        shutil.copy(DATA / name, tmp_path)
+    path = tmp_path if len(names) > 1 else tmp_path / Path(names[0]).name
+    report = import_file(context, owner, path, "tool")
+    assert (report.instances, report.drafts, report.submissions) == (instances, drafts, submissions)
+    again = import_file(context, owner, path, "tool", ImportOptions(format=format))
+    assert not again.changed and again.unchanged == instances + drafts + submissions
+
+
+def test_scores_alone_are_for_a_task_that_has_the_answers(context: Context, owner: Person) -> None:
+    import_file(context, owner, DATA / "langfuse_traces.json", "garden")
+    report = import_file(context, owner, DATA / "langfuse_scores.json", "garden")
+    assert (report.instances, report.drafts, report.submissions) == (0, 3, 6)
+
+
+def test_a_study_goes_to_label_studio_and_comes_back(context: Context, owner: Person, tmp_path: Path) -> None:
+    study = build_odd_study(7)
+    assert study.runs and study.submissions, "a study of that seed holds work"
+    import_study(context, owner, study)
+    tasks, config = export_as(context, owner, "odd", "label-studio", tmp_path)
+    assert config.name == "label_studio_config.xml"
+    report = import_file(context, owner, tasks, "again")
+    assert (report.instances, report.drafts) == (
+        len(study.instances),
+        sum(len(run.drafts) for run in study.runs),
+    )
+    assert report.submissions == len(study.submissions)
+    (folder := tmp_path / "second").mkdir()
+    second, _ = export_as(context, owner, "again", "label-studio", folder)
+    assert load_study(second, slug="t") == load_study(tasks, slug="t"), "what came back leaves as it left"
+
+
+def test_peoples_scores_go_into_inspects_logs(
+    context: Context, owner: Person, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = load_study(DATA / "inspect.eval", slug="garden")
+    roses = next(one.external_id for one in study.instances if one.external_id.startswith("roses · 2"))
+    work = tuple(
+        ImportedSubmission(person, roses, criterion, score, arm=Arm.BLIND)
+        for person, criterion, score in (
+            ("Ann", "includes", 1.0),
+            ("Bo", "includes", 0.0),
+            ("Ann", "manners: tone", 2.0),
+        )
+    )
+    import_study(context, owner, replace(study, submissions=work))
+
+    def export(folder: str, log: Path) -> None:
+        options = ["--as", "inspect", "--out", str(tmp_path / folder), "--logs", str(log)]
+        main(["export", "--task", "garden", *options, "--db", str(context.store.address)])
+
+    export("out", DATA / "inspect.eval")
+    assert "inspect.eval: 2 edits of scores" in capsys.readouterr().out
+    edited = read_eval_log(tmp_path / "out" / "inspect.eval")
+    sample = next(each for each in edited.samples or () if (each.id, each.epoch) == ("roses", 2))
+    assert sample.scores is not None
+    score = sample.scores["includes"]
+    assert score.value == 0.5 and [edit.value for edit in score.history] == ["I", 0.5]
+    told = score.history[-1].provenance
+    assert told is not None and told.author == "CoEval" and told.metadata["coeval"]["scores"] == [1.0, 0.0]
+    assert "Ann" not in sample.model_dump_json() and sample.scores["manners: tone"].value == 2
+    before = {(s.id, s.epoch): s.scores for s in read_eval_log(DATA / "inspect.eval").samples or ()}
+    others = [s for s in edited.samples or () if (s.id, s.epoch) != ("roses", 2)]
+    assert len(others) == 3 and all(s.scores == before[s.id, s.epoch] for s in others)
+    again = load_study(tmp_path / "out" / "inspect.eval", slug="garden")
+    assert again.instances == study.instances and again.submissions == study.submissions, (
+        "our own edit is no person's"
+    )
+    edited_log = tmp_path / "out" / "inspect.eval"
+    export("more", edited_log)
+    assert "inspect.eval: 0 edits of scores" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        export("out", edited_log)
+    assert "choose another --out" in capsys.readouterr().err

@@ -1,0 +1,249 @@
+"""Fitting never depends on a sealed label, and a certificate is the only thing that does, each time on record."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coeval.domain import Person, Role
+from coeval.domain.seals import Opening
+from coeval.errors import InputError, NotAllowedError, NotFoundError
+from coeval.extensions.judge import certification, queries_seal
+from coeval.extensions.judge.certificate.frozen_judge import FrozenJudge
+from coeval.extensions.judge.certificate.schema import Certificate
+from coeval.extensions.judge.certification import certify
+from coeval.extensions.judge.corrections import (
+    leave_wording,
+    propose_examples,
+    propose_wording,
+    take_examples,
+    take_wording,
+)
+from coeval.extensions.judge.deferred_lines import assign_deferred, end_asking, list_deferred
+from coeval.extensions.judge.fit import fit_judge
+from coeval.extensions.judge.judge_export import export_judge
+from coeval.extensions.judge.learning.learn import Wishes
+from coeval.extensions.judge.model.judge_file import parse_judge
+from coeval.extensions.judge.seal import seal_task
+from coeval.extensions.judge.state import get_certificate, get_judge_state
+from coeval.settings import load_settings
+from coeval.store import Store
+from coeval.store.queries import tasks
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.reports.statistics import get_report
+from coeval.usecases.study_import import import_study
+from tests.support.serving.http_world import load_rules
+from tests.support.studies.judged_study import FAIR, OVERRATED, PEOPLE, serve_judged
+from tests.support.studies.scored_study import scored
+from tests.support.studies.unsure_study import BRIEF, TRUE, UNSURE, make_unsure_study
+
+QUICK = Wishes(jury=False, deferral=False, folds=3)
+TURNED = """
+UPDATE {table} SET score = 6 - score WHERE instance IN (SELECT i.id FROM instance i
+  JOIN sealed_document p ON p.document = i.document AND p.part = 'certificate')
+"""
+
+
+def refused(call: Callable[[], Any]) -> str:
+    with pytest.raises((InputError, NotFoundError)) as refusal:
+        call()
+    return str(refusal.value)
+
+
+ONLY_FITS: dict[str, Callable[[Context], Any]] = {
+    "seal.seal_task": lambda context: refused(lambda: seal_task(context, OPERATOR, "demo")),
+    "fit.fit_judge": lambda context: fit_judge(context, OPERATOR, "demo", wishes=QUICK),
+    "state.get_judge_state": lambda context: replace(
+        get_judge_state(context, OPERATOR, "demo"), fitted_at=""
+    ),
+    "state.get_certificate": lambda context: refused(lambda: get_certificate(context, OPERATOR, "demo")),
+    "corrections.propose_examples": lambda context: refused(
+        lambda: propose_examples(context, OPERATOR, "demo")
+    ),
+    "corrections.take_examples": lambda context: refused(
+        lambda: take_examples(context, OPERATOR, "demo", [])
+    ),
+    "corrections.propose_wording": lambda context: refused(
+        lambda: asyncio.run(propose_wording(context, OPERATOR, "demo", "none such"))
+    ),
+    "corrections.take_wording": lambda context: refused(lambda: take_wording(context, OPERATOR, "demo", 1)),
+    "corrections.leave_wording": lambda context: refused(lambda: leave_wording(context, OPERATOR, "demo", 1)),
+    "deferred_lines.list_deferred": lambda context: refused(lambda: list_deferred(context, OPERATOR, "demo")),
+    "deferred_lines.assign_deferred": lambda context: refused(
+        lambda: assign_deferred(context, OPERATOR, "demo")
+    ),
+    "deferred_lines.end_asking": lambda context: refused(lambda: end_asking(context, OPERATOR, "demo")),
+    "judge_export.export_judge": lambda context: refused(lambda: export_judge(context, OPERATOR, "demo")),
+}
+"""Every use case of judging that does not open the seal, and how it is called: what it gives may not depend on it."""
+
+OPENS = {"certification.certify"}
+
+
+@pytest.fixture(scope="module")
+def sealed_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sealed") / "coeval.db"
+    context = Context(Store(path), load_settings({}, db=path))
+    import_study(context, OPERATOR, scored(["Ana", "Ben", "Cem"], 16, blind=16))
+    seal_task(context, OPERATOR, "demo")
+    context.store.close()
+    return path
+
+
+@pytest.fixture
+def sealed(sealed_file: Path, tmp_path: Path) -> Context:
+    return copied(sealed_file, tmp_path / "coeval.db")
+
+
+def copied(file: Path, path: Path) -> Context:
+    shutil.copyfile(file, path)
+    return Context(Store(path), load_settings({}, db=path))
+
+
+def openings(context: Context) -> list[Opening]:
+    with context.store.read() as db:
+        task = tasks.get_task(db, "demo")
+        assert task
+        seal = queries_seal.get_seal(db, task.id)
+        assert seal
+        return queries_seal.list_openings(db, seal.id)
+
+
+@pytest.mark.slow
+def test_nothing_but_a_certificate_depends_on_a_sealed_label(sealed_file: Path, tmp_path: Path) -> None:
+    """Two files differ in every sealed score: whatever fits gives the same from both, whatever certifies does not."""
+    own = {
+        key.removeprefix("coeval.extensions.judge.") for key in load_rules() if ".extensions.judge." in key
+    }
+    assert own == ONLY_FITS.keys() | OPENS, "a use case of judging is not tried here"
+    plain, turned = copied(sealed_file, tmp_path / "a.db"), copied(sealed_file, tmp_path / "b.db")
+    with turned.store.write() as db:
+        for table in ("submission", "first_score"):
+            db.conn.execute(TURNED.format(table=table))
+    for name, call in ONLY_FITS.items():
+        assert call(plain) == call(turned), name
+        assert not openings(plain) and not openings(turned), name
+    first, second = (certify(one, OPERATOR, "demo", "opening 1") for one in (plain, turned))
+    assert first.hashes.judge == second.hashes.judge and first.hashes.labels != second.hashes.labels
+    assert first.by_criterion != second.by_criterion
+
+
+def test_each_opening_is_confirmed_recorded_and_said_for_ever_after(sealed: Context) -> None:
+    with pytest.raises(NotFoundError, match="No judge of “demo” was fitted yet"):
+        certify(sealed, OPERATOR, "demo", "opening 1")
+    frozen: FrozenJudge = fit_judge(sealed, OPERATOR, "demo", wishes=QUICK)
+    assert frozen.judge == "first" and frozen.dev.documents == 8 and not frozen.dev.leaned
+    for typed in ("", "yes", "opening 2"):
+        with pytest.raises(InputError, match="has not been opened yet, .* type “opening 1”"):
+            certify(sealed, OPERATOR, "demo", typed)
+    assert not openings(sealed)
+    first: Certificate = certify(sealed, OPERATOR, "demo", " Opening  1 ")
+    with pytest.raises(InputError, match="was opened 1 time before, .* type “opening 2”"):
+        certify(sealed, OPERATOR, "demo", "opening 1")
+    second: Certificate = certify(sealed, OPERATOR, "demo", "opening 2", margin=0.2)
+    assert (first.opening, second.opening) == (1, 2) and first.earlier == ()
+    assert [one.judge for one in second.earlier] == [frozen.hash] == [first.hashes.judge]
+    assert "opening 2 of the seal" in second.findings[1] and second.margin_share == 0.2
+    stored = openings(sealed)
+    assert [Certificate.model_validate_json(one.certificate) for one in stored] == [first, second]
+    assert first.split.used == 8 and first.people.arms == "blind" and first.people.people == 3
+    assert not any(name in first.model_dump_json() for name in ("Ana", "Ben", "Cem"))
+
+
+def test_labels_that_were_read_count_even_where_nothing_came_of_it(
+    sealed: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit_judge(sealed, OPERATOR, "demo", wishes=QUICK)
+
+    def fails(*given: Any) -> Certificate:
+        raise RuntimeError("the machine is out of memory")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(certification, "write_certificate", fails)
+        with pytest.raises(RuntimeError):
+            certify(sealed, OPERATOR, "demo", "opening 1")
+    assert [one.certificate for one in openings(sealed)] == [""]
+    assert certify(sealed, OPERATOR, "demo", "opening 2").opening == 2
+
+
+def test_what_cannot_be_certified_leaves_the_seal_closed(context: Context, owner: Person) -> None:
+    import_study(context, OPERATOR, scored(["Ana", "Ben"], 8))
+    with pytest.raises(NotFoundError, match="“demo” is not sealed yet"):
+        fit_judge(context, owner, "demo")
+    seal_task(context, owner, "demo")
+    with pytest.raises(InputError, match="There is no run “other”; the runs are: “first”"):
+        fit_judge(context, owner, "demo", "other")
+    frozen = fit_judge(context, owner, "demo", wishes=QUICK)
+    assert frozen.dev.leaned and frozen.dev.arms == "assisted"
+    with pytest.raises(InputError, match="A margin of 90.0%"):
+        certify(context, owner, "demo", "opening 1", margin=0.9)
+    with context.store.write() as db:
+        db.conn.execute(
+            "UPDATE draft SET status = 'unscored', score = NULL WHERE instance IN (SELECT i.id FROM instance i"
+            " JOIN sealed_document p ON p.document = i.document AND p.part = 'certificate')"
+        )
+    with pytest.raises(InputError, match="has not scored any sealed document.* the seal stays closed"):
+        certify(context, owner, "demo", "opening 1")
+    assert not openings(context)
+    for role in (Role.RESEARCHER, Role.ANNOTATOR):
+        with pytest.raises(NotAllowedError):
+            fit_judge(context, Person("Rae", role), "demo")
+        with pytest.raises(NotAllowedError):
+            certify(context, Person("Rae", role), "demo", "opening 1")
+
+
+@pytest.mark.slow
+def test_a_known_bias_is_learned_removed_and_certified_and_the_judge_leaves_whole(context: Context) -> None:
+    """The model overrates one criterion by a point. Before the seal is opened the file holds no sealed label."""
+    with serve_judged(context) as (judged, _):
+        seal_task(judged, OPERATOR, "judged")
+        frozen = fit_judge(judged, OPERATOR, "judged")
+        assert {(one.step, one.criterion) for one in frozen.tried if one.kept} == {("calibration", OVERRATED)}
+        before = parse_judge(export_judge(judged, OPERATOR, "judged"))
+        assert before.certificate is None and not before.labels
+        certificate = certify(judged, OPERATOR, "judged", "opening 1")
+        text = export_judge(judged, OPERATOR, "judged", texts=True)
+    raw, own = certificate.get_rival("the judge before learning"), certificate.get_rival("this judge")
+    assert raw and own and raw.gain.low and raw.gain.low > 0 and (own.rmse.value or 9) < (raw.rmse.value or 0)
+    by = {one.criterion: one for one in certificate.by_criterion}
+    assert by[FAIR].equivalence.equivalent and by[OVERRATED].equivalence.equivalent
+    assert any(OVERRATED in step for step in certificate.steps)
+    file = parse_judge(text)
+    assert file.fitted == frozen.fitted and file.certificate == json.loads(certificate.model_dump_json())
+    assert [one.model for one in file.judges] == ["stub-model"] and file.judges[0].templates
+    assert len(file.labels) == certificate.split.lines and {one.n_people for one in file.labels} == {3}
+    bias = [one.raw - one.score for one in file.labels if one.criterion == OVERRATED]
+    assert 0.5 < sum(bias) / len(bias) < 1.5
+    assert len(file.questions) == 2 * 24 and all(one.sample for one in file.questions)
+    assert not any(name.encode() in text for name in (*PEOPLE, "no-key"))
+
+
+def test_a_certificate_says_how_often_verdicts_change_between_the_stored_answers(context: Context) -> None:
+    study = make_unsure_study()
+    (run,) = study.runs
+    drafts = tuple(
+        replace(one, samples=(2.0, 4.0) if one.probabilities == UNSURE else (3.0, 3.0), probabilities=())
+        for one in run.drafts
+    )
+    import_study(context, OPERATOR, replace(study, runs=(replace(run, drafts=drafts),)))
+    seal_task(context, OPERATOR, "demo")
+    fit_judge(context, OPERATOR, "demo", wishes=Wishes(jury=False, calibration=False, deferral=False))
+    certificate = certify(context, OPERATOR, "demo", "opening 1")
+    for one in certificate.by_criterion:
+        shares = {flip.threshold: flip.share.value for flip in one.flips}
+        (group,) = {(flip.lines, flip.answers) for flip in one.flips}
+        assert group == (one.lines, 2.0)
+        # which lines are sealed is drawn, so that only the kind of the share is known
+        assert shares[2.0] == 0 == shares[5.0] and shares[3.0] == shares[4.0] and 0 < (shares[3.0] or 0) < 1
+    assert "Asked again for one answer, the judge changes a verdict most often" in " ".join(
+        certificate.findings
+    )
+    report = get_report(context, OPERATOR, "demo")["verdict_flips"]
+    assert [row["criterion"] for row in report] == [TRUE, BRIEF] and report[0]["share"]["n"] == 60

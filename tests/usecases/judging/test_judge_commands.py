@@ -1,0 +1,266 @@
+"""``python -m coeval judge``: scores, batch files and the gate's exit codes, against the stub server."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from coeval.cli.commands import main
+from coeval.domain import Instance
+from coeval.extensions.judge.model.file_schema import Label, mark_output
+from coeval.extensions.judge.model.fitted import Calibration, Feature, Fitted, Linear
+from coeval.extensions.judge.model.judge_file import sign_judge, write_judge
+from tests.support.models.openai_stub import Stub, start_stub
+from tests.support.models.stub_answers import default_reply, output_of
+from tests.support.studies.judge_files import CRITERIA, SALT, make_judge, make_key
+
+ONE = CRITERIA[:1]
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stub]:
+    with start_stub(by_length) as stub:
+        monkeypatch.setenv("OPENAI_BASE_URL", stub.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "key")
+        yield stub
+
+
+def by_length(body: dict[str, Any]) -> str:
+    """A score of 1 to 5: the number of words of the output."""
+    words = len(output_of(body["messages"][-1]["content"]).split())
+    return re.sub(r'"score": -?\d+', f'"score": {min(5, words)}', default_reply(body))
+
+
+def write_outputs(folder: Path, **systems: list[int]) -> list[Instance]:
+    """A line for each document and system: so many words are so many points."""
+    instances = [
+        Instance(f"{system}-{place}", f"Question {place}?", " ".join(["word"] * words), f"d{place}", system)
+        for system, lengths in systems.items()
+        for place, words in enumerate(lengths)
+    ]
+    lines = [
+        {"instance": one.external_id, "input": one.input, "output": one.output}
+        | {"document": one.document, "system": one.system}
+        for one in instances
+    ]
+    (folder / "new.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return instances
+
+
+def run(folder: Path, kind: str, *options: str) -> int:
+    """The exit code of a command on the files of a folder."""
+    inputs = [] if kind == "check" else ["--input", str(folder / "new.jsonl")]
+    try:
+        main(
+            [
+                "judge",
+                kind,
+                str(folder / "judge.json"),
+                "--ledger",
+                str(folder / "calls.db"),
+                *inputs,
+                *options,
+            ]
+        )
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+def test_scores_go_to_a_file_and_the_same_again_sends_nothing(
+    stub: Stub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_judge(tmp_path / "judge.json", make_judge(criteria=ONE))
+    write_outputs(tmp_path, new=[2, 3], old=[4, 5])
+    out = tmp_path / "scored.csv"
+    assert run(tmp_path, "run", "--out", str(out)) == 0
+    assert "4 outputs, 4 scores, 0 of them for a person" in capsys.readouterr().err
+    rows = list(csv.DictReader(out.open()))
+    assert [(row["instance"], row["raw"], row["score"], row["ask_person"]) for row in rows] == [
+        ("new-0", "2.0", "2.0", "False"), ("new-1", "3.0", "3.0", "False"),
+        ("old-0", "4.0", "4.0", "False"), ("old-1", "5.0", "5.0", "False"),
+    ]  # fmt: skip
+    assert run(tmp_path, "run") == 0 and stub.paid == 4
+    assert capsys.readouterr().out.encode() == out.read_bytes()
+    assert run(tmp_path, "run", "--replay") == 0 and stub.paid == 4
+    stub.reply = lambda body: "I like it."
+    write_outputs(tmp_path, new=[1])
+    assert run(tmp_path, "run", "--out", str(out)) == 1, "an output without a score is told by the exit code"
+    assert "1 without a score: The model was asked twice" in capsys.readouterr().err
+    assert list(csv.DictReader(out.open()))[0]["ask_person"] == "True"
+
+
+def test_questions_leave_and_come_back_as_batch_files(
+    stub: Stub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_judge(tmp_path / "judge.json", make_judge(criteria=ONE))
+    write_outputs(tmp_path, new=[2, 3])
+    questions, results, out = (tmp_path / name for name in ("q.jsonl", "r.jsonl", "scored.csv"))
+    assert run(tmp_path, "run", "--write-batch", str(questions)) == 0
+    lines = [json.loads(line) for line in questions.read_text().splitlines()]
+    assert len(lines) == 2 and stub.received == 0
+
+    def answered(line: dict[str, Any], text: str) -> str:
+        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+        body = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+        return json.dumps({"custom_id": line["custom_id"], "response": {"status_code": 200, "body": body}})
+
+    results.write_text(
+        answered(lines[0], by_length(lines[0]["body"])) + "\n" + answered(lines[1], "I like it.")
+    )
+    assert run(tmp_path, "run", "--read-batch", str(results), "--out", str(out)) == 1
+    rows = list(csv.DictReader(out.open()))
+    assert [row["score"] for row in rows] == ["2.0", ""] and "no score could be read" in rows[1]["reason"]
+    assert "2 answers kept, 0 failed" in capsys.readouterr().err and stub.received == 0
+
+
+def test_the_gate_tells_by_its_exit_code(
+    stub: Stub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_judge(tmp_path / "judge.json", make_judge(criteria=ONE))
+    junit = tmp_path / "report.xml"
+    terms = (
+        "--system",
+        "new",
+        "--against",
+        "old",
+        "--margin",
+        "-0.5",
+        "--min-n",
+        "12",
+        "--junit",
+        str(junit),
+    )
+    old = [3, 4] * 6
+    for new, code in (([3, 4] * 5 + [4, 4], 0), ([1, 2, 1, 1] * 3, 3), ([1, 4, 5, 4] * 3, 4), (old[:11], 4)):
+        write_outputs(tmp_path, new=new, old=old)
+        assert run(tmp_path, "gate", *terms) == code, capsys.readouterr().out
+        suite = ElementTree.fromstring(junit.read_bytes())[0]
+        assert (suite.get("failures"), suite.get("errors")) == (str(int(code == 3)), str(int(code == 4)))
+    assert "11 documents have scores, and 12 are asked for" in capsys.readouterr().out
+    paid = stub.paid
+    assert run(tmp_path, "gate", *terms[:2], "--against", "older") == 1
+    assert "no outputs of “older”; the column “system” has new, old" in capsys.readouterr().err
+    assert run(tmp_path, "gate", *terms[:4], "--margin", "0.5") == 1 and stub.paid == paid
+
+
+def test_a_run_and_a_gate_name_a_criterion_whose_score_no_longer_moves(
+    stub: Stub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = Linear(
+        intercept=3.2, features=(Feature(criterion="Be right.", mean=3.0, weight=-0.003),), low=1, high=5
+    )
+    fitted = Fitted(calibration=Calibration(maps={"Be right.": line}))
+    write_judge(tmp_path / "judge.json", make_judge(criteria=ONE, fitted=fitted))
+    write_outputs(tmp_path, new=[1, 2] * 8, old=[3, 4] * 8)
+    said = "The calibrated score by “Be right.” does not follow the judge: it moves by -0.003 where the judge's own"
+    assert run(tmp_path, "run", "--out", str(tmp_path / "scored.csv")) == 0
+    assert said in capsys.readouterr().err
+    assert run(tmp_path, "gate", "--system", "new", "--against", "old", "--min-n", "12") == 4
+    told = capsys.readouterr().out
+    assert said in told and "of raw scores -2.000" in told
+
+
+def test_the_gate_says_how_often_its_verdict_changes(
+    stub: Stub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every output has two answers; those of the new system differ."""
+    turns: dict[str, int] = {}
+
+    def in_turn(body: dict[str, Any]) -> str:
+        output = output_of(body["messages"][-1]["content"])
+        key = json.dumps(body["messages"])
+        turns[key] = turns.get(key, 0) + 1
+        score = 2 + turns[key] if len(output.split()) == 3 else 4
+        return re.sub(r'"score": -?\d+', f'"score": {score}', default_reply(body))
+
+    stub.reply = in_turn
+    write_judge(tmp_path / "judge.json", make_judge(criteria=ONE, options={"samples": 2, "temperature": 1.0}))
+    write_outputs(tmp_path, new=[3] * 12, old=[4] * 12)
+    terms = ("--system", "new", "--against", "old", "--min-n", "12", "--margin", "-2")
+    run(tmp_path, "gate", *terms, "--threshold", "3.5")
+    told = capsys.readouterr().out
+    assert "changes its verdict “at least 3.5” on 50.0% of unchanged inputs" in told
+    assert "24 outputs with 2 answers each" in told
+    run(tmp_path, "gate", *terms)
+    assert "“at least 3” on 0.0% of unchanged inputs (0.0% to 2" in capsys.readouterr().out
+
+
+def test_peoples_scores_of_the_study_and_of_a_file_correct_the_gate(
+    stub: Stub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The judge counts words, and people know that the longer outputs of the new system are no better."""
+    instances = write_outputs(tmp_path, new=[3, 4, 5] * 8, old=[2, 3, 4] * 8)
+    people = {one.external_id: float(2 + int(one.document[1:]) % 3) for one in instances}
+    fair = {name: score - (name.startswith("new")) for name, score in people.items()}
+    labels = [
+        Label(
+            document=hashlib.sha256(one.document.encode()).hexdigest(), output=mark_output(one, SALT),
+            system=one.system, criterion="Be right.", people=fair[one.external_id], n_people=2, raw=3, score=3,
+        )
+        for one in instances if int(one.document[1:]) < 12
+    ]  # fmt: skip
+    terms = ("--system", "new", "--against", "old", "--margin", "-0.5", "--min-n", "20")
+    write_judge(tmp_path / "judge.json", make_judge(criteria=ONE))
+    assert run(tmp_path, "gate", *terms) == 0
+    assert "the means are the judge's own" in capsys.readouterr().out
+    write_judge(tmp_path / "judge.json", make_judge(criteria=ONE, labels=tuple(labels)))
+    assert run(tmp_path, "gate", *terms) == 3
+    told = capsys.readouterr().out
+    assert "Difference -1.000" in told and "12 of them scored by people), of raw scores +1.000" in told
+    rows = [f"{name},Be right.,{score}" for name, score in people.items()]
+    (tmp_path / "people.csv").write_text("\n".join(["instance,criterion,score", *rows]))
+    assert run(tmp_path, "gate", *terms, "--labels", str(tmp_path / "people.csv")) == 0
+    assert "Difference +0.000" in capsys.readouterr().out, "the file's scores come before the study's"
+    (tmp_path / "people.csv").write_text("instance,criterion,score\nnew-0,Be right.,good\n")
+    assert run(tmp_path, "gate", *terms, "--labels", str(tmp_path / "people.csv")) == 1
+    assert "line 2, column 'score': is “good”, which is no number" in capsys.readouterr().err
+
+
+def test_no_command_uses_a_judge_that_was_changed(
+    stub: Stub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "judge.json"
+    write_judge(path, make_judge(criteria=ONE))
+    write_outputs(tmp_path, new=[3] * 3, old=[4] * 3)
+    gate = ("gate", "--system", "new", "--against", "old")
+    path.write_bytes(sign_judge(path.read_bytes(), make_key(tmp_path)))
+    make_key(tmp_path, "other")
+    assert run(tmp_path, "run", "--key", str(tmp_path / "key.pub")) == 0
+    for command in (("run",), gate, ("check",)):
+        assert run(tmp_path, *command, "--key", str(tmp_path / "other.pub")) == 1
+        assert "is not used: it is signed by another key" in capsys.readouterr().err
+    paid = stub.paid
+    path.write_bytes(path.read_bytes().replace(b'"model": "m"', b'"model": "n"'))
+    for command in (("run",), gate, ("check",)):
+        assert run(tmp_path, *command) == 1
+        assert "is not used: it was changed after it was written" in capsys.readouterr().err
+    old = json.loads(path.read_bytes()) | {"version": 1, "hash": "", "signature": None}
+    path.write_text(json.dumps(old))
+    assert run(tmp_path, "run") == 0 and stub.paid > paid
+    assert "cannot be told whether somebody changed it" in capsys.readouterr().err
+
+
+def test_what_a_run_and_a_gate_report_comes_as_json(
+    stub: Stub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_judge(tmp_path / "judge.json", make_judge(criteria=ONE))
+    write_outputs(tmp_path, new=[1, 2] * 8, old=[3, 4] * 8)
+    assert run(tmp_path, "run", "--json", "--out", str(tmp_path / "scored.csv")) == 0
+    told = json.loads(capsys.readouterr().out)
+    rows = list(csv.DictReader((tmp_path / "scored.csv").open()))
+    assert [row["score"] for row in told["scores"]] == [float(row["score"]) for row in rows]
+    assert told["scores"][0]["spread"] is None and len(told["hash"]) == 64
+    assert run(tmp_path, "gate", "--json", "--system", "new", "--against", "old", "--min-n", "12") == 3
+    told = json.loads(capsys.readouterr().out)
+    assert (told["outcome"], told["exit_code"], told["terms"]["margin"]) == ("regression", 3, -0.1)
+    (line,) = told["lines"]
+    assert line["difference"]["value"] == -2.0 == line["raw"]["value"] and line["flips"]["value"] is None

@@ -1,0 +1,315 @@
+"""A file of a study: what is in it and what never is, what an older one becomes, and what is refused in a sentence."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coeval.cli.commands import main
+from coeval.datasets import open_source
+from coeval.datasets.known_formats import HEADS
+from coeval.domain import Account, Role
+from coeval.errors import InputError, NotAllowedError
+from coeval.extensions.study_files import archive as study_file
+from coeval.extensions.study_files.queries_schema import get_schema
+from coeval.extensions.study_files.transfer import Naming, export_study_file, import_study_file
+from coeval.settings import load_settings
+from coeval.store import Store
+from coeval.store.queries import people
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.accounts import invite
+from coeval.usecases.export import export_folder, export_zip
+from coeval.usecases.scrutiny.steps import get_step
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
+from coeval.usecases.tasks import list_tasks
+from tests.support.studies.scored_study import scored
+from tests.support.studies.whole_study import fill_study, snapshot
+
+Parts = dict[str, bytes]
+
+
+@pytest.fixture
+def there(tmp_path: Path, migrated_file: Path) -> Context:
+    path = tmp_path / "there.db"
+    shutil.copyfile(migrated_file, path)
+    return Context(Store(path), load_settings({}, db=path))
+
+
+@pytest.fixture
+def packed(context: Context, tmp_path: Path) -> Path:
+    import_study(context, OPERATOR, scored(["Ana", "Bo"], n_documents=1))
+    path = tmp_path / "study.zip"
+    export_study_file(context, OPERATOR, "demo", path, people=Naming.NAMES)
+    return path
+
+
+def read_parts(path: Path) -> Parts:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def write_parts(path: Path, parts: Parts) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+    return path
+
+
+def change_manifest(parts: Parts, change: Callable[[dict[str, Any]], None]) -> None:
+    manifest = json.loads(parts["manifest.json"])
+    change(manifest)
+    parts["manifest.json"] = json.dumps(manifest).encode()
+
+
+def put_table(parts: Parts, name: str, lines: list[list[Any]]) -> None:
+    """Other rows of a table, with a manifest that vouches for them."""
+    data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    parts[f"tables/{name}.jsonl"] = data
+    note = {"rows": len(lines), "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    change_manifest(parts, lambda manifest: manifest["tables"][name].update(note))
+
+
+def with_value(name: str, column: str, value: Any) -> Callable[[Parts], None]:
+    """The first row of a table with another value in one column."""
+
+    def change(parts: Parts) -> None:
+        columns = json.loads(parts["manifest.json"])["tables"][name]["columns"]
+        lines = [json.loads(line) for line in parts[f"tables/{name}.jsonl"].splitlines()]
+        lines[0][columns.index(column)] = value
+        put_table(parts, name, lines)
+
+    return change
+
+
+def in_manifest(**values: Any) -> Callable[[Parts], None]:
+    return lambda parts: change_manifest(parts, lambda manifest: manifest.update(values))
+
+
+def add_part(name: str, data: bytes = b"x") -> Callable[[Parts], None]:
+    return lambda parts: parts.update({name: data})
+
+
+def flip(parts: Parts) -> None:
+    parts["tables/instance.jsonl"] = parts["tables/instance.jsonl"].replace(b"Question", b"Quest1on")
+
+
+def claim_strange(parts: Parts) -> None:
+    note = {"columns": ["id"], "rows": 0, "bytes": 0, "sha256": hashlib.sha256(b"").hexdigest()}
+    change_manifest(parts, lambda manifest: manifest["tables"].update({"session": note}))
+    parts["tables/session.jsonl"] = b""
+
+
+HOSTILE: dict[str, tuple[Callable[[Parts], object], str]] = {
+    "traversal": (add_part("../../etc/passwd"), "other parts than its manifest says: '../../etc/passwd'"),
+    "an unknown table": (claim_strange, "tables that no study has: 'session'"),
+    "a changed row": (flip, "tables/instance.jsonl is not what the manifest says"),
+    "no manifest": (lambda parts: parts.pop("manifest.json"), "no file of a study"),
+    "a manifest that is none": (add_part("manifest.json", b"[1"), "manifest of this file cannot be read"),
+    "a newer schema": (
+        in_manifest(schema=["m001_people_and_tasks", "m999_x"]),
+        "a newer CoEval (it has m999_x)",
+    ),
+    "a schema in between": (in_manifest(schema=["m002_criteria"]), "between two releases"),
+    "a newer format": (in_manifest(version=2), "version 2, and this CoEval reads version 1"),
+    "a false task": (in_manifest(task="other"), "tasks are not those its manifest names"),
+    "a number for a text": (
+        with_value("instance", "output", None),
+        "Row 1 of the study's instance cannot be stored",
+    ),
+    "a broken check": (
+        with_value("submission", "arm", "none"),
+        "Row 1 of the study's submission cannot be stored",
+    ),
+    "an orphan": (with_value("draft_row", "draft", 99), "1 rows of draft_row without its draft"),
+    "no time": (with_value("run", "created_at", "yesterday"), "has a created_at that is none: “yesterday”"),
+    "no JSON": (with_value("run", "params_json", "{"), "has a params_json that is none"),
+    "a huge id": (with_value("draft", "id", 2**62), "has a id that is none"),
+    "a number too large": (with_value("instance", "position", 2**70), "cannot be stored"),
+    "half a character": (with_value("instance", "output", "\ud800"), "cannot be stored"),
+    "a list in a cell": (with_value("instance", "output", ["x"]), "is no list of 10 values"),
+    "a gap in revisions": (with_value("submission", "revision", 7), "submissions whose revisions have a gap"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_hostile_file_gives_one_sentence_and_writes_nothing(
+    case: str, packed: Path, there: Context, tmp_path: Path
+) -> None:
+    change, words = HOSTILE[case]
+    parts = read_parts(packed)
+    change(parts)
+    before = snapshot(there.store)
+    with pytest.raises(InputError) as refused:
+        import_study_file(there, OPERATOR, write_parts(tmp_path / "hostile.zip", parts))
+    assert words in str(refused.value) and "\n" not in str(refused.value)
+    assert snapshot(there.store) == before
+
+
+def test_bombs_and_huge_rows_are_refused(
+    packed: Path, there: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bomb is told by what it says it holds, a row while it is read; nobody unpacks either."""
+    parts = read_parts(packed)
+    monkeypatch.setattr(study_file, "FREE_BYTES", 1_000_000)
+    data = b"x" * 5_000_000
+    parts["tables/instance.jsonl"] = data
+    change_manifest(parts, lambda manifest: manifest["tables"]["instance"].update(bytes=len(data)))
+    bomb = write_parts(tmp_path / "bomb.zip", parts)
+    assert bomb.stat().st_size < 50_000
+    with pytest.raises(InputError, match="no study is packed so tightly"):
+        import_study_file(there, OPERATOR, bomb)
+    monkeypatch.setattr(study_file, "MOST_LINE", 10_000)
+    parts = read_parts(packed)
+    with_value("instance", "output", "y" * 20_000)(parts)
+    with pytest.raises(InputError, match="Row 1 of tables/instance.jsonl is longer than 10,000 bytes"):
+        import_study_file(there, OPERATOR, write_parts(tmp_path / "row.zip", parts))
+
+
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04 nothing", b"id,input\n1,2\n"])
+def test_what_is_no_zip_is_refused(data: bytes, there: Context, tmp_path: Path) -> None:
+    path = tmp_path / "x.zip"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="no file of a study"):
+        import_study_file(there, OPERATOR, path)
+
+
+def test_what_opens_doors_stays(context: Context, there: Context, tmp_path: Path) -> None:
+    """Passwords, sessions, tokens, invitations, secrets of links and what somebody may do."""
+    import_study(context, OPERATOR, scored(["Ana", "Bo"], n_documents=1))
+    owner, token = sign_in(context, "Olu")
+    with context.store.write() as db:
+        ana = people.get_person(db, "Ana")
+        assert ana is not None
+        people.set_role(db, ana.id, Role.RESEARCHER)
+        people.add_account(db, Account(ana, "password", "ana", "$argon2id$secret-hash"))
+        bo = people.get_person(db, "Bo")
+        assert bo is not None
+        people.add_account(db, Account(bo, "prolific", "PID-OF-BO", "$argon2id$his-word", guest=True))
+        secrets = [row["token_hash"] for row in db.query("SELECT token_hash FROM session")]
+        secrets += [row["seed"] for row in db.query("SELECT seed FROM task")]
+        secrets += [row["sign_in"] for row in db.query("SELECT sign_in FROM lineage")]
+    secrets = [*filter(None, secrets), token, "argon2id", invite(context, owner, Role.OWNER)]
+    for naming in Naming:
+        export_study_file(context, OPERATOR, "demo", tmp_path / naming, people=naming, ledger=True)
+        whole = b"".join(read_parts(tmp_path / naming).values()).decode()
+        assert not [secret for secret in secrets if secret in whole]
+        assert ("PID-OF-BO" in whole, "Ana" in whole, "Bo" in whole) == (naming is Naming.NAMES,) * 3
+    import_study_file(there, OPERATOR, tmp_path / Naming.NAMES)
+    with there.store.read() as db:
+        known = people.get_account(db, "prolific", "PID-OF-BO")
+        ana = people.get_person(db, "Ana")
+        assert known is not None and known.guest and known.secret == "" and known.person.name == "Bo"
+        assert ana is not None and ana.role is Role.ANNOTATOR and people.get_account_of(db, ana.id) is None
+
+
+def test_a_study_without_its_seed_comes_in_and_gets_one(packed: Path, there: Context, tmp_path: Path) -> None:
+    """The seed opens doors, so no file has it: an empty one is no fault of the file, and is never kept."""
+    columns = json.loads(read_parts(packed)["manifest.json"])["tables"]["task"]["columns"]
+    (line,) = read_parts(packed)["tables/task.jsonl"].splitlines()
+    assert json.loads(line)[columns.index("seed")] == ""
+    import_study_file(there, OPERATOR, packed)
+    with there.store.read() as db:
+        (first,) = [row["seed"] for row in db.query("SELECT seed FROM task WHERE slug = 'demo'")]
+    assert re.fullmatch("[0-9a-f]{32}", first)
+    person = sign_in(there, "Cem")[0]
+    assert get_step(there, person, "demo").instance, "the order of somebody new is drawn from it"
+
+
+@pytest.mark.sqlite  # it is filled by what SQLite says of its tables
+def test_pseudonyms_hide_names_wherever_they_stand(context: Context, there: Context, tmp_path: Path) -> None:
+    fill_study(context, 4)
+    with context.store.write() as db:
+        db.conn.execute("UPDATE enrolment SET actor = 'Ana demo'")
+        db.conn.execute("UPDATE criteria_set SET established_by = 'Bo demo'")
+    path = tmp_path / "study.zip"
+    manifest, notes = export_study_file(context, OPERATOR, "demo", path, people=Naming.PSEUDONYMS)
+    assert "account" not in manifest.tables and "Comments and reasons" in notes[0]
+    whole = b"".join(read_parts(path).values()).decode()
+    assert "Ana demo" not in whole and "Bo demo" not in whole
+    import_study_file(there, OPERATOR, path)
+    came = snapshot(there.store)
+    names = [row["name"] for row in came["annotator"]]
+    assert all(name.startswith("person-") for name in names) and len(set(names)) == 2
+    assert came["enrolment"][0]["actor"] == names[0] and came["criteria_set"][0]["established_by"] == names[1]
+    assert [row["output"] for row in came["instance"]] == [
+        row["output"] for row in snapshot(context.store)["instance"]
+    ]
+
+
+def test_an_older_study_is_brought_up_to_date(packed: Path, there: Context, tmp_path: Path) -> None:
+    """A file written before guides, layouts and the inbox: what came since gets what it had meant."""
+    old = get_schema("m090_stopping_rule")
+    parts = read_parts(packed)
+    manifest = json.loads(parts["manifest.json"])
+    for name in list(manifest["tables"]):
+        if name not in old.names:
+            del manifest["tables"][name], parts[f"tables/{name}.jsonl"]
+            continue
+        note = manifest["tables"][name]
+        kept = [note["columns"].index(column) for column in old.get(name).columns]
+        lines = [json.loads(line) for line in parts[f"tables/{name}.jsonl"].splitlines()]
+        note["columns"] = list(old.get(name).columns)
+        parts["manifest.json"] = json.dumps(manifest).encode()
+        put_table(parts, name, [[line[place] for place in kept] for line in lines])
+        manifest = json.loads(parts["manifest.json"])
+    parts["manifest.json"] = json.dumps(manifest | {"schema": old.migrations}).encode()
+    moved = import_study_file(there, OPERATOR, write_parts(tmp_path / "old.zip", parts))
+    assert moved.rows["submission"] == 8
+    came = snapshot(there.store)
+    assert came["task"][0]["layout"] == "choice" and came["task"][0]["wait_for_drafts"] == 0
+
+
+def test_taken_names_and_known_submissions_are_refused(
+    packed: Path, context: Context, there: Context
+) -> None:
+    with pytest.raises(InputError, match="The task “demo” already exists: give the study another short name"):
+        import_study_file(context, OPERATOR, packed)
+    with pytest.raises(InputError, match="study merge"):
+        import_study_file(context, OPERATOR, packed, slug="copy")
+    moved = import_study_file(there, OPERATOR, packed, slug="copy", renamed={"Ana": "Ana (B)"})
+    assert moved.task == "copy" and [task.slug for task in list_tasks(there, OPERATOR)] == ["copy"]
+    with pytest.raises(NotAllowedError), there.store.read() as db:
+        person = people.get_person(db, "Ana (B)")
+        assert person is not None
+        import_study_file(there, person, packed)
+
+
+def test_the_commands(
+    packed: Path, there: Context, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    db = ["--db", str(there.store.path)]
+    main(["study", "import", str(packed), *db])
+    assert "demo: 2 instances, 4 drafts, 8 submissions, 2 new people" in capsys.readouterr().out
+    main(["study", "export", str(tmp_path / "again.zip"), "--task", "demo", "--people", "names", *db])
+    main(["study", "merge", str(tmp_path / "again.zip"), "--task", "demo", *db])
+    assert "demo: added 0 instances" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["study", "import", str(packed), *db])
+    assert "The task “demo” already exists" in capsys.readouterr().err
+
+
+def test_our_own_exports_name_the_command_for_them(context: Context, packed: Path, tmp_path: Path) -> None:
+    folder, zipped = tmp_path / "out", tmp_path / "out.zip"
+    export_folder(context, OPERATOR, "demo", folder)
+    with zipped.open("wb") as target:
+        export_zip(context, OPERATOR, "demo", target)
+    for path in (folder, zipped, *(folder / name for name in HEADS)):
+        with pytest.raises(InputError, match="is a CSV export of CoEval.*study export.*study import"):
+            open_source(path, slug="x")
+    with pytest.raises(
+        InputError, match="is a whole study: take it in with “python -m coeval study import study.zip"
+    ):
+        open_source(packed, slug="x")
+    with pytest.raises(InputError, match="CSV export of a study"):
+        import_study_file(context, OPERATOR, zipped)
+    assert len(tuple(open_source(folder / "instances.csv", slug="x").instances)) == 2

@@ -1,0 +1,157 @@
+"""Who works at a task: it is hidden from others, and each instance goes to as many people as was said."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import replace
+
+import pytest
+
+from coeval.domain import Emptiness, Person
+from coeval.errors import InputError, NotAllowedError, NotFoundError
+from coeval.stats.report.missing import MissingSection, missing_section
+from coeval.ui.app.step_json import step_json
+from coeval.usecases import tasks
+from coeval.usecases.access import Context
+from coeval.usecases.reports.statistics import get_reading
+from coeval.usecases.scrutiny.requested_lines import get_team, set_team
+from coeval.usecases.scrutiny.steps import Where, get_step, submit
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
+from tests.conftest import make_study
+from tests.support.studies.scrutiny_steps import save, walk
+from tests.usecases.scrutiny.test_scrutiny import sent
+
+
+@pytest.fixture
+def people(context: Context, owner: Person) -> list[Person]:
+    import_study(context, owner, make_study(6))
+    return [sign_in(context, name)[0] for name in ("Ana", "Ben", "Cia", "Dan")]
+
+
+def queue_of(context: Context, person: Person) -> list[str]:
+    """The instances that a person is given, without opening more of them than the first."""
+    first = get_step(context, person, "demo")
+    steps = (get_step(context, person, "demo", Where(position=at)) for at in range(1, first.total + 1))
+    return [step.instance.external_id for step in steps if step.instance]
+
+
+def test_who_is_not_chosen_does_not_see_the_task(
+    context: Context, owner: Person, people: list[Person]
+) -> None:
+    ana, ben, *_ = people
+    set_team(context, owner, "demo", ["Ana"])
+    assert [task.slug for task in tasks.list_tasks(context, ana)] == ["demo"]
+    assert tasks.list_tasks(context, ben) == []
+    with pytest.raises(NotAllowedError, match="not assigned to “demo”"):
+        get_step(context, ben, "demo")
+    with pytest.raises(NotAllowedError, match="not assigned to"):
+        tasks.get_task(context, ben, "demo")
+    assert get_step(context, ana, "demo").total == 12
+    assert get_step(context, owner, "demo").total == 12
+    set_team(context, owner, "demo", [])
+    assert get_step(context, ben, "demo").total == 12
+
+
+def test_each_instance_goes_to_as_many_people_as_was_said(
+    context: Context, owner: Person, people: list[Person]
+) -> None:
+    names = [person.name for person in people]
+    set_team(context, owner, "demo", names, 2)
+    team = get_team(context, owner, "demo")
+    assert (team.members, team.per_instance, dict(team.given)) == (tuple(names), 2, dict.fromkeys(names, 6))
+    queues = {person.name: queue_of(context, person) for person in people}
+    counts = Counter(name for queue in queues.values() for name in queue)
+    assert set(counts.values()) == {2} and len(counts) == 12
+    # the outputs for one input go to the same two people
+    pairs = defaultdict(set)
+    for name, queue in queues.items():
+        for instance in queue:
+            pairs[instance[:-1]].add(name)
+    assert {len(pair) for pair in pairs.values()} == {2}
+    assert get_step(context, owner, "demo").total == 0
+
+
+def test_what_was_opened_or_saved_counts_and_new_instances_are_shared_out(
+    context: Context, owner: Person, people: list[Person]
+) -> None:
+    ana, ben, *_ = people
+    step = get_step(context, ana, "demo")
+    submit(context, ana, "demo", sent(step))
+    assert step.instance is not None
+    set_team(context, owner, "demo", ["Ben", "Cia"], 1)
+    given = dict(get_team(context, owner, "demo").given)
+    assert sum(given.values()) == 11 and max(given.values()) - min(given.values()) <= 2
+    get_step(context, ben, "demo", Where(position=3))
+    set_team(context, owner, "demo", ["Ana", "Ben"], 1)
+    assert sum(n for _, n in get_team(context, owner, "demo").given) == 12
+    # what Ana saved stays first in her queue, and Ben's places have no gap after the one that he opened
+    kept = get_step(context, ana, "demo", Where(position=1)).instance
+    assert kept is not None and kept.external_id == step.instance.external_id
+    assert len(queue_of(context, ben)) == dict(get_team(context, owner, "demo").given)["Ben"]
+    import_study(context, owner, replace(make_study(7), runs=()))
+    get_step(context, ana, "demo")
+    given = dict(get_team(context, owner, "demo").given)
+    assert sum(given.values()) == 14 and abs(given["Ana"] - given["Ben"]) <= 2
+
+
+def test_a_team_that_cannot_be_is_refused(context: Context, owner: Person, people: list[Person]) -> None:
+    with pytest.raises(InputError, match="needs 3 people, but 2 are chosen"):
+        set_team(context, owner, "demo", ["Ana", "Ben"], 3)
+    with pytest.raises(NotFoundError, match="Nobody is called “Zoe”"):
+        set_team(context, owner, "demo", ["Zoe"])
+    assert get_team(context, owner, "demo").members == ()
+
+
+def test_an_empty_queue_says_why(context: Context, owner: Person, people: list[Person]) -> None:
+    ana, ben, *_ = people
+    set_team(context, owner, "demo", ["Ana"], 1)
+    step = get_step(context, owner, "demo")
+    assert (step.total, step.emptiness, step.sets_up) == (0, Emptiness.NOT_IN_TEAM, True)
+    assert get_step(context, ana, "demo").emptiness is None
+    shown = step_json(step)["empty"]
+    assert "not assigned to this task" in shown["text"]
+    assert shown["link"] == "admin?task=demo&tab=people"
+    for_others = step_json(replace(step, sets_up=False))["empty"]
+    assert for_others["text"].endswith("Ask the people who run the study.") and not for_others["link"]
+    import_study(
+        context, owner, replace(make_study(0), task=replace(make_study(0).task, slug="bare"), runs=())
+    )
+    assert get_step(context, ben, "bare").emptiness is Emptiness.NO_INSTANCES
+
+
+def test_who_comes_after_all_is_given_out_is_told_so(
+    context: Context, owner: Person, people: list[Person]
+) -> None:
+    ana, ben, *_ = people
+    study = make_study(1)
+    import_study(
+        context,
+        owner,
+        replace(study, task=replace(study.task, slug="few"), instances=study.instances[:1], runs=()),
+    )
+    set_team(context, owner, "few", ["Ana", "Ben"], 1)
+    totals = {person.name: get_step(context, person, "few") for person in (ana, ben)}
+    (without,) = [step for step in totals.values() if not step.total]
+    assert without.emptiness is Emptiness.ALL_WITH_OTHERS
+
+
+def test_a_study_that_is_shared_out_knows_which_scores_are_missing(
+    context: Context, owner: Person, people: list[Person]
+) -> None:
+    """12 instances go to two of four people each: 48 scores are planned, and 48 more were never asked for."""
+
+    def missing() -> MissingSection:
+        return get_reading(context, owner, "demo", newest=True).get(missing_section)
+
+    set_team(context, owner, "demo", [person.name for person in people], 2)
+    steps = [(person, step) for person in people for step in walk(context, person)]
+    for person, step in steps[:-2]:
+        save(context, person, step, 4)
+    found = missing()
+    assert (found.possible, found.planned, found.missing, found.by_design) == (96, 48, 2, 48)
+    assert found.sentence.startswith("2 of 48 planned scores (4%) are missing, and it is not known why")
+    for person, step in steps[-2:]:
+        save(context, person, step, 4)
+    drawn = "No planned score is missing: a random draw gave each instance to some of the people."
+    assert (missing().why, missing().sentence) == ("at random", drawn)

@@ -1,0 +1,1 @@
+"""Criteria that belong to one instance."""

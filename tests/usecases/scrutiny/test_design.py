@@ -1,0 +1,224 @@
+"""How a study shows its drafts: arms, what is withheld, and that a change touches only what nobody saw."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from coeval.domain import Arm, ColumnRole, Person, Role, RowKind, Study
+from coeval.errors import InputError, NotAllowedError, StaleError
+from coeval.rules.arms import Design, Display
+from coeval.rules.evaluation_rows import AddedRow
+from coeval.ui.app.step_json import history_json, step_json
+from coeval.usecases.access import Context
+from coeval.usecases.reports.statistics import get_frames
+from coeval.usecases.scrutiny.design import get_design, set_design
+from coeval.usecases.scrutiny.steps import Where, get_step, list_history, submit
+from coeval.usecases.sessions import set_role, sign_in
+from coeval.usecases.study_import import import_study
+from tests.conftest import make_study
+from tests.support.studies.scrutiny_steps import here, save, sent_of, use_design, walk
+
+
+@pytest.fixture
+def ana(context: Context, owner: Person) -> Person:
+    import_study(context, owner, make_study(100))
+    return sign_in(context, "Ana")[0]
+
+
+def arms(context: Context, person: Person) -> Counter[Arm | None]:
+    total = get_step(context, person, "demo").total
+    found = (get_step(context, person, "demo", Where(position=n)).assignment for n in range(1, total + 1))
+    return Counter(one.arm for one in found if one)
+
+
+def texts_of(context: Context) -> Iterator[str]:
+    """Every drafted word that must not leave before its time."""
+    yield from ("It does.", "The answer” is plain", "no such words")
+
+
+def test_the_shares_are_met_and_each_arm_stays(context: Context, owner: Person, ana: Person) -> None:
+    use_design(context, owner, blind_share=0.25, first_share=0.25)
+    first = arms(context, ana)
+    # 200 instances at .25: 50 expected, standard deviation 6.1; five of them on either side
+    assert all(20 <= first[arm] <= 80 for arm in (Arm.BLIND, Arm.FIRST))
+    assert sum(first.values()) == 200
+    assert arms(context, ana) == first
+
+
+@pytest.mark.slow
+def test_people_are_blind_in_pairs(context: Context, owner: Person, ana: Person) -> None:
+    use_design(context, owner, blind_share=0.25)
+
+    def blind(person: Person) -> set[int]:
+        steps = (get_step(context, person, "demo", Where(position=n)) for n in range(1, 201))
+        return {s.instance.id for s in steps if s.instance and s.assignment and s.assignment.arm is Arm.BLIND}
+
+    ana_blind, ben_blind, cem_blind = blind(ana), blind(sign_in(context, "Ben")[0]), blind(owner)
+    assert ana_blind == ben_blind and len(ana_blind) == 50
+    # the third starts another pair: half of a fourth in common would be chance alone
+    assert len(cem_blind) == 50 and len(cem_blind & ana_blind) < 40
+
+
+def test_the_overlap_is_told_before_the_work_starts(context: Context, owner: Person, study: Study) -> None:
+    import_study(context, owner, study)
+    use_design(context, owner, blind_share=0.5)
+    alone = get_design(context, owner, "demo")
+    assert alone.overlap_missing and "goes to one person so far" in alone.overlap
+    sign_in(context, "Ben")
+    both = get_design(context, owner, "demo")
+    assert not both.overlap_missing and both.overlap.startswith("About 2 of 4 instances")
+    use_design(context, owner, blind_share=0.25)
+    few = get_design(context, owner, "demo")
+    assert few.overlap_missing and "25% of 4 instances is about 1" in few.overlap
+
+
+def test_new_shares_touch_only_what_nobody_opened(context: Context, owner: Person, ana: Person) -> None:
+    opened = [get_step(context, ana, "demo", Where(position=n)) for n in range(1, 11)]
+    assert {step.assignment.arm for step in opened if step.assignment} == {Arm.ASSISTED}
+    assert get_design(context, owner, "demo").n_opened == 10
+    use_design(context, owner, blind_share=1)
+    again = [get_step(context, ana, "demo", Where(position=n)) for n in range(1, 13)]
+    found = [step.assignment.arm for step in again if step.assignment]
+    assert found == [Arm.ASSISTED] * 10 + [Arm.BLIND] * 2
+
+
+def test_a_design_is_kept_with_who_set_it(context: Context, owner: Person, ana: Person) -> None:
+    wanted = Design(0.1, 0.2, 0.3, 90, Display.MARKDOWN, False)
+    assert get_design(context, owner, "demo").changed_by == ""
+    set_design(context, owner, "demo", wanted)
+    state = get_design(context, owner, "demo")
+    assert (state.design, state.changed_by) == (wanted, "Olu")
+    shown = step_json(get_step(context, ana, "demo"))
+    assert (shown["task"]["display"], shown["task"]["idle_seconds"]) == ("markdown", 90)
+    assert shown["instance"]["system"] in ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"blind_share": 1.5}, "blind share is 150%"),
+        ({"planted_share": -0.1}, "planted errors share is -10%"),
+        ({"first_share": float("nan")}, "judge-first share"),
+        ({"blind_share": 0.7, "first_share": 0.4}, "add up to 110%"),
+        ({"idle_seconds": 3}, "idle time is 3 s"),
+    ],
+)
+def test_odd_designs_are_refused(
+    context: Context, owner: Person, ana: Person, values: dict[str, float], said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        use_design(context, owner, **values)
+    assert get_design(context, owner, "demo").design == Design()
+
+
+@pytest.mark.parametrize("role", [Role.RESEARCHER, Role.ANNOTATOR])
+def test_only_owners_see_and_set_a_design(context: Context, owner: Person, ana: Person, role: Role) -> None:
+    set_role(context, owner, "Ana", role)
+    someone = replace(ana, role=role)
+    with pytest.raises(NotAllowedError):
+        set_design(context, someone, "demo", Design(blind_share=1))
+    with pytest.raises(NotAllowedError):
+        get_design(context, someone, "demo")
+
+
+def test_blind_shows_nothing_of_the_draft_before_or_after(
+    context: Context, owner: Person, ana: Person
+) -> None:
+    use_design(context, owner, blind_share=1)
+    step = get_step(context, ana, "demo")
+    saved = save(context, ana, step, 2)
+    back = get_step(context, ana, "demo", here(step))
+    for shown in (step_json(step), step_json(back)):
+        said = json.dumps(shown, ensure_ascii=False)
+        assert not [text for text in texts_of(context) if text in said]
+        assert shown["evaluation"]["draft"] is None and shown["evaluation"]["draft_score"] is None
+    assert (saved.shown_score, saved.draft is not None) == (None, True)
+
+
+def test_judge_first_keeps_both_scores_and_shows_the_draft_between(
+    context: Context, owner: Person, ana: Person
+) -> None:
+    use_design(context, owner, first_share=1)
+    step = get_step(context, ana, "demo")
+    before = step_json(step)
+    assert step.awaits_first and before["evaluation"]["asks_first"]
+    assert not [text for text in texts_of(context) if text in json.dumps(before, ensure_ascii=False)]
+    first = save(context, ana, step, 2)
+    assert (first.revision, first.score, first.rows) == (0, 2, ())
+    assert here(get_step(context, ana, "demo")) == here(step)  # the evaluation is still to be finished
+
+    then = get_step(context, ana, "demo", here(step))
+    shown = step_json(then)["evaluation"]
+    assert (shown["first_score"], shown["score"], shown["draft_score"]) == (2, 2, 4)
+    score = next(row for row in shown["rows"] if row["kind"] == "score")
+    assert score["action"] == "revise"  # their own score stands until they change it
+    final = save(context, ana, then, 3)
+    assert (final.arm, final.score, final.shown_score, final.revision) == (Arm.FIRST, 3, 4, 1)
+    history = history_json(list_history(context, ana, "demo", final.instance, final.criterion))
+    assert [(one["revision"], one["score"], one["first"]) for one in history] == [(0, 2, True), (1, 3, False)]
+    scores = get_frames(context, owner, "demo").scores
+    row = scores[["arm", "score", "first_score", "shown_score", "draft_score"]].iloc[0]
+    assert list(row) == ["first", 3, 2, 4, 4]
+
+
+def test_the_first_score_is_given_once(context: Context, owner: Person, ana: Person) -> None:
+    use_design(context, owner, first_share=1)
+    step = get_step(context, ana, "demo")
+    sent = sent_of(step, 2, uid="uid-00000001")
+    assert submit(context, ana, "demo", sent).id == submit(context, ana, "demo", sent).id
+    with pytest.raises(StaleError, match="Another tab"):
+        submit(context, ana, "demo", sent_of(step, 5))
+    then = get_step(context, ana, "demo", here(step))
+    assert then.first and then.first.score == 2
+    with pytest.raises(InputError, match="key of another"):
+        submit(context, ana, "demo", replace(sent, criterion=step.criteria[1].id))
+
+
+def test_the_draft_cannot_be_had_before_the_first_score(context: Context, owner: Person, ana: Person) -> None:
+    """Not by skipping the score, nor by naming the draft, nor by a score that is refused."""
+    drafted = get_step(context, owner, "demo")
+    use_design(context, owner, first_share=1)
+    step = get_step(context, ana, "demo", here(drafted))
+    final = sent_of(drafted, 4)
+    for tried in (final, replace(final, first=True), replace(final, draft=None)):
+        with pytest.raises((StaleError, InputError)):
+            submit(context, ana, "demo", tried)
+    with pytest.raises(InputError, match="not on the scale"):
+        submit(context, ana, "demo", sent_of(step, 9))
+    with pytest.raises(InputError, match="Give only the score"):
+        added = (AddedRow(RowKind.EVIDENCE, "mine"),)
+        submit(context, ana, "demo", replace(sent_of(step, 3), added=added))
+    assert list_history(context, ana, "demo", final.instance, final.criterion) == []
+    assert get_step(context, ana, "demo", here(step)).draft is None
+
+
+def test_judge_first_without_a_draft_is_one_step(context: Context, owner: Person) -> None:
+    study = make_study(1)
+    import_study(context, owner, replace(study, runs=()))
+    use_design(context, owner, first_share=1)
+    ana = sign_in(context, "Ana")[0]
+    step = get_step(context, ana, "demo")
+    assert not step.awaits_first
+    saved = save(context, ana, step, 4)
+    assert (saved.arm, saved.revision, saved.draft) == (Arm.FIRST, 1, None)
+
+
+def test_hidden_systems_are_not_named_by_ids_or_context(context: Context, owner: Person) -> None:
+    study = make_study(1)
+    named = tuple(
+        replace(one, system=f"GPT-{one.system}", external_id=f"q-gpt-{one.system}",
+                context={"writer": f"gpt-{one.system} (2024)", "topic": "smells"})
+        for one in study.instances
+    )  # fmt: skip
+    task = replace(study.task, columns=dict.fromkeys(("writer", "topic"), ColumnRole.SHOWN))
+    import_study(context, owner, replace(study, task=task, instances=named, runs=()))
+    shown = json.dumps([step_json(step)["instance"] for step in walk(context, owner)])
+    assert "gpt" not in shown.casefold() and "smells" in shown
+    use_design(context, owner, hide_systems=False)
+    shown = json.dumps(step_json(get_step(context, owner, "demo"))["instance"])
+    assert "q-gpt-" in shown and '"system": "GPT-' in shown

@@ -1,0 +1,194 @@
+"""Skipping, reopened criteria, suggestions, and times that cannot be true."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from coeval.domain import Action, CriteriaSet, Filter, Person, Study, Vote
+from coeval.errors import InputError, NotAllowedError, NotFoundError
+from coeval.usecases.access import Context
+from coeval.usecases.criteria_rounds import (
+    cast_ballot,
+    establish,
+    get_round,
+    list_suggestions,
+    reopen_criteria,
+)
+from coeval.usecases.scrutiny.steps import (
+    Move,
+    Step,
+    Where,
+    get_step,
+    list_history,
+    mark_instance,
+    submit,
+    suggest_criterion,
+)
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
+from tests.support.studies.scrutiny_steps import go_on, here, save, sent_of, walk
+
+
+@pytest.fixture
+def ana(context: Context, owner: Person, study: Study) -> Person:
+    import_study(context, owner, study)
+    return sign_in(context, "Ana")[0]
+
+
+def place(step: Step) -> int | None:
+    return step.assignment.position if step.assignment else None
+
+
+def skip(context: Context, person: Person, step: Step, *, on: bool = True) -> Step:
+    assert step.instance
+    mark_instance(context, person, "demo", step.instance.id, skipped=on)
+    return go_on(context, person, step, Move.NEXT_INSTANCE)
+
+
+def finish(context: Context, person: Person, step: Step) -> Step:
+    for _ in step.criteria:
+        save(context, person, step, 4)
+        step = go_on(context, person, step)
+    return step
+
+
+def test_what_is_skipped_comes_again_at_the_end_and_only_once(context: Context, ana: Person) -> None:
+    step = skip(context, ana, get_step(context, ana, "demo"))
+    assert place(step) == 2
+    step = skip(context, ana, finish(context, ana, step))  # 2 is finished, 3 is skipped
+    assert place(step) == 4
+    assert place(get_step(context, ana, "demo")) == 4  # resuming goes past what is skipped
+    step = finish(context, ana, step)
+    assert place(step) == 1  # nothing else is left: the skipped ones come round
+    step = skip(context, ana, step)
+    assert place(step) == 3
+    assert place(skip(context, ana, step)) is None  # skipped again, to the end
+    assert place(get_step(context, ana, "demo")) == 1  # and still there for another day
+
+
+def test_moving_on_goes_round_and_stays_where_there_is_nothing_else(context: Context, ana: Person) -> None:
+    last = get_step(context, ana, "demo", Where(position=4))
+    assert place(go_on(context, ana, last, Move.NEXT_INSTANCE)) == 1
+    for position in (1, 2, 3):
+        finish(context, ana, get_step(context, ana, "demo", Where(position=position)))
+    assert place(go_on(context, ana, last, Move.NEXT_INSTANCE)) == 4
+    assert place(go_on(context, ana, last)) == 4
+
+
+def test_all_and_flagged_end_at_their_last(context: Context, ana: Person) -> None:
+    step = get_step(context, ana, "demo", Where(Filter.ALL, position=4))
+    assert step.instance
+    mark_instance(context, ana, "demo", step.instance.id, flagged=True)
+    end = finish(context, ana, step)
+    assert (end.assignment, end.which) == (None, Filter.ALL)
+    flagged = get_step(context, ana, "demo", Where(Filter.FLAGGED))
+    assert place(flagged) == 4 and go_on(context, ana, flagged).assignment is None
+
+
+def next_version(context: Context, owner: Person, *texts: str) -> CriteriaSet:
+    """Keep the first criterion, drop the second, add these."""
+    round_ = reopen_criteria(context, owner, "demo")
+    kept, dropped = round_.proposals
+    votes = [Vote(Action.APPROVE, kept.id), Vote(Action.DELETE, dropped.id, "too vague")]
+    added = [Vote(Action.ADD, new_text=text) for text in texts]
+    cast_ballot(context, owner, "demo", 0, [*votes, *added])
+    return establish(context, owner, "demo", added=texts)
+
+
+def test_a_new_version_reopens_what_changed_where_it_was_finished(
+    context: Context, owner: Person, ana: Person
+) -> None:
+    step = finish(context, ana, get_step(context, ana, "demo"))
+    save(context, ana, step, 4)  # the second instance is half done
+    new = next_version(context, owner, "Be brief.").criteria[1]
+    first = get_step(context, ana, "demo", Where(position=1))
+    assert (first.finished, first.reopened, first.criterion) == (0, {new.id}, new)
+    assert get_step(context, ana, "demo", Where(position=2)).reopened == frozenset()
+    save(context, ana, first, 4)
+    again = get_step(context, ana, "demo", Where(position=1))
+    assert (again.finished, again.reopened) == (1, frozenset())
+
+
+def test_a_suggestion_becomes_a_proposal_that_names_its_instance(
+    context: Context, owner: Person, ana: Person
+) -> None:
+    step = get_step(context, ana, "demo")
+    assert step.instance
+    for _ in range(2):  # the same words twice are one suggestion
+        suggest_criterion(context, ana, "demo", step.instance.id, "  Be\n brief. ")
+    suggest_criterion(context, ana, "demo", step.instance.id, "use SIMPLE words")  # one there is already
+    (found,) = list_suggestions(context, owner, "demo")[:1]
+    assert (found.text, found.person, found.instance) == ("Be brief.", "Ana", step.instance)
+    ids = [one.id for one in list_suggestions(context, owner, "demo")]
+    round_ = reopen_criteria(context, owner, "demo", ids)
+    assert [p.text for p in round_.proposals] == ["Use simple words.", "Be true.", "Be brief."]
+    assert round_.proposals[2].origin == "human"
+    # systems are hidden and the id "1a" would name one, so the input stands for it
+    assert round_.proposals[2].note == f"suggested at an instance about “{step.instance.input}”"
+    assert list_suggestions(context, owner, "demo") == []
+    seen = get_round(context, ana, "demo")
+    assert seen and seen.proposals[2].note == round_.proposals[2].note
+
+
+def test_suggestions_come_from_ones_own_queue_and_are_the_owners_to_read(
+    context: Context, ana: Person
+) -> None:
+    with pytest.raises(NotFoundError, match="not in your queue"):
+        suggest_criterion(context, ana, "demo", 10_000, "Be brief.")
+    step = get_step(context, ana, "demo")
+    assert step.instance
+    with pytest.raises(InputError, match="empty"):
+        suggest_criterion(context, ana, "demo", step.instance.id, "  ")
+    with pytest.raises(NotAllowedError):
+        list_suggestions(context, ana, "demo")
+
+
+def ago(**span: float) -> str:
+    return (datetime.now(UTC) - timedelta(**span)).isoformat()
+
+
+def test_times_that_cannot_be_true(context: Context, ana: Person) -> None:
+    """No opening before the instance's own or in the future, and no more activity than time."""
+    steps = iter(walk(context, ana))
+
+    def kept(opened_at: str, active_ms: int | None) -> tuple[str, int | None]:
+        sent = replace(sent_of(next(steps), 4), opened_at=opened_at, active_ms=active_ms)
+        saved = submit(context, ana, "demo", sent)
+        return saved.opened_at, saved.active_ms
+
+    assert kept("", 500) == ("", None)
+    assert kept("yesterday", 500) == ("", None)
+    assert kept(ago(minutes=-10), 500) == ("", None)
+    opened, active = kept(ago(days=300), 10**15)
+    # the queue was opened moments ago; five seconds are left for clocks that differ
+    assert opened > ago(seconds=20) and active is not None and active < 20_000
+    time.sleep(0.3)
+    opened, active = kept(ago(seconds=2), 200)
+    # it was opened while the one before was worked at: it counts from the end of that
+    assert active == 200 and opened > ago(seconds=20)
+    # nobody is active for longer than went by since their last save, however long it was open
+    assert kept(ago(seconds=100), 60_000)[1] in range(0, 20_000)
+    assert kept(ago(seconds=-2), 700) != ("", None)  # a browser's clock that is a little ahead
+    assert kept(ago(seconds=1), -5)[1] is None
+
+
+def test_no_activity_at_all_is_a_time_too(context: Context, ana: Person) -> None:
+    sent = replace(sent_of(next(walk(context, ana)), 4), opened_at=ago(seconds=1), active_ms=0)
+    assert submit(context, ana, "demo", sent).active_ms == 0
+
+
+def test_history_is_ones_own(context: Context, owner: Person, ana: Person) -> None:
+    step = get_step(context, ana, "demo")
+    assert step.instance and step.criterion
+    save(context, ana, step, 2)
+    save(context, ana, get_step(context, ana, "demo", here(step)), 3)
+    key = ("demo", step.instance.id, step.criterion.id)
+    assert [one.score for one in list_history(context, ana, *key)] == [2, 3]
+    get_step(context, owner, "demo")
+    assert list_history(context, owner, *key) == []
+    with pytest.raises(NotFoundError):
+        list_history(context, ana, "demo", 10_000, step.criterion.id)

@@ -1,0 +1,178 @@
+"""What owners look back on: changes, people side by side, decisions, habits; and that others cannot."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from coeval.domain import Person, Role, Study
+from coeval.errors import InputError, NotAllowedError, NotFoundError, StaleError
+from coeval.usecases.access import Context
+from coeval.usecases.export import export_folder
+from coeval.usecases.reports.statistics import get_frames
+from coeval.usecases.scrutiny.review import (
+    adjudicate,
+    compare_people,
+    list_changes,
+    list_disputes,
+    list_habits,
+)
+from coeval.usecases.scrutiny.steps import Step, Where, get_step, mark_instance, suggest_criterion
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
+from tests.support.studies.scrutiny_steps import here, save
+
+
+@pytest.fixture
+def people(context: Context, owner: Person, study: Study) -> list[Person]:
+    import_study(context, owner, study)
+    return [sign_in(context, name)[0] for name in ("Ana", "Ben", "Cy")]
+
+
+@pytest.fixture
+def step(context: Context, people: list[Person]) -> Step:
+    """The same evaluation by three people, with 2, 4 and 5; Ana changed hers from 1."""
+    first = get_step(context, people[0], "demo")
+    save(context, people[0], first, 1)
+    for person, score in zip(people, (2, 4, 5), strict=True):
+        save(context, person, get_step(context, person, "demo", here(first)), score)
+    return first
+
+
+def test_who_saved_what_and_when(context: Context, owner: Person, people: list[Person], step: Step) -> None:
+    changes = list_changes(context, owner, "demo")
+    found = [(one.person, one.revision, one.before, one.score, one.n_changed) for one in changes]
+    # newest first; 4 is the draft's score, so that Ben changed no line
+    assert found == [
+        ("Cy", 1, None, 5, 1),
+        ("Ben", 1, None, 4, 0),
+        ("Ana", 2, 1, 2, 1),
+        ("Ana", 1, None, 1, 1),
+    ]
+    assert [one.person for one in list_changes(context, owner, "demo", of="Ben")] == ["Ben"]
+    assert step.instance
+    assert len(list_changes(context, owner, "demo", instance=step.instance.external_id)) == 4
+    assert list_changes(context, owner, "demo", instance="nowhere") == []
+
+
+def test_people_side_by_side(context: Context, owner: Person, people: list[Person], step: Step) -> None:
+    assert step.instance and step.criterion
+    found = compare_people(context, owner, "demo", step.instance.external_id, step.criterion.id)
+    assert [(one.person, one.latest.score, len(one.revisions)) for one in found.columns] == [
+        ("Ana", 2, 2),
+        ("Ben", 4, 1),
+        ("Cy", 5, 1),
+    ]
+    assert found.draft == step.draft and all(column.shown == step.draft for column in found.columns)
+    with pytest.raises(NotFoundError, match="no instance “zz”"):
+        compare_people(context, owner, "demo", "zz", step.criterion.id)
+    with pytest.raises(NotFoundError, match="criterion"):
+        compare_people(context, owner, "demo", step.instance.external_id, 999)
+
+
+def test_disputes_widest_first(context: Context, owner: Person, people: list[Person], step: Step) -> None:
+    other = get_step(context, people[0], "demo", Where(position=2))
+    for person, score in zip(people[:2], (3, 4), strict=True):
+        save(context, person, get_step(context, person, "demo", here(other)), score)
+    agreed = get_step(context, people[0], "demo", Where(position=3))
+    for person in people:
+        save(context, person, get_step(context, person, "demo", here(agreed)), 4)
+    found = [(one.n, one.low, one.high, one.decided) for one in list_disputes(context, owner, "demo")]
+    assert found == [(3, 2, 5, None), (2, 3, 4, None)]
+
+
+def test_a_decision_stands_apart(
+    context: Context, owner: Person, people: list[Person], step: Step, tmp_path: Path
+) -> None:
+    assert step.instance and step.criterion
+    key = ("demo", step.instance.external_id, step.criterion.id)
+    before = get_frames(context, owner, "demo").scores
+    first = adjudicate(context, owner, *key, score=3, note=" in between ")
+    assert (first.score, first.note, first.decided_by, first.revision) == (3, "in between", "Olu", 1)
+    adjudicate(context, owner, *key, score=4, revision=1)
+    with pytest.raises(StaleError, match="meanwhile"):
+        adjudicate(context, owner, *key, score=1, revision=1)
+    with pytest.raises(InputError, match="not on the scale"):
+        adjudicate(context, owner, *key, score=2.5, revision=2)
+    decided = compare_people(context, owner, *key).decided
+    assert decided and (decided.score, decided.revision) == (4, 2)
+    assert list_disputes(context, owner, "demo")[0].decided == 4
+    assert get_frames(context, owner, "demo").scores.equals(before)
+    export_folder(context, owner, "demo", tmp_path)
+    rows = list(csv.DictReader((tmp_path / "adjudicated.csv").open(encoding="utf-8", newline="")))
+    assert [(row["score"], row["latest"], row["decided_by"]) for row in rows] == [
+        ("3.0", "0", "Olu"),
+        ("4.0", "1", "Olu"),
+    ]
+    assert "Olu" not in (tmp_path / "scores.csv").read_text(encoding="utf-8")
+
+
+def test_every_revision_is_exported_with_its_lines(
+    context: Context, owner: Person, people: list[Person], step: Step, tmp_path: Path
+) -> None:
+    export_folder(context, owner, "demo", tmp_path)
+    expected = [("Ana", "1", "0"), ("Ana", "2", "1"), ("Ben", "1", "1"), ("Cy", "1", "1")]
+    for name, lines in (("scores.csv", 1), ("rows.csv", len(step.draft.rows if step.draft else ()))):
+        rows = csv.DictReader((tmp_path / name).open(encoding="utf-8", newline=""))
+        found = [(row["annotator"], row["revision"], row["latest"]) for row in rows]
+        assert found == [one for one in expected for _ in range(lines)], name
+
+
+def test_every_suggestion_is_exported(
+    context: Context, owner: Person, people: list[Person], step: Step, tmp_path: Path
+) -> None:
+    assert step.instance
+    for person, text in ((people[0], "Be brief."), (people[0], "Be kind."), (people[1], "Be brief.")):
+        suggest_criterion(context, person, "demo", step.instance.id, text)
+    export_folder(context, owner, "demo", tmp_path)
+    rows = csv.DictReader((tmp_path / "suggestions.csv").open(encoding="utf-8", newline=""))
+    assert [(row["annotator"], row["criterion"]) for row in rows] == [
+        ("Ana", "Be brief."),
+        ("Ana", "Be kind."),
+        ("Ben", "Be brief."),
+    ]
+
+
+def test_marks_are_exported_with_every_change(
+    context: Context, owner: Person, people: list[Person], tmp_path: Path
+) -> None:
+    step = get_step(context, people[0], "demo")
+    assert step.instance
+    mark_instance(context, people[0], "demo", step.instance.id, comment="odd")
+    mark_instance(context, people[0], "demo", step.instance.id, flagged=True)
+    export_folder(context, owner, "demo", tmp_path)
+    rows = list(csv.DictReader((tmp_path / "marks.csv").open(encoding="utf-8", newline="")))
+    assert [(r["annotator"], r["flagged"], r["comment"], r["latest"]) for r in rows] == [
+        ("Ana", "0", "odd", "0"),
+        ("Ana", "1", "odd", "1"),
+    ]
+
+
+def test_habits_count_what_showed_a_draft(
+    context: Context, owner: Person, people: list[Person], step: Step
+) -> None:
+    found = {
+        one.person: (one.n, one.kept_all, one.longest_streak) for one in list_habits(context, owner, "demo")
+    }
+    assert found == {"Ana": (1, 0, 0), "Ben": (1, 1, 1), "Cy": (1, 0, 0)}
+
+
+@pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.RESEARCHER])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda c, p: list_changes(c, p, "demo"),
+        lambda c, p: list_disputes(c, p, "demo"),
+        lambda c, p: compare_people(c, p, "demo", "1a", 1),
+        lambda c, p: adjudicate(c, p, "demo", "1a", 1, score=3),
+        lambda c, p: list_habits(c, p, "demo"),
+    ],
+)
+def test_only_owners_look_back(
+    context: Context, people: list[Person], role: Role, ask: Callable[[Context, Person], object]
+) -> None:
+    with pytest.raises(NotAllowedError):
+        ask(context, Person("Ana", role, people[0].id))

@@ -1,0 +1,246 @@
+"""Going through one's queue and saving: order, filters, staleness, one save per key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from coeval.domain import Action, Arm, Filter, Person, RowKind, ScrutinyRow, Study
+from coeval.errors import InputError, NotFoundError, StaleError
+from coeval.rules.arms import Aliases
+from coeval.rules.evaluation_rows import SentRow
+from coeval.store.queries import submissions
+from coeval.usecases.access import Context
+from coeval.usecases.scrutiny.steps import (
+    Move,
+    Sent,
+    Step,
+    Where,
+    get_aliases,
+    get_step,
+    list_history,
+    mark_instance,
+    submit,
+    submit_sheet,
+    suggest_criterion,
+)
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
+
+
+@pytest.fixture
+def ana(context: Context, owner: Person, study: Study) -> Person:
+    import_study(context, owner, study)
+    return sign_in(context, "Ana")[0]
+
+
+def sent(step: Step, uid: str = "uid-00000001", score: float = 4, revision: int | None = None) -> Sent:
+    assert step.instance and step.criterion and step.draft
+    rows = tuple(SentRow(row.id, Action.APPROVE) for row in step.draft.rows if row.kind is not RowKind.SCORE)
+    saved = step.saved.revision if step.saved else 0
+    return Sent(
+        uid,
+        step.instance.id,
+        step.criterion.id,
+        step.draft.id,
+        saved if revision is None else revision,
+        score,
+        rows,
+    )
+
+
+def test_a_whole_queue_from_start_to_end(context: Context, ana: Person) -> None:
+    step = get_step(context, ana, "demo")
+    assert (step.total, step.finished, step.assignment and step.assignment.position) == (4, 0, 1)
+    seen = []
+    while step.assignment is not None:
+        assert step.instance and step.criterion
+        seen.append((step.instance.id, step.criterion.id))
+        submit(context, ana, "demo", sent(step, f"uid-{len(seen):08}"))
+        onward = Where(instance=step.instance.id, criterion=step.criterion.id, move=Move.NEXT)
+        step = get_step(context, ana, "demo", onward)
+        assert len(seen) <= 8, "what was saved is asked for again"
+    assert len(seen) == len(set(seen)) == 8  # 4 instances by 2 criteria, each once
+    assert [instance for instance, _ in seen[::2]] == [instance for instance, _ in seen[1::2]]
+    assert (step.finished, step.total) == (4, 4)
+
+
+def test_orders_differ_between_people_and_not_between_visits(context: Context, owner: Person) -> None:
+    from tests.conftest import make_study
+
+    import_study(context, owner, make_study(20))
+    orders = []
+    for name in ("Ana", "Ben", "Ana"):
+        person = sign_in(context, name)[0]
+        steps = [get_step(context, person, "demo", Where(position=n)) for n in range(1, 41)]
+        orders.append([step.instance.id for step in steps if step.instance])
+    assert orders[0] == orders[2] != orders[1]
+    assert sorted(orders[0]) == sorted(orders[1])
+
+
+def test_going_back_shows_what_was_saved_and_keeps_history(context: Context, ana: Person) -> None:
+    step = get_step(context, ana, "demo")
+    assert step.instance and step.criterion
+    submit(context, ana, "demo", sent(step, score=2))
+    back = get_step(context, ana, "demo", Where(instance=step.instance.id, criterion=step.criterion.id))
+    assert back.saved and (back.saved.score, back.saved.revision) == (2, 1)
+    submit(context, ana, "demo", sent(back, "uid-00000002", score=3))
+    history = list_history(context, ana, "demo", step.instance.id, step.criterion.id)
+    assert [(one.revision, one.score) for one in history] == [(1, 2), (2, 3)]
+
+
+def test_the_same_key_is_saved_once(context: Context, ana: Person) -> None:
+    step = get_step(context, ana, "demo")
+    assert step.instance and step.criterion
+    first, again = (submit(context, ana, "demo", sent(step)) for _ in range(2))
+    assert first.id == again.id
+    assert len(list_history(context, ana, "demo", step.instance.id, step.criterion.id)) == 1
+    other = replace(sent(step), criterion=step.criteria[1].id)
+    with pytest.raises(InputError, match="key of another"):
+        submit(context, ana, "demo", other)
+
+
+def test_a_key_has_from_8_to_80_characters(context: Context, ana: Person) -> None:
+    step = get_step(context, ana, "demo")
+    for length in (7, 81):
+        with pytest.raises(InputError, match="has no key"):
+            submit(context, ana, "demo", sent(step, "u" * length))
+    assert submit(context, ana, "demo", sent(step, "u" * 80)).uid == "u" * 80
+    again = sent(step, "u" * 8, revision=1)
+    assert submit(context, ana, "demo", again).revision == 2
+
+
+def test_every_line_of_a_long_evaluation_is_kept(context: Context, ana: Person) -> None:
+    step = get_step(context, ana, "demo")
+    one = submit(context, ana, "demo", sent(step))
+    lines = tuple(ScrutinyRow(RowKind.EVIDENCE, Action.ADD, text=f"line {n}") for n in range(250))
+    with context.store.write() as db:
+        submissions.record_submission(db, replace(one, uid="uid-of-many", revision=2, rows=lines))
+    with context.store.read() as db:
+        kept = submissions.get_by_uid(db, "uid-of-many")
+    assert kept and kept.rows == lines
+
+
+def test_a_stale_save_is_refused_and_changes_nothing(context: Context, ana: Person) -> None:
+    step = get_step(context, ana, "demo")
+    submit(context, ana, "demo", sent(step, score=5))
+    with pytest.raises(StaleError, match="Another tab"):
+        submit(context, ana, "demo", sent(step, "uid-00000002", score=1))
+    assert step.instance and step.criterion
+    now = get_step(context, ana, "demo", Where(instance=step.instance.id, criterion=step.criterion.id))
+    assert now.saved and now.saved.score == 5
+
+
+def test_a_refused_save_leaves_no_trace(context: Context, ana: Person) -> None:
+    step = get_step(context, ana, "demo")
+    with pytest.raises(InputError, match="not on the scale"):
+        submit(context, ana, "demo", sent(step, score=9))
+    assert get_step(context, ana, "demo").finished == 0
+
+
+def test_others_work_and_others_instances_are_out_of_reach(
+    context: Context, owner: Person, ana: Person
+) -> None:
+    step = get_step(context, ana, "demo")
+    submit(context, ana, "demo", sent(step, score=5))
+    assert step.instance and step.criterion
+    here = Where(instance=step.instance.id, criterion=step.criterion.id)
+    assert get_step(context, owner, "demo", here).saved is None
+    with pytest.raises(NotFoundError, match="not in your queue"):
+        get_step(context, ana, "demo", Where(instance=10_000))
+    with pytest.raises(NotFoundError, match="type 1 to 4"):
+        get_step(context, ana, "demo", Where(position=5))
+
+
+def test_filters(context: Context, ana: Person) -> None:
+    step = get_step(context, ana, "demo", Where(position=3))
+    assert step.instance
+    mark_instance(context, ana, "demo", step.instance.id, flagged=True, comment=" odd ")
+    flagged = get_step(context, ana, "demo", Where(Filter.FLAGGED))
+    assert flagged.instance and flagged.instance.id == step.instance.id
+    assert (flagged.flagged, flagged.mark.comment) == (1, "odd")
+    mark_instance(context, ana, "demo", step.instance.id, flagged=False)
+    assert get_step(context, ana, "demo", Where(Filter.FLAGGED)).assignment is None
+
+
+def test_new_instances_join_the_queue_at_its_end(
+    context: Context, owner: Person, ana: Person, study: Study
+) -> None:
+    first = [get_step(context, ana, "demo", Where(position=n)).instance for n in range(1, 5)]
+    more = replace(study.instances[0], external_id="late", output="Another answer.")
+    import_study(context, owner, Study(study.task, (more,)))
+    step = get_step(context, ana, "demo", Where(position=5))
+    assert step.total == 5 and step.instance and step.instance.external_id == "late"
+    assert [get_step(context, ana, "demo", Where(position=n)).instance for n in range(1, 5)] == first
+
+
+def test_blind_assignments_take_no_drafted_rows(context: Context, owner: Person, ana: Person) -> None:
+    drafted = sent(get_step(context, owner, "demo"))
+    with context.store.write() as db:
+        db.conn.execute("UPDATE task SET blind_share = 1")
+    step = get_step(context, ana, "demo", Where(instance=drafted.instance, criterion=drafted.criterion))
+    assert step.assignment and step.assignment.arm is Arm.BLIND
+    assert step.draft is None
+    with pytest.raises(StaleError):
+        submit(context, ana, "demo", drafted)
+    with pytest.raises(InputError, match="not part of the draft"):
+        submit(context, ana, "demo", replace(drafted, draft=None))
+    saved = submit(context, ana, "demo", replace(drafted, uid="uid-00000002", draft=None, rows=()))
+    assert saved.draft == drafted.draft  # the withheld draft is kept for the analysis
+    assert [row.kind for row in saved.rows] == [RowKind.SCORE]
+    assert saved.shown_score is None
+
+
+def test_without_criteria_the_way_is_shown(context: Context, owner: Person, study: Study) -> None:
+    import_study(context, owner, Study(study.task, study.instances))
+    with pytest.raises(NotFoundError, match="vote in the Criteria tab"):
+        get_step(context, owner, "demo")
+
+
+def test_a_sheet_of_two_instances_is_refused(context: Context, ana: Person) -> None:
+    first = get_step(context, ana, "demo")
+    second = get_step(context, ana, "demo", Where(position=2))
+    with pytest.raises(InputError, match="A sheet holds one instance"):
+        submit_sheet(context, ana, "demo", [sent(first), sent(second, "uid-00000002")])
+    assert get_step(context, ana, "demo", Where(position=1)).saved is None
+    places = [Where(instance=first.instance.id, criterion=one.id) for one in first.criteria]
+    whole = [sent(get_step(context, ana, "demo", at), f"uid-0000001{n}") for n, at in enumerate(places)]
+    assert len(submit_sheet(context, ana, "demo", whole)) == 2
+
+
+def test_nobody_marks_what_is_not_in_their_queue(context: Context, ana: Person) -> None:
+    with pytest.raises(NotFoundError, match="not in your queue"):
+        mark_instance(context, ana, "demo", 999, flagged=True)
+    with context.store.read() as db:
+        assert list(db.query("SELECT * FROM mark")) == []
+
+
+def test_an_instance_of_another_task_is_not_taken_here(
+    context: Context, owner: Person, ana: Person, study: Study
+) -> None:
+    """Ana works at both tasks: the instance is in a queue of hers, and not in this one."""
+    import_study(context, owner, replace(study, task=replace(study.task, slug="other")))
+    foreign = sent(get_step(context, ana, "other"))
+    here = get_step(context, ana, "demo").criteria[0].id
+    doors: list[Callable[[], object]] = [
+        lambda: get_step(context, ana, "demo", Where(instance=foreign.instance)),
+        lambda: submit(context, ana, "demo", foreign),
+        lambda: submit(context, ana, "demo", replace(foreign, criterion=here)),
+        lambda: submit_sheet(context, ana, "demo", [foreign]),
+        lambda: mark_instance(context, ana, "demo", foreign.instance, flagged=True),
+        lambda: suggest_criterion(context, ana, "demo", foreign.instance, "Be brief."),
+        lambda: list_history(context, ana, "demo", foreign.instance, foreign.criterion),
+    ]
+    for door in doors:
+        with pytest.raises(NotFoundError, match="not in your queue"):
+            door()
+    with context.store.read() as db:
+        for table in ("submission", "mark", "suggestion"):
+            assert list(db.query(f"SELECT * FROM {table}")) == [], table
+
+
+def test_an_unknown_task_has_no_aliases(context: Context, ana: Person) -> None:
+    assert get_aliases(context, ana, "nowhere") == Aliases()
+    assert get_aliases(context, ana, "demo") != Aliases()

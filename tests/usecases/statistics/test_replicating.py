@@ -1,0 +1,187 @@
+"""Published studies computed anew: each cell beside what was printed, with a verdict, and what the files show."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from coeval.cli.commands import main
+from coeval.errors import InputError
+from coeval.extensions.replication.cells import Cell, Replication, alike, load_printed
+from coeval.extensions.replication.closer_look import replicate_closer_look
+from coeval.extensions.replication.coeval_paper import replicate_coeval
+from coeval.extensions.replication.files import summarise, write_replication
+
+STORY = {"story requirement": "Write about a kite.", "story": "The kite flew high."}
+
+
+@pytest.fixture(scope="module")
+def eli5(shared_data: Path) -> Replication:
+    return replicate_coeval(shared_data / "coeval_release_eli5")
+
+
+def cell(found: Replication, *place: str) -> Cell:
+    return next(one for one in found.cells if one.place == place)
+
+
+@pytest.mark.slow
+def test_the_table_of_actions_stands_beside_what_was_printed(eli5: Replication, shared_data: Path) -> None:
+    folder = shared_data / "coeval_release_eli5"
+    actions = json.loads((folder / "reference_actions.json").read_text(encoding="utf-8"))["actions"]
+    for kind, shares in actions.items():
+        for action in ("approve", "revise", "delete", "add"):
+            own = cell(eli5, "ELI5", "Table 6", kind, action)
+            assert own.ours == pytest.approx(shares[action], abs=1e-12)
+    # printed .2934, by the files .2932
+    assert cell(eli5, "ELI5", "Table 6", "score", "revise").verdict == "equal"
+    time = cell(eli5, "ELI5", "Table 7", "minutes a sample, with CoEval", "mean")
+    assert time.printed == 4.13 and time.verdict.startswith("differs by +4.")
+
+
+@pytest.mark.slow
+def test_what_the_files_lack_is_said(eli5: Replication) -> None:
+    missing = {(one.study, one.table): one.reason for one in eli5.cells if one.verdict == "not released"}
+    assert {table for _, table in missing} >= {"Table 5", "Table 7", "Table 8", "Table 9"}
+    assert "not in the folder" in missing["Self-Instruct", "all"] and all(missing.values())
+
+
+def test_pairing_by_place_is_shown_with_its_rows(eli5: Replication) -> None:
+    (finding,) = (one for one in eli5.findings if one.name == "eli5_pairing")
+    assert "10 pairs of people, 10 are affected" in finding.text
+    row = finding.rows.set_index(["a", "b"]).loc[("A01", "A02")]
+    # reference.json: .5047 of the same units; other orders in the files lower it
+    assert row["nominal alpha, same unit"] == pytest.approx(0.50471248, abs=1e-6)
+    assert row["nominal alpha, same place"] < 0.5 and row["other unit in the same place"] == 215
+
+
+@pytest.mark.slow
+def test_a_share_outside_its_parts_is_a_finding(tmp_path: Path) -> None:
+    rows = [
+        ["1. Clear.", "1", "", "", ""],
+        ["2. Score: 4", "", "", "no", "2. Score: 3"],
+        ["- a", "1", "", "", ""],
+    ]
+    work = {"final_score": 3, "start_time": 0, "end_time": "2023-05-30 00:00:10", "eval_result": rows}
+    for person in ("A06", "A07"):
+        entry = {"1": {**STORY, "criteria": {"1. Clarity": work}, "model": "turbo"}}
+        (tmp_path / f"{person}.json").write_text(json.dumps({person: entry}), encoding="utf-8")
+    found = replicate_coeval(tmp_path)
+    overall = cell(found, "ROCStories", "Table 6", "overall", "approve")
+    # two rows of three are approved; the printed .9465 lies between the parts, which are 1, 0 and 1
+    assert overall.ours == pytest.approx(2 / 3) and overall.printed == 0.9465
+    assert not [one for one in found.findings if one.name.startswith("rocstories_overall")]
+    for person in ("A06", "A07"):
+        path = tmp_path / f"{person}.json"
+        path.write_text(path.read_text().replace('["- a", "1", ""', '["- a", "", "1"').replace(
+            '["1. Clear.", "1", ""', '["1. Clear.", "", "1"'), encoding="utf-8")  # fmt: skip
+    (finding,) = (one for one in replicate_coeval(tmp_path).findings if "overall_approve" in one.name)
+    assert "lies outside" in finding.text and finding.rows["ours"].tolist() == [0, 0, 0, 0]
+
+
+def test_correlations_are_those_of_the_reference(shared_data: Path) -> None:
+    folder = shared_data / "topical_chat"
+    found = replicate_closer_look(folder)
+    reference = json.loads((folder / "reference.json").read_text(encoding="utf-8"))["correlations"]
+    names = {
+        "pearson_m1": "Pearson's r, dataset",
+        "spearman_m1": "Spearman's rho, dataset",
+        "kendall_b_m1": "tau-b, dataset",
+        "kendall_m2": "tau-b, document",
+    }
+    for key, values in reference.items():
+        criterion, mode = key.split("/")
+        for name, column in names.items():
+            own = cell(found, "Topical-Chat", "Table 2", mode, f"{criterion}, {column}")
+            assert own.ours == pytest.approx(values[name], abs=1e-7), (key, name)
+    assert "cuts decimals" in cell(found, "Topical-Chat", "Table 2", "all", "groundedness").reason
+    assert [one.name for one in found.findings] == ["last_rows"]
+
+
+def test_a_small_folder_of_ratings_gives_its_correlations(tmp_path: Path) -> None:
+    """Two dialogues of three responses; a protocol that ranks as people do, and one that ranks the other way."""
+    people, model, instances = (
+        ["instance,criterion,annotator,score"],
+        ["instance,criterion,mode,mean_score"],
+        [],
+    )
+    for n, (one, other) in enumerate([(1, 1), (2, 2), (3, 3), (1, 2), (2, 2), (3, 2)]):
+        people += [f"r{n},coherence,ann,{one}", f"r{n},coherence,ben,{other}"]
+        model += [f"r{n},coherence,alike,{one + other}", f"r{n},coherence,turned,{-one - other}"]
+        instances.append(f"r{n},d{n // 3},s{n % 3},hello,fact,answer")
+    for name, lines in (
+        ("human_ratings.csv", people),
+        ("llm_ratings.csv", model),
+        ("instances.csv", ["instance,document,system,dialogue,fact,response", *instances]),
+    ):
+        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = replicate_closer_look(tmp_path)
+    for level in ("dataset", "document"):
+        for method in ("Pearson's r", "Spearman's rho", "tau-b"):
+            column = f"coherence, {method}, {level}"
+            assert cell(found, "Topical-Chat", "Table 2", "alike", column).ours == pytest.approx(1)
+            assert cell(found, "Topical-Chat", "Table 2", "turned", column).ours == pytest.approx(-1)
+    assert (
+        "no ratings of groundedness" in cell(found, "Topical-Chat", "Table 2", "all", "groundedness").reason
+    )
+
+
+def test_printed_values_are_taken_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "printed.csv"
+    path.write_text(
+        "study,table,row,column,printed\nS,T,a,x,0.1\nS,T,a,y,.2\nS,T,b,x,0.3\nS,T,b,y,0.4\nS,T,c,x,1\n"
+    )
+    found = Replication(
+        "P", [Cell("S", "T", row, column, value) for row, column, value in
+              [("a", "x", 0.3), ("a", "y", 0.4), ("b", "x", 0.1), ("b", "y", 0.2)]]
+    )  # fmt: skip
+    found.hold_against(load_printed(path))
+    # the labels of the two rows were exchanged
+    assert alike(found.cells, key=lambda one: one.table) == [("a", "b"), ("b", "a")]
+    assert cell(found, "S", "T", "c", "x").verdict == "not released"
+    assert summarise(found).startswith("4 of 4 computed cells have a printed value: 0 equal, 4 differ.")
+    page = write_replication(found, tmp_path / "out")[0].read_text()
+    assert "The row printed as “a” holds the values that the files give for “b”." in page
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("study,table\nS,T\n", "needs a row of headings"),
+        ("", "needs a row of headings"),
+        ("study,table,row,column,printed\nS,T,a,x,one\n", "line 2: 'one' is no number"),
+        ("study,table,row,column,printed\nS,T,a,x,1\nS,T,a,x,2\n", "line 3: gives T, a, x again"),
+    ],
+)
+def test_a_broken_file_of_printed_values_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "printed.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        load_printed(path)
+
+
+def test_the_command_writes_files_and_needs_no_study(
+    tmp_path: Path, shared_data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COEVAL_DB", str(tmp_path / "none" / "study.db"))
+    main(
+        [
+            "replicate",
+            "closer-look",
+            "--data",
+            str(shared_data / "topical_chat"),
+            "--out",
+            str(tmp_path / "o"),
+        ]
+    )
+    assert (
+        "0 of 126 computed cells have a printed value" in capsys.readouterr().out
+        and not (tmp_path / "none").exists()
+    )
+    cells = pd.read_csv(tmp_path / "o" / "cells.csv")
+    assert len(cells) == 128 and set(cells["verdict"]) == {"printed value not at hand", "not released"}
+    with pytest.raises(SystemExit):
+        main(["replicate", "coeval", "--data", str(tmp_path / "o"), "--out", str(tmp_path / "p")])
+    assert "holds no A*.json" in capsys.readouterr().err

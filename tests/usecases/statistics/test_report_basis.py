@@ -1,0 +1,52 @@
+"""The document of all statistics rests on the version, the arm and the planted errors that were asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from coeval.cli.commands import main
+from coeval.domain import Person
+from coeval.errors import InputError
+from coeval.stats.basis import Basis
+from coeval.usecases.access import Context
+from coeval.usecases.criteria_sets import establish_list
+from coeval.usecases.reports.statistics import get_report
+from coeval.usecases.study_import import import_study
+from tests.support.studies.scored_study import scored
+
+
+@pytest.fixture
+def asked(context: Context, owner: Person) -> Context:
+    """Three people scored two criteria, a part of it blind; a second version keeps one of the two."""
+    import_study(context, owner, scored(["Ann", "Ben", "Cid"], n_documents=8, blind=2))
+    establish_list(context, owner, "demo", ["Use simple words.", "Name a source."])
+    return context
+
+
+def count(report: dict) -> list[tuple[str, int]]:  # type: ignore[type-arg]
+    return [(one["criterion"], one["n_ratings"]) for one in report["agreement"]["per_criterion"]]
+
+
+def test_version_and_arm_choose_the_scores(asked: Context, owner: Person) -> None:
+    newest, first = get_report(asked, owner, "demo"), get_report(asked, owner, "demo", Basis(1))
+    assert newest["criteria"] == ["Use simple words.", "Name a source."]
+    assert len(first["criteria"]) == 2 and first["criteria"] != newest["criteria"]
+    blind = get_report(asked, owner, "demo", Basis(1, "blind"))
+    assisted = get_report(asked, owner, "demo", Basis(1, "assisted"))
+    for whole, one, other in zip(count(first), count(blind), count(assisted), strict=True):
+        assert whole[1] == one[1] + other[1] and one[1] > 0 and other[1] > 0
+    assert blind["assistance"] == first["assistance"], "what compares arms rests on all of them"
+
+
+def test_what_there_is_not_is_named(asked: Context, owner: Person) -> None:
+    with pytest.raises(InputError, match="has no version 9 of its criteria; there are: 1, 2"):
+        get_report(asked, owner, "demo", Basis(9))
+    with pytest.raises(InputError, match="in the arm “crowd”; arms with scores: assisted, blind"):
+        get_report(asked, owner, "demo", Basis(1, "crowd"))
+
+
+def test_the_command_takes_what_the_tab_has(asked: Context, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["stats", "--task", "demo", "--version", "1", "--arm", "blind", "--planted", "out"]
+    main([*given, "--db", str(asked.store.address)])
+    title, *_ = capsys.readouterr().out.splitlines()
+    assert title.endswith("(criteria version 1, blind scores, planted errors left out)")

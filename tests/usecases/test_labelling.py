@@ -1,0 +1,174 @@
+"""``python -m coeval labelling`` on a study in a file."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from coeval.cli.commands import main
+from coeval.domain import Person, Plan, Role
+from coeval.errors import InputError, NotAllowedError
+from coeval.extensions.labelling import queries
+from coeval.extensions.labelling.design import end_design, get_labelling, make_design
+from coeval.extensions.labelling.study_units import CorrectSystems
+from coeval.store.engines.database import rows
+from coeval.store.queries.crowd_studies import set_plan
+from coeval.usecases.access import OPERATOR, Context, require_task
+from coeval.usecases.crowd.assignment import _pick
+from coeval.usecases.reports.statistics import get_statistic
+from coeval.usecases.scrutiny.queue import ensure_queue
+from coeval.usecases.scrutiny.requested_lines import set_team
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
+from tests.conftest import make_study
+from tests.support.studies.labelled_study import RIGHT, make_labelled_study
+
+Captured = pytest.CaptureFixture[str]
+
+
+def study(context: Context, *labelled: str) -> list[str]:
+    import_study(context, OPERATOR, make_labelled_study(labelled=labelled))
+    return ["--task", "labels", "--db", context.store.address]
+
+
+@pytest.mark.sqlite
+def test_the_command_corrects_every_system(context: Context, capsys: Captured) -> None:
+    where = study(context, "old")
+    main(["labelling", "corrected", *where])
+    said = capsys.readouterr().out
+    assert "labels: mean score, from scores without the draft in view" in said
+    assert "Corrected assumes: The judge errs on this system as on the labelled items" in said
+    main(["labelling", "corrected", *where, "--json"])
+    found = json.loads(capsys.readouterr().out)
+    new = next(one for one in found["systems"] if one["system"] == "new" and one["criterion"] == RIGHT)
+    assert new["judged"] < 3.3 < new["corrected"]["value"] < 3.8 and new["labels"] == 30
+    assert new["powered"]["value"] is None and "fewer than three" in new["powered"]["reason"]
+    main(["labelling", "corrected", *where, "--cut", "4", "--run", "second", "--json"])
+    shares = json.loads(capsys.readouterr().out)["systems"]
+    assert all(0 <= one["corrected"]["value"] <= 1 for one in shares)
+
+
+def test_annotators_see_no_statistic_of_labels(context: Context) -> None:
+    import_study(context, OPERATOR, make_labelled_study(6))
+    with pytest.raises(NotAllowedError):
+        get_statistic(context, Person("Ana", Role.ANNOTATOR), "labels", CorrectSystems())
+
+
+def queue(context: Context, name: str) -> list[str]:
+    """The names of the instances in a person's queue, in order, as they open them."""
+    person, _ = sign_in(context, name)
+    with context.store.read() as db:
+        task = require_task(db, "labels")
+    ensure_queue(context, person, task)
+    with context.store.read() as db:
+        sql = (
+            "SELECT i.external_id FROM assignment a JOIN instance i ON i.id = a.instance JOIN annotator p"
+            " ON p.id = a.annotator WHERE p.name = ? AND a.task = ? ORDER BY a.position"
+        )
+        return [row["external_id"] for row in rows(db, sql, [name, task.id])]
+
+
+def stored(context: Context) -> dict[str, tuple[float, float]]:
+    with context.store.read() as db:
+        design = queries.get_last_design(db, require_task(db, "labels").id)
+        assert design is not None
+        return queries.list_chances(db, design.id)
+
+
+def test_the_queue_draws_by_stored_chances(context: Context) -> None:
+    import_study(context, OPERATOR, make_labelled_study(labelled=()))
+    before = queue(context, "Zoe")
+    assert len(before) == 60
+    make_design(context, OPERATOR, "labels", "active", 20)
+    chances = stored(context)
+    assert sum(chance for chance, _ in chances.values()) == pytest.approx(20)
+    in_order = sorted(chances, key=lambda name: chances[name][1])
+    assert queue(context, "Zoe") == queue(context, "Yan") == in_order[:20] != before[:20]
+    assert queue(context, "Yan") == in_order[:20], "opening the queue again adds nothing"
+    end_design(context, OPERATOR, "labels")
+    assert (
+        sorted(queue(context, "Yan")) == sorted(before)
+        and not get_labelling(context, OPERATOR, "labels").running
+    )
+
+
+def test_a_team_shares_out_what_was_drawn(context: Context) -> None:
+    import_study(context, OPERATOR, make_labelled_study(labelled=()))
+    for name in ("Zoe", "Yan"):
+        sign_in(context, name)
+    set_team(context, OPERATOR, "labels", ["Zoe", "Yan"], 1)
+    make_design(context, OPERATOR, "labels", "stratified", 12)
+    in_order = list(stored(context))
+    shares = [queue(context, name) for name in ("Zoe", "Yan")]
+    assert sorted(shares[0] + shares[1]) == sorted(in_order[:12])
+    for share in shares:
+        assert share == sorted(share, key=in_order.index)
+
+
+def test_a_crowd_is_given_what_was_drawn_first(context: Context) -> None:
+    import_study(context, OPERATOR, make_labelled_study(labelled=()))
+    with context.store.write() as db:
+        task = require_task(db, "labels")
+        ids = queries.list_instances(db, task.id)
+    make_design(context, OPERATOR, "labels", "uniform", 5)
+    plan = Plan(per_instance=2, quota=4, batch=4)
+    with context.store.write() as db:
+        set_plan(db, task.id, plan)
+        person, _ = sign_in(context, "Zoe")
+        picked = _pick(db, plan, person, task, 4)
+    names = {number: name for name, number in ids.items()}
+    assert [names[one] for one in picked] == list(stored(context))[:4]
+
+
+@pytest.mark.sqlite
+def test_a_design_by_command_and_its_means(context: Context, capsys: Captured) -> None:
+    where = study(context, "old", "new")
+    main(["labelling", "design", *where, "--draw", "active", "--labels", "24", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert found["source"] == "the spread of the judge's samples" and found["running"]
+    assert [one["kind"] for one in found["options"]] == ["uniform", "stratified", "active"]
+    assert all(one["worth_at_worst"] >= 1 / 1.11 for one in found["options"])
+    difference = next(row for row in found["rows"] if row["what"] == "old less new")
+    assert difference["value"]["ci_high"] < 0 and found["labelled"] == 60
+    main(["labelling", "design", *where, "--end"])
+    assert "labelled in order (ended)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("kind", "labels", "message"),
+    [
+        ("eager", 5, "cannot be drawn"),
+        ("active", 0, "choose from 1 to 12"),
+        ("active", 13, "choose from 1 to 12"),
+    ],
+)
+def test_a_design_that_cannot_be_is_refused(context: Context, kind: str, labels: int, message: str) -> None:
+    import_study(context, OPERATOR, make_labelled_study(6, labelled=()))
+    with pytest.raises(InputError, match=message):
+        make_design(context, OPERATOR, "labels", kind, labels)
+    assert not get_labelling(context, OPERATOR, "labels").kind
+    with pytest.raises(InputError, match="No design"):
+        end_design(context, OPERATOR, "labels")
+    with pytest.raises(NotAllowedError):
+        make_design(context, Person("Ana", Role.RESEARCHER), "labels", "uniform", 3)
+
+
+def test_a_judge_without_samples_gives_no_uncertainty(context: Context) -> None:
+    import_study(context, OPERATOR, make_study(6))
+    with pytest.raises(InputError, match="no uncertainty"):
+        make_design(context, OPERATOR, "demo", "active", 3)
+
+
+@pytest.mark.sqlite
+def test_the_worth_of_criteria_by_command(context: Context, capsys: Captured) -> None:
+    where = study(context, "old", "new")
+    main(["labelling", "worth", *where])
+    assert (
+        capsys.readouterr().out == "Name the criterion that is the overall judgment: Be clear.; Be right..\n"
+    )
+    main(["labelling", "worth", *where, "--overall", "right", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert found["overall"] == RIGHT and found["criteria"][0]["alone"]["ci_low"] is not None
+    with pytest.raises(SystemExit):
+        main(["labelling", "worth", *where, "--keep", "2"])

@@ -1,0 +1,78 @@
+"""A plan and its rule: declared rules stay on record, and what cannot be is refused with a remedy."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from coeval.cli.commands import main
+from coeval.domain import Study
+from coeval.domain.studies import Measure, StoppingRule
+from coeval.errors import InputError
+from coeval.stats.plan import Wanted
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.planning import declare_rule, get_planning
+from coeval.usecases.study_import import import_study
+from tests.conftest import make_study
+
+
+@pytest.fixture
+def planned(context: Context) -> Context:
+    study: Study = make_study()
+    import_study(context, OPERATOR, study)
+    return context
+
+
+def test_rules_stay_and_the_newest_holds(planned: Context) -> None:
+    declare_rule(planned, OPERATOR, "demo", StoppingRule(Measure.ALPHA, 0.1, 40, "a system", "left out"))
+    newest = declare_rule(planned, OPERATOR, "demo", StoppingRule(Measure.ALPHA, 0.05, 60))
+    known = get_planning(planned, OPERATOR, "demo", Wanted())
+    assert [rule.width for rule in known.rules] == [0.05, 0.1] and known.rules[0] == newest
+    assert known.rules[1].system_a == "" and newest.declared_by == OPERATOR.name
+    assert known.progress and known.progress.rule == newest and not known.progress.enough
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (StoppingRule(Measure.ALPHA, 0, 40), "above 0"),
+        (StoppingRule(Measure.ALPHA, 0.1, 0), "choose 1"),
+        (StoppingRule(Measure.DIFFERENCE, 0.1, 40, "nobody's", ""), "no system “nobody's”; the systems are"),
+    ],
+)
+def test_a_rule_that_cannot_be_is_refused(planned: Context, rule: StoppingRule, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        declare_rule(planned, OPERATOR, "demo", rule)
+    assert not get_planning(planned, OPERATOR, "demo", Wanted()).rules
+    with pytest.raises(InputError, match="needs endless documents"):
+        get_planning(planned, OPERATOR, "demo", Wanted(width=0))
+
+
+def test_a_rule_of_the_pull_gives_advice_beside_the_other_rules(
+    planned: Context, capsys: pytest.CaptureFixture[str]
+) -> None:
+    declare_rule(planned, OPERATOR, "demo", StoppingRule(Measure.ALPHA, 0.1, 40))
+    declare_rule(planned, OPERATOR, "demo", StoppingRule(Measure.PULL, 0.1, 30))
+    known = get_planning(planned, OPERATOR, "demo", Wanted())
+    assert [rule.measure for rule in known.rules] == [Measure.ALPHA] and known.progress
+    assert known.advice and known.advice.keep == "" and known.advice.limit == 0.1
+    main(["plan", "--task", "demo", "--db", planned.store.address, "--declare", "pull", "--pull", ".2"])
+    assert "surely under 0.2" in (told := capsys.readouterr().out) and "Not yet: 0 of 50 documents" in told
+
+
+def test_the_command_plans_and_declares(planned: Context, capsys: pytest.CaptureFixture[str]) -> None:
+    base = ["plan", "--task", "demo", "--db", planned.store.address]
+    main([*base, "--assume", "people=4", "noise=.8"])
+    assert "From the spreads that were assumed" in capsys.readouterr().out
+    main([*base, "--declare", "alpha", "--width", ".1", "--documents", "30", "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert told["rules"][0]["planned"] == 30 and told["progress"]["enough"] is False
+    for bad, message in (
+        ("peopl=4", "cannot be assumed"),
+        ("people=x", "not a whole number"),
+        ("noise=-1", "spread"),
+    ):
+        with pytest.raises(SystemExit):
+            main([*base, "--assume", bad])
+        assert message in capsys.readouterr().err
