@@ -53,9 +53,8 @@ def add_output(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
 
 def _stats(context: Context, options: argparse.Namespace) -> None:
     from coeval.stats.basis import Basis
-    from coeval.usecases.reports.statistics import get_report, use_two_processors
+    from coeval.usecases.reports.statistics import get_report
 
-    use_two_processors(context)
     basis = Basis(options.version, options.arm, options.planted == "in")
     found = get_report(context, OPERATOR, options.task, basis)
     if not options.json:
@@ -66,9 +65,8 @@ def _stats(context: Context, options: argparse.Namespace) -> None:
 
 
 def _tables(context: Context, options: argparse.Namespace) -> None:
-    from coeval.usecases.reports.statistics import get_table_files, use_two_processors
+    from coeval.usecases.reports.statistics import get_table_files
 
-    use_two_processors(context)
     files = get_table_files(context, OPERATOR, options.task, options.format)
     if options.out is None:
         report(options, files, ["\n".join(files.values())])

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy
 
-from coeval.lazy import special
 from coeval.stats.clusters import (
     DOCUMENTS,
     PEOPLE,
@@ -194,7 +194,8 @@ def _widened(spread: dict[str, Any], sums: Numbers, confidence: float) -> dict[s
     freedom = max(float(weight.sum() ** 2 / (weight**2).sum()) - 1, 1.0)
     tail = (1 + confidence) / 2
     more = (
-        float(special.stdtrit(freedom, tail) - special.stdtrit(spread["clusters"] - 1, tail)) * spread["se"]
+        float(scipy.special.stdtrit(freedom, tail) - scipy.special.stdtrit(spread["clusters"] - 1, tail))
+        * spread["se"]
     )
     return spread | {
         "ci_low": spread["ci_low"] - max(more, 0.0),
@@ -204,7 +205,7 @@ def _widened(spread: dict[str, Any], sums: Numbers, confidence: float) -> dict[s
 
 def _needed(difference: Estimate, shown: Numbers, other: Numbers, confidence: float) -> int | None:
     """How many rows more of the other arm leave 0 out, by each arm's part of the error."""
-    se, z = float(difference.details.get("se", math.nan)), float(special.ndtri((1 + confidence) / 2))
+    se, z = float(difference.details.get("se", math.nan)), float(scipy.special.ndtri((1 + confidence) / 2))
     low, high = difference.ci
     if math.isnan(low) or math.isnan(se) or min(len(shown), len(other)) < 2:
         return None
@@ -274,7 +275,7 @@ def spread_over_people(gaps: Numbers, confidence: float) -> dict[str, Any]:
     """Student's t over people's own differences."""
     n = len(gaps)
     half = (
-        float(special.stdtrit(n - 1, (1 + confidence) / 2)) * float(gaps.std(ddof=1)) / math.sqrt(n)
+        float(scipy.special.stdtrit(n - 1, (1 + confidence) / 2)) * float(gaps.std(ddof=1)) / math.sqrt(n)
         if n > 1
         else math.nan
     )
@@ -403,7 +404,7 @@ def _welch(a: Numbers, b: Numbers, confidence: float) -> tuple[float, float]:
     if not total > 0:
         return math.nan, math.nan
     df = total**2 / (parts[0] ** 2 / (len(a) - 1) + parts[1] ** 2 / (len(b) - 1))
-    half = float(special.stdtrit(df, (1 + confidence) / 2)) * math.sqrt(total)
+    half = float(scipy.special.stdtrit(df, (1 + confidence) / 2)) * math.sqrt(total)
     return middle - half, middle + half
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy
 
-from coeval.lazy import special
 from coeval.stats.rating_matrix import Codes, Numbers, renumbered
 
 FEW = 10
@@ -118,13 +118,15 @@ def mean_interval(values: Numbers, clusters: Clusters) -> dict[str, Any]:
     if np.isnan(spread["ci_low"]):
         return spread
     freedom = max(len(values) ** 2 / float((sums[:, 1] ** 2).sum()) - 1, 1.0)
-    wider = (special.stdtrit(freedom, 0.975) - special.stdtrit(len(sums) - 1, 0.975)) * spread["se"]
+    wider = (scipy.special.stdtrit(freedom, 0.975) - scipy.special.stdtrit(len(sums) - 1, 0.975)) * spread[
+        "se"
+    ]
     t = abs(float(sums[:, 0].sum() / len(values))) / spread["se"]
     return spread | {
         "interval_kind": f"{spread['interval_kind']}, with {freedom:.1f} effective degrees of freedom",
         "ci_low": spread["ci_low"] - float(wider),
         "ci_high": spread["ci_high"] + float(wider),
-        "p_value": 2 * float(special.stdtr(freedom, -t)),
+        "p_value": 2 * float(scipy.special.stdtr(freedom, -t)),
     }
 
 
@@ -172,14 +174,14 @@ def jackknife_interval(
         return details | nothing | {"se": 0.0}
     bias = (size - 1) * (mean - value)
     low, high = sorted((value, value - OF_BIAS * bias))
-    half = float(special.stdtrit(size - 1, (1 + confidence) / 2)) * se
+    half = float(scipy.special.stdtrit(size - 1, (1 + confidence) / 2)) * se
     reach = low if low > 0 else min(high, 0.0)
     return details | {
         "ci_low": low - half,
         "ci_high": high + half,
         "se": se,
         "bias": bias,
-        "p_value": 2 * float(special.stdtr(size - 1, -abs(reach) / se)),
+        "p_value": 2 * float(scipy.special.stdtr(size - 1, -abs(reach) / se)),
     }
 
 
@@ -217,7 +219,7 @@ def drawn_interval(
     """
     kept = drawn[~np.isnan(drawn)]
     se = float(kept.std(ddof=1)) if len(kept) > 1 and n > 1 else np.nan
-    half = float(special.stdtrit(n - 1, (1 + confidence) / 2)) * se if se > 1e-12 else np.nan
+    half = float(scipy.special.stdtrit(n - 1, (1 + confidence) / 2)) * se if se > 1e-12 else np.nan
     return {
         "interval_kind": f"bootstrap over {kind}, t, of as many {kind}",
         "resampled": kind,
@@ -228,7 +230,7 @@ def drawn_interval(
         "ci_low": value - half,
         "ci_high": value + half,
         "se": se,
-        "p_value": 2 * float(special.stdtr(n - 1, -abs(value) / se)) if se > 1e-12 else np.nan,
+        "p_value": 2 * float(scipy.special.stdtr(n - 1, -abs(value) / se)) if se > 1e-12 else np.nan,
     }
 
 
@@ -302,5 +304,5 @@ def crossed_interval(
     of_cluster, of_people, of_both = (part["se"] ** 2 for part in (by_cluster, by_people, by_both))
     se = float(np.sqrt(np.max([of_cluster + of_people - of_both, of_cluster, of_people])))
     df = min(people, clusters) - 1
-    half = float(special.stdtrit(df, (1 + confidence) / 2)) * se if df > 0 else np.nan
+    half = float(scipy.special.stdtrit(df, (1 + confidence) / 2)) * se if df > 0 else np.nan
     return {"people_ci_low": value - half, "people_ci_high": value + half, "people": people}

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy
 
-from coeval.lazy import special
 from coeval.stats.agreement.alpha_intervals import alpha_difference
 from coeval.stats.clusters import (
     DOCUMENTS,
@@ -358,7 +358,7 @@ def _caught(planted: pd.DataFrame, confidence: float) -> Caught:
 
 def _share(caught: pd.Series[Any], confidence: float, reason: str) -> Estimate:
     """Return the share with Wilson's interval (Wilson 1927)."""
-    n, z = len(caught), float(special.ndtri((1 + confidence) / 2))
+    n, z = len(caught), float(scipy.special.ndtri((1 + confidence) / 2))
     if not n:
         return Estimate.undefined(reason)
     p = float(caught.mean())

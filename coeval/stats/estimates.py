@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy
 
-from coeval.lazy import special
 from coeval.stats.rating_matrix import Codes, Numbers
 
 # Results of statistics: numbers and small tables with their provenance.
@@ -283,9 +283,9 @@ def summarise(
 def _corrected(levels: Numbers, kept: Numbers, value: float, n: float, acceleration: float) -> Numbers:
     """Return the levels at which to read the replicates, after bias, skewness and small samples."""
     below = (kept < value).mean() + (kept == value).mean() / 2
-    bias = special.ndtri(np.clip(below, 1 / (len(kept) + 1), len(kept) / (len(kept) + 1)))
-    wide = bias + np.sqrt(n / (n - 1)) * special.stdtrit(n - 1, levels)
-    corrected: Numbers = special.ndtr(bias + wide / np.maximum(1 - acceleration * wide, 0.1))
+    bias = scipy.special.ndtri(np.clip(below, 1 / (len(kept) + 1), len(kept) / (len(kept) + 1)))
+    wide = bias + np.sqrt(n / (n - 1)) * scipy.special.stdtrit(n - 1, levels)
+    corrected: Numbers = scipy.special.ndtr(bias + wide / np.maximum(1 - acceleration * wide, 0.1))
     return corrected
 
 
@@ -298,11 +298,11 @@ def inverted(kept: Numbers, value: float, n: float, acceleration: float = 0.0) -
         return np.nan
     edge = 1 / (len(kept) + 1)
     below = (kept < value).mean() + (kept == value).mean() / 2
-    bias = special.ndtri(np.clip(below, edge, 1 - edge))
+    bias = scipy.special.ndtri(np.clip(below, edge, 1 - edge))
     at_zero = (kept < 0).mean() + (kept == 0).mean() / 2
-    reach = special.ndtri(np.clip(at_zero, edge, 1 - edge)) - bias
+    reach = scipy.special.ndtri(np.clip(at_zero, edge, 1 - edge)) - bias
     wide = reach / (1 + acceleration * reach)
-    level = special.stdtr(n - 1, (wide - bias) / np.sqrt(n / (n - 1)))
+    level = scipy.special.stdtr(n - 1, (wide - bias) / np.sqrt(n / (n - 1)))
     return float(2 * min(level, 1 - level))
 
 
@@ -333,7 +333,7 @@ def jackknife(
         return details | dict.fromkeys(("ci_low", "ci_high", "se", "bias"), np.nan)
     mean = times[usable] @ without[usable] / n
     se = float(np.sqrt((n - 1) / n * (times[usable] @ (without[usable] - mean) ** 2)))
-    half = float(special.stdtrit(n - 1, (1 + confidence) / 2)) * se
+    half = float(scipy.special.stdtrit(n - 1, (1 + confidence) / 2)) * se
     return details | {
         "se": se,
         "ci_low": value - half,

@@ -288,11 +288,6 @@ class StudyFrames:
             shown = known
         return shown.drop_duplicates("unit", keep="last").set_index("unit")["score"]
 
-    def prepare(self) -> None:
-        """Compute the values that most sections use, before the sections are distributed."""
-        for name in ("scored", "genuine", "model_scores", "shown_scores", "units", "clusters", "unaided"):
-            getattr(self, name)
-
     @property
     def mixed_scales(self) -> bool:
         """Return whether the criteria have different scales."""

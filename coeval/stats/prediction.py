@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 
-from coeval.lazy import special
 from coeval.stats.clusters import Clusters, parse_clusters
 from coeval.stats.estimates import Estimate
 from coeval.stats.rating_matrix import Codes, Numbers, parse_vector
@@ -70,7 +70,7 @@ def ppi_mean(
     gaps = labels - weight * predictions
     theta = float(weight * rest.mean() + gaps.mean())
     se = float(np.sqrt(weight**2 * rest.var() / len(rest) + gaps.var() / len(labels)))
-    half = float(special.ndtri(1 - alpha / 2)) * se
+    half = float(scipy.special.ndtri(1 - alpha / 2)) * se
     classical = {"classical": labels.mean(), "classical_se": np.sqrt(labels.var() / len(labels))}
     return Estimate(
         theta, ci_low=theta - half, ci_high=theta + half, se=se, lam=weight, **counts, **classical
@@ -203,7 +203,7 @@ def _cross_fitted(sample: _Sample, pool: str, finite: bool, confidence: float) -
     se = np.sqrt(share * (influences**2).sum())
     fell_back = not se <= plain  # nan if the rest is one cluster only
     theta, se = float((labels if fell_back else left).mean()), float(plain if fell_back else se)
-    half = float(special.stdtrit(own.n - 1, (1 + confidence) / 2)) * se
+    half = float(scipy.special.stdtrit(own.n - 1, (1 + confidence) / 2)) * se
     return {
         "value": theta,
         "ci_low": theta - half,

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy
 
-from coeval.lazy import special
 from coeval.stats.agreement.clustered_agreement import mean_alpha
 from coeval.stats.agreement.components import variance_components
 from coeval.stats.clusters import DOCUMENTS, Clusters, sums_interval
@@ -56,7 +56,7 @@ def documents_for_width(se: float, documents: int, width: float, confidence: flo
     Needed(documents=99, low=72, high=150)
     """
     tail = (1 + confidence) / 2
-    return _needed(se, documents, width, lambda df: special.stdtrit(df, tail))
+    return _needed(se, documents, width, lambda df: scipy.special.stdtrit(df, tail))
 
 
 def documents_for_difference(
@@ -72,7 +72,9 @@ def documents_for_difference(
     20
     """
     tail = (1 + confidence) / 2
-    return _needed(se, documents, points, lambda df: special.stdtrit(df, tail) + special.stdtrit(df, power))
+    return _needed(
+        se, documents, points, lambda df: scipy.special.stdtrit(df, tail) + scipy.special.stdtrit(df, power)
+    )
 
 
 def _needed(se: float, documents: int, width: float, reach: Callable[[Any], Any]) -> Needed:
@@ -84,7 +86,7 @@ def _needed(se: float, documents: int, width: float, reach: Callable[[Any], Any]
     sizes = np.arange(2, MOST + 1)
     steps = reach(sizes - 1) / np.sqrt(sizes)
     df = documents - 1
-    spread = [np.sqrt(df / special.chdtri(df, tail)) for tail in (0.1, 0.9)]
+    spread = [np.sqrt(df / scipy.special.chdtri(df, tail)) for tail in (0.1, 0.9)]
 
     def smallest(error: float) -> int | None:
         enough = np.flatnonzero(steps * error * np.sqrt(documents) <= width)
@@ -189,7 +191,7 @@ def sequence_width(se: float, documents: int, planned: int, confidence: float = 
     grown = documents * tuned + 1
     boundary = np.sqrt(2 * grown / (documents**2 * tuned) * np.log(np.sqrt(grown) / alpha))
     tail = 1 - alpha / 2
-    wide = special.stdtrit(documents - 1, tail) / special.ndtri(tail)
+    wide = scipy.special.stdtrit(documents - 1, tail) / scipy.special.ndtri(tail)
     return float(se * np.sqrt(documents) * boundary * wide)
 
 

@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sqlite_utils import Database as SqliteDatabase
+
 from coeval.rules.names import find_alike, simplify
 from coeval.store.engines.database import Database, scalar, stream
-from coeval.store.engines.light import Database as SqliteDatabase
 from coeval.store.steps import list_applied, list_step_names
 
 COUNTED = (

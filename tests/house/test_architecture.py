@@ -19,7 +19,7 @@ FILES = sorted((ROOT / "coeval").rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 
 FLOORS = (
-    ("domain", "errors", "clock", "safe_csv", "settings", "language", "lazy", "extending"),
+    ("domain", "errors", "clock", "safe_csv", "settings", "language", "extending"),
     ("rules", "stats", "datasets", "llm.reading", "llm.prompting"),
     ("llm", "store"),
     ("usecases", "frame"),
@@ -210,7 +210,7 @@ def test_the_ground_floor_imports_nothing_of_ours() -> None:
     wrong = [
         f"{name_of(path)} imports {name}"
         for path in FILES
-        if room_of(path).split(".")[0] in ("domain", "errors", "clock", "safe_csv", "language", "lazy")
+        if room_of(path).split(".")[0] in ("domain", "errors", "clock", "safe_csv", "language")
         for name in ours(path)
         if name.split(".")[0] != room_of(path).split(".")[0]
     ]

@@ -16,6 +16,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from sqlite_utils import Database as SqliteDatabase
 
 from coeval.cli.commands import main
 from coeval.datasets.example_studies import SLUG
@@ -24,7 +25,6 @@ from coeval.errors import BusyError, InputError, StorageError, UnreachableError
 from coeval.settings import load_settings, show_address
 from coeval.store import Database, IntegrityError, Storage, open_store
 from coeval.store.engines import postgres as postgres_engine
-from coeval.store.engines.light import Database as SqliteDatabase
 from coeval.store.engines.postgres import PostgresStore
 from coeval.store.engines.postgres_database import PostgresDatabase, list_views
 from coeval.store.engines.postgres_schema import create_schema, mark_changed

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sqlite_utils import Database
 
 import coeval.store
 from coeval.errors import StorageError
 from coeval.extensions.study_files.queries_schema import apply_up_to
 from coeval.store import Store, steps
-from coeval.store.engines.light import Database
 from coeval.store.steps import (
     APPLIED,
     STEPS,

@@ -13,9 +13,9 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
+import scipy
 
 from coeval.domain import Person
-from coeval.lazy import special
 from coeval.stats.agreement.components import variance_components
 from coeval.stats.estimates import Estimate
 from coeval.stats.frames import StudyFrames
@@ -142,7 +142,7 @@ class _Spread:
 
     def _spread(self, mean: float, variance: float, df: float, confidence: float, of: str) -> Estimate:
         se = math.sqrt(variance)
-        half = float(special.stdtrit(max(df, 1.0), (1 + confidence) / 2)) * se
+        half = float(scipy.special.stdtrit(max(df, 1.0), (1 + confidence) / 2)) * se
         return Estimate(
             mean, se=se, ci_low=mean - half, ci_high=mean + half, df=df, interval_kind=f"G-study, {of}, t"
         )

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+import scipy
 
-from coeval.lazy import optimize
 from coeval.stats.rating_matrix import Codes, Numbers
 
 NODES = np.linspace(-4.5, 4.5, 49)
@@ -344,7 +344,7 @@ def fit(
     first = model.start()
     if start is not None:
         first[: len(start)] = start
-    found = optimize.minimize(
+    found = scipy.optimize.minimize(
         model.loss, first, jac=True, method="L-BFGS-B", options={"maxiter": 500, "ftol": 1e-11, "gtol": 1e-5}
     )
     free = np.asarray(found.x)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import scipy
 
 from coeval.extensions.facets.rasch import (
     MOST_RATINGS,
@@ -20,7 +21,6 @@ from coeval.extensions.facets.rasch import (
     fit,
     separate,
 )
-from coeval.lazy import special
 from coeval.stats.estimates import Estimate, adjust_holm
 from coeval.stats.frames import StudyFrames
 from coeval.stats.rating_matrix import Codes, Numbers
@@ -224,7 +224,7 @@ class _Coded:
                 basis=basis,
             )
         fitted = fit(self.coded, partial_credit=self.partial)
-        t = float(special.stdtrit(max(self.coded.n_documents - 1, 1), 0.975))
+        t = float(scipy.special.stdtrit(max(self.coded.n_documents - 1, 1), 0.975))
         severity, errors = fitted.block("rater")
         order = fitted.model.rater
         infit, outfit = fitted.fit_of(order, len(self.raters))
@@ -342,7 +342,7 @@ class _Coded:
     def _tested(self, found: list[tuple[str, str, float, float]], t: float) -> tuple[Effect, ...]:
         df = max(self.coded.n_documents - 1, 1)
         chances = [
-            float(2 * special.stdtr(df, -abs(value) / error)) if error > 0 else 1.0
+            float(2 * scipy.special.stdtr(df, -abs(value) / error)) if error > 0 else 1.0
             for _, _, value, error in found
         ]
         return tuple(

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 
-from coeval.lazy import special
 from coeval.stats.clusters import Clusters, parse_clusters
 from coeval.stats.estimates import Estimate
 from coeval.stats.rating_matrix import Codes, Numbers, parse_vector
@@ -147,7 +147,7 @@ def corrected_share(
     smooth = (p * size + 2) / (size + 4)
     gaps = smooth + spec - 1 - GRID * skill
     spread = smooth * (1 - smooth) / (size + 4) + (1 - GRID) ** 2 * of_spec + GRID**2 * of_sens
-    t = float(special.stdtrit(sample.own.n - 1, (1 + confidence) / 2))
+    t = float(scipy.special.stdtrit(sample.own.n - 1, (1 + confidence) / 2))
     kept = GRID[gaps**2 <= t * t * effect * spread]
     low, high = (float(kept.min()), float(kept.max())) if len(kept) else (value, value)
     return Estimate(value, ci_low=min(low, value), ci_high=max(high, value), design_effect=effect, **counts)
@@ -248,7 +248,7 @@ def corrected_mean(
     solved = solve_shares(rows, shares)
     means = solved @ worth
     value, se = float(means[0]), float(means[1:].std(ddof=1))
-    half = float(special.stdtrit(sample.own.n - 1, (1 + confidence) / 2)) * se
+    half = float(scipy.special.stdtrit(sample.own.n - 1, (1 + confidence) / 2)) * se
     return Estimate(
         value,
         ci_low=max(float(worth.min()), value - half),
@@ -307,7 +307,7 @@ def widen(value: Estimate, carrying: Carrying | None, low: float, high: float) -
     """Return the estimate with an interval that counts how far corrections miss from system to system."""
     if carrying is None or not value.defined or not carrying.spread > 0:
         return value
-    t = float(special.stdtrit(carrying.systems - 1, (1 + value.details.get("confidence", 0.95)) / 2))
+    t = float(scipy.special.stdtrit(carrying.systems - 1, (1 + value.details.get("confidence", 0.95)) / 2))
     sides = [abs(side - float(value)) for side in value.ci]
     below, above = (float(np.hypot(side, t * carrying.spread)) for side in sides)
     return value.having(
@@ -365,7 +365,7 @@ def _fitted_rows(counts: Numbers) -> Numbers:
     line = mean_said + slope * (place - mean_true)
     squares = float((counts * (place[None, :] - line[:, None]) ** 2).sum())
     spread = max(float(np.sqrt(squares / max(n - 2, 1))), 0.3)
-    below = special.ndtr((place[:-1] + 0.5 - line[:, None]) / spread)
+    below = scipy.special.ndtr((place[:-1] + 0.5 - line[:, None]) / spread)
     return np.diff(np.hstack([np.zeros((k, 1)), below, np.ones((k, 1))]), axis=1)
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import scipy
 
 from coeval.extensions.labelling.study_units import list_units, tell
-from coeval.lazy import special
 from coeval.stats.clusters import Clusters, parse_clusters
 from coeval.stats.estimates import Estimate
 from coeval.stats.frames import StudyFrames
@@ -160,7 +160,7 @@ class _Losses:
         share = float(gain.sum()) / self.total
         each = (gain - share * base) / self.total
         se = float(np.sqrt((each**2).sum() * n / (n - 1)))
-        half = float(special.stdtrit(n - 1, 0.975)) * se
+        half = float(scipy.special.stdtrit(n - 1, 0.975)) * se
         return Estimate(
             share, se=se, ci_low=share - half, ci_high=share + half, clusters=n,
             interval_kind="held-out documents, t over documents",

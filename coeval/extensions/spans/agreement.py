@@ -16,10 +16,10 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import scipy
 
 from coeval.extensions.spans.annotations import Annotation, Collection, pair_up
 from coeval.extensions.spans.typology import Side, Span, Typology
-from coeval.lazy import optimize
 from coeval.stats.clusters import DOCUMENTS, cut, sums_interval
 from coeval.stats.estimates import Estimate
 from coeval.stats.rating_matrix import Numbers
@@ -154,7 +154,7 @@ def find_disorder(mine: Sequence[Unit], others: Sequence[Unit]) -> float:
     costs = np.minimum(
         _costs(mine, others), 2 * EMPTY
     )  # to align two costs never more than to leave both alone
-    rows, columns = optimize.linear_sum_assignment(costs - 2 * EMPTY)
+    rows, columns = scipy.optimize.linear_sum_assignment(costs - 2 * EMPTY)
     return float((costs[rows, columns] - 2 * EMPTY).sum() + EMPTY * (len(mine) + len(others)))
 
 

@@ -12,12 +12,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from sqlite_utils import Database as SqliteDatabase
+
 from coeval.clock import read_time
 from coeval.domain import ColumnRole, JobState, Standing
 from coeval.errors import InputError
 from coeval.extensions.study_files.queries_schema import apply_up_to
 from coeval.store.engines.database import Database, rows
-from coeval.store.engines.light import Database as SqliteDatabase
 from coeval.store.engines.sqlite import Store
 from coeval.store.engines.sqlite_file import connect
 from coeval.store.queries import answer_keys, crowd_studies

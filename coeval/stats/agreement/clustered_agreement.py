@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy
 
-from coeval.lazy import sparse
 from coeval.stats.agreement.alpha import counted, point_alpha, undefined_alpha
 from coeval.stats.agreement.patterns import MANY, Level, RatedUnits, alphas_of_coincidences, keep_units
 from coeval.stats.agreement.weights import agreement_weights
@@ -38,7 +38,7 @@ class HeldUnits:
 
     counts: Numbers
     """Kinds x categories: how many people gave a unit of the kind each score."""
-    held: sparse.csr_matrix
+    held: scipy.sparse.csr_matrix
     """Clusters x kinds."""
     what: str
     """The name of a cluster, such as document."""
@@ -79,7 +79,7 @@ def hold_units(data: Ratings, kept: Any, clusters: Clusters) -> HeldUnits:
     """Return the units marked in ``kept``, whose clusters these are."""
     kinds = data.kinds.among(kept)
     places, shape = (clusters.code, kinds.of_unit), (clusters.n, len(kinds.rows))
-    held = sparse.csr_matrix((np.ones(len(kinds.of_unit)), places), shape=shape)
+    held = scipy.sparse.csr_matrix((np.ones(len(kinds.of_unit)), places), shape=shape)
     return HeldUnits(kinds.rows.astype(float), held, clusters.kind)
 
 

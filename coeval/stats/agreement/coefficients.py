@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 
-from coeval.lazy import special
 from coeval.stats.agreement.patterns import MANY
 from coeval.stats.agreement.weights import weights_of
 from coeval.stats.estimates import Estimate
@@ -138,8 +138,8 @@ def _with_error(
 
 def t_interval(value: float, se: float, df: float, confidence: float) -> dict[str, Any]:
     """Return the interval and two-sided p-value of a coefficient that cannot exceed 1."""
-    half = float(special.stdtrit(df, (1 + confidence) / 2)) * se if df > 0 else np.nan
-    tail = float(special.stdtr(df, -value / se)) if se > 0 else (np.nan if np.isnan(se) else 0.0)
+    half = float(scipy.special.stdtrit(df, (1 + confidence) / 2)) * se if df > 0 else np.nan
+    tail = float(scipy.special.stdtr(df, -value / se)) if se > 0 else (np.nan if np.isnan(se) else 0.0)
     return {
         "se": se,
         "ci_low": float(value - half),

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import scipy
 
-from coeval.lazy import sparse
 from coeval.stats.estimates import Result
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings, encode_ratings, is_missing, parse_ratings
 
@@ -73,7 +73,7 @@ def _overlapping(data: Ratings) -> npt.NDArray[np.bool_]:
     """Return whether each annotator shares an item with another one."""
     shared = np.zeros(data.n_annotators, dtype=bool)
     shape = data.n_units, data.n_annotators
-    labelled = sparse.csr_matrix((np.ones(len(data.code)), (data.unit, data.annotator)), shape=shape)
+    labelled = scipy.sparse.csr_matrix((np.ones(len(data.code)), (data.unit, data.annotator)), shape=shape)
     shared[labelled[np.diff(labelled.indptr) > 1].indices] = True
     return shared
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy
 
-from coeval.lazy import special
 from coeval.stats.agreement.icc import (
     NOTHING,
     Squares,
@@ -219,12 +219,12 @@ def _of_people(
 def _noncentrality(squares: float, df: float, df_error: float, share: float) -> float:
     """Return the noncentrality for which a sum is below ``squares`` in this share of draws; 0 if none is."""
     if squares > LARGE * df:
-        return float((math.sqrt(squares) - special.stdtrit(df_error, share)) ** 2)
+        return float((math.sqrt(squares) - scipy.special.stdtrit(df_error, share)) ** 2)
     places, weights = np.polynomial.legendre.leggauss(64)
-    scale = special.chdtri(df_error, (places + 1) / 2) / df_error
+    scale = scipy.special.chdtri(df_error, (places + 1) / 2) / df_error
 
     def below(noncentrality: float) -> float:
-        return float(weights / 2 @ special.chndtr(squares * scale, df, noncentrality * scale))
+        return float(weights / 2 @ scipy.special.chndtr(squares * scale, df, noncentrality * scale))
 
     if below(0.0) <= share:
         return 0.0

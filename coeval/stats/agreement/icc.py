@@ -8,9 +8,9 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
-from coeval.lazy import sparse, special
 from coeval.stats.agreement.clustered_agreement import PLUS_TWO, WORTH, hold_units
 from coeval.stats.agreement.patterns import MANY
 from coeval.stats.clusters import Clusters, jackknife_interval, parse_clusters
@@ -210,9 +210,9 @@ def sums_of_groups(data: Ratings, group: Codes, groups: int) -> Iterator[Sums]:
     def over(table: Numbers) -> Numbers:
         return np.asarray(np.bincount(cell, table, groups * raters).reshape(groups, raters), dtype=float)
 
-    ratings = sparse.csr_matrix((np.ones(len(rater)), (rater, unit)), shape=(raters, data.n_units))
+    ratings = scipy.sparse.csr_matrix((np.ones(len(rater)), (rater, unit)), shape=(raters, data.n_units))
     shares = (1 / np.maximum(sizes, 1))[unit]
-    split = sparse.csr_matrix((shares, (cell, unit)), shape=(groups * raters, data.n_units))
+    split = scipy.sparse.csr_matrix((shares, (cell, unit)), shape=(groups * raters, data.n_units))
     columns = (
         np.bincount(group[sizes > 0], minlength=groups),
         np.bincount(own, minlength=groups),
@@ -277,7 +277,7 @@ def two_way_squares(sums: Sums) -> Squares | str:
     there, equations, right = raters_equations(sums)
     n, size, raters, rater_sizes = float(sums.n), float(sums.size), int(there.sum()), sums.rater_sizes[there]
     # the equations' rank is the number of raters less that of their groups, and quicker told from these
-    if sparse.csgraph.connected_components(equations < -NOTHING, directed=False)[0] > 1:
+    if scipy.sparse.csgraph.connected_components(equations < -NOTHING, directed=False)[0] > 1:
         return "the annotators fall into groups that share no unit"
     df_error = size - n - raters + 1
     if raters < 2 or df_error < 1:
@@ -314,7 +314,7 @@ def _f_test(squares: Squares) -> dict[str, float]:
         "f": f,
         "df1": squares.df_between,
         "df2": squares.df_within,
-        "p_value": float(special.fdtrc(squares.df_between, squares.df_within, f)),
+        "p_value": float(scipy.special.fdtrc(squares.df_between, squares.df_within, f)),
     }
 
 
@@ -322,7 +322,7 @@ def _f_limits(squares: Squares, confidence: float) -> tuple[float, float]:
     """Return F divided and multiplied by its quantiles (Shrout and Fleiss 1979, p. 424)."""
     f, tail = _f_test(squares)["f"], (1 + confidence) / 2
     d1, d2 = squares.df_between, squares.df_within
-    return f / float(special.fdtri(d1, d2, tail)), f * float(special.fdtri(d2, d1, tail))
+    return f / float(scipy.special.fdtri(d1, d2, tail)), f * float(scipy.special.fdtri(d2, d1, tail))
 
 
 def _without_spread(squares: Squares) -> str:
@@ -372,7 +372,10 @@ def _absolute_limits(s: Squares, value: float, confidence: float) -> tuple[float
         return np.nan, np.nan
     df = (k * value * f_raters + part) ** 2 / bottom
     tail = (1 + confidence) / 2
-    upper, lower = float(special.fdtri(s.df_between, df, tail)), float(special.fdtri(df, s.df_between, tail))
+    upper, lower = (
+        float(scipy.special.fdtri(s.df_between, df, tail)),
+        float(scipy.special.fdtri(df, s.df_between, tail)),
+    )
     rest = k * s.raters + (k * n - k - n) * s.error
     return (
         n * (s.between - upper * s.error) / (upper * rest + n * s.between),

@@ -15,8 +15,8 @@ from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 
-from coeval.lazy import sparse
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings, find_kinds
 
 # Krippendorff's alpha of many replicates at once, from their coincidences.
@@ -161,12 +161,12 @@ class RatedUnits:
         return 2 * len(self.ratings.numbers) + len(self.times)
 
     @cached_property
-    def counts(self) -> sparse.csr_matrix:
+    def counts(self) -> scipy.sparse.csr_matrix:
         """Units x categories, of the units with two ratings or more."""
         paired = self.ratings.per_unit[self.ratings.unit] > 1
         places = self.ratings.unit[paired], self.ratings.code[paired]
         shape = len(self.times), len(self.ratings.numbers)
-        return sparse.csr_matrix((np.ones(int(paired.sum())), places), shape=shape)
+        return scipy.sparse.csr_matrix((np.ones(int(paired.sum())), places), shape=shape)
 
     def alphas(self, weights: Numbers, *levels: Level) -> list[Numbers]:
         """Alpha of each row of weights, at each level."""

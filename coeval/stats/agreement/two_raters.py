@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 
-from coeval.lazy import sparse, special
 from coeval.stats.agreement.coefficients import ONE_CATEGORY, SURE, t_interval
 from coeval.stats.agreement.patterns import Level, alphas_of_coincidences
 from coeval.stats.agreement.weights import agreement_weights
@@ -268,7 +268,7 @@ def _limits(values: Numbers, without: Numbers, confidence: float) -> tuple[Numbe
     n = np.maximum(usable.sum(axis=0), 1)
     means = np.where(usable, without, 0).sum(axis=0) / n
     variance = (n - 1) / n * np.where(usable, (without - means) ** 2, 0).sum(axis=0)
-    half = special.stdtrit(np.maximum(n - 1, 1), (1 + confidence) / 2) * np.sqrt(variance)
+    half = scipy.special.stdtrit(np.maximum(n - 1, 1), (1 + confidence) / 2) * np.sqrt(variance)
     half = np.where((n > 1) & (variance > 1e-24), half, np.nan)
     mended = values - OF_BIAS * (n - 1) * (means - values)
     return np.minimum(values, mended) - half, np.minimum(1.0, np.maximum(values, mended) + half)
@@ -284,9 +284,11 @@ def pair_tables(data: Ratings, clusters: Clusters | None = None) -> Iterator[Pai
     group = clusters.groups() if clusters else np.zeros(data.n_units, dtype=np.int64)
     groups = int(group.max()) + 1 if len(group) else 0
     rows, high = data.annotator * width + data.code, data.n_annotators * width
-    hot = sparse.csr_matrix((np.ones(len(rows)), (rows, data.unit)), shape=(high, data.n_units))
+    hot = scipy.sparse.csr_matrix((np.ones(len(rows)), (rows, data.unit)), shape=(high, data.n_units))
     apart = group[data.unit] * high + rows
-    split = sparse.csr_matrix((np.ones(len(rows)), (apart, data.unit)), shape=(groups * high, data.n_units))
+    split = scipy.sparse.csr_matrix(
+        (np.ones(len(rows)), (apart, data.unit)), shape=(groups * high, data.n_units)
+    )
     for a in range(data.n_annotators - 1):
         block = (hot[a * width : (a + 1) * width] @ split.T).toarray().reshape(width, groups, -1, width)
         by_group = block.transpose(1, 2, 0, 3)[:, a + 1 :]

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import scipy
 
-from coeval.lazy import special
 from coeval.stats.clusters import parse_clusters
 from coeval.stats.estimates import Estimate
 from coeval.stats.rating_matrix import Codes, Numbers, is_missing
@@ -364,7 +364,7 @@ def _p_value(d: Numbers, cluster: Codes, epsilon: float) -> float:
     if np.ptp(d) == 0:
         return 0.0 if d[0] < epsilon else 1.0
     se = float(d.std(ddof=1) / np.sqrt(len(d)))
-    return float(special.stdtr(groups - 1, (d.mean() - epsilon) / se))
+    return float(scipy.special.stdtr(groups - 1, (d.mean() - epsilon) / se))
 
 
 def _score_p_value(d: Numbers, place: Codes, groups: int, epsilon: float) -> float:
@@ -378,7 +378,7 @@ def _score_p_value(d: Numbers, place: Codes, groups: int, epsilon: float) -> flo
     sizes = np.bincount(place)
     effective = n**2 / float((sizes**2).sum())
     effect = 1 + _likeness(d, place, sizes) * (n / effective - 1)
-    return float(special.stdtr(effective - 1, (d.mean() - epsilon) / np.sqrt(effect * expected)))
+    return float(scipy.special.stdtr(effective - 1, (d.mean() - epsilon) / np.sqrt(effect * expected)))
 
 
 def _likeness(d: Numbers, place: Codes, sizes: Codes) -> float:

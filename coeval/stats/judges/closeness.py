@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy
 
-from coeval.lazy import special
 from coeval.stats.clusters import Clusters, sums_interval
 from coeval.stats.estimates import Estimate
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings, RatingsLike, parse_ratings, parse_vector
@@ -305,6 +305,6 @@ def equivalence_test(judge: Numbers, people: Numbers, margin: float, clusters: C
         nothing = Estimate.undefined("the judge differs from people by the same in every cluster")
         return Equivalence(bias, margin, nothing, nothing, len(gaps))
     df = clusters.n - 1
-    worse = float(special.stdtr(df, (abs(value) - margin) / se))
-    least = abs(value) + float(special.stdtrit(df, 1 - LEVEL)) * se
+    worse = float(scipy.special.stdtr(df, (abs(value) - margin) / se))
+    least = abs(value) + float(scipy.special.stdtrit(df, 1 - LEVEL)) * se
     return Equivalence(bias, margin, Estimate(worse), Estimate(least), len(gaps))

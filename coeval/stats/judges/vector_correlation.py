@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import scipy
 
-from coeval.lazy import special, stats
 from coeval.stats.estimates import Estimate
 from coeval.stats.rating_matrix import Codes, Numbers
 
@@ -33,7 +33,7 @@ def correlate(x: Numbers, y: Numbers, method: str) -> float:
         return np.nan
     if method == "kendall":
         met = Met.of(x, y)
-        return met.tau if met else float(stats.kendalltau(x, y).statistic)
+        return met.tau if met else float(scipy.stats.kendalltau(x, y).statistic)
     if method == "spearman":
         return correlate(rank(x), rank(y), "pearson")
     if method != "pearson":
@@ -55,16 +55,16 @@ def check_none(x: Numbers, y: Numbers, method: str) -> tuple[float, float]:
         met = Met.of(x, y)
         if met is None or not met.has_ties:
             # without ties the p-value of few items is exact
-            tested = stats.kendalltau(x, y)
+            tested = scipy.stats.kendalltau(x, y)
             return float(tested.statistic), float(tested.pvalue)
-        return met.tau, 2 * float(special.ndtr(-abs(met.z)))
+        return met.tau, 2 * float(scipy.special.ndtr(-abs(met.z)))
     r = correlate(x, y, method)
     if method == "pearson":
         half = n / 2 - 1
-        return r, 2 * float(special.betaincc(half, half, (1 + abs(r)) / 2))
+        return r, 2 * float(scipy.special.betaincc(half, half, (1 + abs(r)) / 2))
     with np.errstate(divide="ignore"):
         t = r * np.sqrt(np.float64(n - 2) / ((1 + r) * (1 - r)))
-    return r, 2 * float(special.stdtr(n - 2, -abs(t)))
+    return r, 2 * float(scipy.special.stdtr(n - 2, -abs(t)))
 
 
 def rank(values: Numbers) -> Numbers:
@@ -200,8 +200,8 @@ def williams_test(
     return WilliamsTest(
         t=Estimate(t, n=n),
         df=size - 3,
-        p_two_sided=2 * float(special.stdtr(size - 3, -abs(t))),
-        p_one_sided=float(special.stdtr(size - 3, -t)),
+        p_two_sided=2 * float(scipy.special.stdtr(size - 3, -abs(t))),
+        p_one_sided=float(scipy.special.stdtr(size - 3, -t)),
         n=n,
         n_effective=size,
         difference=r12 - r13,

@@ -266,8 +266,7 @@ Tab = Literal["", "agreement", "changes", "model", "systems", "time", "draft"]
 class Section:
     """A section: its name in the document, its builder, and whether it draws at random.
 
-    ``tables`` makes tables of the built section, shown below the page ``tab`` of the Agreement tab. Those that are
-    marked ``aside`` take together about as long as the others.
+    ``tables`` makes tables of the built section, shown below the page ``tab`` of the Agreement tab.
     """
 
     name: str
@@ -275,7 +274,6 @@ class Section:
     seeded: bool = False
     tab: Tab = ""
     tables: Callable[[Any], Sequence[Table]] | None = None
-    aside: bool = False
 
     def of(self, study: StudyFrames, *, replicates: int, seed: int) -> Any:
         """Return the section of a study."""
@@ -289,14 +287,14 @@ SECTIONS: tuple[Section, ...] = (
     Section("score_change", score_change_section),
     Section("time", time_section),
     Section("systems", systems_section, seeded=True),
-    Section("alignment", alignment_section, seeded=True, aside=True),
-    Section("assistance", assistance_section, aside=True),
-    Section("drafts", draft_account_section, tab="draft", tables=draft_account_tables, aside=True),
-    Section("behaviour", behaviour_section, aside=True),
+    Section("alignment", alignment_section, seeded=True),
+    Section("assistance", assistance_section),
+    Section("drafts", draft_account_section, tab="draft", tables=draft_account_tables),
+    Section("behaviour", behaviour_section),
     Section("quotes", quotes_section),
     Section("equivalence", equivalence_section, tab="model", tables=equivalence_tables),
-    Section("soft_labels", soft_labels_section, tab="model", tables=soft_labels_tables, aside=True),
-    Section("verdict_flips", flips_section, tab="model", tables=flips_tables, aside=True),
+    Section("soft_labels", soft_labels_section, tab="model", tables=soft_labels_tables),
+    Section("verdict_flips", flips_section, tab="model", tables=flips_tables),
     Section("reliability", reliability_section, tab="agreement", tables=reliability_tables),
     Section("pairwise", pairwise_section, tab="systems", tables=pairwise_tables),
     Section("missing", missing_section),
@@ -318,32 +316,16 @@ def list_tables(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) ->
     ]
 
 
-Both = Callable[[Callable[[], Any], Callable[[], Any]], tuple[Any, Any]]
-"""A function that runs two computations and returns both results."""
-
-
-def in_turn(first: Callable[[], Any], second: Callable[[], Any]) -> tuple[Any, Any]:
-    return first(), second()
-
-
-def build_report(
-    study: StudyFrames, *, replicates: int = 1000, seed: int = 0, both: Both = in_turn
-) -> dict[str, Any]:
+def build_report(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> dict[str, Any]:
     """Return every section, ready for JSON: undefined values are None, each with a line in ``notes``.
 
     Parameters
     ----------
     replicates, seed : of every bootstrap and permutation test.
-    both : carries out two halves that take about as long, perhaps at once.
     """
-
-    def build(aside: bool) -> dict[str, Any]:
-        options = {"replicates": replicates, "seed": seed}
-        return {part.name: part.of(study, **options) for part in list_sections() if part.aside is aside}
-
-    study.prepare()
-    here, aside = both(lambda: build(False), lambda: build(True))
-    sections = {section.name: (here | aside)[section.name] for section in list_sections()}
+    sections = {
+        section.name: section.of(study, replicates=replicates, seed=seed) for section in list_sections()
+    }
     head = {
         "task": study.task,
         "annotators": len(study.annotators),

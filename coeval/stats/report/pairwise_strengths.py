@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy
 
-from coeval.lazy import special
 from coeval.stats.clusters import DOCUMENTS, cut, sums_interval
 from coeval.stats.estimates import Estimate, Spelled
 from coeval.stats.frames import StudyFrames
@@ -119,7 +119,7 @@ def _undefined(systems: Sequence[str], reason: str) -> Strengths:
 def _estimate(value: float, se: float | None, groups: int, level: float, details: dict[str, Any]) -> Estimate:
     if se is None:
         return Estimate(value, **details, ci_reason="there are fewer than two documents")
-    reach = float(special.stdtrit(groups - 1, (1 + level) / 2)) * se
+    reach = float(scipy.special.stdtrit(groups - 1, (1 + level) / 2)) * se
     return Estimate(value, **details, se=se, ci_low=value - reach, ci_high=value + reach)
 
 

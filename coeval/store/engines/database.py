@@ -23,8 +23,9 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar, get_type_hints
 
+from sqlite_utils import Database as SqliteDatabase
+
 from coeval.errors import BusyError, UnreachableError
-from coeval.store.engines.light import Database as SqliteDatabase
 
 # What an engine offers: the part of sqlite-utils' ``Database`` that queries use, and the transactions
 # around it.

@@ -12,8 +12,8 @@ from typing import Any
 from uuid import uuid4
 
 import psycopg
+from sqlite_utils import Database as SqliteDatabase
 
-from coeval.store.engines.light import Database as SqliteDatabase
 from coeval.store.engines.postgres_database import PostgresDatabase, list_numbered
 from coeval.store.engines.row_copy import copy_rows, put_in_order, read_model
 from coeval.store.steps import APPLIED, apply_step, apply_steps, list_pending

@@ -10,8 +10,9 @@ from graphlib import TopologicalSorter
 from itertools import islice
 from typing import Any
 
+from sqlite_utils import Database as SqliteDatabase
+
 from coeval.store.engines.database import Database, continue_ids, stream
-from coeval.store.engines.light import Database as SqliteDatabase
 from coeval.store.steps import apply_steps
 
 BLOCK = 2_000

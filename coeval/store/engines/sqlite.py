@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from sqlite_utils import Database
+
 from coeval.errors import StorageError
-from coeval.store.engines.light import Database
 from coeval.store.engines.met_changes import list_new, meet_changes
 from coeval.store.engines.sqlite_file import (
     ASK_OWNER,

@@ -7,28 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from coeval.store.engines.database import Cursor, Database, stream
-from coeval.store.queries.submissions import OUTCOME, REPLACED, published
+from coeval.store.queries.submissions import LINE_CAUGHT, OUTCOME, REPLACED, published
 
 INSTANCES = """
 SELECT id, external_id AS instance, document, system FROM instance WHERE task = :task ORDER BY position
 """
 
-ARMS = {0: "assisted", 1: "blind", 2: "first", 3: "undrafted", 4: "evidence", 5: "reasons"}
-PLANTED = {0: "", 1: "score", 2: "evidence"}
-CAUGHT = (None, 0.0, 1.0)
-WHAT_ARM = (
-    f"CASE {OUTCOME} WHEN 'assisted' THEN 0 WHEN 'blind' THEN 1 WHEN 'first' THEN 2 WHEN 'evidence' THEN 4"
-    " WHEN 'reasons' THEN 5 ELSE 3 END"
-)
-
 SCORES = f"""
-SELECT s.annotator, s.instance, s.criterion,
-  ({WHAT_ARM})
-    | ((CASE s.planted WHEN 'score' THEN 1 WHEN 'evidence' THEN 2 ELSE 0 END) << 3)
-    | ((CASE s.planted WHEN 'evidence' THEN CASE WHEN EXISTS (SELECT 1 FROM planted_error w
-      JOIN submission_row r ON r.submission = s.id AND r.draft_row = w.draft_row AND r.action IN ('delete', 'revise')
-      WHERE w.annotator = s.annotator AND w.instance = s.instance AND w.criterion = s.criterion) THEN 2 ELSE 1 END
-      ELSE 0 END) << 5) AS what,
+SELECT s.annotator, s.instance, s.criterion, {OUTCOME} AS arm, coalesce(s.planted, '') AS planted_error,
+  CASE WHEN s.planted = 'evidence' THEN CASE WHEN {LINE_CAUGHT} THEN 1 ELSE 0 END END AS line_caught,
   s.score, d.score AS draft_score, s.shown_score,
   CASE s.arm WHEN 'first' THEN (SELECT f.score FROM first_score f WHERE f.annotator = s.annotator
     AND f.instance = s.instance AND f.criterion = s.criterion) END AS first_score,
@@ -46,24 +33,13 @@ ORDER BY s.id
 would take a fifth of its time, so rows of other tasks and criteria may be among them: who reads leaves these out. The
 plus sign keeps SQLite from going by the index on instances and sorting what it finds.
 
-``what`` is one small number for three columns, each of which would cost .15 s of 1,250,000: the arm (``ARMS``) in the
-lowest three bits; in the next two whether the score shown, or a line of evidence, was wrong on purpose
-(``PLANTED``); and in the next whether that line was not let stand (``CAUGHT``). ``first_score`` is the one given
-before the draft was shown."""
+``planted_error`` says what was wrong on purpose, and ``line_caught`` whether a planted line of evidence was not kept.
+``first_score`` is the score before the draft was shown."""
 
 ACTIONS = f"""
-SELECT p.name AS annotator, c.text AS criterion,
-  CASE (counted.what >> 4) & 7 WHEN 0 THEN 'assisted' WHEN 1 THEN 'blind' WHEN 2 THEN 'first'
-    WHEN 4 THEN 'evidence' WHEN 5 THEN 'reasons' ELSE 'undrafted' END AS arm,
-  CASE (counted.what >> 2) & 3 WHEN 0 THEN 'conclusion' WHEN 1 THEN 'score' ELSE 'evidence' END AS kind,
-  CASE counted.what & 3 WHEN 0 THEN 'approve' WHEN 1 THEN 'delete' WHEN 2 THEN 'revise' ELSE 'add' END AS action,
-  counted.n
+SELECT p.name AS annotator, c.text AS criterion, counted.arm, counted.kind, counted.action, counted.n
 FROM (
-  SELECT (s.annotator << 32) | (m.position << 7)
-      | (({WHAT_ARM}) << 4)
-      | ((CASE r.kind WHEN 'conclusion' THEN 0 WHEN 'score' THEN 1 ELSE 2 END) << 2)
-      | CASE r.action WHEN 'approve' THEN 0 WHEN 'delete' THEN 1 WHEN 'revise' THEN 2 ELSE 3 END AS what,
-    count(*) AS n
+  SELECT s.annotator, m.position, m.criterion, {OUTCOME} AS arm, r.kind, r.action, count(*) AS n
   FROM submission_row r
   CROSS JOIN submission s
   CROSS JOIN instance i
@@ -73,16 +49,14 @@ FROM (
     AND s.id NOT IN ({REPLACED})
     AND {published("s")}
     AND (s.annotator, s.instance) NOT IN (SELECT annotator, instance FROM uncounted WHERE task = :task)
-  GROUP BY what
+  GROUP BY s.annotator, m.position, m.criterion, {OUTCOME}, r.kind, r.action
 ) counted
-JOIN annotator p ON p.id = counted.what >> 32
-JOIN criteria_set_member m ON m.criteria_set = :criteria_set AND m.position = ((counted.what >> 7) & 33554431)
-JOIN criterion c ON c.id = m.criterion
-ORDER BY counted.what
+JOIN annotator p ON p.id = counted.annotator
+JOIN criterion c ON c.id = counted.criterion
+ORDER BY counted.annotator, counted.position, counted.arm, counted.kind, counted.action
 """
-"""What was done to the lines of drafts as the model made them: drafts that were wrong on purpose are left out.
-Grouping 100,000 scrutinised drafts by one whole number takes 0.33 s, by five columns, of which three are texts, 0.57;
-from the lines to their submissions, as both tables stand in the file, a million lines take 1.5 s, the other way 2."""
+"""The actions on the lines of drafts as the model made them: drafts with planted errors are left out. From the lines to
+their submissions, as both tables are ordered in the file, a million lines take 1.5 s, the other way round 2 s."""
 
 # "+d.criterion" keeps SQLite from the index on the criterion, by which it would read a whole study out of order
 DRAFTS = """

@@ -19,7 +19,7 @@ from coeval.domain import (
     Suggestion,
 )
 from coeval.store.engines.database import Database, get_row, insert, rows, scalar
-from coeval.store.queries.submissions import OUTCOME, REPLACED, published, submission_of
+from coeval.store.queries.submissions import LINE_CAUGHT, OUTCOME, REPLACED, published, submission_of
 from coeval.store.queries.tasks import instance_of
 
 # Data for owners' reviews: saves, disagreements, decisions, suggestions.
@@ -109,15 +109,12 @@ GROUP BY i.id, i.external_id, c.id, c.text
 
 
 SAVES = f"""
-SELECT s.annotator, s.active_ms, s.bulk + 2 * CASE
-    WHEN EXISTS (SELECT 1 FROM submission_row r WHERE r.submission = s.id AND r.action <> 'approve') THEN 0 ELSE 1 END
-  + 4 * CASE s.planted
-    WHEN 'score' THEN CASE WHEN s.score <> s.shown_score THEN 2 WHEN s.score IS NULL THEN 0 ELSE 1 END
-    WHEN 'evidence' THEN CASE WHEN EXISTS (
-      SELECT 1 FROM planted_error w JOIN submission_row r ON r.submission = s.id AND r.draft_row = w.draft_row
-      WHERE w.annotator = s.annotator AND w.instance = s.instance AND w.criterion = s.criterion
-        AND r.action IN ('delete', 'revise')) THEN 2 ELSE 1 END
-    ELSE 0 END AS what
+SELECT s.annotator, s.active_ms, s.bulk,
+  CASE WHEN EXISTS (SELECT 1 FROM submission_row r WHERE r.submission = s.id AND r.action <> 'approve')
+    THEN 0 ELSE 1 END AS kept_all,
+  CASE WHEN s.planted = 'evidence' OR s.planted = 'score' AND s.score IS NOT NULL THEN 1 ELSE 0 END AS planted,
+  CASE WHEN s.planted = 'score' AND s.score <> s.shown_score THEN 1
+    WHEN s.planted = 'evidence' AND {LINE_CAUGHT} THEN 1 ELSE 0 END AS caught
 FROM submission s
 CROSS JOIN instance i
 WHERE i.id = s.instance AND i.task = :task AND s.draft IS NOT NULL AND s.arm IN ('assisted', 'first')
@@ -127,8 +124,7 @@ ORDER BY s.id
 """
 """Everybody's latest saves of evaluations with a draft, in the order of saving.
 
-``what`` is one small number for three columns: 1 where the rest was approved at once, 2 where every line was kept, and
-4 or 8 where something was planted, 8 where it was caught.
+``bulk`` says that the person approved the remaining lines at once, ``kept_all`` that they approved every line.
 """
 
 

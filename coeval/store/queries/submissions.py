@@ -45,6 +45,11 @@ FIRST_SCORE = Record(
 OUTCOME = "CASE WHEN s.draft IS NULL AND s.arm <> 'blind' THEN 'undrafted' ELSE s.arm END"
 """The resulting arm of a submission ``s`` (see ``Submission.outcome``), in SQL."""
 
+LINE_CAUGHT = """EXISTS (SELECT 1 FROM planted_error w
+      JOIN submission_row r ON r.submission = s.id AND r.draft_row = w.draft_row AND r.action IN ('delete', 'revise')
+      WHERE w.annotator = s.annotator AND w.instance = s.instance AND w.criterion = s.criterion)"""
+"""True if a submission ``s`` does not keep the line of evidence that was planted, in SQL."""
+
 
 def published(alias: str) -> str:
     """Return the condition that excludes submissions of unfinished imports, for queries over many people."""

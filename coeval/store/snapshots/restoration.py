@@ -15,11 +15,12 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sqlite_utils import Database as SqliteDatabase
+
 from coeval.clock import now, utc_now
 from coeval.domain.studies import Restoration
 from coeval.errors import StorageError
 from coeval.store.engines.database import Database, get_row, insert, rows, scalar
-from coeval.store.engines.light import Database as SqliteDatabase
 from coeval.store.engines.sqlite_file import connect, is_damaged, translated
 from coeval.store.snapshots.changed_pages import lay_over, read_head
 from coeval.store.snapshots.places import Place, Snapshot, parse_names, patiently

@@ -7,14 +7,8 @@ sentences that describe it to whoever does not see it; how it looks is in ``char
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from coeval.lazy import Later
-
-if TYPE_CHECKING:
-    import altair as alt
-else:
-    alt = Later("altair")
 import numpy as np
 import pandas as pd
 
@@ -73,6 +67,8 @@ def forest(
         lines: values to mark with a dashed line, by the names that stand above the lines.
         domain: the axis reaches from here to here, and further where the data does.
     """
+    import altair as alt
+
     found = frame[["value", "low", "high"]].to_numpy(dtype=float)
     reach = [*domain, *found[~np.isnan(found)]]
     names = names_axis("label", list(frame["label"]))
@@ -140,6 +136,8 @@ def heatmap(frame: pd.DataFrame, description: str, names: Sequence[str]) -> Any:
     Args:
         frame: ``a, b, value, text, about``; give both (a, b) and (b, a).
     """
+    import altair as alt
+
     side, small = max(22, min(44, 420 // max(1, len(names)))), len(names) > 12
     longest = max((len(name) for name in names), default=0)
     slanted = 7 * sum(len(name) + 2 for name in names) > 300
@@ -190,6 +188,8 @@ def action_bars(frame: pd.DataFrame, description: str) -> Any:
     Args:
         frame: ``label, action, share, n, text``; ``text`` stands at the right, the same for a label.
     """
+    import altair as alt
+
     labels = list(dict.fromkeys(frame["label"]))
     names = names_axis("label", labels)
     colours = alt.Scale(domain=list(ACTIONS), range=[f"var(--{action})" for action in ACTIONS])
@@ -215,6 +215,8 @@ def confusion(frame: pd.DataFrame, description: str, *, x: str, y: str) -> Any:
         frame: ``x, y, n, share``, scores as texts; the top score comes first down.
         x, y: what the two are called.
     """
+    import altair as alt
+
     down = sorted(frame["y"].unique(), key=float, reverse=True)
     across = sorted(frame["x"].unique(), key=float)
     hover = [
@@ -240,6 +242,8 @@ def distribution(frame: pd.DataFrame, description: str) -> Any:
     Args:
         frame: ``series, score, share, n``, scores as texts.
     """
+    import altair as alt
+
     names = list(dict.fromkeys(frame["series"]))
     scores = sorted(frame["score"].unique(), key=float)
     axis = alt.Axis(labelAngle=0, ticks=False)
@@ -284,6 +288,8 @@ def curves(
         log: ``x`` is drawn on a logarithmic axis; every x is then above 0.
         zero: mark 0 with a line.
     """
+    import altair as alt
+
     names = list(dict.fromkeys(frame["series"]))
     grey: dict[str, Any] = {"detail": "series:N", "color": alt.value(FAINT)}
     ink: dict[str, Any] = {"color": series_colour(names)} if len(names) <= len(SERIES) else grey
@@ -333,6 +339,8 @@ def pairs(
         domain: the axis reaches from here to here; without it, as far as the data.
         percent: the values are shares.
     """
+    import altair as alt
+
     labels, names = list(dict.fromkeys(frame["label"])), list(dict.fromkeys(frame["series"]))
     low, high, steps = round_reach(frame[["value", "low", "high"]])
     scale = alt.Scale(domain=list(domain or (low, high)), nice=False)

@@ -17,8 +17,6 @@ import numpy as np
 import pandas as pd
 from gradio.components.plot import PlotData
 
-from coeval.lazy import Later
-
 THEME = gr.themes.Base(
     primary_hue=gr.themes.Color(
         "#eef1ff", "#e8ecff", "#c9d2ff", "#a9b6ff", "#8c9eff", "#3d5afe", "#3550e6", "#2c43c4", "#25389f",
@@ -73,8 +71,6 @@ HEAD = """
 
 if TYPE_CHECKING:
     import altair as alt
-else:
-    alt = Later("altair")
 
 FONT = 'Inter, "Source Sans 3", system-ui, sans-serif'
 BRAND, INK, SOFT, FAINT, LINE = (f"var(--{name})" for name in ("brand", "ink", "soft", "faint", "line"))
@@ -174,6 +170,8 @@ def themed(chart: Any, description: str, *, height: int, right: int = 0, top: in
         right: room, in pixels, for texts beside the drawing.
         top: room, in pixels, for texts above it.
     """
+    import altair as alt
+
     text: dict[str, Any] = {"labelFontSize": 12.5, "titleFontSize": 12, "titleFontWeight": 500}
     ink: dict[str, Any] = {"labelColor": SOFT, "titleColor": FAINT}
     line: dict[str, Any] = {"gridColor": LINE, "domainColor": LINE, "tickColor": LINE}
@@ -196,6 +194,8 @@ def themed(chart: Any, description: str, *, height: int, right: int = 0, top: in
 
 def names_axis(field: str, names: Sequence[str]) -> alt.Y:
     """Return the vertical axis of a list of names, in the given order, in up to two lines each."""
+    import altair as alt
+
     longest = max((len(line) for name in names for line in name.split("\n")), default=0)
     axis = alt.Axis(
         title=None,
@@ -214,17 +214,23 @@ def names_axis(field: str, names: Sequence[str]) -> alt.Y:
 
 def texts_beside(frame: pd.DataFrame, names: alt.Y) -> Any:
     """Return the texts of a list, at the right of the drawing."""
+    import altair as alt
+
     texts = alt.Chart(frame).mark_text(align="left", dx=18, fontSize=12.5, color=SOFT)
     return texts.encode(y=names, x=alt.value("width"), text="text:N")
 
 
 def tips(*fields: str) -> list[Any]:
     """Return the tooltips of a chart as readable texts."""
+    import altair as alt
+
     return [alt.Tooltip(f"{field}:N", title=" " * place) for place, field in enumerate(fields, 1)]
 
 
 def series_colour(names: Sequence[str]) -> alt.Color:
     """Return a colour for each name, in order, with their legend."""
+    import altair as alt
+
     colours = (SERIES * (len(names) // len(SERIES) + 1))[: len(names)]
     scale = alt.Scale(domain=list(names), range=colours)
     return alt.Color("series:N", sort=list(names), scale=scale, legend=series_legend(names))
@@ -232,5 +238,7 @@ def series_colour(names: Sequence[str]) -> alt.Color:
 
 def series_legend(names: Sequence[str]) -> alt.Legend:
     """Return the legend of colours and, if marks have shapes too, of shapes."""
+    import altair as alt
+
     longest = max((len(name) for name in names), default=0)
     return alt.Legend(title=None, columns=max(1, LEGEND // (40 + 7 * longest)))

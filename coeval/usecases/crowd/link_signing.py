@@ -29,7 +29,6 @@ from coeval.clock import time_from_now
 from coeval.domain import Account, Person, Plan
 from coeval.errors import NotAllowedError
 from coeval.language import later, tr
-from coeval.lazy import Later
 from coeval.store import Database
 from coeval.store.queries import people
 from coeval.usecases.access import Context
@@ -45,8 +44,6 @@ from coeval.usecases.sessions import LINK_KINDS
 
 if TYPE_CHECKING:
     import jwt
-else:
-    jwt = Later("jwt")
 
 ISSUER = "https://www.prolific.com"
 LEEWAY_SECONDS = 60
@@ -130,6 +127,8 @@ class SigningKeys:
     """A service's published keys, read again every day, or when an unknown one is named."""
 
     def __init__(self, url: str) -> None:
+        import jwt
+
         self._client = jwt.PyJWKClient(url, lifespan=24 * 3600, timeout=7)
         self._asked_at = 0.0
 
@@ -139,6 +138,8 @@ class SigningKeys:
         Raises:
             jwt.PyJWTError: the service publishes no such key, or does not answer.
         """
+        import jwt
+
         kid = jwt.get_unverified_header(token).get("kid")
         known = {key.key_id: key for key in self._client.get_signing_keys()}
         if kid not in known and time.monotonic() - self._asked_at > REFRESH_SECONDS:
@@ -160,6 +161,8 @@ def read_token(token: str, keys_url: str, host: str) -> Link:
     Raises:
         NotAllowedError: it is not signed by Prolific, has run out, or was made for another site.
     """
+    import jwt
+
     try:
         claims = jwt.decode(
             token,

@@ -20,7 +20,6 @@ from coeval.domain import Task
 from coeval.stats.frames import StudyFrames
 from coeval.store import Storage
 from coeval.store.queries import reports
-from coeval.usecases.reports.halves import read_in_two
 from coeval.usecases.reports.report_process import Helper, HelperEndedError
 from coeval.usecases.reports.shown_figures import keep_shown
 from coeval.usecases.reports.task_frames import TaskFrames
@@ -53,8 +52,6 @@ class Reading:
     helper: Helper | None = None
     version: int | None = None
     """The version of the criteria set; the newest if none is named."""
-    in_two: bool = False
-    """True if two processors may be used."""
     taken_at: str = field(default_factory=now)
     seconds: float = 0.0
     """Seconds of reading and computing so far."""
@@ -93,8 +90,6 @@ class Reading:
         """Return the frames themselves, in this process."""
         with self._lock, self.store.read() as db:
             self._frames = self._frames or TaskFrames(self.task, self.version)
-            if self.in_two:
-                return read_in_two(self.store, db, self._frames, tables)
             return self._frames.get(db, tables)
 
     def count_saves_since(self) -> int:
@@ -124,8 +119,6 @@ class Readings:
         self.store = store
         self.apart = False
         """True if separate processes compute large reports."""
-        self.in_two = False
-        """True if reports of this process may use two processors."""
         self._newest: dict[int, Reading] = {}
         self._earlier: dict[tuple[int, int], Reading] = {}
         """Readings for earlier versions of the criteria, which are rare and computed here."""
@@ -155,7 +148,7 @@ class Readings:
         with self._lock:
             known = self._earlier.get((task.id, version))
             if known is None or known.fingerprint != fingerprint:
-                known = Reading(self.store, task, fingerprint, version=version, in_two=self.in_two)
+                known = Reading(self.store, task, fingerprint, version=version)
                 self._earlier[task.id, version] = known
             return known
 
@@ -164,7 +157,7 @@ class Readings:
 
     def _read(self, task: Task, fingerprint: Fingerprint) -> Reading:
         if not self._is_large(fingerprint):
-            return Reading(self.store, task, fingerprint, in_two=self.in_two)
+            return Reading(self.store, task, fingerprint)
         with self._lock:
             helper, self._waiting = self._waiting, None
         if helper is None or not helper.alive:

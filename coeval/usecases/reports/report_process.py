@@ -16,11 +16,11 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from coeval.errors import StorageError
-from coeval.lazy import FIRST, FURTHER, load_now
 from coeval.settings import bare_environment
 from coeval.stats.frames import StudyFrames
 from coeval.store import Database, open_store
@@ -154,16 +154,22 @@ def _send(answers: BinaryIO, error: Exception | None, answer: Any) -> None:
     answers.flush()
 
 
+def load_libraries(*names: str) -> None:
+    """Load modules of SciPy, which loads them on first use, before anybody waits for them."""
+    for name in names:
+        import_module(f"scipy.{name}")
+
+
 def main() -> None:
     os.nice(NICE)
-    load_now(FIRST)
+    load_libraries("sparse", "special")  # for people's alphas, which are asked for first
     # only answers may be written to this stream
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     # unbuffered, because select does not see buffered data
     questions = os.fdopen(os.dup(0), "rb", buffering=0)
     if not _is_asked(questions, PAUSE_SECONDS):
-        load_now(FURTHER)
+        load_libraries("stats")
     with suppress(EOFError):  # the caller has gone
         answer_questions(questions, answers)
 

@@ -17,7 +17,6 @@ from coeval.stats.frames import StudyFrames
 from coeval.stats.report.paper_figures import paper_figures
 from coeval.store.queries import criteria, reports
 from coeval.usecases.access import TEAM, Context, require_task, use_case
-from coeval.usecases.reports.halves import build_in_two
 from coeval.usecases.reports.report_cache import Reading, Readings, get_readings
 from coeval.usecases.reports.report_process import HelperEndedError
 from coeval.usecases.reports.task_frames import MORE
@@ -100,8 +99,7 @@ def get_report(context: Context, person: Person, slug: str, basis: Basis = WHOLE
             f"{', '.join(map(str, versions)) or 'none yet'}."
         )
     reading = get_reading(context, person, slug, newest=True, version=basis.version)
-    build = build_in_two if reading.in_two else build_report
-    whole: dict[str, Any] = reading.get(build, EVERY)
+    whole: dict[str, Any] = reading.get(build_report, EVERY)
     if not basis.cuts:
         return whole
     choices = reading.get(list_choices)
@@ -110,7 +108,7 @@ def get_report(context: Context, person: Person, slug: str, basis: Basis = WHOLE
         raise InputError(
             f"Nobody scored “{slug}” in the arm “{basis.arm[:40]}”; arms with scores: {', '.join(arms) or 'none yet'}."
         )
-    cut: dict[str, Any] = reading.get(OnBasis(build, basis), EVERY)
+    cut: dict[str, Any] = reading.get(OnBasis(build_report, basis), EVERY)
     return cut | {name: whole[name] for name in ("assistance", "drafts")}
 
 
@@ -170,11 +168,6 @@ def compute_apart(context: Context) -> Readings:
     readings = get_readings(context.store)
     readings.compute_apart()
     return readings
-
-
-def use_two_processors(context: Context) -> None:
-    """Have large reports computed in two halves at once, as a command does that has the machine to itself."""
-    get_readings(context.store).in_two = True
 
 
 def _get_reading(context: Context, slug: str, *, newest: bool = False) -> Reading:

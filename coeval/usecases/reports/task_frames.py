@@ -69,11 +69,6 @@ def read_whole(values: tuple[Any, ...]) -> npt.NDArray[Any]:
     return np.fromiter(values, np.int64, len(values))
 
 
-def read_small(values: tuple[Any, ...]) -> npt.NDArray[Any]:
-    """Whole numbers under 128."""
-    return np.fromiter(values, np.int8, len(values))
-
-
 def read_flags(values: tuple[Any, ...]) -> npt.NDArray[Any]:
     return np.array(values, dtype=bool)
 
@@ -88,36 +83,8 @@ def read_times(values: tuple[Any, ...]) -> npt.NDArray[Any]:
     """Return ISO 8601 times as UTC, to the millisecond; NaT if missing."""
     if _are_missing(values):
         return np.full(len(values), "NaT", dtype="datetime64[ms]")
-    there = [value for value in values if value is not None]
-    moments = _read_written(there)
-    if moments is None:
-        parsed = pd.to_datetime(pd.Series(there, dtype=object), format="ISO8601", utc=True)
-        moments = np.asarray(parsed.dt.tz_localize(None).to_numpy(dtype="datetime64[ms]"))
-    if len(there) == len(values):
-        return moments
-    spread = np.full(len(values), "NaT", dtype="datetime64[ms]")
-    spread[[value is not None for value in values]] = moments
-    return spread
-
-
-WRITTEN = "2026-01-31T09:30:00.000Z"
-"""The one form that CoEval writes times in."""
-
-
-def _read_written(texts: list[str]) -> npt.NDArray[Any] | None:
-    """Return times that all have the form ``WRITTEN``, three times as fast as one by one; None if one differs."""
-    width, joined = len(WRITTEN), "".join(texts)
-    if len(joined) != width * len(texts) or not joined.isascii() or joined.count("Z") != len(texts):
-        return None
-    characters = np.frombuffer(joined.encode(), dtype="S1").reshape(-1, width)
-    if not (characters[:, -1] == b"Z").all():
-        return None
-    try:
-        # numpy knows no zone: the letter at the end is left out
-        whole = np.ascontiguousarray(characters[:, :-1]).view(f"S{width - 1}").ravel()
-        return whole.astype("datetime64[ms]")
-    except ValueError:
-        return None
+    moments = pd.to_datetime(pd.Series(values, dtype=object), format="ISO8601", utc=True)
+    return np.asarray(moments.dt.tz_localize(None).to_numpy(dtype="datetime64[ms]"))
 
 
 def _are_missing(values: tuple[Any, ...]) -> bool:
@@ -166,17 +133,14 @@ class _Growing:
 
 def read_saves(db: Database, task: Task) -> Saves:
     """Return the latest of each, in the order of saving."""
-    kinds = {"annotator": read_whole, "active_ms": read_numbers, "what": read_small}
+    kinds = {"annotator": read_whole, "active_ms": read_numbers}
+    kinds |= dict.fromkeys(("bulk", "kept_all", "planted", "caught"), read_flags)
     columns = read_columns(reports.read(db, review.SAVES, task=task.id), kinds)
-    what = columns["what"]
     return Saves(
         names={person.id: person.name for person in people.list_people(db)},
-        person=columns["annotator"],
-        kept_all=what & 2 > 0,
-        bulk=what & 1 > 0,
-        seconds=columns["active_ms"] / 1000,
-        planted=what >= 4,
-        caught=what >= 8,
+        person=columns.pop("annotator"),
+        seconds=columns.pop("active_ms") / 1000,
+        **columns,
     )
 
 
@@ -195,7 +159,7 @@ SCORE_KINDS: dict[str, Block] = {
     "annotator": read_whole,
     "instance": read_whole,
     "criterion": read_whole,
-    "what": read_small,
+    "line_caught": read_numbers,
     "score": read_numbers,
     "draft_score": read_numbers,
     "shown_score": read_numbers,
@@ -328,15 +292,14 @@ def _read_saved(
     if not own.all():
         columns = {name: column[own] for name, column in columns.items()}
     everybody = people.list_people(db)
-    what = columns.pop("what")
     columns["group"] = named(columns["annotator"], list_groups(db))
     columns["annotator"] = named(columns["annotator"], {person.id: person.name for person in everybody})
     columns["instance"] = named(columns["instance"], instances)
     columns["criterion"] = named(columns["criterion"], texts)
-    columns["arm"] = named(what & 7, reports.ARMS)
-    columns["planted_error"] = named(what >> 3 & 3, reports.PLANTED)
+    for name in ("arm", "planted_error"):
+        codes, present = pd.factorize(columns[name])
+        columns[name] = _categories(codes, present.tolist())
     columns["planted_score"] = np.asarray(columns["planted_error"] == "score")
-    columns["line_caught"] = np.array(reports.CAUGHT, dtype=float)[what >> 5]
     columns["wall_seconds"] = (columns["submitted_at"] - columns.pop("opened_at")) / np.timedelta64(1, "s")
     columns["active_seconds"] = columns.pop("active_ms") / 1000
     return pd.DataFrame(columns, copy=False)

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy
 
 from coeval.domain import Scale
 from coeval.extensions.judge.model.fitted import (
@@ -36,7 +37,6 @@ from coeval.extensions.judge.model.fitted import (
     probability_of,
 )
 from coeval.extensions.judge.model.labels import PROBABILITIES, Labels
-from coeval.lazy import optimize, special
 
 # How lenient each person is, kept apart: a map to people's scale should not learn who happened to score
 # what.
@@ -145,7 +145,7 @@ def fit_ordinal(ratings: Ratings, criterion: str, scale: Scale) -> tuple[Ordinal
     cuts = np.maximum.accumulate(np.log(below / (1 - below)) + 1e-3 * np.arange(len(below)))
     gaps = np.log(np.maximum(np.diff(cuts), 1e-3))
     start = np.concatenate([cuts[:1], gaps, [0.0], np.zeros(n_people)])
-    solved = optimize.minimize(
+    solved = scipy.optimize.minimize(
         _loss, start, args=(z, level, person, len(steps), n_people, gaps), jac=True, method="L-BFGS-B",
         bounds=[(-30, 30)] * len(start), options={"maxiter": 200},
     )  # fmt: skip
@@ -176,7 +176,7 @@ def _loss(
     cuts, slope, effects = _unpack(values, n_steps, n_people)
     eta = slope * z + (effects[person] if n_people else 0.0)
     edges = np.concatenate([[-np.inf], cuts, [np.inf]])
-    upper, lower = special.expit(edges[level + 1] - eta), special.expit(edges[level] - eta)
+    upper, lower = scipy.special.expit(edges[level + 1] - eta), scipy.special.expit(edges[level] - eta)
     chance = np.maximum(upper - lower, TINY)
     d_upper, d_lower = upper * (1 - upper) / chance, lower * (1 - lower) / chance
     by_eta = d_upper - d_lower
@@ -267,7 +267,7 @@ def _isotonic(ratings: Ratings) -> Learned:
     levels = np.empty(len(knots))
 
     def fit(given: Numbers) -> Numbers:
-        levels[:] = optimize.isotonic_regression(np.bincount(place, given) / weight, weights=weight).x
+        levels[:] = scipy.optimize.isotonic_regression(np.bincount(place, given) / weight, weights=weight).x
         return levels[place]
 
     effects = in_turn(ratings, fit)

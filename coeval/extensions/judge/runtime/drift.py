@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import scipy
 
 from coeval.domain import Answer, Ask, ImportedDraft, Instance, Request
 from coeval.errors import InputError, ModelError
 from coeval.extensions.judge.model.file_schema import JudgeFile, Question, hash_questions, mark_output
 from coeval.extensions.judge.runtime.judge import Asked, Asker, drafts_of, open_askers
-from coeval.lazy import special
 from coeval.llm.protocols.protocol import Item, Protocol
 from coeval.llm.running.judged_items import Judged, judge_item
 from coeval.llm.running.pool import Outcome, run_all
@@ -72,7 +72,7 @@ class Drift:
         >>> round(Drift(0.5, 0.0, 60, noise=0.02).find_least(0.01), 3)
         0.073
         """
-        return float(special.ndtri(1 - level / 4) + special.ndtri(power)) * self.noise
+        return float(scipy.special.ndtri(1 - level / 4) + scipy.special.ndtri(power)) * self.noise
 
 
 def find_drift(answers: Sequence[Answers], seed: int = 0) -> Drift:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import scipy
 
-from coeval.lazy import special
 from coeval.stats.prediction import jury_mean
 from coeval.stats.rating_matrix import Numbers
 
@@ -52,7 +52,7 @@ class Difference:
         """
         if self.se > 0:
             t, k = (self.value - margin) / self.se, self.skew
-            return float(special.stdtr(self.df, t + k * t**2 / 3 + k**2 * t**3 / 27 + k / 6))
+            return float(scipy.special.stdtr(self.df, t + k * t**2 / 3 + k**2 * t**3 / 27 + k / 6))
         return math.nan if math.isnan(self.se) else float(np.sign(self.value - margin) + 1) / 2
 
 
