@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -9,9 +10,13 @@ import sys
 import tomllib
 import urllib.request
 import zipfile
+from importlib.metadata import packages_distributions
+from itertools import chain
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.support.serving.live_server import LiveServer
 
@@ -86,3 +91,26 @@ def test_the_app_starts_from_the_wheel(installed: Path, tmp_path: Path) -> None:
         assert "the tasks are: demo" in tasks, "the wheel's own demo is in a new file"
     finally:
         server.stop()
+
+
+def test_every_library_that_is_imported_is_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    lines = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
+    declared = {canonicalize_name(Requirement(line).name) for line in lines}
+    imported = {
+        name.split(".")[0]
+        for path in (ROOT / "coeval").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for name in _list_names(node)
+    } - {*sys.stdlib_module_names, "coeval"}
+    owners = packages_distributions()
+    missing = {
+        name for name in imported if not {canonicalize_name(owner) for owner in owners[name]} & declared
+    }
+    assert len(imported) > 25 and not missing
+
+
+def _list_names(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module] if isinstance(node, ast.ImportFrom) and node.module and not node.level else []
