@@ -22,7 +22,7 @@ from coeval.settings import Snapshots
 from coeval.store import open_store
 from coeval.store.queries import people, reports, tasks
 from coeval.store.soundness import examine_file
-from coeval.usecases import accounts
+from coeval.usecases import accounts, leases
 from coeval.usecases.access import Context
 from coeval.usecases.hosting.startup import open_kept
 from coeval.usecases.import_staging import Staging, remove_unfinished
@@ -77,9 +77,10 @@ def test_a_save_after_a_jump_is_the_newest_and_takes_the_time_that_it_took(
 
 @pytest.mark.parametrize("by", [HOUR, -HOUR])
 def test_an_import_is_whole_or_gone_where_the_clock_jumps_beside_a_clean_up(
-    context: Context, owner: Person, jump: Jump, by: timedelta
+    context: Context, owner: Person, jump: Jump, by: timedelta, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its lease looks as if nobody renewed it, so another process takes the import for one that was killed."""
+    monkeypatch.setattr(leases, "RENEW_SECONDS", 3600.0)  # the clean-up comes before the next renewal
     before, cleaned = count_everything(context), 0
     other = replace(context, store=open_store(context.store.address))
 
