@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Any
 
 from coeval.datasets import Source
 from coeval.domain import (
@@ -267,25 +268,28 @@ class _Submissions:
                     group = groups[name] or self.source.group
                     self.people[name] = imports.add_person(db, self.staging.batch, name, group).id
 
-    def _build(self, uid: str, given: ImportedSubmission, instance: int) -> Submission:
+    def _build(
+        self, uid: str, given: ImportedSubmission, instance: int
+    ) -> tuple[dict[str, Any], list[ScrutinyRow]]:
+        """Return what the file says of a submission, by column, and its rows."""
         criterion = self.names.get_criterion(given.criterion)
+        said: dict[str, Any] = {
+            "uid": uid,
+            "annotator": self.people[given.person],
+            "instance": instance,
+            "criterion": criterion,
+            "score": given.score,
+            "arm": given.arm,
+            "active_ms": given.active_ms,
+        }
         run = self.runs.get(given.run)
         draft = self.get_draft(run, instance, criterion) if run else None
-        return Submission(
-            person=self.people[given.person],
-            instance=instance,
-            criterion=criterion,
-            score=given.score,
-            rows=tuple(_with_id(row, draft) for row in given.rows),
-            draft=draft.id if draft else None,
-            shown_score=_shown_score(given, draft),
-            planted=given.planted,
-            active_ms=given.active_ms,
-            arm=given.arm,
-            opened_at=given.opened_at,
-            submitted_at=given.submitted_at,
-            uid=uid,
-        )
+        if draft:
+            said |= {"draft": draft.id, "shown_score": _shown_score(given, draft)}
+        for column in ("planted", "opened_at", "submitted_at"):
+            if told := getattr(given, column):
+                said[column] = told
+        return said, [_with_id(row, draft) for row in given.rows]
 
 
 def _key(slug: str, given: ImportedSubmission, instances: Mapping[str, int]) -> str:
@@ -305,8 +309,8 @@ def _old_key(key: str) -> str:
     return key.partition("-")[2]
 
 
-def _shown_score(given: ImportedSubmission, draft: Draft | None) -> float | None:
-    if draft is None or given.arm in (Arm.BLIND, Arm.EVIDENCE, Arm.REASONS):
+def _shown_score(given: ImportedSubmission, draft: Draft) -> float | None:
+    if given.arm in (Arm.BLIND, Arm.EVIDENCE, Arm.REASONS):
         return None
     return draft.score if given.shown_score is None else given.shown_score
 

@@ -15,7 +15,7 @@ from coeval.clock import time_from_now
 from coeval.domain import Group, Member, Person, Role
 from coeval.errors import InputError, NotAllowedError, NotFoundError
 from coeval.language import tr
-from coeval.rules.names import compose
+from coeval.rules.names import JOINERS, normalize_name
 from coeval.settings import SignIn
 from coeval.store import Database
 from coeval.store.queries import people
@@ -79,7 +79,7 @@ def check_name(name: str) -> str:
     Raises:
         InputError: it is empty, too long, or holds characters that cannot be read.
     """
-    name = " ".join(compose(name).split())
+    name = " ".join(normalize_name(name).split())
     if not name:
         raise InputError(tr("The name is empty: type the name your team knows you by."))
     if len(name) > MAX_NAME:
@@ -90,7 +90,7 @@ def check_name(name: str) -> str:
                 limit=MAX_NAME,
             )
         )
-    if not name.isprintable():
+    if not name.translate(dict.fromkeys(map(ord, JOINERS))).isprintable():
         raise InputError(tr("The name contains characters that cannot be shown: type it again."))
     return name
 

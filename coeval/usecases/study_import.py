@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
@@ -17,15 +16,12 @@ from coeval.datasets.example_studies import (
     build_finished_example,
     load_demo,
 )
-from coeval.datasets.source import Rows
 from coeval.datasets.tables.instances import name_document
 from coeval.domain import (
     Column,
     ColumnRole,
     CriteriaSet,
     Group,
-    ImportedDraft,
-    ImportedSubmission,
     Instance,
     Person,
     Proposal,
@@ -36,7 +32,6 @@ from coeval.domain import (
 )
 from coeval.errors import InputError
 from coeval.rules.column_roles import guess_columns
-from coeval.rules.names import normalize_name
 from coeval.settings import DEMO_FOLDER
 from coeval.store import Database
 from coeval.store.queries import assignments, criteria, people, submissions, tasks
@@ -45,7 +40,7 @@ from coeval.usecases.criteria_sets import parse_criteria_lines
 from coeval.usecases.import_staging import Staging, portions, stage_import
 from coeval.usecases.imported_work import ImportReport, write_work
 from coeval.usecases.leases import Hold
-from coeval.usecases.sessions import check_name
+from coeval.usecases.name_forms import normalize_names
 from coeval.usecases.tasks import check_task
 
 
@@ -86,87 +81,6 @@ class ImportOptions:
 
 
 USUAL = ImportOptions()
-
-
-# The names in a file, in the one form that names have, or as the database has had them from before
-# there was one.
-
-
-def normalize_names(db: Database, task: Task | None, source: Source) -> Source:
-    """Return the source with every name of a person, criterion, instance, document and system in the one form.
-
-    A name that the database has in another form, from before there was one, stays as it is there: the same file can
-    be imported again.
-    """
-    current = criteria.get_criteria_set(db, task.id) if task else None
-    person = _form("The annotator", check_name, [one.name for one in people.list_people(db)])
-    criterion = _form(
-        "The criterion", normalize_name, [one.text for one in current.criteria] if current else ()
-    )
-    instance = _form("The name", normalize_name, tasks.list_names(db, task.id) if task else ())
-
-    def fix_instance(one: Instance) -> Instance:
-        names = instance(one.external_id), instance(one.document), instance(one.system)
-        if names == (one.external_id, one.document, one.system):
-            return one
-        return replace(one, external_id=names[0], document=names[1], system=names[2])
-
-    def fix_draft(labelled: tuple[str, ImportedDraft]) -> tuple[str, ImportedDraft]:
-        label, one = labelled
-        names = instance(one.instance), criterion(one.criterion)
-        if names == (one.instance, one.criterion):
-            return labelled
-        return label, replace(one, instance=names[0], criterion=names[1])
-
-    def fix_submission(one: ImportedSubmission) -> ImportedSubmission:
-        names = person(one.person), instance(one.instance), criterion(one.criterion)
-        if names == (one.person, one.instance, one.criterion):
-            return one
-        return replace(one, person=names[0], instance=names[1], criterion=names[2])
-
-    texts = [criterion(one.text) for one in source.criteria]
-    for text in texts:
-        if texts.count(text) > 1:
-            raise InputError(f"The criterion “{text[:80]}” is in the file twice: remove one of the two.")
-    return replace(
-        source,
-        instances=Rows(lambda: map(fix_instance, source.instances)),
-        criteria=tuple(
-            one if one.text == text else replace(one, text=text)
-            for one, text in zip(source.criteria, texts, strict=True)
-        ),
-        drafts=Rows(lambda: map(fix_draft, source.drafts)),
-        submissions=Rows(lambda: map(fix_submission, source.submissions)),
-    )
-
-
-def _form(what: str, normalize: Callable[[str], str], stored: Iterable[str]) -> Callable[[str], str]:
-    """Return the function for the form of a name: the stored form, else that of ``normalize``."""
-    known: dict[str, str] = {}
-    normal: set[str] = set()
-    for name in stored:
-        try:
-            form = normalize(name)
-        except InputError:
-            form = name
-            known[name] = name
-        if form == name:
-            normal.add(name)
-        else:
-            known |= {name: name, form: name}
-    known = {form: name for form, name in known.items() if form == name or form not in normal}
-
-    @lru_cache(maxsize=500)
-    def give_form(name: str) -> str:
-        if not name or name in known:
-            return known.get(name, "")
-        try:
-            form = normalize(name)
-        except InputError as error:
-            raise InputError(f"{what} “{name[:80]}” cannot be used. {error}") from None
-        return known.get(form, form)
-
-    return give_form
 
 
 # Import of a study, or of instances for one: all of it or nothing, while people continue to save.

@@ -20,6 +20,7 @@ from coeval.store import Database
 from coeval.store.engines.database import chunks
 from coeval.store.queries import people, tasks
 from coeval.usecases.access import OWNERS, TEAM, Context, require_task, use_case
+from coeval.usecases.name_forms import read_name_forms
 from coeval.usecases.study_import import USUAL, import_checked
 
 PORTION = 500
@@ -93,17 +94,22 @@ def import_spans(
     Raises:
         InputError: the task marks spans by another typology, or a span is not in its text.
     """
-    clean = [one for one in collection.annotations if not (one.planted and one.planted.bad)]
+    with context.store.read() as db:
+        known = tasks.get_task(db, slug)
+        forms = read_name_forms(db, known)
+    clean = [
+        replace(one, annotator=forms.person(one.annotator), system=forms.instance(one.system))
+        for one in collection.annotations
+        if not (one.planted and one.planted.bad)
+    ]
     texts = _gather_texts(clean)
     usable = [one for one in clean if one.key in texts]
     if not usable:
         raise InputError("No annotation has a text: give the file of the items (--items).")
-    names = {key: f"{key[0]}:{key[1] + 1}" for key in texts}
+    names = {key: forms.instance(f"{key[0]}:{key[1] + 1}") for key in texts}
     instances = tuple(
         Instance(names[key], text.source, text.output, text.document, key[0]) for key, text in texts.items()
     )
-    with context.store.read() as db:
-        known = tasks.get_task(db, slug)
     task = known or Task(slug, slug, "", "Source", "Target")
     done = import_checked(context, person, source_of(Study(task, instances)), USUAL)
     set_typology(context, person, slug, typology)

@@ -109,6 +109,7 @@ def _until(plan: Plan) -> str:
 def _take_back_due(db: Database, plan: Plan, task: Task) -> None:
     """End abandoned work. People who saved something recently are at work and keep theirs."""
     reservations.note_finished(db, task.id)
+    reservations.shorten(db, task.id, _until(plan))
     at_work = time_from_now(-timedelta(minutes=plan.reserve_minutes))
     for annotator, last_save in reservations.list_due(db, task.id).items():
         if last_save > at_work:

@@ -36,6 +36,7 @@ from coeval.store.queries import (
     tasks,
 )
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
+from coeval.usecases.name_forms import read_name_forms
 
 # Answers held against their keys: attention checks and the items of an exam.
 
@@ -202,7 +203,18 @@ def set_keys(context: Context, person: Person, slug: str, text: str) -> int:
         current = criteria.get_criteria_set(db, task.id)
         if current is None:
             raise InputError(f"“{task.name}” has no criteria yet: establish them before writing keys.")
-        rows = _read(text)
+        forms = read_name_forms(db, task)
+        rows = [
+            (
+                line,
+                row
+                | {
+                    "instance": forms.instance(row["instance"]),
+                    "criterion": forms.criterion(row["criterion"]),
+                },
+            )
+            for line, row in _read(text)
+        ]
         known = tasks.get_instances_by_external_id(db, task.id, {row["instance"] for _, row in rows})
         keys = []
         for line, row in rows:

@@ -23,6 +23,7 @@ from coeval.store.queries import criteria, people, tasks
 from coeval.usecases.access import Context
 from coeval.usecases.criteria_rounds import open_round, reopen_criteria
 from coeval.usecases.criteria_sets import establish_list
+from coeval.usecases.crowd.exams import set_keys
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import ImportOptions, import_file, import_study
 
@@ -86,9 +87,27 @@ def test_invisible_characters_are_refused_wherever_a_name_comes_in(context: Cont
         lambda: establish_list(context, owner, "demo", ["Be\u200b true."]),
         lambda: open_round(context, owner, "demo", [Proposal("Be\u200b true.")]),
         lambda: sign_in(context, "Ana\u200b"),
+        lambda: sign_in(context, "Ana\u2800"),  # a blank that counts as a printable character
     ):
         with pytest.raises(InputError, match=r"contains an invisible character|cannot be shown"):
             enter()
+
+
+def test_names_that_a_person_types_or_a_file_of_keys_holds_are_found_in_any_form(
+    context: Context, owner: Person
+) -> None:
+    import_study(context, owner, make(NFC))
+    head = "instance,criterion,accepted\n"
+    for form in (NFC, NFD):
+        assert set_keys(context, owner, "demo", f"{head}x-{form},Be {form}.,4\n") == 1
+    with pytest.raises(InputError, match="The name “x\u200b” cannot be used"):
+        set_keys(context, owner, "demo", f"{head}x\u200b,1,4\n")
+    age(context)
+    assert set_keys(context, owner, "demo", f"{head}x-{NFC},Be {NFC}.,4\n") == 1
+
+
+def test_joiners_that_shape_a_name_are_part_of_it(context: Context) -> None:
+    assert sign_in(context, "علی\u200cرضا")[0].name == "علی\u200cرضا"
 
 
 def age(context: Context) -> None:
