@@ -195,10 +195,12 @@ def tell_plan(plan: Plan) -> Iterator[str]:
             f"Alpha, the mean over criteria, is {pilot.alpha:.2f}; for ±{wanted.width:g} on it you need "
             f"{tell_needed(plan.alpha, pilot.kind)}."
         )
-    if pilot.scores and pilot.documents and pilot.scores != ALL_SCORES:
+    if pilot.scores and pilot.documents:
+        rest = "the differences of systems and the components of variance are of all scores"
         yield (
-            f"Alpha is of {pilot.scores}; the differences of systems and the components of variance are of all scores, "
-            "also those given with the draft in view."
+            f"Alpha, {rest}, whether a draft was in view or not."
+            if pilot.scores == ALL_SCORES
+            else f"Alpha is of {pilot.scores}; {rest}, also those given with the draft in view."
         )
     for one in plan.differences:
         pair = one.difference

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from coeval.stats.clusters import Clusters, parse_clusters
+from coeval.stats.clusters import UNITS, Clusters, parse_clusters
 from coeval.stats.estimates import Estimate
 from coeval.stats.rating_matrix import Codes, Numbers, parse_vector
 
@@ -93,6 +93,7 @@ def jury_mean(
     *,
     clusters: Any = None,
     clusters_unlabeled: Any = None,
+    kind: str = UNITS,
     pool: str = "ridge",
     finite: bool = False,
     confidence: float = 0.95,
@@ -111,6 +112,7 @@ def jury_mean(
         is one judge.
     clusters, clusters_unlabeled : a label an item, of what was drawn together; by default every item by itself. A label
         in both is the same cluster.
+    kind : what a cluster is, for ``interval_kind``.
     pool : "ridge" fits a weight for each judge, "mean" one weight for the mean of their z-scores.
     finite : whether the mean is that of these very items, labelled and unlabelled, and not of others like them.
 
@@ -128,7 +130,7 @@ def jury_mean(
 
     Source: Angelopoulos, Duchi and Zrnic 2023, PPI++; Zrnic and Candès 2024, Cross-prediction-powered inference.
     """
-    sample = _parse_sample(y, judges, judges_unlabeled, clusters, clusters_unlabeled)
+    sample = _parse_sample(y, judges, judges_unlabeled, clusters, clusters_unlabeled, kind)
     counts: dict[str, Any] = {
         "n": len(sample.labels),
         "n_unlabeled": len(sample.rest),
@@ -142,7 +144,10 @@ def jury_mean(
         return Estimate.undefined("fewer than three clusters are labelled", **counts)
     if not len(sample.rest):
         return Estimate.undefined("no item is left that only judges scored", **counts)
-    return Estimate(**_cross_fitted(sample, pool, finite, confidence), **counts)
+    found = _cross_fitted(sample, pool, finite, confidence)
+    if found["fell_back"]:
+        counts["interval_kind"] = f"plain mean of the labels, t over {sample.own.kind} with labels"
+    return Estimate(**found, **counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +164,7 @@ class _Sample:
 
 
 def _parse_sample(
-    y: Any, judges: Any, judges_unlabeled: Any, clusters: Any, clusters_unlabeled: Any
+    y: Any, judges: Any, judges_unlabeled: Any, clusters: Any, clusters_unlabeled: Any, kind: str
 ) -> _Sample:
     labels = parse_vector(y, "y")
     x, rest = _as_judges(judges), _as_judges(judges_unlabeled)
@@ -170,7 +175,7 @@ def _parse_sample(
         )
     kept, usable = ~np.isnan(labels), ~np.isnan(rest).all(axis=1)
     named = [*_named(clusters, len(labels)), *_named(clusters_unlabeled, len(rest))]
-    both = parse_clusters(named, len(named)).of(np.flatnonzero(np.concatenate([kept, usable])))
+    both = parse_clusters(named, len(named), kind).of(np.flatnonzero(np.concatenate([kept, usable])))
     return _Sample(labels[kept], x[kept], rest[usable], both.code, both.of(np.arange(int(kept.sum()))))
 
 

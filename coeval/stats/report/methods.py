@@ -119,12 +119,14 @@ def _sampling(headline: Document) -> str:
     rough = "; so few make them rough" if headline["few_clusters"] else ""
     return (
         f"Intervals are 95%, from leaving out one of {n:,} {kind} at a time, {whole} (jackknife, Student's t, extended "
-        f"by most of the estimated bias){_added(headline)}{rough}. Correlations are taken to Fisher's scale for it; of "
-        f"systems' means, and of systems' ranks, intervals are from drawing the {kind} anew (bootstrap), and speak of "
-        f"means over as many {kind}. Where statistics are no sums, many {kind} are left out in up to {GROUPS} groups. "
-        f"All of them speak of other {kind} scored by these annotators, not of other annotators; tests take the same "
-        "clusters as independent. Comparisons of judges, and the alternative annotator tests of criteria, are adjusted "
-        "by Holm's rule, the screen of annotators by that of Benjamini and Hochberg."
+        f"by most of the estimated bias){_added(headline)}{rough}. For means of systems, Student's t has the degrees "
+        f"of freedom of as many {kind} of equal size as carry the same information. Intervals of correlations are "
+        "computed on Fisher's scale. Intervals of correlations between means of systems, and of ranks of systems, "
+        f"come from resampled {kind} (bootstrap), and speak of means over as many {kind}. Where statistics are no "
+        f"sums, many {kind} are left out in up to {GROUPS} groups. All of them speak of other {kind} scored by these "
+        f"annotators, not of other annotators; tests take the same {kind} as independent. Comparisons of judges, "
+        "differences between systems, tests of drift and the alternative annotator tests of criteria are adjusted by "
+        "Holm's rule, the screen of annotators by that of Benjamini and Hochberg."
     )
 
 

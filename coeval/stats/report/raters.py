@@ -175,9 +175,9 @@ def reliability_tables(section: ReliabilitySection) -> list[Table]:
             "criterion": part.criterion,
             "instances": part.components.n_items,
             "people": part.components.n_people,
-            "between_instances": part.components.item,
-            "between_people": part.components.person,
-            "rest": part.components.residual,
+            **_with_interval("between_instances", part.components.item),
+            **_with_interval("between_people", part.components.person),
+            **_with_interval("rest", part.components.residual),
         }
         for part in section.per_criterion
     ]
@@ -193,7 +193,7 @@ def reliability_tables(section: ReliabilitySection) -> list[Table]:
             "variance_components",
             "Variance components",
             "Variance in squared points: between instances, between people, and the rest (a G-study by criterion), "
-            f"for these people; their 95% intervals are in the JSON report.{_without_interval(section)}",
+            f"for these people, with 95% intervals.{_without_interval(section)}",
             pd.DataFrame(rows),
         ),
         Table(
@@ -203,6 +203,11 @@ def reliability_tables(section: ReliabilitySection) -> list[Table]:
             study,
         ),
     ]
+
+
+def _with_interval(name: str, value: Estimate) -> dict[str, float]:
+    low, high = value.ci
+    return {name: float(value), f"{name}_ci_low": low, f"{name}_ci_high": high}
 
 
 def _without_interval(section: ReliabilitySection) -> str:

@@ -274,6 +274,7 @@ def _powered(
         judged.loc[rest].to_numpy(dtype=float),
         clusters=study.clusters.code[both.to_numpy(dtype=np.int64)],
         clusters_unlabeled=study.clusters.code[rest.to_numpy(dtype=np.int64)],
+        kind=study.clusters.kind,
     )
     if not estimate.defined:
         return Spelled(estimate, names)
@@ -281,7 +282,7 @@ def _powered(
         study, reference.scored, judged, both.to_numpy(dtype=np.int64), rest.to_numpy(dtype=np.int64)
     )
     about = {"valid": chosen.valid, "draw": chosen.name, "draw_p_value": chosen.p_value}
-    return Spelled(estimate.having(resampled=study.clusters.kind, **about), names)
+    return Spelled(estimate.having(**about), names)
 
 
 def _with_ranks(

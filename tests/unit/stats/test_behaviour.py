@@ -22,8 +22,10 @@ from coeval.stats import (
 from coeval.stats.actions import others_median
 from coeval.stats.clusters import Clusters
 from coeval.stats.draft_effects import NO_BLIND, NO_PLANTED
+from coeval.stats.report.activity import behaviour_section
 from coeval.stats.times import drift_slopes
-from tests.support.studies.stats_frames import simulate_frames
+from coeval.ui.app.agreement.times import drift_figure
+from tests.support.studies.stats_frames import make_frames, simulate_frames
 
 
 def test_action_rates_from_counts_and_from_rows() -> None:
@@ -159,6 +161,13 @@ def test_drift_is_tested_over_documents() -> None:
     assert found["ci_low"]["a"] < 2 < found["ci_high"]["a"]
     few = drift_slopes(scored, Clusters(scored["instance"].to_numpy() // 4, "documents"))
     assert few["p_holm"].isna().all() and few["change"].notna().all()
+    names = scored.assign(instance=scored["instance"].astype(str))
+    listed = pd.DataFrame({"instance": [str(i) for i in range(20)], "system": "s"})
+    listed["document"] = [f"d{i // 2}" for i in range(20)]
+    section = behaviour_section(make_frames(names, criteria=("x", "y"), instances=listed))
+    assert [one.p_holm for one in section.drift_tests] == pytest.approx(found["p_holm"].tolist())
+    words = drift_figure(section).words
+    assert f"a moves by {found['change']['a']:.2f} [" in words and "(p < .001, Holm over people)" in words
 
 
 @pytest.mark.slow

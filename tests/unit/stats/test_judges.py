@@ -453,7 +453,7 @@ def test_the_error_of_a_corrected_mean_counts_a_document_once() -> None:
     found = [partly_labelled(rng) for _ in range(200)]
     stated = np.mean([one.se**2 for one in found])
     assert stated == pytest.approx(np.var([float(one) for one in found]), rel=0.25)
-    assert all(one.clusters == 30 for one in found)
+    assert all(one.clusters == 30 and ("plain mean" in one.interval_kind) == one.fell_back for one in found)
 
 
 def test_a_corrected_mean_is_the_plain_one_where_the_judge_is_of_no_use() -> None:
@@ -462,6 +462,7 @@ def test_a_corrected_mean_is_the_plain_one_where_the_judge_is_of_no_use() -> Non
     found = jury_mean(y, judge, [1.0, 3.0, 3.0, 1.0, 1.0], clusters=range(5), clusters_unlabeled=range(5))
     assert found.fell_back and found.lam == 0 and float(found) == 3 == found.classical
     assert found.se == pytest.approx(math.sqrt(2.5 / 5)) and found.multiplier == 1
+    assert found.interval_kind == "plain mean of the labels, t over units with labels"
 
 
 def test_a_corrected_mean_falls_back_where_judges_only_add_noise() -> None:

@@ -196,3 +196,4 @@ def test_a_prediction_powered_mean_says_how_its_labels_were_chosen(
     (row,) = systems_section(_judged_study(picked, drafted), replicates=50)
     powered = row.prediction_powered
     assert powered.value.defined and powered.get("valid") is valid and said in powered.get("draw")
+    assert powered.get("interval_kind") == "prediction-powered, cross-fitted, t over instances with labels"

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from coeval.domain.studies import Measure, StoppingRule
+from coeval.stats.basis import Basis
 from coeval.stats.frames import ACTION_COLUMNS, DRAFT_COLUMNS, SCORE_COLUMNS, StudyFrames
 from coeval.stats.plan import Wanted, follow_rule, plan_study, tell_plan, tell_progress
 from coeval.stats.sample_size import (
@@ -111,6 +112,21 @@ def test_a_study_is_planned_from_its_scores() -> None:
     assert any("You have enough" in line for line in tell_progress(progress, [rule]))
     unknown = follow_rule(replace(rule, system_a="nobody's"), pilot)
     assert not unknown.enough and "both systems" in unknown.reason
+
+
+@pytest.mark.parametrize(
+    ("arm", "told"),
+    [
+        (
+            "",
+            "Alpha is of blind scores; the differences of systems and the components of variance are of all",
+        ),
+        ("assisted", "Alpha, the differences of systems and the components of variance are of all scores"),
+    ],
+)
+def test_a_plan_says_which_scores_its_numbers_come_from(arm: str, told: str) -> None:
+    pilot = pilot_of(Basis(arm=arm).cut(simulate_frames()))
+    assert any(line.startswith(told) for line in tell_plan(plan_study(pilot, Wanted())))
 
 
 def test_the_sequence_is_wider_than_an_interval_and_narrows() -> None:

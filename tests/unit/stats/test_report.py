@@ -308,12 +308,27 @@ def test_reliability_is_that_of_the_intraclass_correlations(
         assert values == sorted(values) and row["n_people"] == 5
 
 
-def test_components_of_variance_have_intervals_or_say_why_not(report: dict[str, Any]) -> None:
+def test_components_of_variance_have_intervals_or_say_why_not(
+    study: StudyFrames, report: dict[str, Any]
+) -> None:
     for row in report["reliability"]["per_criterion"]:
         assert set(row["intervals"]) == {"item", "person", "residual"}
         for name, spread in row["intervals"].items():
             assert spread["ci_low"] <= row[name] <= spread["ci_high"] and spread["clusters"] == 20
             assert spread["interval_kind"].startswith("jackknife over documents")
+    rows = {row["criterion"]: row for row in report["reliability"]["per_criterion"]}
+    told = reliability_tables(reliability_section(study))[0].frame
+    for row in told.to_dict(orient="records"):
+        for name, column in (
+            ("item", "between_instances"),
+            ("person", "between_people"),
+            ("residual", "rest"),
+        ):
+            limits = rows[row["criterion"]]["intervals"][name]
+            assert (row[f"{column}_ci_low"], row[f"{column}_ci_high"]) == (
+                limits["ci_low"],
+                limits["ci_high"],
+            )
     flat = make_frames(
         [
             {"annotator": who, "instance": f"i{k}", "score": 3 + (k + place) % 2}
@@ -411,6 +426,11 @@ def test_the_methods_paragraph_is_filled_from_the_data(study: StudyFrames, repor
     )
     assert f"its mean over 2 criteria is {report['agreement']['headline']['value']:.3f} [" in text
     assert "20 documents" in text and "these annotators" in text and "pooled" in text
+    # what was done: t over documents for a system's mean, the bootstrap for its rank
+    (first, *_), means = report["systems"], "For means of systems, Student's t has the degrees of freedom"
+    assert "jackknife" in first["interval_kind"] and "bootstrap" in first["rank_interval_kind"]
+    assert means in text and "of ranks of systems, come from resampled documents (bootstrap)" in text
+    assert "differences between systems" in text.split("are adjusted by Holm's rule")[0]
     assert "None" not in text and "nan" not in text
 
 

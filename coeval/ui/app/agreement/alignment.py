@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
@@ -18,25 +18,22 @@ from coeval.ui.components import charts
 from coeval.ui.components.number_words import number, percent, plain_number, plural, shares_words, shown
 from coeval.ui.components.view import Node
 
-SOURCES = {
-    "llm": "Model",
-    "people_assisted": "People, with the draft",
-    "people_blind": "People, blind",
-    "people_first_before": "People, before the draft",
-    "people_first_after": "People, after it",
-}
-"""Where scores come from; those of the arm first stand here twice, as they were given."""
+LED = {"llm": "Model", "people_assisted": "People, with the draft", "people_first_after": "People, after it"}
+UNLED = {"llm": "Model", "people_blind": "People, blind", "people_first_before": "People, before the draft"}
+"""The sources of the scores that the page is about: given with a draft in view, or without one."""
 
 
 def build(get: Get) -> Iterator[Page]:
     section, behaviour = get(alignment_section), get(behaviour_section)
     quotes = get(quotes_section, tables=("quotes",))
     run = _main_run(section.runs)
+    shares = distribution_figure(behaviour.distributions, LED if section.leaned else UNLED)
     if run is None:
         yield Page(
             banner=banner("No run of drafts has a score yet, so there is no model to hold against people."),
-            figures=[distribution_figure(behaviour.distributions)],
+            figures=[shares],
             tables=[quotes_table(quotes)],
+            scope=_scope(section),
         )
         return
     yield Page(
@@ -45,11 +42,22 @@ def build(get: Get) -> Iterator[Page]:
         figures=[
             correlations_figure(run),
             confusion_figure(run),
-            distribution_figure(behaviour.distributions),
+            shares,
         ],
         tables=[*judge_tables(section, run), quotes_table(quotes)],
         notes=section_notes({"alignment": section, "quotes": quotes}),
+        scope=_scope(section),
     )
+
+
+def _scope(section: AlignmentSection) -> str:
+    """The scores that the page is about, as they were counted."""
+    if not section.n_labels:
+        return "no score of a person"
+    if section.leaned:
+        return f"{plural(section.n_labels, 'score')} given with a draft in view"
+    kinds = (("blind", section.n_blind), ("first", section.n_first))
+    return " and ".join(plural(n, f"{kind} score") for kind, n in kinds if n)
 
 
 def _main_run(runs: Sequence[JudgeRow]) -> JudgeRow | None:
@@ -206,31 +214,33 @@ def confusion_figure(run: JudgeRow) -> Figure:
     )
 
 
-def distribution_figure(distributions: Sequence[Distribution]) -> Figure:
+def distribution_figure(distributions: Sequence[Distribution], sources: Mapping[str, str]) -> Figure:
     """Score distributions by source (CoEval paper, figures 2, 6 and 7)."""
-    overall = [row for row in distributions if row.system is None and row.source in SOURCES]
-    overall.sort(key=lambda row: list(SOURCES).index(row.source))
+    known = [row for row in distributions if row.source in sources]
+    overall = sorted(
+        (row for row in known if row.system is None), key=lambda row: [*sources].index(row.source)
+    )
     frame = pd.DataFrame(
         [
-            {"series": SOURCES[row.source], "score": score, "n": n, "share": n / row.n}
+            {"series": sources[row.source], "score": score, "n": n, "share": n / row.n}
             for row in overall
             for score, n in row.counts.items()
         ],
         columns=["series", "score", "n", "share"],
     )
     words = " ".join(
-        f"{SOURCES[row.source]}: mean {plain_number(row.mean)}, {shares_words(row.n, row.counts)}, n {row.n:,}."
+        f"{sources[row.source]}: mean {plain_number(row.mean)}, {shares_words(row.n, row.counts)}, n {row.n:,}."
         for row in overall
     )
     data = [
         {
-            "source": SOURCES.get(row.source, "People"),
+            "source": sources[row.source],
             "system": row.system or "",
             "score": score,
             "n": n,
             "share": n / row.n,
         }
-        for row in distributions
+        for row in known
         for score, n in row.counts.items()
     ]
     return Figure(

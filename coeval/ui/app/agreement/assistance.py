@@ -18,6 +18,7 @@ from coeval.stats.report.assistance import (
     assistance_section,
 )
 from coeval.stats.report.document import section_notes
+from coeval.stats.report.model_vs_model import mean_pairwise
 from coeval.ui.app.agreement.figures import (
     Figure,
     Get,
@@ -27,6 +28,7 @@ from coeval.ui.app.agreement.figures import (
     split_estimates,
     tile,
 )
+from coeval.ui.app.agreement.judge_tables import pairwise_table
 from coeval.ui.components import charts
 from coeval.ui.components.number_words import number, numbered, p_value, percent, plural, shown
 from coeval.ui.components.view import Node, el
@@ -50,7 +52,7 @@ def build(get: Get) -> Iterator[Page]:
         banner=_no_blind(section),
         tiles=[pull_tile(effects), _adoption_tile(effects), _alpha_tile(section)],
         figures=_figures(section),
-        tables=[_table(section), *_caught_table(section)],
+        tables=[_table(section), pairwise_table(get(mean_pairwise)), *_caught_table(section)],
         notes=section_notes({"assistance": section}),
         scope=scope,
     )

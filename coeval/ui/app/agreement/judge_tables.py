@@ -11,7 +11,7 @@ from coeval.stats.judges.alternative_annotator import AltTest
 from coeval.stats.judges.correlation import LEVELS, Correlations
 from coeval.stats.report.activity import Quoted, QuotesSection
 from coeval.stats.report.alignment import AlignmentSection
-from coeval.stats.report.model_vs_model import Comparison, Competence
+from coeval.stats.report.model_vs_model import Comparison, Competence, MeanPairwise
 from coeval.stats.report.model_vs_people import JudgeRow
 from coeval.ui.app.agreement.figures import data_table
 from coeval.ui.components.number_words import number, numbered, p_value, percent, plain_number, shown
@@ -32,7 +32,6 @@ def judge_tables(section: AlignmentSection, run: JudgeRow) -> list[Node | None]:
     """Every table of the section; ``run`` is the judge that is looked at by criterion."""
     return [
         _runs_table(section),
-        _pairwise_table(section),
         _competence_table(section.competence),
         _criteria_table(run),
         _comparisons_table(section.comparisons),
@@ -85,9 +84,8 @@ def _alt_words(test: AltTest) -> str:
     return f"ω {number(test.winning_rate)}, ρ {number(test.advantage_probability)}"
 
 
-def _pairwise_table(section: AlignmentSection) -> Node | None:
-    """Mean correlations over pairs of raters (CoEval paper, table 8)."""
-    correlations = section.mean_pairwise_correlations
+def pairwise_table(correlations: MeanPairwise) -> Node | None:
+    """Mean correlations over pairs of raters, by arm (CoEval paper, table 8)."""
     rows = [
         (
             title,
@@ -114,7 +112,7 @@ def _criteria_table(run: JudgeRow) -> Node | None:
             percent(part.confusion.exact),
             plain_number(part.confusion.bias),
             _alt_words(part.alt_test),
-            "" if part.alt_test.passed is None else f"{row.alt_test_p_holm:.3f}",
+            "" if part.alt_test.passed is None else p_value(row.alt_test_p_holm),
         )
         for row, name in zip(run.per_criterion, names, strict=True)
         for part in [row.against]

@@ -58,7 +58,7 @@ SECTIONS = {
     "agreement": Section("Agreement", rater_agreement.build, unaided=True),
     "changes": Section("What people changed", changes.build, NO_PLANTED),
     "model": Section("Model and people", alignment.build, NO_PLANTED),
-    "systems": Section("Systems", systems.build),
+    "systems": Section("Systems", systems.build, unaided=True),
     "time": Section("Time", times.build),
     "draft": Section("Effect of the draft", assistance.build, whole=True),
 }
@@ -196,10 +196,10 @@ def _as_texts(frame: pd.DataFrame) -> pd.DataFrame:
     """
     words = frame.map(lambda value: shown(value).split(":")[0] if isinstance(value, float) else str(value))
     for place, name in enumerate(frame.columns):
-        level = re.fullmatch(r"ci(90)?_low", str(name))
+        level = re.fullmatch(r"(?:\w+_)?ci(90)?_low", str(name))
         if level is None or not place:
             continue
-        high, before = str(name).replace("low", "high"), frame.columns[place - 1]
+        high, before = f"{str(name).removesuffix('low')}high", frame.columns[place - 1]
         ends = zip(frame[name], frame[high], strict=True)
         spans = ["" if pd.isna(low) else f" [{shown(low)}, {shown(up)}]" for low, up in ends]
         words[before] = [value + span for value, span in zip(words[before], spans, strict=True)]

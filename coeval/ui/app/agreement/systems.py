@@ -12,7 +12,15 @@ from coeval.stats.report.document import section_notes
 from coeval.stats.report.systems import Ranked, SystemRow, systems_section
 from coeval.ui.app.agreement.figures import Figure, Get, Page, data_table, message, tile
 from coeval.ui.components import charts
-from coeval.ui.components.number_words import interval, percent, plain_number, plural, shares_words, shown
+from coeval.ui.components.number_words import (
+    interval,
+    p_value,
+    percent,
+    plain_number,
+    plural,
+    shares_words,
+    shown,
+)
 from coeval.ui.components.view import Node
 
 SAME = 1e-9
@@ -174,7 +182,7 @@ def _beats_table(systems: Sequence[SystemRow]) -> Node | None:
 
 def _beats(ranked: Ranked, other: str) -> str:
     p = ranked.differs.get(other, float("nan"))
-    return percent(ranked.beats[other]) + ("" if p != p else f" (p {plain_number(p, 3)})")
+    return percent(ranked.beats[other]) + ("" if p != p else f" (p {p_value(p)})")
 
 
 def _place(row: SystemRow) -> str:

@@ -18,7 +18,7 @@ from coeval.stats.report.activity import (
 from coeval.stats.report.document import section_notes
 from coeval.ui.app.agreement.figures import Figure, Get, Page, data_table, message, tile
 from coeval.ui.components import charts
-from coeval.ui.components.number_words import interval, natural, numbered, plain_number, plural
+from coeval.ui.components.number_words import interval, natural, numbered, p_value, plain_number, plural
 from coeval.ui.components.view import Node
 
 
@@ -142,7 +142,7 @@ def _test_words(tests: Sequence[DriftTest]) -> Iterator[str]:
             limits = interval(change, plain_number)
             yield (
                 f"{test.annotator} moves by {plain_number(change)} {limits} points over the work "
-                f"(p {plain_number(test.p_holm, 3)}, Holm over people)."
+                f"(p {p_value(test.p_holm)}, Holm over people)."
             )
 
 
