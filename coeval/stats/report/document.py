@@ -39,6 +39,7 @@ from coeval.stats.report.missing import missing_section
 from coeval.stats.report.model_vs_model import flips_section, flips_tables
 from coeval.stats.report.pairwise_strengths import pairwise_section, pairwise_tables
 from coeval.stats.report.raters import reliability_section, reliability_tables
+from coeval.stats.report.response_sets import response_sets_section, response_sets_tables
 from coeval.stats.report.systems import systems_section
 from coeval.stats.report.tables import Table
 
@@ -296,6 +297,7 @@ SECTIONS: tuple[Section, ...] = (
     Section("quotes", quotes_section),
     Section("equivalence", equivalence_section, tab="model", tables=equivalence_tables),
     Section("soft_labels", soft_labels_section, tab="model", tables=soft_labels_tables, aside=True),
+    Section("response_sets", response_sets_section, tab="agreement", tables=response_sets_tables, aside=True),
     Section("verdict_flips", flips_section, tab="model", tables=flips_tables, aside=True),
     Section("reliability", reliability_section, tab="agreement", tables=reliability_tables),
     Section("pairwise", pairwise_section, tab="systems", tables=pairwise_tables),
