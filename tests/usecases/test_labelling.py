@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
 
 from coeval.cli.commands import main
 from coeval.domain import Person, Plan, Role
 from coeval.errors import InputError, NotAllowedError
 from coeval.extensions.labelling import queries
+from coeval.extensions.labelling.criterion_worth import WeighCriteria, describe_criteria
 from coeval.extensions.labelling.design import end_design, get_labelling, make_design
 from coeval.extensions.labelling.study_units import CorrectSystems
 from coeval.store.engines.database import rows
 from coeval.store.queries.crowd_studies import set_plan
+from coeval.ui.app.ballot_routes import add_criteria_api
+from coeval.ui.server.identity import COOKIE
 from coeval.usecases.access import OPERATOR, Context, require_task
+from coeval.usecases.criteria_rounds import reopen_criteria
 from coeval.usecases.crowd.assignment import _pick
 from coeval.usecases.reports.statistics import get_statistic
 from coeval.usecases.scrutiny.queue import ensure_queue
@@ -22,7 +29,7 @@ from coeval.usecases.scrutiny.requested_lines import set_team
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
-from tests.support.studies.labelled_study import RIGHT, make_labelled_study
+from tests.support.studies.labelled_study import CLEAR, RIGHT, make_labelled_study
 
 Captured = pytest.CaptureFixture[str]
 
@@ -172,3 +179,22 @@ def test_the_worth_of_criteria_by_command(context: Context, capsys: Captured) ->
     assert found["overall"] == RIGHT and found["criteria"][0]["alone"]["ci_low"] is not None
     with pytest.raises(SystemExit):
         main(["labelling", "worth", *where, "--keep", "2"])
+
+
+def test_voters_see_what_a_criterion_is_worth(context: Context) -> None:
+    """The next set is voted on with what the scores say; the criterion to explain, and new ones, have no note."""
+    import_study(context, OPERATOR, make_labelled_study(criteria=(CLEAR, "Good overall.")))
+    ana, token = sign_in(context, "Ana")
+    app = FastAPI()
+    add_criteria_api(app, context)
+    client = TestClient(app, cookies={COOKIE: token})
+    reopen_criteria(context, OPERATOR, "labels")
+    rows = {row["text"]: row["note"] for row in client.get("/api/criteria/labels/ballot").json()["rows"]}
+    assert rows["Good overall."] == ""
+    found = re.fullmatch(
+        r"Explains (\d+)% of the overall judgment, \1% beyond the other criteria · agreement \(alpha\) (-?0\.\d\d)",
+        rows[CLEAR],
+    )
+    (worth,) = get_statistic(context, OPERATOR, "labels", WeighCriteria()).criteria
+    assert found and int(found[1]) == round(100 * max(0.0, worth.alone)) and float(found[2]) > 0.4
+    assert list(describe_criteria(context, "labels")) == [CLEAR]

@@ -72,8 +72,8 @@ class ResponseSets:
     n: int
     with_more: int
     """Scores with further ones that the person would defend."""
-    neighbours: Estimate
-    """The share of the scores next to a person's that the person would defend too."""
+    neighbours: float
+    """The share of the scores next to a person's that the person would defend too; nan where nobody marked any."""
     people: PeopleSets
     judges: list[JudgeSets]
     band: list[Assumed]
@@ -97,9 +97,10 @@ def response_sets_section(study: StudyFrames) -> ResponseSets:
     reference = choose_labels(study)
     sets = _read_sets(study, reference.scored)
     if sets is None:
-        nothing = Spelled(Estimate.undefined("no score is a whole step of a scale of at most 40 points"))
+        few = f"no score is a whole step of a scale of at most {MANY} points"
+        nothing = Spelled(Estimate.undefined(few if len(reference.scored) else "nobody has scored"))
         people = PeopleSets(nothing, nothing, nothing)
-        return ResponseSets(reference.kind, reference.leaned, 0, 0, nothing.value, people, [], [], None)
+        return ResponseSets(reference.kind, reference.leaned, 0, 0, float("nan"), people, [], [], None)
     more = int((sets.member.sum(axis=1) > 1).sum())
     judges = _judged(study, sets)
     found = [_judge_row(study, sets, *judge) for judge in judges]
@@ -145,17 +146,14 @@ def _read_sets(study: StudyFrames, scored: pd.DataFrame) -> _Sets | None:
     return _Sets(unit, place, member, steps)
 
 
-def _neighbours(sets: _Sets, more: int) -> Estimate:
-    if not more:
-        return Estimate.undefined("nobody marked a further score")
-    named = 0
-    there = 0
+def _neighbours(sets: _Sets, more: int) -> float:
+    named, there = 0, 0
     for step in (-1, 1):
         at = sets.place + step
         inside = (at >= 0) & (at < sets.steps)
         there += int(inside.sum())
         named += int(sets.member[np.flatnonzero(inside), at[inside]].sum())
-    return Estimate(named / there, n=there) if there else Estimate.undefined("no score has a neighbour")
+    return named / there if more and there else float("nan")
 
 
 def _people(study: StudyFrames, sets: _Sets) -> PeopleSets:
@@ -320,6 +318,6 @@ def response_sets_tables(section: ResponseSets) -> list[Table]:
 def _note(section: ResponseSets) -> str:
     return (
         f"{section.with_more:,} of {section.n:,} {section.labels} scores have further ones that the person would "
-        f"defend too: {float(section.neighbours):.0%} of the neighbouring scores. A set is a score with these. "
+        f"defend too: {section.neighbours:.0%} of the neighbouring scores. A set is a score with these. "
         "Intervals speak of other documents, these people."
     )

@@ -45,7 +45,7 @@ def test_sets_by_hand() -> None:
     assert float(people.same.value) == pytest.approx(1 / 3) and float(people.overlap.value) == 1
     assert float(people.defended.value) == pytest.approx((0.5 + 0 + 1) / 3)
     # of the neighbours of 3, 4, 3, 5, 2, 2 and 1 these three were named
-    assert float(found.neighbours) == pytest.approx(3 / 12)
+    assert found.neighbours == pytest.approx(3 / 12)
     steady, torn = found.judges
     # shares who name 3: .5, .5, 0, 0; and 4: 1, 1, 0, 0
     assert float(steady.defended.value) == pytest.approx(0.25)
@@ -57,7 +57,7 @@ def test_sets_by_hand() -> None:
 
 def test_single_scores_give_a_band() -> None:
     found = response_sets_section(study(FORCED))
-    assert found.with_more == 0 and not found.neighbours.defined
+    assert found.with_more == 0 and np.isnan(found.neighbours)
     assert float(found.people.same.value) == float(found.people.overlap.value) == pytest.approx(1 / 3)
     by = {one.share: one for one in found.band}
     assert float(by[0.0].overlap) == pytest.approx(1 / 3)
@@ -69,7 +69,7 @@ def test_single_scores_give_a_band() -> None:
 
 
 def test_the_band_is_what_people_would_have_marked() -> None:
-    """People who defend each neighbour with a chance of .3: their sets meet as often as the band says of their scores."""
+    """People who defend each neighbour with a chance of .3: their sets meet as often as the band says."""
     rng = np.random.default_rng(5)
     scores, also = [], []
     for n in range(1500):
@@ -82,7 +82,7 @@ def test_the_band_is_what_people_would_have_marked() -> None:
     marked = response_sets_section(study(scores, also))
     band = {one.share: one for one in response_sets_section(study(scores)).band}
     assert float(marked.people.overlap.value) == pytest.approx(float(band[0.3].overlap), abs=0.015)
-    assert float(marked.neighbours) == pytest.approx(0.3, abs=0.02)
+    assert marked.neighbours == pytest.approx(0.3, abs=0.02)
 
 
 def test_another_judge_may_be_best_where_sets_count() -> None:
