@@ -37,7 +37,8 @@ class Sources:
     facets: tuple[str, ...]
     counts: Mapping[str, int]
     components: Mapping[str, float]
-    """By names such as ``document x wording``. Negative estimates are 0. The last one, with ``repeat``, is what repeats differ by, or all that is left."""
+    """By names such as ``document x wording``; negative estimates are 0. The last one, with ``repeat``, is what repeats
+    differ by, or all that is left."""
     mean: Estimate
     documents_only: Estimate
     """The same mean, with the interval that counts documents alone."""

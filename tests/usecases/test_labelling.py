@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from fastapi import FastAPI
@@ -136,10 +137,37 @@ def test_a_design_by_command_and_its_means(context: Context, capsys: Captured) -
     assert found["source"] == "the spread of the judge's samples" and found["running"]
     assert [one["kind"] for one in found["options"]] == ["uniform", "stratified", "active"]
     assert all(one["worth_at_worst"] >= 1 / 1.11 for one in found["options"])
-    difference = next(row for row in found["rows"] if row["what"] == "old less new")
-    assert difference["value"]["ci_high"] < 0 and found["labelled"] == 60
+    difference = next(row for row in found["rows"] if row["what"] == "new less old")
+    assert difference["value"]["ci_low"] > 0 and found["labelled"] == 60
     main(["labelling", "design", *where, "--end"])
     assert "labelled in order (ended)" in capsys.readouterr().out
+
+
+@pytest.mark.sqlite
+def test_scores_are_explained_by_columns(context: Context, capsys: Captured) -> None:
+    """The column says how good each output of the first criterion is, and the length of an output says nothing."""
+    study = make_labelled_study()
+    worth: dict[str, list[float]] = {}
+    for one in study.submissions:
+        if one.criterion == CLEAR and one.score is not None:
+            worth.setdefault(one.instance, []).append(one.score)
+    instances = tuple(
+        replace(one, context={"worth": f"{sum(worth[one.external_id]) / 3:.2f}", "note": "none"})
+        for one in study.instances
+    )
+    import_study(context, OPERATOR, replace(study, instances=instances))
+    where = ["--task", "labels", "--db", context.store.address]
+    main(["labelling", "design", *where, "--draw", "uniform", "--labels", "60"])
+    capsys.readouterr()
+    main(["labelling", "design", *where, "--explain", "worth", "length", "--json"])
+    rows = {
+        (row["criterion"], row["what"]): row["value"] for row in json.loads(capsys.readouterr().out)["rows"]
+    }
+    rise = rows[CLEAR, "rise with worth"]
+    assert rise["ci_low"] > 0.8 and rise["value"] == pytest.approx(1, abs=0.05)
+    assert rows[RIGHT, "rise with worth"]["ci_low"] < 0.3 and (CLEAR, "rise with length") in rows
+    with pytest.raises(InputError, match="“note” has no two numbers .* length, note, worth"):
+        get_labelling(context, OPERATOR, "labels", ["note"])
 
 
 @pytest.mark.parametrize(

@@ -523,6 +523,7 @@ def setup_tasks() -> list[Door]:
         *(Door(f"usecases.planning.{name}", setup("plan", "select")) for name in ("get_planning", "list_plan_systems")),
         Door("usecases.planning.get_planning", setup("plan-work", first=("plan",))),
         Door("extensions.labelling.design.get_labelling", setup("labelling", "select")),
+        Door("extensions.labelling.design.get_labelling", setup("labelling-regress", first=("labelling",))),
         Door("extensions.labelling.design.make_design", setup("labelling-draw", first=("labelling",), put=fixed(
             labelling_kind="uniform", labelling_labels=1))),
         Door("extensions.labelling.design.end_design", setup("labelling-end", first=("labelling",)), says="No design"),
