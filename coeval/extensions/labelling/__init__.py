@@ -12,4 +12,5 @@ extension = Extension(
     schema=("queries:STEPS",),
     criterion_notes=("criterion_worth:describe_criteria",),
     queue_orders=("design:order_items",),
+    help=(("For analysts", "help.md"),),
 )
