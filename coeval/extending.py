@@ -51,6 +51,9 @@ class Extension:
     queue_orders: tuple[str, ...] = ()
     """Functions ``order(db, task: int, instances: list[int]) -> list[int] | None``: the order in which everybody is
     given these instances, without those that nobody is to get; None where the extension has no say in this task."""
+    criterion_notes: tuple[str, ...] = ()
+    """Functions ``describe(context, slug: str) -> Mapping[str, str]``: what the scores so far say of some criteria, by
+    their texts, in the voter's language. A ballot shows it; whoever sees one may vote in this task."""
     report_sections: tuple[str, ...] = ()
     """``Section`` values of ``stats/report/document.py``, or tuples of them: computed from the scores of a study, for
     ``stats --json``, the Agreement tab and the tables that are downloaded."""

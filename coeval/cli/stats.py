@@ -195,6 +195,7 @@ def add_plan(commands: argparse._SubParsersAction, task: argparse.ArgumentParser
 def _plan(context: Context, options: argparse.Namespace) -> None:
     from coeval.stats import plain
     from coeval.stats.arm_advice import tell_advice
+    from coeval.stats.error_sources import tell_purchases
     from coeval.stats.plan import Wanted, tell_plan, tell_progress
     from coeval.usecases import planning
 
@@ -212,6 +213,8 @@ def _plan(context: Context, options: argparse.Namespace) -> None:
         print()
         return
     for line in tell_plan(known.plan):
+        print(line)
+    for line in tell_purchases(known.judge):
         print(line)
     for line in tell_progress(known.progress, known.rules):
         print(line)

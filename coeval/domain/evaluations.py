@@ -152,6 +152,8 @@ class Conduct:
     active_ms: int | None = None
     bulk: bool = False
     """True if some lines were approved all at once, with "Approve the rest"."""
+    also: str = ""
+    """Further scores that the person would defend too, in order, such as "2 4"."""
 
 
 @dataclass(frozen=True, slots=True)

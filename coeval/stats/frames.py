@@ -66,6 +66,7 @@ COMPARISON_COLUMNS = (
 )
 
 REFERENCE_COLUMNS = ("instance", "criterion", "score", "source")
+ALSO_COLUMNS = ("annotator", "instance", "criterion", "also")
 
 Found = TypeVar("Found")
 
@@ -116,6 +117,8 @@ class StudyFrames:
         (instances, in the order shown), ``first_system, second_system`` ("" where unknown), ``preference`` (1 for the
         first, 0 for the second, .5 for a tie; nan where none could be read).
     references : scores that people's are held against: ``instance, criterion, score, source`` (where it is from).
+    also : further scores that people would defend too: ``annotator, instance, criterion, also`` (such as "2 4"), a row
+        for each latest submission that has some.
     planned : how many scores were planned; None where that is not known, as of imported scores.
 
     Raises
@@ -134,6 +137,7 @@ class StudyFrames:
     quotes: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(QUOTE_COLUMNS)))
     comparisons: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(COMPARISON_COLUMNS)))
     references: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(REFERENCE_COLUMNS)))
+    also: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(ALSO_COLUMNS)))
     planned: Planned | None = None
     whole: bool = True
     """True if these are the scores of all arms, with planted errors."""
@@ -149,6 +153,7 @@ class StudyFrames:
             "quotes": QUOTE_COLUMNS,
             "comparisons": COMPARISON_COLUMNS,
             "references": REFERENCE_COLUMNS,
+            "also": ALSO_COLUMNS,
         }
         for name, columns in needed.items():
             missing = [column for column in columns if column not in getattr(self, name).columns]

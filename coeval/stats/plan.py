@@ -171,8 +171,8 @@ def _difference_so_far(rule: StoppingRule, pilot: Pilot) -> tuple[Estimate, floa
 # A plan, and a study's progress by its rule, in sentences.
 
 
-def tell_plan(plan: Plan) -> Iterator[str]:
-    """Return the needs of a study, one sentence each."""
+def tell_plan(plan: Plan, *, differences: bool = True) -> Iterator[str]:
+    """Return the needs of a study, one sentence each; without ``differences``, none for a pair of systems."""
     pilot, wanted = plan.pilot, plan.wanted
     if pilot.source == "scores" and not pilot.scored:
         yield "Nobody has scored anything yet: plan from assumed spreads, or come back after a pilot."
@@ -202,7 +202,7 @@ def tell_plan(plan: Plan) -> Iterator[str]:
             if pilot.scores == ALL_SCORES
             else f"Alpha is of {pilot.scores}; {rest}, also those given with the draft in view."
         )
-    for one in plan.differences:
+    for one in plan.differences if differences else ():
         pair = one.difference
         told, width = tell_needed(one.told, pilot.kind), tell_needed(one.width, pilot.kind)
         yield (

@@ -140,7 +140,9 @@ CREATE TABLE task (
   -- share of the pairs of annotator and instance that see the passages which the draft quotes, and nothing else of it
   evidence_share REAL NOT NULL DEFAULT 0 CHECK (evidence_share >= 0),
   -- share of these pairs that see the draft's lines of evidence, without its conclusion and score
-  reasons_share REAL NOT NULL DEFAULT 0 CHECK (reasons_share >= 0)
+  reasons_share REAL NOT NULL DEFAULT 0 CHECK (reasons_share >= 0),
+  -- 1: people may mark further scores that they would defend too
+  offers_also INTEGER NOT NULL DEFAULT 0 CHECK (offers_also IN (0, 1))
 ) STRICT;
 
 -- Each setting of the design columns of a task: a paper must say under which design its study was made.
@@ -719,6 +721,7 @@ CREATE TABLE submission (
   submitted_at TEXT NOT NULL,
   active_ms INTEGER,
   import_batch INTEGER REFERENCES import_batch(id),
+  also TEXT, -- further scores that the person would defend too, in order, such as '2 4'
   CHECK (planted IS NULL OR arm = 'assisted'),
   CHECK (shown_score IS NULL OR arm <> 'blind'),
   UNIQUE (annotator, instance, criterion, revision)
@@ -731,6 +734,7 @@ CREATE INDEX submission_import ON submission(import_batch) WHERE import_batch IS
 -- few saves are revisions, so that few write here; it finds superseded submissions without reading all
 CREATE INDEX submission_revised ON submission(annotator, instance, criterion, revision) WHERE revision > 1;
 CREATE INDEX submission_by_criterion ON submission(criterion);
+CREATE INDEX submission_also ON submission(instance) WHERE also IS NOT NULL;
 CREATE INDEX submission_by_draft ON submission(draft) WHERE draft IS NOT NULL;
 -- Submissions of an import in progress are not counted.
 CREATE VIEW current_submission AS

@@ -1463,3 +1463,12 @@ ALTER TABLE task ADD COLUMN reasons_share REAL NOT NULL DEFAULT 0 CHECK (reasons
 -- step m150_rule_of_pull: A rule may be about the pull of drafts, so that the arm to keep is decided by it
 
 -- The function admits it to stopping_rule.
+
+
+-- step m158_also_defensible: Further scores that a person would defend too, so that agreement can count sets of scores
+
+-- Scores in order, such as '2 4'; NULL where none was marked.
+ALTER TABLE submission ADD COLUMN also TEXT;
+CREATE INDEX submission_also ON submission(instance) WHERE also IS NOT NULL;
+-- 1: people may mark them
+ALTER TABLE task ADD COLUMN offers_also INTEGER NOT NULL DEFAULT 0 CHECK (offers_also IN (0, 1));

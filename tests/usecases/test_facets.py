@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 
 import pytest
 
@@ -10,7 +12,11 @@ from coeval.cli.commands import main
 from coeval.domain import Person, Role
 from coeval.errors import NotAllowedError
 from coeval.extensions.facets.links import get_links, tell_links
+from coeval.stats.error_sources import tell_purchases
+from coeval.stats.plan import Wanted, tell_plan
+from coeval.ui.setup.plan_tab import plan_view
 from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.planning import get_planning
 from coeval.usecases.scrutiny.requested_lines import set_team
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
@@ -53,7 +59,42 @@ def test_sources_of_error_by_command(context: Context, capsys: Captured) -> None
     whole, alone = found["sources"]["mean"], found["sources"]["documents_only"]
     assert whole["ci_high"] - whole["ci_low"] > 2 * (alone["ci_high"] - alone["ci_low"])
     assert found["purchases"][0]["source"] == "model" and found["purchases"][0]["documents"] is None
+    old, new = sorted(found["systems"], key=lambda one: one["mean"]["value"])
+    assert (old["system"], new["system"]) == ("old", "new")
+    assert new["mean"]["ci_high"] - new["mean"]["ci_low"] > 2 * (
+        new["documents_only"]["ci_high"] - new["documents_only"]["ci_low"]
+    )
     assert found["people"]["person"] > 0.1
+
+
+@pytest.mark.sqlite
+def test_a_plan_says_what_buys_most(context: Context, capsys: Captured) -> None:
+    """Two judges that differ: a third buys more than any number of documents; a study without runs says nothing."""
+    import_study(context, OPERATOR, make_labelled_study())
+    where = ["--task", "labels", "--db", context.store.address]
+    main(["plan", *where])
+    said = capsys.readouterr().out
+    assert re.search(r"The judge's mean is \d\.\d\d \[.*\], counting documents and models\.", said)
+    assert re.search(
+        r"A mean over 3 models has the error .*: more than any number of documents would do\.", said
+    )
+    main(["plan", *where, "--json"])
+    assert json.loads(capsys.readouterr().out)["judge"]["purchases"][0]["source"] == "model"
+    import_study(context, OPERATOR, make_study(6))
+    main(["plan", "--task", "demo", "--db", context.store.address])
+    assert "The judge's mean" not in capsys.readouterr().out
+
+
+def test_the_page_of_a_plan_says_it_too_and_leaves_nothing_out(context: Context) -> None:
+    import_study(context, OPERATOR, make_labelled_study())
+    known = get_planning(context, OPERATOR, "labels", Wanted())
+    view = json.dumps(plan_view(known), default=str)
+    for line in (*tell_plan(known.plan), *tell_purchases(known.judge)):
+        assert json.dumps(line)[1:-1] in view
+    pairs = replace(known.plan, differences=known.plan.differences * 2)
+    shorter = json.dumps(plan_view(replace(known, plan=pairs)), default=str)
+    told = list(tell_plan(pairs, differences=False))
+    assert len(told) > 2 and all(json.dumps(line)[1:-1] in shorter for line in told)
 
 
 def test_a_team_whose_shares_do_not_meet_is_told_before_the_work(context: Context) -> None:

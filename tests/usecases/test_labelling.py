@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 
 import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
 
 from coeval.cli.commands import main
 from coeval.domain import Person, Plan, Role
 from coeval.errors import InputError, NotAllowedError
 from coeval.extensions.labelling import queries
+from coeval.extensions.labelling.criterion_worth import WeighCriteria, describe_criteria
 from coeval.extensions.labelling.design import end_design, get_labelling, make_design
 from coeval.extensions.labelling.study_units import CorrectSystems
 from coeval.store.engines.database import rows
 from coeval.store.queries.crowd_studies import set_plan
+from coeval.ui.app.ballot_routes import add_criteria_api
+from coeval.ui.server.identity import COOKIE
 from coeval.usecases.access import OPERATOR, Context, require_task
+from coeval.usecases.criteria_rounds import reopen_criteria
 from coeval.usecases.crowd.assignment import _pick
 from coeval.usecases.reports.statistics import get_statistic
 from coeval.usecases.scrutiny.queue import ensure_queue
@@ -22,7 +30,7 @@ from coeval.usecases.scrutiny.requested_lines import set_team
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
-from tests.support.studies.labelled_study import RIGHT, make_labelled_study
+from tests.support.studies.labelled_study import CLEAR, RIGHT, make_labelled_study
 
 Captured = pytest.CaptureFixture[str]
 
@@ -129,10 +137,37 @@ def test_a_design_by_command_and_its_means(context: Context, capsys: Captured) -
     assert found["source"] == "the spread of the judge's samples" and found["running"]
     assert [one["kind"] for one in found["options"]] == ["uniform", "stratified", "active"]
     assert all(one["worth_at_worst"] >= 1 / 1.11 for one in found["options"])
-    difference = next(row for row in found["rows"] if row["what"] == "old less new")
-    assert difference["value"]["ci_high"] < 0 and found["labelled"] == 60
+    difference = next(row for row in found["rows"] if row["what"] == "new less old")
+    assert difference["value"]["ci_low"] > 0 and found["labelled"] == 60
     main(["labelling", "design", *where, "--end"])
     assert "labelled in order (ended)" in capsys.readouterr().out
+
+
+@pytest.mark.sqlite
+def test_scores_are_explained_by_columns(context: Context, capsys: Captured) -> None:
+    """The column says how good each output of the first criterion is, and the length of an output says nothing."""
+    study = make_labelled_study()
+    worth: dict[str, list[float]] = {}
+    for one in study.submissions:
+        if one.criterion == CLEAR and one.score is not None:
+            worth.setdefault(one.instance, []).append(one.score)
+    instances = tuple(
+        replace(one, context={"worth": f"{sum(worth[one.external_id]) / 3:.2f}", "note": "none"})
+        for one in study.instances
+    )
+    import_study(context, OPERATOR, replace(study, instances=instances))
+    where = ["--task", "labels", "--db", context.store.address]
+    main(["labelling", "design", *where, "--draw", "uniform", "--labels", "60"])
+    capsys.readouterr()
+    main(["labelling", "design", *where, "--explain", "worth", "length", "--json"])
+    rows = {
+        (row["criterion"], row["what"]): row["value"] for row in json.loads(capsys.readouterr().out)["rows"]
+    }
+    rise = rows[CLEAR, "rise with worth"]
+    assert rise["ci_low"] > 0.8 and rise["value"] == pytest.approx(1, abs=0.05)
+    assert rows[RIGHT, "rise with worth"]["ci_low"] < 0.3 and (CLEAR, "rise with length") in rows
+    with pytest.raises(InputError, match="“note” has no two numbers .* length, note, worth"):
+        get_labelling(context, OPERATOR, "labels", ["note"])
 
 
 @pytest.mark.parametrize(
@@ -172,3 +207,22 @@ def test_the_worth_of_criteria_by_command(context: Context, capsys: Captured) ->
     assert found["overall"] == RIGHT and found["criteria"][0]["alone"]["ci_low"] is not None
     with pytest.raises(SystemExit):
         main(["labelling", "worth", *where, "--keep", "2"])
+
+
+def test_voters_see_what_a_criterion_is_worth(context: Context) -> None:
+    """The next set is voted on with what the scores say; the criterion to explain, and new ones, have no note."""
+    import_study(context, OPERATOR, make_labelled_study(criteria=(CLEAR, "Good overall.")))
+    ana, token = sign_in(context, "Ana")
+    app = FastAPI()
+    add_criteria_api(app, context)
+    client = TestClient(app, cookies={COOKIE: token})
+    reopen_criteria(context, OPERATOR, "labels")
+    rows = {row["text"]: row["note"] for row in client.get("/api/criteria/labels/ballot").json()["rows"]}
+    assert rows["Good overall."] == ""
+    found = re.fullmatch(
+        r"Explains (\d+)% of the overall judgment, \1% beyond the other criteria · agreement \(alpha\) (-?0\.\d\d)",
+        rows[CLEAR],
+    )
+    (worth,) = get_statistic(context, OPERATOR, "labels", WeighCriteria()).criteria
+    assert found and int(found[1]) == round(100 * max(0.0, worth.alone)) and float(found[2]) > 0.2
+    assert list(describe_criteria(context, "labels")) == [CLEAR]

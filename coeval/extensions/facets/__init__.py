@@ -9,4 +9,5 @@ extension = Extension(
     title="Facets",
     commands=("commands:add_facets",),
     setup_pages=("page:FacetsTab",),
+    help=(("For analysts", "help.md"),),
 )

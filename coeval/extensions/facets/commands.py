@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
 
 from coeval.cli.results import Parsers, report
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.reports.statistics import get_statistic
-
-if TYPE_CHECKING:
-    from coeval.extensions.facets.error_sources import ErrorStudy
 
 
 def add_facets(parsers: Parsers) -> None:
@@ -40,19 +36,12 @@ def add_facets(parsers: Parsers) -> None:
 
 
 def _sources(context: Context, options: argparse.Namespace) -> None:
-    from coeval.extensions.facets.error_sources import get_error_sources, tell_sources
+    from coeval.stats.error_sources import tell_sources
     from coeval.stats.estimates import spell
+    from coeval.usecases.planning import get_error_sources
 
     found = get_error_sources(context, OPERATOR, options.task)
-    report(options, _named_parts(spell(found), found) if options.json else found, tell_sources(found))
-
-
-def _named_parts(written: dict[str, Any], found: ErrorStudy) -> dict[str, Any]:
-    """The document with components named ``model x wording``."""
-    if found.sources is not None:
-        named = {" x ".join(part): value for part, value in found.sources.components.items()}
-        written["sources"]["components"] = named
-    return written
+    report(options, spell(found) if options.json else found, tell_sources(found))
 
 
 def _ruler(context: Context, options: argparse.Namespace) -> None:

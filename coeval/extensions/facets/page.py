@@ -9,13 +9,14 @@ import gradio as gr
 import pandas as pd
 
 from coeval.domain import Person
-from coeval.extensions.facets.error_sources import ErrorStudy, Sources, get_error_sources, tell_purchase
 from coeval.extensions.facets.links import get_links, tell_links
 from coeval.extensions.facets.ruler import Effect, Element, FitRuler, Ruler
+from coeval.stats.error_sources import ErrorStudy, Sources, tell_purchase
 from coeval.stats.estimates import Estimate
 from coeval.ui.components import charts
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.tabs import Panel, Tab, Update, need_task
+from coeval.usecases.planning import get_error_sources
 from coeval.usecases.reports.statistics import get_statistic
 
 SLOW: dict[str, Any] = {"show_progress": "minimal", "concurrency_limit": 1, "concurrency_id": "facets"}
@@ -144,13 +145,10 @@ class SourcesBox(Panel):
         yield {self.shown: gr.skip(), self.plot: draw_errors(found)}
 
 
-def sources_view(found: ErrorStudy, sources: Sources) -> list[Node]:
+def sources_view(found: ErrorStudy, sources: Sources) -> list[Node | None]:
     """The components, both intervals of the mean, and what one more of each source would do."""
     whole = sum(sources.components.values()) or 1.0
-    rows = [
-        [" x ".join(part), f"{value:.3f}", f"{value / whole:.0%}"]
-        for part, value in sources.components.items()
-    ]
+    rows = [[part, f"{value:.3f}", f"{value / whole:.0%}"] for part, value in sources.components.items()]
     if found.people is not None:
         rows += [
             [f"people: {name}", f"{getattr(found.people, name):.3f}", "–"]
@@ -162,7 +160,10 @@ def sources_view(found: ErrorStudy, sources: Sources) -> list[Node]:
     ]
     bought = [el("li", tell_purchase(one)) for one in found.purchases]
     grid = _grid("Components of variance", ["Source", "Variance (squared points)", "Share"], rows)
-    return [grid, *(el("p", text) for text in intervals), el("ul", *bought)]
+    means = [[one.system, _tell(one.mean), _tell(one.documents_only)] for one in found.systems]
+    head = ["System", "Mean of the judges, all sources", "Documents alone"]
+    systems = _grid("Means of systems", head, means) if means else None
+    return [grid, *(el("p", text) for text in intervals), systems, el("ul", *bought)]
 
 
 def draw_errors(found: ErrorStudy) -> Any:

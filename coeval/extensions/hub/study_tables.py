@@ -180,6 +180,7 @@ CONFIGS: Mapping[str, tuple[Column, ...]] = {
         ("opened_at", "When it was opened (UTC)"),
         ("submitted_at", "When it was saved (UTC)"),
         ("active_ms", "Milliseconds of activity", "whole"),
+        ("also", "Further scores that the person would defend too"),
     ),
 }  # fmt: skip
 """The configs in the order of the card. Every table has all its columns, even without rows."""

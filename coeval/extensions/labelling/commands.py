@@ -55,6 +55,10 @@ def add_labelling(parsers: Parsers) -> None:
     )
     which.add_argument("--end", action="store_true", help="give everybody all instances again")
     design.add_argument("--labels", type=int, default=100, help="number of instances to draw (default: 100)")
+    design.add_argument(
+        "--explain", nargs="+", default=[], metavar="COLUMN",
+        help="columns of numbers, or length (of the output), that scores are regressed on",
+    )  # fmt: skip
     design.set_defaults(command=_design)
 
 
@@ -76,7 +80,7 @@ def _design(context: Context, options: argparse.Namespace) -> None:
         make_design(context, OPERATOR, options.task, options.draw, options.labels)
     if options.end:
         end_design(context, OPERATOR, options.task)
-    found = get_labelling(context, OPERATOR, options.task)
+    found = get_labelling(context, OPERATOR, options.task, options.explain)
     report(options, spell(found) if options.json else found, tell_labelling(found))
 
 

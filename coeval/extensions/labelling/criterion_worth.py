@@ -10,11 +10,14 @@ import pandas as pd
 import scipy
 
 from coeval.extensions.labelling.study_units import list_units, tell
+from coeval.language import tr
 from coeval.stats.clusters import Clusters, parse_clusters
 from coeval.stats.estimates import Estimate
 from coeval.stats.frames import StudyFrames
 from coeval.stats.rating_matrix import Numbers
 from coeval.stats.report.agreement import people_alphas
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.reports.statistics import get_statistic
 
 FOLDS, FEWEST, PENALTY = 10, 15, 1.0
 KEPT = 0.9
@@ -186,6 +189,27 @@ def _predict(x: Numbers, y: Numbers, new: Numbers) -> Numbers:
     centred = x - middle
     weight = np.linalg.solve(centred.T @ centred + PENALTY * np.eye(x.shape[1]), centred.T @ (y - level))
     return np.asarray(level + (new - middle) @ weight)
+
+
+def describe_criteria(context: Context, slug: str) -> dict[str, str]:
+    """Return what each scored criterion is worth, for who votes on the next set; nothing without an overall one."""
+    # voters see these figures and no others, so the statistic is read for them
+    found: Worth = get_statistic(context, OPERATOR, slug, WeighCriteria())
+    return {one.criterion: " · ".join(_describe(found, one)) for one in found.criteria}
+
+
+def _describe(found: Worth, one: CriterionWorth) -> Iterator[str]:
+    yield tr(
+        "Explains {alone} of the overall judgment, {added} beyond the other criteria",
+        alone=f"{max(0.0, float(one.alone)):.0%}",
+        added=f"{max(0.0, float(one.added)):.0%}",
+    )
+    if one.alpha.defined:
+        yield tr("agreement (alpha) {alpha}", alpha=f"{one.alpha:.2f}")
+    if not np.isnan(one.seconds):
+        yield tr("{seconds} s for a score", seconds=f"{one.seconds:.0f}")
+    if one.place <= found.kept < len(found.criteria):
+        yield tr("in the smallest set that keeps {share} of the information", share=f"{found.share:.0%}")
 
 
 def tell_worth(found: Worth) -> Iterator[str]:

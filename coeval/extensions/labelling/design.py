@@ -22,6 +22,7 @@ from coeval.extensions.labelling.chances import (
     chances_so_far,
     drawn_difference,
     drawn_mean,
+    drawn_regression,
     places,
 )
 from coeval.extensions.labelling.study_units import EVERYTHING, list_units, tell
@@ -37,6 +38,9 @@ from coeval.usecases.scrutiny.requested_lines import share_asked
 
 MOST_DIFFERENCES = 45
 """Pairs of systems of one criterion, of ten systems."""
+
+LENGTH = "length"
+"""The property that every output has: its number of characters."""
 
 SAMPLES, JURY, NOTHING = "the spread of the judge's samples", "the disagreement of judges", "nothing"
 
@@ -143,6 +147,8 @@ class EstimateDrawn:
 
     chances: tuple[tuple[str, float, float], ...]
     planned: int
+    explain: tuple[tuple[str, tuple[tuple[str, float], ...]], ...] = ()
+    """Properties of instances that scores are regressed on: each with (instance, number)."""
 
     def __call__(self, study: StudyFrames) -> tuple[int, int, tuple[DrawnRow, ...]]:
         units, _ = list_units(study)
@@ -156,6 +162,7 @@ class EstimateDrawn:
             labelled.append(int(counted.sum()))
             late.append(int(known.sum()) - int(counted.sum()))
             rows += self._rows(str(criterion), own, chance, counted)
+            rows += self._slopes(str(criterion), own, chance, counted)
         return min(labelled, default=0), max(late, default=0), tuple(rows)
 
     def _rows(
@@ -163,7 +170,7 @@ class EstimateDrawn:
     ) -> Iterator[DrawnRow]:
         y, f, document = own["people"], own["judge"], own["document"]
         named = own["system"].replace("", None).fillna("")
-        systems = [name for name in dict.fromkeys(named) if name]
+        systems = sorted(set(named) - {""})  # the rows come in the order of the draw
         yield DrawnRow(
             criterion, EVERYTHING, drawn_mean(y, f, chance, counted, clusters=document, planned=self.planned)
         )
@@ -182,21 +189,55 @@ class EstimateDrawn:
             )
             yield DrawnRow(criterion, f"{a} less {b}", value)
 
+    def _slopes(
+        self, criterion: str, own: pd.DataFrame, chance: np.ndarray, counted: np.ndarray
+    ) -> Iterator[DrawnRow]:
+        """How much scores rise with one more of each property, at the same system and the same other properties."""
+        if not self.explain:
+            return
+        values = [own["instance"].map(dict(numbers)).to_numpy(dtype=float) for _, numbers in self.explain]
+        named = own["system"].replace("", None)
+        dummies = pd.get_dummies(named, drop_first=named.notna().all(), dtype=float).to_numpy()
+        x = np.column_stack([np.ones(len(own)), *values, dummies])
+        there = ~np.isnan(x).any(axis=1) & own["judge"].notna().to_numpy()
+        found = drawn_regression(
+            own["people"][there], own["judge"][there], chance[there], counted[there], x[there],
+            clusters=own["document"][there],
+        )  # fmt: skip
+        for (name, _), value in zip(self.explain, found[1:], strict=False):
+            yield DrawnRow(criterion, f"rise with {name}", value)
+
 
 @use_case(OWNERS)
-def get_labelling(context: Context, person: Person, slug: str) -> Labelling:
-    """See which items people should label, what the ways to draw them are worth, and the means by known chances."""
+def get_labelling(context: Context, person: Person, slug: str, explain: Sequence[str] = ()) -> Labelling:
+    """See which items people should label, what the ways to draw them are worth, and the means by known chances.
+
+    Args:
+        explain: further columns of numbers, or "length" of the output, that scores are regressed on.
+
+    Raises:
+        InputError: one of them has no numbers.
+    """
     with context.store.read() as db:
         task = require_task(db, slug)
         design, running = queries.get_last_design(db, task.id), queries.get_design(db, task.id) is not None
         chances = queries.list_chances(db, design.id) if design else {}
+        numbers = tuple((name, _numbers(db, task.id, name)) for name in explain)
     items: Items = get_statistic(context, person, slug, list_items)
     options = list_options(items) if items.names else ()
     if design is None:
         return Labelling(items.source, options)
     named = tuple((name, chance, place) for name, (chance, place) in chances.items())
-    labelled, late, rows = get_statistic(context, person, slug, EstimateDrawn(named, design.labels))
+    labelled, late, rows = get_statistic(context, person, slug, EstimateDrawn(named, design.labels, numbers))
     return Labelling(items.source, options, design.kind, running, design.labels, labelled, late, rows)
+
+
+def _numbers(db: Database, task: int, name: str) -> tuple[tuple[str, float], ...]:
+    found = queries.list_numbers(db, task, "" if name == LENGTH else name)
+    if len({value for _, value in found}) < 2:
+        known = ", ".join([LENGTH, *queries.list_columns(db, task)])
+        raise InputError(f"“{name[:80]}” has no two numbers to explain scores by; the columns are: {known}.")
+    return found
 
 
 @use_case(OWNERS)

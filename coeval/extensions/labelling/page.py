@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import gradio as gr
@@ -118,13 +118,24 @@ class DesignBox(Panel):
                 labels = gr.Number(100, precision=0, label="Instances to label", elem_id="labelling-labels")
                 make = gr.Button("Draw", variant="primary", elem_id="labelling-draw", scale=0)
                 end = gr.Button("End the design", elem_id="labelling-end", scale=0, min_width=160)
+            with gr.Row(elem_classes="actions"):
+                explain = gr.Textbox(
+                    label="Explain by", info="Columns of numbers, or length, separated by commas.",
+                    max_length=500, elem_id="labelling-explain",
+                )  # fmt: skip
+                again = gr.Button("Explain", elem_id="labelling-regress", scale=0)
             self.means = View(elem_id="labelling-means")
         self.outputs = [self.options, self.kind, self.means]
+        self.on(again.click, self.on_explain, [explain])
         self.on(make.click, self.on_make, [self.kind, labels])
         self.on(end.click, self.on_end)
 
-    def update(self, person: Person, slug: str) -> Update:
-        found = get_labelling(self.context, person, slug)
+    def on_explain(self, person: Person, slug: str, columns: str | None) -> Update:
+        names = [name.strip() for name in (columns or "").split(",") if name.strip()]
+        return self.update(person, need_task(slug), names)
+
+    def update(self, person: Person, slug: str, explain: Sequence[str] = ()) -> Update:
+        found = get_labelling(self.context, person, slug, explain)
         chosen = found.kind if found.running else best_kind(found.options) if found.options else UNIFORM
         return {self.options: options_view(found), self.kind: chosen, self.means: means_view(found)}
 
@@ -166,7 +177,7 @@ def means_view(found: Labelling) -> Node:
     if found.out_of_order:
         lines.append(f"{found.out_of_order:,} labels do not count yet: an instance before them has no label.")
     rows = [[row.criterion, row.what, tell(row.value), _every_look(row.value)] for row in found.rows]
-    grid = table(["Criterion", "Of", "Mean or difference", "Interval that holds at every look"], rows)
+    grid = table(["Criterion", "Of", "Value", "Interval that holds at every look"], rows)
     shown = el("div.scroll", grid, tabindex="0", role="group", aria_label="Means by known chances")
     return el("div", *(el("p", line) for line in lines), shown)
 

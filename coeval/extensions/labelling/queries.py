@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -104,3 +106,26 @@ def list_places(db: Database, design: int) -> dict[int, float]:
     """Return the place of each instance."""
     sql = "SELECT instance, place FROM labelling_chance WHERE design = ?"
     return {row["instance"]: row["place"] for row in rows(db, sql, [design])}
+
+
+def list_numbers(db: Database, task: int, column: str) -> tuple[tuple[str, float], ...]:
+    """Return the numbers of a further column by instance, without texts that are no number; "": lengths of outputs."""
+    sql = "SELECT external_id, length(output) AS size, context_json FROM instance WHERE task = ? ORDER BY position"
+    found = []
+    for row in rows(db, sql, [task]):
+        text = json.loads(row["context_json"]).get(column, "") if column else row["size"]
+        try:
+            value = float(text)
+        except ValueError:
+            continue
+        if math.isfinite(value):
+            found.append((str(row["external_id"]), value))
+    return tuple(found)
+
+
+def list_columns(db: Database, task: int) -> list[str]:
+    """Return the names of the further columns, in order."""
+    sql = "SELECT context_json FROM instance WHERE task = ? ORDER BY position"
+    return list(
+        dict.fromkeys(name for row in rows(db, sql, [task]) for name in json.loads(row["context_json"]))
+    )

@@ -119,6 +119,17 @@ WHERE i.task = :task AND j.revision = (SELECT max(later.revision) FROM adjudicat
 ORDER BY j.id
 """
 
+ALSO = f"""
+SELECT p.name AS annotator, i.external_id AS instance, c.text AS criterion, s.also
+FROM submission s
+JOIN instance i ON i.id = s.instance
+JOIN criteria_set_member m ON m.criterion = +s.criterion AND m.criteria_set = :criteria_set
+JOIN criterion c ON c.id = s.criterion
+JOIN annotator p ON p.id = s.annotator
+WHERE i.task = :task AND s.also IS NOT NULL AND s.id NOT IN ({REPLACED}) AND {published("s")}
+ORDER BY s.id
+"""
+
 QUEUES = """
 SELECT a.annotator, count(*) AS instances, count(CASE WHEN a.state = 'open' THEN 1 END) AS unfinished
 FROM assignment a
@@ -180,7 +191,7 @@ def read(db: Database, sql: str, **values: Any) -> Result:
 FINGERPRINT = """
 SELECT
   (SELECT max(id) FROM submission), (SELECT max(id) FROM first_score), (SELECT max(id) FROM draft),
-  (SELECT max(id) FROM comparison),
+  (SELECT max(id) FROM comparison), (SELECT max(id) FROM adjudication),
   (SELECT max(id) FROM run), (SELECT max(id) FROM run_archive), (SELECT max(id) FROM enrolment WHERE task = :task),
   (SELECT max(id) FROM criteria_set WHERE task = :task), (SELECT max(position) FROM instance WHERE task = :task),
   (SELECT id FROM run WHERE task = :task AND shown = 1), (SELECT count(finished_at) FROM import_batch)

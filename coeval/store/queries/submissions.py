@@ -23,7 +23,7 @@ SUBMISSION = Record(
     Submission,
     renamed={"person": "annotator"},
     elsewhere=("rows", "id"),
-    may_be_null=("opened_at", "planted"),
+    may_be_null=("opened_at", "planted", "also"),
 )
 """Every stored field of a submission: a further one is a field of ``Submission`` and a column of that name."""
 

@@ -242,10 +242,13 @@ def _rows_json(step: Step, draft: Draft | None, saved: Submission | None, aliase
     ]
     score = next((row for row in rows if row["kind"] == RowKind.SCORE), None)
     if score is None:
-        rows.insert(min(1, len(rows)), _empty_score_row())
+        score = _empty_score_row()
+        rows.insert(min(1, len(rows)), score)
     elif score["action"] is None and draft is not None and (given := _score_before(step, draft)) is not None:
         # the score stands until the person changes it
         score["action"] = Action.APPROVE if given == draft.score else Action.REVISE
+    if step.design.offers_also and not step.awaits_first:
+        score["own"] = {"also": saved.also if saved else ""}
     return rows
 
 

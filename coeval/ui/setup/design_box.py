@@ -124,7 +124,13 @@ def _build_fields() -> list[Any]:
             info="If off, items without a draft can be scored and are reported separately.",
             elem_id="design-wait",
         )
-    return [blind, first, planted, evidence, reasons, idle, display, hide, waits, layout]
+        also = gr.Checkbox(
+            value=False,
+            label="Also defensible",
+            info="People can mark further scores that they would defend too.",
+            elem_id="design-also",
+        )
+    return [blind, first, planted, evidence, reasons, idle, display, hide, waits, layout, also]
 
 
 def _values(design: Design) -> list[Any]:
@@ -137,7 +143,14 @@ def _values(design: Design) -> list[Any]:
     )
     shares = [round(100 * share) for share in of]
     hides = [design.hide_systems, design.wait_for_drafts]
-    return [*shares, design.idle_seconds, design.display.value, *hides, design.layout.value]
+    return [
+        *shares,
+        design.idle_seconds,
+        design.display.value,
+        *hides,
+        design.layout.value,
+        design.offers_also,
+    ]
 
 
 def _read(
@@ -151,6 +164,7 @@ def _read(
     hide: bool,
     waits: bool,
     layout: str,
+    also: bool,
 ) -> Design:
     """The fields as a design.
 
@@ -168,6 +182,7 @@ def _read(
             layout=Layout(layout),
             evidence_share=evidence / 100,
             reasons_share=reasons / 100,
+            offers_also=bool(also),
         )
     except (TypeError, ValueError) as error:
         raise InputError("A field of the design cannot be read: choose its value again.") from error

@@ -11,7 +11,8 @@ from coeval.domain import Person
 from coeval.domain.studies import Measure, StoppingRule
 from coeval.errors import InputError
 from coeval.stats.arm_advice import tell_advice
-from coeval.stats.plan import Plan, Wanted, tell_plan, tell_progress, tell_rule
+from coeval.stats.error_sources import tell_purchases
+from coeval.stats.plan import Wanted, tell_plan, tell_progress, tell_rule
 from coeval.stats.sample_size import Assumed, Needed
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.tabs import Tab, Update, more_settings, need_task, tell_done
@@ -117,7 +118,7 @@ class PlanTab(Tab):
         known = planning.get_planning(self.context, person, slug, Wanted())
         pair = [*systems, None, None]
         return {
-            self.planned: plan_view(known.plan),
+            self.planned: plan_view(known),
             self.standing: standing_view(known),
             self.first: gr.Dropdown(systems, value=pair[0]),
             self.second: gr.Dropdown(systems, value=pair[1]),
@@ -143,7 +144,7 @@ class PlanTab(Tab):
         assumed = read_spreads(spreads) if source == ASSUMED else None
         known = planning.get_planning(self.context, person, need_task(slug), wanted, assumed)
         tell_done("The plan rests on these numbers.")
-        return [plan_view(known.plan), standing_view(known)]
+        return [plan_view(known), standing_view(known)]
 
     def on_declare(
         self, person: Person, slug: str, measure: str | None, first: str | None, second: str | None,
@@ -176,11 +177,10 @@ def read_spreads(values: tuple[float | None, ...]) -> Assumed:
     return Assumed(**{name: int(value) if name in whole else value for name, value in given.items()})  # type: ignore[arg-type]
 
 
-def plan_view(plan: Plan) -> Node:
-    """The plan in sentences, and the pairs of systems as a table."""
-    first, *told = tell_plan(plan)
-    pairs = len(plan.differences)
-    lines = [first, *(told if pairs <= 1 else [told[0], told[-1]])]
+def plan_view(known: Planning) -> Node:
+    """The plan in sentences, with the judge's part, and the pairs of systems as a table."""
+    plan, pairs = known.plan, len(known.plan.differences)
+    lines = [*tell_plan(plan, differences=pairs <= 1), *tell_purchases(known.judge)]
     rows = [
         [pair.a, pair.b, f"{float(pair.value):+.2f}", _needed(one.told), _needed(one.width)]
         for one in plan.differences

@@ -29,7 +29,7 @@ interface SheetRow {
   anchors?: [number, string][];
   draft_score?: number | null;
   score?: number | null;
-  /** What the line of an extension holds beside its words. */
+  /** What the line of an extension holds beside its words; of a score, the further ones that can be marked. */
   own?: Record<string, unknown>;
 }
 

@@ -15,6 +15,7 @@ from coeval.domain import Criterion, Task
 from coeval.rules.screening import Saves
 from coeval.stats.frames import (
     ACTION_COLUMNS,
+    ALSO_COLUMNS,
     COMPARISON_COLUMNS,
     DRAFT_COLUMNS,
     QUOTE_COLUMNS,
@@ -152,6 +153,7 @@ MORE = {
     "quotes": (reports.QUOTES, QUOTE_COLUMNS),
     "comparisons": (reports.COMPARISONS, COMPARISON_COLUMNS),
     "references": (reports.ADJUDICATED, REFERENCE_COLUMNS),
+    "also": (reports.ALSO, ALSO_COLUMNS),
 }
 """Tables that few statistics look at, with their queries and columns: each is read when one asks for it."""
 

@@ -9,10 +9,10 @@ from functools import partial
 import numpy as np
 from scipy import special
 
-from coeval.extensions.facets.error_sources import DOCUMENT, MODEL, WORDING, find_sources
 from coeval.extensions.facets.rasch import Extras, FacetScores, fit
 from coeval.extensions.labelling.chances import allot, chances_so_far, drawn_mean, places
 from coeval.extensions.labelling.corrected_judge import corrected_mean, corrected_share
+from coeval.stats.error_sources import DOCUMENT, MODEL, WORDING, find_sources
 
 Draw = Callable[[np.random.Generator], Iterator[tuple[str, bool]]]
 Goal = tuple[float, float]

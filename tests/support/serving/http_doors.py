@@ -523,10 +523,11 @@ def setup_tasks() -> list[Door]:
         *(Door(f"usecases.planning.{name}", setup("plan", "select")) for name in ("get_planning", "list_plan_systems")),
         Door("usecases.planning.get_planning", setup("plan-work", first=("plan",))),
         Door("extensions.labelling.design.get_labelling", setup("labelling", "select")),
+        Door("extensions.labelling.design.get_labelling", setup("labelling-regress", first=("labelling",))),
         Door("extensions.labelling.design.make_design", setup("labelling-draw", first=("labelling",), put=fixed(
             labelling_kind="uniform", labelling_labels=1))),
         Door("extensions.labelling.design.end_design", setup("labelling-end", first=("labelling",)), says="No design"),
-        Door("extensions.facets.error_sources.get_error_sources", setup("facets-find", first=("facets",))),
+        Door("usecases.planning.get_error_sources", setup("facets-find", first=("facets",))),
         Door("extensions.facets.links.get_links", setup("facets", "select")),
         Door("usecases.planning.declare_rule", setup("rule-declare", first=("plan",))),
         Door("usecases.scrutiny.review.adjudicate", setup("review-decide", first=("review",), put=decision,

@@ -25,7 +25,11 @@ PEOPLE = {"Ana": 0.0, "Ben": 0.6, "Cem": -0.6}
 
 
 def make_labelled_study(
-    documents: int = 30, *, labelled: tuple[str, ...] = ("old", "new"), seed: int = 4
+    documents: int = 30,
+    *,
+    labelled: tuple[str, ...] = ("old", "new"),
+    seed: int = 4,
+    criteria: tuple[str, str] = (CLEAR, RIGHT),
 ) -> Study:
     """People score without a draft; the judges are harsh, and the second is harsher and noisier than the first."""
     draw = random.Random(seed)
@@ -33,7 +37,7 @@ def make_labelled_study(
     for n, system in product(range(documents), ("old", "new")):
         one = Instance(f"{system}{n}", f"Question {n}?", f"Answer {n} by {system}.", f"d{n}", system)
         instances.append(one)
-        for criterion in (CLEAR, RIGHT):
+        for criterion in criteria:
             worth = draw.gauss(2.6 if system == "old" else 3.5, 0.9) + (0.3 if criterion == CLEAR else 0.0)
             for label, harsh, noise in (("first", 0.4, 0.4), ("second", 0.8, 0.7)):
                 samples = tuple(_score(worth - harsh, draw.gauss(0, noise)) for _ in range(3))
@@ -53,7 +57,7 @@ def make_labelled_study(
         for label in drafts
     )
     return Study(
-        Task("labels", "Labels", "Answer the question."), tuple(instances), (Criterion(CLEAR), Criterion(RIGHT)),
+        Task("labels", "Labels", "Answer the question."), tuple(instances), tuple(map(Criterion, criteria)),
         runs, tuple(work),
     )  # fmt: skip
 

@@ -145,3 +145,5 @@ def test_adjudicated_and_given_reference_scores_are_read(context: Context, owner
         ["q0", "Be true.", 4.0],
     ]
     assert found["source"].tolist() == ["adjudicated scores", "a column of reference scores"]
+    adjudicate(context, owner, "held", "q3", by["Be true."], score=5, revision=2)
+    assert get_frames(context, OPERATOR, "held").references["score"].tolist() == [5.0, 4.0]

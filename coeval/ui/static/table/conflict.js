@@ -9,8 +9,10 @@ import { diffNodes } from '../texts/diff.js';
 
 function decision(row, whole) {
   const score = row.score ?? whole;
-  if (row.kind === 'score')
-    return score === null || score === undefined ? tr('no score') : tr('score {score}', { score });
+  if (row.kind === 'score') {
+    const also = row.own?.also ? ` · ${tr('Also defensible')}: ${row.own.also}` : '';
+    return score === null || score === undefined ? tr('no score') : tr('score {score}', { score }) + also;
+  }
   const words = row.action === 'revise' ? `: ${row.new_text}` : '';
   const reason = row.reason && row.action !== 'approve' ? ` (${row.reason})` : '';
   const own = Object.values(row.own ?? {}).filter((value) => value !== null && value !== '');

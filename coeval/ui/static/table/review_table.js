@@ -218,6 +218,13 @@ export class ReviewTable {
     this.focusNext(row);
   }
 
+  /** A further score that the person would defend too, or no longer. */
+  toggleAlso(row, step) {
+    if (this.locked) return;
+    row.toggle(step);
+    this.changed();
+  }
+
   /** A digit on the score row chooses that step; elsewhere, or off the scale, it is said why nothing happens. */
   pressDigit(digit) {
     const row = this.current;
@@ -437,7 +444,9 @@ export class ReviewTable {
       .filter(isOf)
       .map((row) => row.payload())
       .filter((row) => row.new_text);
-    return { score: lines.find((row) => row instanceof ScoreRow)?.row.score ?? null, rows, added };
+    const scored = lines.find((row) => row instanceof ScoreRow);
+    const also = scored?.row.own ? { also: scored.defended.join(' ') } : {};
+    return { score: scored?.row.score ?? null, rows, added, ...also };
   }
 
   /** @param {string} [counted] what the lines are where they are not lines of an evaluation: "criterion" */

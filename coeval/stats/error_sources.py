@@ -15,18 +15,17 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from coeval.domain import Person
 from coeval.stats.agreement.components import variance_components
 from coeval.stats.estimates import Estimate
 from coeval.stats.frames import StudyFrames
 from coeval.stats.rating_matrix import Numbers
-from coeval.store.queries import drafts
-from coeval.usecases.access import OWNERS, Context, require_task, use_case
-from coeval.usecases.reports.statistics import get_statistic
 
 DOCUMENT, MODEL, WORDING, RUN, REPEAT = "document", "model", "wording", "run", "repeat"
 FEWEST = 5
 """Documents that every run scored."""
+
+BY = " x "
+"""Joins the facets of a component's name."""
 
 Part = tuple[str, ...]
 
@@ -37,8 +36,9 @@ class Sources:
 
     facets: tuple[str, ...]
     counts: Mapping[str, int]
-    components: Mapping[Part, float]
-    """Negative estimates are 0. The last one, with ``repeat``, is what repeats differ by, or all that is left."""
+    components: Mapping[str, float]
+    """By names such as ``document x wording``; negative estimates are 0. The last one, with ``repeat``, is what repeats
+    differ by, or all that is left."""
     mean: Estimate
     documents_only: Estimate
     """The same mean, with the interval that counts documents alone."""
@@ -58,7 +58,7 @@ def find_sources(scores: Numbers, facets: Sequence[str], *, confidence: float = 
     >>> rng = np.random.default_rng(0)
     >>> scores = rng.normal(0, 2, (200, 1, 1)) + rng.normal(0, 1, (1, 3, 1)) + rng.normal(0, 0.5, (200, 3, 2))
     >>> found = find_sources(scores, ("document", "run"))
-    >>> {" x ".join(part): round(value, 1) for part, value in found.components.items()}
+    >>> {part: round(value, 1) for part, value in found.components.items()}
     {'document': 3.7, 'run': 0.3, 'document x run': 0.0, 'document x run x repeat': 0.2}
     """
     table = np.asarray(scores, dtype=float)
@@ -72,7 +72,7 @@ def find_sources(scores: Numbers, facets: Sequence[str], *, confidence: float = 
     squares = _mean_squares(cells, facets, levels, repeats)
     size = float(np.prod([sizes[name] for name in levels]))
     within = float(((table - cells[..., None]) ** 2).sum()) / (size * (repeats - 1)) if repeats > 1 else 0.0
-    components: dict[Part, float] = {}
+    components: dict[str, float] = {}
     for k in range(1, len(levels) + 1):
         for part in combinations(levels, k):
             others = [name for name in levels if name not in part]
@@ -84,10 +84,9 @@ def find_sources(scores: Numbers, facets: Sequence[str], *, confidence: float = 
             if len(part) == len(levels):
                 signed -= within
             divisor = math.prod(sizes[name] for name in others) * repeats
-            components[part] = max(0.0, signed / divisor)
-    top = tuple(levels)
+            components[BY.join(part)] = max(0.0, signed / divisor)
     if repeats > 1:
-        components[*top, REPEAT] = within
+        components[BY.join((*levels, REPEAT))] = within
     mean = float(table.mean())
     t = _Spread(squares, levels, sizes, repeats)
     counts = {**sizes, REPEAT: repeats}
@@ -133,7 +132,9 @@ class _Spread:
             part = max(((name,) for name in self.levels), key=lambda one: self.squares[one][0])
             return self._spread(mean, alone, self.squares[part][1], confidence, "all sources")
         shares = sum((square / total) ** 2 / df for square, df in self.squares.values())
-        return self._spread(mean, variance, variance**2 / shares, confidence, "all sources")
+        # a judge that gives one score throughout has no spread at all
+        df = variance**2 / shares if shares > 0 else self.squares[DOCUMENT,][1]
+        return self._spread(mean, variance, df, confidence, "all sources")
 
     def of_documents(self, mean: float, confidence: float) -> Estimate:
         total = math.prod(self.sizes[name] for name in self.levels) * self.repeats
@@ -151,14 +152,14 @@ class _Spread:
 def error_of(sources: Sources, counts: Mapping[str, int]) -> float:
     """Return the standard error of a mean over so many documents, models, wordings and repeats.
 
-    >>> parts = {("document",): 1.0, ("run",): 0.5, ("document", "run"): 1.0}
+    >>> parts = {"document": 1.0, "run": 0.5, "document x run": 1.0}
     >>> found = Sources(("document", "run"), {}, parts, Estimate(3.0), Estimate(3.0))
     >>> round(error_of(found, {"document": 100, "run": 2}), 3)
     0.515
     """
     return math.sqrt(
         sum(
-            value / math.prod(counts.get(name, 1) for name in part)
+            value / math.prod(counts.get(name, 1) for name in part.split(BY))
             for part, value in sources.components.items()
         )
     )
@@ -179,7 +180,7 @@ def list_purchases(sources: Sources, counts: Mapping[str, int]) -> list[Purchase
     found = []
     now = dict(counts)
     for source in (*sources.facets, REPEAT):
-        if source == REPEAT and not any(REPEAT in part for part in sources.components):
+        if source == REPEAT and not any(REPEAT in part.split(BY) for part in sources.components):
             continue
         more = now | {source: now.get(source, 1) * 2 if source == DOCUMENT else now.get(source, 1) + 1}
         se = error_of(sources, more)
@@ -207,6 +208,15 @@ class PeopleSources:
 
 
 @dataclass(frozen=True)
+class SystemMean:
+    """The judges' mean of a system over all criteria: counting all sources, and counting documents alone."""
+
+    system: str
+    mean: Estimate
+    documents_only: Estimate
+
+
+@dataclass(frozen=True)
 class ErrorStudy:
     """The G-study of a study's judges, beside people's components; ``reason`` says why there is none."""
 
@@ -216,6 +226,7 @@ class ErrorStudy:
     purchases: tuple[Purchase, ...] = ()
     people: PeopleSources | None = None
     runs: tuple[str, ...] = ()
+    systems: tuple[SystemMean, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -232,16 +243,25 @@ class FindSources:
         if not known:
             return ErrorStudy(study.task, "No judge has scored this study.", people=people)
         facets, grid = _grid(known)
-        table = _table(study, drafted, grid)
+        own, names = _complete(drafted, np.ravel(grid).tolist()), tuple(str(name) for name in np.ravel(grid))
+        table = _table(study, own, names)
         if len(table) < FEWEST:
             reason = f"{len(table)} documents were scored by every run: a G-study needs {FEWEST}, and 20 are better."
             return ErrorStudy(study.task, reason, people=people, runs=tuple(run[0] for run in known))
-        shaped = table.reshape(len(table), *np.shape(grid), table.shape[-1])
-        sources = find_sources(shaped, (DOCUMENT, *facets))
+
+        def shaped(scores: Numbers) -> Numbers:
+            return scores.reshape(len(scores), *np.shape(grid), scores.shape[-1])
+
+        sources = find_sources(shaped(table), (DOCUMENT, *facets))
+        systems = []
+        system = study.units["system"].replace("", None)
+        for name in system.dropna().unique():
+            scores = _table(study, own[own["unit"].isin(np.flatnonzero(system == name))], names)
+            if len(scores) >= FEWEST:
+                of = find_sources(shaped(scores), (DOCUMENT, *facets))
+                systems.append(SystemMean(str(name), of.mean, of.documents_only))
         found = list_purchases(sources, {name: sources.counts[name] for name in (*sources.facets, REPEAT)})
-        return ErrorStudy(
-            study.task, "", sources, tuple(found), people, tuple(str(name) for name in np.ravel(grid))
-        )
+        return ErrorStudy(study.task, "", sources, tuple(found), people, names, tuple(systems))
 
 
 def _grid(runs: Sequence[tuple[str, str, str]]) -> tuple[tuple[str, ...], Numbers]:
@@ -253,15 +273,18 @@ def _grid(runs: Sequence[tuple[str, str, str]]) -> tuple[tuple[str, ...], Number
     return (RUN,), np.array([run[0] for run in runs], dtype=object)
 
 
-def _table(study: StudyFrames, drafted: pd.DataFrame, grid: Numbers) -> Numbers:
-    """Documents x runs x repeats: means over the instances and criteria that every run scored."""
-    labels = np.ravel(grid).tolist()
+def _complete(drafted: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
+    """The scores of the units that every run scored, one for each run."""
     own = drafted[drafted["run_label"].astype(str).isin(labels)]
     own = own.assign(run_label=own["run_label"].astype(str)).drop_duplicates(
         ["run_label", "unit"], keep="last"
     )
     complete = own.groupby("unit")["run_label"].nunique()
-    own = own[own["unit"].isin(complete.index[complete == len(labels)])]
+    return own[own["unit"].isin(complete.index[complete == len(labels)])]
+
+
+def _table(study: StudyFrames, own: pd.DataFrame, labels: Sequence[str]) -> Numbers:
+    """Documents x runs x repeats: means over the instances and criteria."""
     sizes = [len(one) if isinstance(one, tuple) else 1 for one in own["samples"]]
     repeats = min(sizes, default=1)
     values = np.array(
@@ -289,16 +312,6 @@ def _people_sources(study: StudyFrames) -> PeopleSources | None:
     )
 
 
-@use_case(OWNERS)
-def get_error_sources(context: Context, person: Person, slug: str) -> ErrorStudy:
-    """See where the error of a judge's mean comes from, and what would reduce it most."""
-    with context.store.read() as db:
-        runs = drafts.list_runs(db, require_task(db, slug).id)
-    levels = tuple((run.label, run.model, f"{run.protocol} {run.prompt_hash}") for run in runs)
-    found: ErrorStudy = get_statistic(context, person, slug, FindSources(levels))
-    return found
-
-
 def tell_sources(found: ErrorStudy) -> Iterator[str]:
     """Return the G-study in lines of text."""
     if found.sources is None:
@@ -308,14 +321,43 @@ def tell_sources(found: ErrorStudy) -> Iterator[str]:
         counts = ", ".join(f"{n:,} {name}{'s' if n != 1 else ''}" for name, n in sources.counts.items())
         yield f"{found.task}: {counts}"
         for part, value in sources.components.items():
-            yield f"  {' x '.join(part)}: {value:.3f}"
+            yield f"  {part}: {value:.3f}"
         for what, mean in (("documents alone", sources.documents_only), ("all sources", sources.mean)):
-            yield f"Mean {mean:.2f} [{mean.ci_low:.2f}, {mean.ci_high:.2f}], counting {what}"
+            yield f"Mean {tell_mean(mean)}, counting {what}"
+        for system in found.systems:
+            alone = f"{tell_mean(system.documents_only)} counting documents alone"
+            yield f"{system.system}: {tell_mean(system.mean)}; {alone}"
         for one in found.purchases:
             yield tell_purchase(one)
     if found.people is not None:
         p = found.people
         yield f"People: item {p.item:.3f}, person {p.person:.3f}, rest {p.residual:.3f}"
+
+
+def tell_purchases(found: ErrorStudy | None) -> Iterator[str]:
+    """Return what would reduce the error of the judge's mean, the best first, with the interval as it is."""
+    if found is not None and found.sources is not None:
+        yield f"The judge's mean is {tell_mean(found.sources.mean)}, counting {_counted(found.sources)}."
+        for one in found.purchases:
+            yield tell_purchase(one)
+
+
+def _counted(sources: Sources) -> str:
+    """
+    >>> _counted(Sources(("document", "wording"), {}, {}, Estimate(3.0), Estimate(3.0)))
+    'documents and wordings'
+    """
+    names = [f"{name}s" for name in sources.facets]
+    return " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else names[0]
+
+
+def tell_mean(mean: Estimate) -> str:
+    """Return a mean with its interval.
+
+    >>> tell_mean(Estimate(3.0, ci_low=2.5, ci_high=3.5))
+    '3.00 [2.50, 3.50]'
+    """
+    return f"{mean:.2f} [{mean.ci_low:.2f}, {mean.ci_high:.2f}]"
 
 
 def tell_purchase(one: Purchase) -> str:

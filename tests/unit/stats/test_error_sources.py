@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from coeval.extensions.facets.error_sources import (
+from coeval.stats.agreement.components import variance_components
+from coeval.stats.error_sources import (
     DOCUMENT,
     MODEL,
     WORDING,
@@ -18,7 +19,6 @@ from coeval.extensions.facets.error_sources import (
     list_purchases,
     tell_sources,
 )
-from coeval.stats.agreement.components import variance_components
 from tests.support.studies.stats_frames import make_frames
 
 
@@ -28,9 +28,9 @@ def test_two_facets_are_the_components_of_the_core() -> None:
         [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]], dtype=float
     )
     known, found = variance_components(judges), find_sources(judges.T[:, :, None], (DOCUMENT, "run"))
-    assert found.components[DOCUMENT,] == pytest.approx(float(known.item))
-    assert found.components["run",] == pytest.approx(float(known.person))
-    assert found.components[DOCUMENT, "run"] == pytest.approx(float(known.residual))
+    assert found.components[DOCUMENT] == pytest.approx(float(known.item))
+    assert found.components["run"] == pytest.approx(float(known.person))
+    assert found.components["document x run"] == pytest.approx(float(known.residual))
     assert error_of(found, {DOCUMENT: 6, "run": 4}) == pytest.approx(found.mean.se)
 
 
@@ -42,9 +42,9 @@ def test_planted_components_are_found() -> None:
         + rng.normal(0, 0.5, (400, 1, 12, 1))
     )
     found = find_sources(y + rng.normal(0, 0.6, (400, 12, 12, 2)), (DOCUMENT, MODEL, WORDING)).components
-    assert found[DOCUMENT,] == pytest.approx(1.0, rel=0.2) and found[MODEL,] == pytest.approx(0.64, rel=0.6)
-    assert found[DOCUMENT, WORDING] == pytest.approx(0.25, rel=0.1) and found[WORDING,] < 0.01
-    assert found[DOCUMENT, MODEL, WORDING, "repeat"] == pytest.approx(0.36, rel=0.02)
+    assert found[DOCUMENT] == pytest.approx(1.0, rel=0.2) and found[MODEL] == pytest.approx(0.64, rel=0.6)
+    assert found["document x wording"] == pytest.approx(0.25, rel=0.1) and found[WORDING] < 0.01
+    assert found["document x model x wording x repeat"] == pytest.approx(0.36, rel=0.02)
 
 
 def test_a_second_wording_buys_more_than_any_number_of_documents() -> None:
@@ -69,6 +69,11 @@ def test_what_a_repeat_buys_is_told_in_documents() -> None:
     assert error_of(sources, more) <= repeat.se < error_of(sources, fewer)
 
 
+def test_a_judge_that_gives_one_score_has_no_spread() -> None:
+    found = find_sources(np.full((6, 2, 1), 4.0), (DOCUMENT, "run"))
+    assert (found.mean.ci_low, float(found.mean), found.mean.ci_high) == (4, 4, 4)
+
+
 def test_tables_that_cannot_be_are_refused() -> None:
     for table in (np.zeros((3, 2)), np.zeros((1, 2, 2)), np.full((3, 2, 2), math.nan)):
         with pytest.raises(ValueError, match="The table has the shape"):
@@ -91,7 +96,7 @@ def test_runs_of_models_by_wordings_are_a_grid() -> None:
     found = FindSources(runs)(make_study(("ax", "ay", "bx", "by")))  # type: ignore[arg-type]
     assert found.sources and found.sources.facets == (DOCUMENT, MODEL, WORDING)
     assert (
-        found.sources.components[WORDING,] == pytest.approx(0.5, abs=0.01)
+        found.sources.components[WORDING] == pytest.approx(0.5, abs=0.01)
         and found.sources.counts["repeat"] == 2
     )
     part = FindSources(runs[:3])(make_study(("ax", "ay", "bx")))  # type: ignore[arg-type]
