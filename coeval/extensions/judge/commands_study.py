@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coeval.cli.results import report
 from coeval.cli.run_options import add_judging_options, build_json_option, print_json, read_judging_options
 from coeval.usecases.access import OPERATOR, Context
 
@@ -26,28 +27,28 @@ RUN: dict[str, Any] = {
 
 def add_making(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
     """Add the commands to those of ``judge``."""
-    seal = kinds.add_parser("seal", parents=[task], help="split the documents once")
+    reporting = build_json_option()
+    seal = kinds.add_parser("seal", parents=[task, reporting], help="split the documents once")
     seal.add_argument(
         "--share", type=float, default=0.5, help="share of the documents to seal (default: 0.5)"
     )
     seal.set_defaults(command=_seal)
-    report = build_json_option()
     learn = kinds.add_parser(
-        "learn", parents=[task, report], help="learn from the dev part and freeze the judge"
+        "learn", parents=[task, reporting], help="learn from the dev part and freeze the judge"
     )
     learn.add_argument("--run", **RUN)
     learn.set_defaults(command=_learn)
     _add_examples(kinds, task)
     _add_wording(kinds, task)
     people = kinds.add_parser(
-        "people", parents=[task, report], help="list the lines that the judge leaves to people"
+        "people", parents=[task, reporting], help="list the lines that the judge leaves to people"
     )
     people.add_argument("--out", type=Path, metavar="F.csv", help="file for the list (default: terminal)")
     which = people.add_mutually_exclusive_group()
     which.add_argument("--assign", action="store_true", help="assign only these lines to the team")
     which.add_argument("--end", action="store_true", help="assign all lines to the team again")
     people.set_defaults(command=_list_people)
-    proof = kinds.add_parser("certify", parents=[task, report], help="open the seal (recorded)")
+    proof = kinds.add_parser("certify", parents=[task, reporting], help="open the seal (recorded)")
     proof.add_argument(
         "--confirm", default="", metavar='"opening N"', help="confirmation text that the command asks for"
     )
@@ -56,7 +57,7 @@ def add_making(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser)
     )
     proof.set_defaults(command=_certify)
     take = kinds.add_parser(
-        "take", parents=[task], help="write judge.json",
+        "take", parents=[task, reporting], help="write judge.json",
         description="The other options describe how a judge with imported scores asks; other judges do not need them.",
     )  # fmt: skip
     take.add_argument("--out", type=Path, default=Path("judge.json"), metavar="F.json")
@@ -85,7 +86,9 @@ def _add_examples(kinds: argparse._SubParsersAction, task: argparse.ArgumentPars
 
 def _add_wording(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
     parser = kinds.add_parser(
-        "wording", parents=[task], help="propose, take or leave a clearer wording from corrections"
+        "wording",
+        parents=[task, build_json_option()],
+        help="propose, take or leave a clearer wording from corrections",
     )
     parser.add_argument("--run", **RUN)
     which = parser.add_mutually_exclusive_group(required=True)
@@ -99,7 +102,7 @@ def _seal(context: Context, options: argparse.Namespace) -> None:
     from coeval.extensions.judge.seal import seal_task
 
     seal = seal_task(context, OPERATOR, options.task, options.share)
-    print(f"sealed: {seal.share:.0%} of the documents, for good")
+    report(options, seal, [f"sealed: {seal.share:.0%} of the documents, for good"])
 
 
 def _learn(context: Context, options: argparse.Namespace) -> None:
@@ -131,10 +134,10 @@ def _examples(context: Context, options: argparse.Namespace) -> None:
         return
     keys = [one.key for n, one in enumerate(chosen, 1) if n in options.take]
     settings = take_examples(context, OPERATOR, options.task, keys, options.run, options.number)
-    report = asyncio.run(run_drafting(context, OPERATOR, options.task, settings))
-    print(report)
+    done = asyncio.run(run_drafting(context, OPERATOR, options.task, settings))
+    print(done)
     print(f"Now: judge learn --task {options.task} --run “{settings.label}”", file=sys.stderr)
-    if not report.complete:
+    if not done.complete:
         raise SystemExit(1)
 
 
@@ -143,16 +146,17 @@ def _wording(context: Context, options: argparse.Namespace) -> None:
 
     if options.take is not None:
         voted = take_wording(context, OPERATOR, options.task, options.take)
-        print(
+        said = (
             "the vote on the next version is open" if voted else "the meanings stand in the criterion's guide"
         )
+        report(options, {"taken": options.take, "vote_is_open": voted}, [said])
     elif options.leave is not None:
         leave_wording(context, OPERATOR, options.task, options.leave)
+        report(options, {"left": options.leave}, [])
     else:
         made = asyncio.run(propose_wording(context, OPERATOR, options.task, options.criterion, options.run))
-        print(f"{made.id}\n- {made.before}\n+ {made.text}")
-        print(*(f"{score}: {meaning}" for score, meaning in made.anchors), sep="\n")
-        print(f"Why: {made.why}")
+        anchors = (f"{score}: {meaning}" for score, meaning in made.anchors)
+        report(options, made, [f"{made.id}\n- {made.before}\n+ {made.text}", *anchors, f"Why: {made.why}"])
 
 
 def _list_people(context: Context, options: argparse.Namespace) -> None:
@@ -224,18 +228,21 @@ def _take(context: Context, options: argparse.Namespace) -> None:
     from coeval.extensions.judge.judge_export import export_judge
     from coeval.extensions.judge.model.judge_file import parse_judge, sign_judge
 
-    _ask_to_replace(options.out, force=options.force)
+    _ask_to_replace(options.out, force=options.force, ask=not options.json)
     asks = read_judging_options(options)
     given = any((options.preset, options.model, options.protocol, options.templates))
     content = export_judge(context, OPERATOR, options.task, texts=options.texts, asks=asks if given else None)
     if options.sign:
         content = sign_judge(content, options.sign)
     write_whole(options.out, content)
-    print(f"{options.out}: {describe_judge(parse_judge(content, options.out.name))}")
+    judge = parse_judge(content, options.out.name)
+    signer = judge.signature.key if judge.signature else ""
+    written = {"path": options.out, "judge": judge.name, "hash": judge.hash, "signed_by": signer}
+    report(options, written, [f"{options.out}: {describe_judge(judge)}"])
 
 
-def _ask_to_replace(path: Path, *, force: bool) -> None:
-    """Ask before replacing an existing file.
+def _ask_to_replace(path: Path, *, force: bool, ask: bool) -> None:
+    """Ask before replacing an existing file; a command that prints JSON does not ask.
 
     Raises:
         InputError: it is there already, and nobody said that it may be replaced.
@@ -245,7 +252,8 @@ def _ask_to_replace(path: Path, *, force: bool) -> None:
     if force or not path.exists():
         return
     if (
-        sys.stdin.isatty()
+        ask
+        and sys.stdin.isatty()
         and input(f"{path} is there already. Type yes to replace it: ").strip().lower() == "yes"
     ):
         return

@@ -119,8 +119,8 @@ def fold(text: str) -> str:
 # The visible reasoning of models, in all known formats, is not part of the answer.
 
 _NAMES = (
-    r"(?:think(?:ing)?|thoughts?|thought[ _-]?process|reason(?:ing)?|reflect(?:ion|ing)?|"
-    r"scratch[ _-]?pad|analysis|"
+    r"(?:think(?:ing)?|thoughts?|thought[ _-]?process|reason(?:ing)?(?:[ _-](?:content|trace|steps?))?|"
+    r"reflect(?:ion|ing)?|scratch[ _-]?pad|analysis|"
     r"deliberat(?:e|ion)|(?:inner|internal)[ _-]?\w{1,12}|monologue|cot|chain[ _-]of[ _-]thoughts?|"
     r"rumination|"
     r"brainstorm(?:ing)?|pondering|musings?|planning|self[ _-]?\w{1,12}|working(?:s|[ _-]out)?)"
@@ -346,4 +346,8 @@ def _passages(folded_given: str) -> frozenset[str]:
 
 def is_echo(words: str, folded_given: str) -> bool:
     """Return whether exactly these words, a label with its number, were in the prompt (folded by `fold`)."""
-    return bool(folded_given) and fold(words) in folded_given
+    said = fold(words)
+    at = folded_given.find(said)
+    while at >= 0 and said[-1:].isdecimal() and folded_given[at + len(said) : at + len(said) + 1].isdecimal():
+        at = folded_given.find(said, at + 1)  # "Rating: 1" is no copy of "Rating: 10"
+    return bool(folded_given) and at >= 0

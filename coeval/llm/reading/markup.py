@@ -25,18 +25,17 @@ _PARTS = (
 )
 _LABEL_TAG = re.compile(rf"<\s*({_PARTS})\s*>", re.I)
 _CLOSING_LABEL = re.compile(rf"<\s*/\s*{_PARTS}\s*>", re.I)
-_TAG = re.compile(r"<\s*(score|rating|answer|conclusion|evidence|explanation|rationale|analysis)\s*>", re.I)
-_CLOSING_LABEL = re.compile(
-    r"<\s*/\s*(?:score|rating|answer|conclusion|evidence|explanation|rationale|analysis)\s*>", re.I
-)
 _TAG = re.compile(r"</?[a-z][a-z0-9_-]{0,20}(?:\s[^<>\n]{0,80})?/?>", re.I)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[\w-]*[ \t]*$", re.M)
 _LINE_MARKS = re.compile(r"^[ \t]*(?:#{1,6}|(?:>[ \t]?)+)[ \t]*", re.M)
 _STRUCK = re.compile(r"~~[^~\n]{0,40}\d[^~\n]{0,40}~~")
 _TOKEN = re.compile(r"<[|｜][\w▁ -]{1,40}[|｜]>")
 _BOXED = re.compile(r"\$?\\boxed\s{0,3}\{([^{}\n]{0,40})\}\$?")
+_MATHS = re.compile(r"(?<=[:：=])([ \t*]{0,6})\$[ \t]{0,3}(\d[\d./ ]{0,9})\$(?![\w$])")
 _DOUBLE_BRACKETS = re.compile(r"\[\[[ \t]{0,3}([\d.]{1,9})[ \t]{0,3}\]\]")
-_RESULT = re.compile(r"\[(?:RESULT|SCORE|RATING)\][ \t]{0,3}:?")
+_RESULT = re.compile(r"\[(?:RESULT|SCORE|RATING)\][ \t]{0,3}:?(?=\W{0,4}\d)", re.I)
+_BLANK = re.compile(r"<\s{0,3}(-?\d[\d.]{0,9})\s{0,3}>")
+"""A blank of the form that was filled in inside its brackets."""
 _OPENING = re.compile(r"[{\[]")
 _EXTRA_COMMA = re.compile(r",(\s{0,200}[}\]])")
 _DECODER = json.JSONDecoder()
@@ -60,7 +59,8 @@ def strip_markup(text: str) -> str:
     """
     text = _FENCE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     text = _CLOSING_LABEL.sub("\n", _LABEL_TAG.sub(_label, text))
-    text = _BOXED.sub(r"answer: \1", _TAG.sub("", _TOKEN.sub("", text)))
+    text = _BLANK.sub(r"\1", text)
+    text = _MATHS.sub(r"\1\2", _BOXED.sub(r"answer: \1", _TAG.sub("", _TOKEN.sub("", text))))
     text = _RESULT.sub("Final rating:", _DOUBLE_BRACKETS.sub(r"\1", text))
     text = _STRUCK.sub("", text)
     text = _UNDERSCORES.sub("", _STAR_BULLET.sub(r"\1-", text).translate(_EMPHASIS))

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from coeval.llm.reading.cleanup import fold, strip_thoughts
 from coeval.llm.reading.markup import strip_markup
 from coeval.llm.reading.rating_json import key_words, own_json
-from coeval.llm.reading.rating_labels import replaces
-from coeval.llm.reading.rating_words import EARLY, FINAL
+from coeval.llm.reading.rating_words import EARLY, FINAL, replaces
 from coeval.llm.reading.ratings import cut_middle
 
 FIRST, SECOND, TIE = 1.0, 0.0, 0.5

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from coeval.llm.reading.cleanup import MIN_ECHO, fold, is_echo
+from coeval.llm.reading.cleanup import MIN_ECHO, fold, hide, is_echo
 from coeval.llm.reading.markup import find_json, opens_at
 from coeval.llm.reading.rating_words import EARLY, FINAL, TARGET, Query, Stated, is_foreign, number_of
 
@@ -22,6 +22,9 @@ _EXPLANATION = re.compile(
     r"\W*(?:explanation|rationale|reason|comment|justification|remarks?|why|notes?|conclusion|"
     r"analysis)",
     re.I,
+)
+_MEANING = re.compile(
+    r"\W*(?:meaning|means|description|definition|interpretation|anchor|label|level)s?\W*", re.I
 )
 _EVIDENCE = re.compile(r"\W*(?:evidence|quot)", re.I)
 _CELL_VALUE = re.compile(rf"\W*{TARGET}\W*")
@@ -62,6 +65,8 @@ def _flatten(table: Sequence[list[str]]) -> list[str]:
         return [" | ".join(cells) for cells in table]
     heads, rows = (table[0] if rule else []), [cells for cells in table[rule + 1 :] if cells]
     scores = _score_column(heads, rows)
+    if scores == 0 and any(map(_MEANING.fullmatch, heads[1:])):
+        return [hide(" | ".join(cells)) for cells in table]  # what each score means
     if scores is None:
         if len(rows) == 1 and heads and all(map(_CELL_VALUE.fullmatch, rows[0])):
             return [f"{head}: Score: {cell}" for head, cell in zip(heads, rows[0], strict=False)]
@@ -183,6 +188,13 @@ def own_json(text: str, given: str, *, whole: bool = True) -> list[Found]:
         if own and start >= begun:
             found.append(Found(value, start, at))
     return found
+
+
+def is_only_json(text: str) -> bool:
+    """Return whether an answer is one JSON object of several members: what it does not call a score is none."""
+    bare = _FENCE.sub("", text).strip()
+    found = find_json(bare)
+    return len(found) == 1 and found[0][1] == bare and isinstance(found[0][0], dict) and len(found[0][0]) > 1
 
 
 def _ends(text: str, bare: str, source: str, start: int) -> bool:

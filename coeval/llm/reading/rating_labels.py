@@ -59,7 +59,7 @@ _PARTS = re.compile(
 )
 _LEADS = re.compile(
     rf"{FINAL.pattern}|{EARLY.pattern}|my|the|a|own|so|thus|hence|therefore|and|here|is|new|given|"
-    rf"assigned|proposed|numerical|"
+    rf"assigned|proposed|numerical|agreed|resulting|combined|consensus|suggested|assistant|inst|"
     r"step|quality|rating|score|answer|conclusion|verdict|result|evaluation|for|of",
     re.I,
 )
@@ -89,7 +89,7 @@ class Candidate:
 def labelled(text: str, query: Query, *, whole: bool = True) -> Stated | None:
     """Return the score after "Rating:", "Score:" or the criterion's name; failing these, after "Answer:" or "Overall:".
 
-    Of an answer that is not ``whole`` only labels at the beginning of a line count.
+    Of an answer that is not ``whole`` only labels at the beginning of a line count, and no first score.
     """
     names = alternatives(query.names)
     skip = re.compile(rf"(?:{_EMPTY_LABEL}|{names})[ \t]*[:：]", re.I)
@@ -98,7 +98,7 @@ def labelled(text: str, query: Query, *, whole: bool = True) -> Stated | None:
     for cue, alone in ((strong, False), (weak, True)):
         candidates = list(_after_cues(cue, skip, text, query, alone=alone))
         if not whole:
-            candidates = [candidate for candidate in candidates if candidate.line_start]
+            candidates = [one for one in candidates if one.line_start and not EARLY.search(one.qualifier)]
         stated = _choose(candidates, text, query)
         if stated is not None and (stated.score is not None or not alone):
             return stated
@@ -133,7 +133,9 @@ def _after_cues(
         before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
         qualifier = _QUALIFIER.search(before[-60:])
         said = fold(qualifier[0]) if qualifier else ""
-        if is_foreign(said) or is_foreign(match["join"]) or is_somebody_elses(text, match.start(), end):
+        is_key = text[match.start() - 1 : match.start()] == '"' and match["join"].startswith('"')
+        others = not is_key and is_somebody_elses(text, match.start(), end)
+        if is_foreign(said) or is_foreign(match["join"]) or others:
             continue
         at_start = len(before) <= MAX_LEAD and all(
             word in own or _LEADS.fullmatch(word) for word in _letters(before)
@@ -144,9 +146,15 @@ def _after_cues(
             said,
             match.start(),
             end,
-            is_echo(words, query.given),
+            is_echo(words, query.given) and not _is_introduced(said, words, query),
             at_start,
         )
+
+
+def _is_introduced(said: str, words: str, query: Query) -> bool:
+    """Return whether the model itself calls a number of the prompt its last word: "Final rating: 5"."""
+    leads = FINAL.search(said) or CHANGE.search(said)
+    return leads is not None and not is_echo(f"{said} {words}", query.given)
 
 
 def _letters(words: str) -> list[str]:
@@ -180,8 +188,18 @@ def _choose(candidates: Sequence[Candidate], text: str, query: Query) -> Stated 
     ours = [candidate for candidate in clean if not candidate.echo or candidate.line_start]
     if not ours:
         return Stated(None, candidates[0].stated.words) if candidates else None
+    ours = [one for one in ours if not _is_quoted(one, text)] or ours
     named = [candidate for candidate in ours if _is_named(candidate, query)]
     return _last(named or ours, text)
+
+
+def _is_quoted(candidate: Candidate, text: str) -> bool:
+    """Return whether label and number alone are in quotation marks, as somebody else's words are."""
+    before, after = (
+        text[max(0, candidate.start - 1) : candidate.start],
+        text[candidate.end : candidate.end + 1],
+    )
+    return before in tuple("'‘“\"") and after in tuple("'’”\".")
 
 
 def _is_named(candidate: Candidate, query: Query) -> bool:
@@ -201,7 +219,7 @@ def _last(candidates: list[Candidate], text: str) -> Stated:
     for candidate in settled[1:]:
         final = bool(FINAL.search(candidate.called))
         between = text[verdict.end : candidate.start]
-        if final and not is_final or replaces(between):
+        if final and not is_final or CHANGE.search(between):
             verdict, is_final, doubtful = candidate, final, False
         elif candidate.stated.score == verdict.stated.score:
             verdict, is_final = candidate, is_final or final
@@ -212,11 +230,6 @@ def _last(candidates: list[Candidate], text: str) -> Stated:
     if doubtful:
         return Stated(None, "several ratings that differ, none of them called the final one")
     return verdict.stated
-
-
-def replaces(between: str) -> bool:
-    """Return whether the words between two scores say that the second replaces the first."""
-    return CHANGE.search(between) is not None
 
 
 def _goes_to_another(between: str) -> bool:

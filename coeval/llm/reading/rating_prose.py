@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 
 from coeval.llm.reading.cleanup import is_echo
-from coeval.llm.reading.rating_labels import COUNTED, replaces
+from coeval.llm.reading.rating_labels import COUNTED
 from coeval.llm.reading.rating_words import (
     ENDS,
     FOREIGN,
@@ -22,23 +22,27 @@ from coeval.llm.reading.rating_words import (
     is_somebody_elses,
     names_criterion,
     number_of,
+    replaces,
 )
 
 RULE_SAID, RULE_BARE = "sentence", "bare number"
 
 _GOES_ON = (
     r"(?:out|on|for|because|since|as|in|due|based|points?|stars?|to|would|and|if|given|with|but|"
-    r"here|from|overall)"
+    r"here|from|overall|rather than|instead of)"
 )
 _FITS = (
     r"(?:is|seems|feels|looks)[ \t]+(?:\w{2,12}ly[ \t]+)?(?:appropriate|fair|right|justified|deserved|"
-    r"warranted|fitting|apt|"
+    r"warranted|fitting|apt|fairer|closer|better|"
     r"reasonable|suitable|correct|best|adequate|in[ \t]+order)"
 )
 _FOLLOWED = rf"(?:{ENDS}|(?=[ \t]+(?:{_GOES_ON}|{_FITS})\b))"
 _VERBS = (
     r"(?:rated?|gives?|given|assign(?:ed|s)?|award(?:ed)?|deserves?|merits?|warrants?|receives?|gets?|"
     r"earn(?:s|ing)?|"
+    r"(?:put(?:s|ting)?|mak(?:es?|ing)|call)[ \t]+(?:it|this|that|the \w{1,12})\b|leads?[ \t]+(?:me|us|it)?[ \t]?to|"
+    r"decid(?:e|ed)[ \t]+(?:on|for)|opt(?:ed)?[ \t]+for|consider[ \t]+(?:it|this|that)\b|"
+    r"lean(?:ing)?[ \t]+to(?:wards?)?|"
     r"say(?![ \t]+(?:to[ \t]+)?(?:rate|give|score|grade|mark|award|assign)\b)|"
     r"scor(?:es|ed|ing)|go(?:es)? (?:with|for)|settled? (?:on|for|at)|choose|pick|select|lands? (?:on|"
     r"at)|land on)"
@@ -80,21 +84,21 @@ def _said(text: str, query: Query) -> Iterator[tuple[re.Match[str], float]]:
     deducts = _DEDUCTS.search(text) is not None
     names = alternatives(query.names)
     patterns = (
-        rf"\b(?:scores?|rating|rate|grade|mark|verdict|"
+        rf"\b(?:scores?|rating|rate|grade|mark|verdict|final answer|"
         rf"{names})\b{_SIDE}\b{_IS}\b[ \t\"'“(]{{1,3}}{TARGET}{_FOLLOWED}",
         rf"\b{_VERBS}\b{_SIDE}[ \t\"'“(]{{1,3}}{TARGET}{_FOLLOWED}",
         rf"\ban?[ \t]+(?:solid|strong|clear|firm|high|low|weak)[ \t]+{TARGET}{_FOLLOWED}",
         rf"(?:^|[.!?,;:—–]|\b(?:is|be|it['’]s|so|no|rather|but|as|merely|just|thus|hence|therefore|only|"
-        rf"still|clearly|yes|like|"
+        rf"still|clearly|yes|yet|like|"
         rf"probably|definitely)\b)[ \t,:]{{0,4}}\ban?[ \t]+{TARGET}(?:{ENDS}|(?=[ \t]+(?:than|from|"
-        rf"for)\b))",
+        rf"for|{_FITS})\b))",
         rf"\b(?:so|thus|therefore|hence)[ \t,:]{{1,3}}{TARGET}{ENDS}",
     )
     for pattern in patterns:
         for match in deque(re.finditer(pattern, text, re.I | re.M), MAX_MATCHES):
             score = number_of(match, query.high)
             at = _at(match)
-            if match["w"] and not _COUNTS_WORD.search(text[max(0, at - 20) : at]):
+            if match["w"] and not match["top"] and not _COUNTS_WORD.search(text[max(0, at - 20) : at]):
                 continue  # "give them one" gives no score
             if deducts and _POINTS.match(text, match.end()):
                 continue  # "it gets 2 points for clarity and loses 1 point for length" is a tally
@@ -135,7 +139,8 @@ _OUT_OF = re.compile(
     re.I,
 )
 _CLOSING = re.compile(
-    rf"(?:^(?:[^\W\d]+[ \t]+){{0,2}}|[.!?:–—][ \t]+|,[ \t]+|\b(?:so|thus|hence)[ \t,:]+){TARGET}\W*$"
+    rf"(?:^(?:[^\W\d]+[ \t]+){{0,2}}|(?:[.!?:]|(?<!\d)(?<!\d[ \t])[–—])[ \t]+|,[ \t]+|"
+    rf"\b(?:so|thus|hence)[ \t,:]+){TARGET}\W*$"
 )
 _FOREIGN_LABEL = re.compile(rf"{FOREIGN.pattern}[^\d.\n]{{0,20}}\b(?:score|rating|grade)s?\W*$", re.I)
 _LABELLED_NUMBER = re.compile(r"[:：=][ \t]*\d")
@@ -189,7 +194,7 @@ def _only_numbers(words: str, score: float, query: Query) -> bool:
 
 def _one_line(lines: Sequence[str], query: Query) -> Stated | None:
     """Return the number after any label, in an answer of one line."""
-    match = _ONE_LINE.match(lines[0]) if len(lines) == 1 else None
+    match = _ONE_LINE.match(lines[0]) if len(lines) == 1 and not lines[0].endswith("?") else None
     if match is None or _FOREIGN_LABEL.search(lines[0][: _at(match)]):
         return None
     return Stated(number_of(match, query.high), lines[0], RULE_BARE)
@@ -212,7 +217,7 @@ def _agreed(pattern: re.Pattern[str], text: str, query: Query, *, fraction: bool
 
 def _closing(lines: Sequence[str], query: Query) -> Stated | None:
     line = lines[-1][-200:] if lines else ""
-    match = _CLOSING.search(line)
+    match = None if line.endswith("?") else _CLOSING.search(line)
     if len(_LABELLED_NUMBER.findall("\n".join(lines))) > 1:
         return None  # of several labels none calls its number the score
     if match is None or is_denied(line, _at(match), match.end()) or _FOREIGN_LABEL.search(line[: _at(match)]):

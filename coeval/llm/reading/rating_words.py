@@ -21,18 +21,18 @@ _NOT_MORE = (
     r"(?!\d|%|[½¼¾⅓⅔]|[ \t]*(?:->|=>|→)[ \t]*\d|[ \t]*[,&][ \t]*\d+(?:\.\d+)?[ \t]*(?:$|\n)|"
     r"[ \t,]*\(?(?:[a-z]{1,9}[ \t])?(?:revised|changed|updated|corrected|adjusted|raised|lowered|"
     r"now)[ \t]+(?:to[ \t]+)?\d|"
-    r"[$€£]|[a-z]|[A-Z](?![a-z])|[.,:/]\d|['’]s\b|[ \t]+%|"
+    r"[$€£]|(?!pts?\b)[a-z]|[A-Z](?![a-z])|[.,:/]\d|['’]s\b|[ \t]+%|"
     r"[ \t]*[-–—~][ \t]*\d|[ \t]+(?:to|or|and)[ \t]+(?:an?[ \t]+)?\d|"
     r"[ \t,(]+(?:or[ \t]+)?(?:maybe|perhaps|possibly|arguably|even|bordering on|"
     r"leaning to(?:wards?)?)[ \t]+(?:an?[ \t]+)?\d)"
 )
 NUMBER = rf"(?<![\d.,/$€£#])(?P<n>[-−]?(?:\d{{1,9}}(?:\.\d{{1,9}})?|\.\d{{1,9}})){_OF_TOP}{_NOT_MORE}"
 ENDS = r"(?=[ \t]*(?:$|[\n.,;:!?)\]}\"'’”|(]|[-–—=][ \t]))"
-_WORD_OF_TOP = r"(?:[ \t]+out[ \t]+of[ \t]+\w{1,9})?"
+_WORD_OF_TOP = r"(?:[ \t]+out[ \t]+of[ \t]+(?P<top>\w{1,9}))?"
 TARGET = rf"(?:{NUMBER}|(?P<w>(?i:{'|'.join(_WORDS)})\b(?!-)){_WORD_OF_TOP}{ENDS})"
 
 FINAL = re.compile(
-    r"\b(?:final(?:ly|i[sz]ed)?|overall|revised|updated|adjusted|corrected|amended|settled|total|"
+    r"\b(?:final(?:ly|i[sz](?:ed?|ing))?|overall|revised|updated|adjusted|corrected|amended|settled|total|"
     r"verdict|definitive|"
     r"ultimate(?:ly)?|concluding|last word)\b",
     re.I,
@@ -63,23 +63,41 @@ def is_foreign(label: str) -> bool:
     return FOREIGN.search(_REMARK.sub("", label)) is not None
 
 
+_OPENS = r"(?:^|[.!?:;()\[\]/\n–—-]|\b(?:but|so|and|yes|ok|okay|my|oh)\b)[\s\W_]{0,9}(?:my[ \t]+|the[ \t]+)?"
+"""What comes before a word that opens a statement: in the middle of one, "it actually says" changes nothing."""
+_HARD = r"too (?:harsh|generous|high|low|lenient|strict|kind|severe)"
 CHANGE = re.compile(
-    r"\b(?:wait|actually|final(?:ly)?|reconsider\w*|reflection|second (?:thoughts?|look|reading|pass)|"
-    r"closer look|"
-    r"correction|correct(?:ed|ing)|revis\w{1,6}|updat(?:e|ed|ing)|adjust\w{0,6}|amend\w{0,6}|chang(?:e|"
-    r"ed|ing) my|"
-    r"let me (?:re|think|correct|look|check|double)|after (?:further|more|reading|all|another|looking)|"
-    r"hmm+|instead|"
-    r"re-?(?:read|evaluat|assess|examin|check|think|visit|calibrat|apprais)\w{0,6}|(?:look|check|think|"
-    r"read)ing again|"
-    r"again|double.check\w*|on balance|scratch that|take (?:that|it) back|my mistake|i was wrong|oops|"
-    r"sorry|overlooked|"
-    r"(?:i )?missed|misread|too (?:harsh|generous|high|low|lenient|strict|kind|severe)|that (?:is|was|"
-    r"seems) "
-    r"(?:not|un\w+|wrong)|not (?:quite )?(?:fair|right)|changed|rather:|better:|or rather|no,)",
+    rf"{_OPENS}(?:wait|hold on|actually|finally|hmm+|sorry[,.!:]|oops|no[,.!]|no wait|instead|again|rather:|better:|"
+    r"or rather|changed|correct(?:ion|ed|ing)|revis\w{1,6}|updat(?:e|ed|ing)|adjust\w{0,6}|amend\w{0,6}|edit(?:ed)?:)|"
+    rf"(?:^|[.!?\n—–])[\s\W_]{{0,5}}{_HARD}|"
+    rf"\b(?:that|this|i|score|rating|grade|which|these|\d|above)(?:['’](?:s|m)| (?:is|was|am|are|were|seems?|looks?))"
+    rf" (?:\w{{1,8}} )?{_HARD}|"
+    r"\b(?:reconsider\w*|(?:on|upon|after|in)[ \t](?:\w{1,10}[ \t])?reflection|second (?:thoughts?|look|reading|pass)|"
+    r"(?:on|upon|after|with|at|taking)[ \t](?:a )?closer look|let me (?:re|think|correct|look|check|double)|"
+    r"after (?:further|more|another|looking)|"
+    r"re-?(?:read|evaluat|assess|examin|check|think|visit|calibrat|apprais)\w{0,6}|(?:look|check|think|read)ing again|"
+    r"(?:look|check|think|read)ing at (?:it|this|that) again|"
+    r"double.check\w*|on balance|scratch that|take (?:that|it) back|my mistake|i was wrong|"
+    r"i(?:['’]ve| have| had|['’]d)?[ \t](?:also[ \t])?(?:missed|overlooked|misread|forgot\w*|overrated|underrated|"
+    r"misjudged|(?:revis|chang|correct|adjust|updat|amend|lower|rais)\w{1,5})|"
+    r"(?:chang\w{1,3}|revis\w{1,4}|correct\w{0,3}|adjust\w{0,3}|updat\w{1,3}|rais\w{1,3}|lower\w{0,3})"
+    r"[ \t](?:it|this|that|these|my|to|one|the (?:score|rating|grade)|\w{1,7} (?:score|rating|line)s?)|"
+    r"(?:that|this|it) (?:is|was|seems|overlook\w*|miss\w*) (?:not (?:quite )?(?:fair|right)|unfair|wrong|unjust))",
     re.I,
 )
 """Words between a score and its replacement."""
+_NOUN = (
+    r"(?:[ \t]+\w{1,12}){0,2}[ \t)\]]*(?:[:：]|[ \t](?:form|scores?|ratings?|answer|evaluations?|verdicts?|"
+    r"version|pass|judge?ments?|assessments?|impressions?|list|table|results?|round|take|thoughts?)\b|[*_#\s]*$)"
+)
+"""What follows a word that says which statement comes: "my final form", "First pass:"."""
+_CALLS_FINAL = re.compile(FINAL.pattern + _NOUN, re.I)
+CALLS_EARLY = re.compile(EARLY.pattern + _NOUN, re.I)
+
+
+def replaces(words: str) -> bool:
+    """Return whether the words between two statements say that the second replaces the first."""
+    return CHANGE.search(words) is not None or _CALLS_FINAL.search(words) is not None
 
 
 MAX_MATCHES = 60
@@ -107,7 +125,9 @@ class Stated:
 def number_of(match: re.Match[str], high: float) -> float | None:
     """Return the matched number; None if it is part of anything but the top of the scale."""
     if match["w"]:
-        return float(_WORDS.index(match["w"].lower()))
+        top = match["top"]
+        off = top and fold(top) not in (f"{high:g}", *(_WORDS[int(high) : int(high) + 1]))
+        return None if off else float(_WORDS.index(match["w"].lower()))
     if match["k"] and float(match["k"]) != high:
         return None
     return float(match["n"].replace("−", "-"))
@@ -132,7 +152,8 @@ _WHOLE = re.compile(
     r"might|may|could|say|says|said|"
     r"claims?|gave|gives?|rated?|rates|scored?)|(?:the\s+)?(?:author|text|sample|story|user|owl|review|"
     r"writer|prompt|instructions?)\s+"
-    r"(?:says?|said|claims?|gives?|gave|rates?|rated|states?|asks?|wants?|tells?|demands?)|"
+    r"(?:says?|said|claims?|gives?|gave|rates?|rated|states?|asks?|wants?|tells?|demands?|contains?|holds?)|"
+    r"(?:reference|baseline|gpt\S{0,9})\s+(?:would\s+)?(?:gets?|got|rates?|rated|gives?|gave|scores?|scored|earns?|is|was)|"
     r"consider(?:ed|ing)[ \t]+(?:an?|it|giving|the)\b|tempt(?:ed|ing)|torn|hesitated?|was going to|"
     r"might|may|could|wanted|initially|at first|almost|nearly|not quite|originally|at best|at worst|"
     r"thought (?:about|of)|usually|typically|normally|would have)\b",
@@ -140,7 +161,8 @@ _WHOLE = re.compile(
 )
 """Words that make every number of their clause belong to somebody else, or to nobody."""
 _BEFORE = re.compile(
-    r"\b(?:not|never|cannot|neither|nor|than|instead of|between|short of|at least|at most|up to|"
+    r"\b(?:not|never|cannot|refuse|decline|hesitate|reluctant|unable|neither|nor|than|instead of|between|"
+    r"short of|at least|at most|up to|"
     r"shy of|close to|far from|away from|unlike|compared (?:with|to)|versus|vs|against)\b|n['’]t\b|"
     r"\b(?:above|below|beyond|under|over|or|not,[^.!?]*)[ \t]+(?:an?[ \t]+)?$",
     re.I,
@@ -153,6 +175,13 @@ _AFTER = re.compile(
     re.I,
 )
 _IF = re.compile(r"\b(?:if|unless)\b", re.I)
+_SUPPOSED = re.compile(
+    r"(?:^|[.!?;\n—–]|\b(?:but|and|so)[ ,])[^\w\n]{0,4}"
+    r"(?:if(?! i (?:had|have|were|must|could) to\b)|had|were|unless|with|without)\b"
+    r"[^.!?;\n]{0,200},\s+$",
+    re.I,
+)
+_WOULD = re.compile(r"(?:it|i|this|that|we)(?:['’]d|[ \t]+(?:would|could|might))\b", re.I)
 _REACH = 300
 
 
@@ -169,7 +198,10 @@ def clause_of(text: str, start: int, end: int) -> tuple[str, str]:
 def is_somebody_elses(text: str, start: int, end: int) -> bool:
     """Return whether the clause of a number is conditional, reported, denied, a question or the meaning of a step."""
     before, _ = clause_of(text, start, end)
-    return bool(_WHOLE.search(before + text[start:end]) or _AFTER.match(text, end))
+    if _WHOLE.search(before + text[start:end]) or _AFTER.match(text, end):
+        return True
+    at = start - len(before)
+    return bool(_WOULD.match(before) and _SUPPOSED.search(text[max(0, at - _REACH) : at]))
 
 
 def is_denied(text: str, start: int, end: int) -> bool:

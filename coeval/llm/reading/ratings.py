@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from coeval.domain import Scale, TokenProb
 from coeval.llm.reading.cleanup import fold, hide, hide_echoes, reveal, strip_thoughts
 from coeval.llm.reading.markup import opens_at, strip_markup
-from coeval.llm.reading.rating_json import entry_for, flatten_tables, own_json, score_of
-from coeval.llm.reading.rating_labels import labelled, replaces
+from coeval.llm.reading.rating_json import entry_for, flatten_tables, is_only_json, own_json, score_of
+from coeval.llm.reading.rating_labels import labelled
 from coeval.llm.reading.rating_prose import bare, said
-from coeval.llm.reading.rating_words import CHANGE, Query, Stated, anchor_score, criterion_names
+from coeval.llm.reading.rating_words import Query, Stated, anchor_score, criterion_names, replaces
 
 MAX_PLACES = 50
 """Tokens that are tried as the place of the score."""
@@ -149,7 +149,8 @@ def read_rating(
         return Reading(None, EMPTY)
     query = Query(criterion_names(criterion or ""), high, fold(given))
     stated, members = _from_json(text, low, query, given, whole=whole)
-    stated = stated or _from_words(text, low, query, criterion or "", given, whole=whole)
+    if stated is None and not is_only_json(text):
+        stated = _from_words(text, low, query, criterion or "", given, whole=whole)
     if stated is None:
         return Reading(None, NO_NUMBER)
     return on_scale(stated, low, high, members)
@@ -214,7 +215,7 @@ def prepare(text: str, low: float, high: float, given: str, *, items: bool = Fal
     )
     if len(words) > 2 and words[0] in "\"'“" and words[-1] in "\"'”" and words[0] not in words[1:-1]:
         words = words[1:-1].strip()
-    return hide_quotes(words)
+    return hide_quotes(re.sub(r"(?<![\w.])\+(?=\d)", "", words) if low < 0 else words)
 
 
 def _from_words(
@@ -253,7 +254,7 @@ def _from_ended_lines(words: str, text: str, query: Query) -> Stated | None:
     if (
         stated
         and stated.score is not None
-        and (CHANGE.search(tail) or _BEGUN.match(tail) or labelled(tail, query))
+        and (replaces(tail) or _BEGUN.match(tail) or labelled(tail, query))
     ):
         return Stated(None, "a score that was about to change")
     return stated or Stated(None, NOT_WHOLE)

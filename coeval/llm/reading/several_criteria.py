@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from coeval.domain import RowKind
-from coeval.llm.reading.cleanup import fold, reveal, strip_thoughts
+from coeval.llm.reading.cleanup import fold, hide, reveal, strip_thoughts
 from coeval.llm.reading.evaluations import (
     MAX_EVIDENCE,
     MAX_LINE,
@@ -22,9 +22,25 @@ from coeval.llm.reading.evaluations import (
     from_members,
     sort_lines,
 )
-from coeval.llm.reading.rating_json import Entry, entries_of, key_words, latest, own_json, score_of
+from coeval.llm.reading.rating_json import (
+    Entry,
+    entries_of,
+    is_only_json,
+    key_words,
+    latest,
+    own_json,
+    score_of,
+)
 from coeval.llm.reading.rating_labels import RULE_LINE
-from coeval.llm.reading.rating_words import CHANGE, EARLY, FINAL, TARGET, Query, Stated, criterion_names
+from coeval.llm.reading.rating_words import (
+    CALLS_EARLY,
+    EARLY,
+    TARGET,
+    Query,
+    Stated,
+    criterion_names,
+    replaces,
+)
 from coeval.llm.reading.ratings import NO_NUMBER, NOT_WHOLE, Reading, on_scale, prepare, read_words
 
 OVERALL = "overall"
@@ -67,7 +83,7 @@ def parse_evaluations(
         raise ValueError(f"{len(criteria)} criteria and {len(scales)} scales: one list is shorter")
     text = strip_thoughts(text)
     form = _Form(criteria, scales, given, whole)
-    passes = form.json_passes(text) or form.word_passes(text)
+    passes = form.json_passes(text) or ([] if is_only_json(text) else form.word_passes(text))
     return [_settle(passes, index) for index in range(len(criteria))]
 
 
@@ -113,7 +129,7 @@ class _Form:
                 between = text[at : found.start]
                 begins = not passes or bool(between.strip(" \t\r\n,")) or found.start == 0
                 if begins or any(index in passes[-1].said for index, _ in entries):
-                    passes.append(Pass(_replaces(between), _is_early(between)))
+                    passes.append(Pass(replaces(between), _is_early(between)))
                 for index, entry in entries:
                     passes[-1].said.setdefault(index, []).append(self._read_entry(entry, index))
             at = found.end
@@ -182,7 +198,7 @@ class _Form:
             text = text[: text.rfind("\n") + 1]
         low, high = min(scale[0] for scale in self.scales), max(scale[1] for scale in self.scales)
         words = prepare(text, low, high, self.given, items=True)
-        words = _INLINE.sub("\n", _BLANK.sub(r"\1", words))
+        words = self._split_sentences(_INLINE.sub("\n", words))
         lines = _MARK.sub(r"\n\1\n", _PREFACE.sub(r"\n\1\n", words)).split("\n")
         heads = [self._heading(line) for line in lines]
         if not any(heads):
@@ -198,7 +214,7 @@ class _Form:
             marked = (
                 head is None
                 and len(line) <= MAX_MARK
-                and (_replaces(line) or _is_early(line))
+                and (replaces(line) or _is_early(line))
                 and _ends_entry(line, entry)
             )
             if head is None and not marked:
@@ -207,7 +223,7 @@ class _Form:
                 continue
             entry = None
             if marked:
-                passes.append(Pass(_replaces(line), _is_early(line)))
+                passes.append(Pass(replaces(line), _is_early(line)))
             elif head is not None and (index := self._index(head.names, shift)) is not None:
                 if head.replaces:
                     passes.append(Pass(replaces=True))
@@ -216,6 +232,15 @@ class _Form:
         for each, index, lines in entries[-MAX_ENTRIES:]:
             each.said.setdefault(index, []).append(self._read_words(lines, index))
         return [each for each in passes if each.said]
+
+    def _split_sentences(self, words: str) -> str:
+        """Return an answer without a form with its sentences on criteria as entries: "On safety, it gets a 3."."""
+        if any(map(_BRACKET.match, words.split("\n"))):
+            return words
+        for criterion in self.criteria:
+            for name in criterion_names(criterion):
+                words = _sentence_pattern(name).sub(r"\1\n\2: ", words)
+        return words
 
     def _heading(self, line: str) -> _Heading | None:
         """Return the heading that a line begins with: "[2]", "Criterion 2", "2. **Clarity**:" or a name alone."""
@@ -268,7 +293,7 @@ class _Form:
         query = Query(criterion_names(self.criteria[index]), high, fold(self.given))
         stated = read_words("\n".join(said.scored), low, query, self.criteria[index])
         before = "\n".join(line for line in said.scored if not _FINAL_LINE.match(line))
-        if before != "\n".join(said.scored) and not _replaces(before) and not EARLY.search(before):
+        if before != "\n".join(said.scored) and not replaces(before) and not EARLY.search(before):
             other = read_words(before, low, query, self.criteria[index])
             if other and stated and other.score is not None and other.score != stated.score:
                 stated = Stated(None, "a final score that may be of this criterion or of all")
@@ -292,12 +317,29 @@ class _Form:
         return [Pass(said=said)]
 
 
+def _words_of(name: str) -> str:
+    """Return a pattern of a name's words, whatever is between them; the numbers of a scale in it may be hidden."""
+    words = r"[\s_-]+".join(map(re.escape, re.split(r"[\s_-]+", name.rstrip("."))))
+    return re.sub(r"\d", lambda digit: f"[{digit[0]}{hide(digit[0])}]", words)
+
+
+@lru_cache(maxsize=256)
+def _sentence_pattern(name: str) -> re.Pattern[str]:
+    """Return a sentence that begins with this name and states a number."""
+    return re.compile(
+        rf"(^|[.!?,;|/])[ \t]*(?:(?:for|on|as for|in terms of|regarding)[ \t]+)?(?:the[ \t]+)?({_words_of(name)})"
+        r"(?:,?[ \t]+(?=(?:it|I|is|gets|deserves|earns|receives|scores)\b[^.!?\n]{0,60}\d)|"
+        r"[ \t]*(?:[:：=]|[ \t][-–—])[ \t]*(?=\d))",
+        re.I | re.M,
+    )
+
+
 @lru_cache(maxsize=256)
 def _name_pattern(name: str) -> re.Pattern[str]:
     """Return a line that begins with this name as a heading: marks, a label or a number follow it."""
-    words = r"[\s_-]+".join(map(re.escape, re.split(r"[\s_-]+", name.rstrip("."))))
+    words = _words_of(name)
     return re.compile(
-        rf"[^\w\n]{{0,12}}(?:\[?\d{{1,3}}[\]).:]{{1,2}}[ \t]*)?[^\w\n]{{0,5}}(?:the[ \t]+)?{words}\.?"
+        rf"[^\w\n]{{0,12}}(?:\[?(?:\d{{1,3}}|[a-z])[\]).:]{{1,2}}[ \t]*)?[^\w\n]{{0,5}}(?:the[ \t]+)?{words}\.?"
         r"(?:[ \t]*\((?![^()\n]*\d[^()\n]*\))[^()\n]{0,60}\))?"  # a remark in brackets, but no score
         r"(?=[^\w\n]{0,40}$|[^\w\n]{0,6}(?:scores?|ratings?)\b|[^\w\n]{0,9}[:：=|→>–—-]|[ \t]*\(|"
         r"[^\w\n]{0,6}\d|"
@@ -326,7 +368,9 @@ _WORDED = re.compile(
     r"[^\w\n]{0,12}(?:criterion|aspect)[ \t]*#?(?P<number>\d{1,3})\b[ \t]*[:：.)–—-]?[ \t]*", re.I
 )
 _NUMBERED = re.compile(
-    r"[^\w\n]{0,8}(?P<number>\d{1,3})[.):][ \t]*(?=[^\w\n]{0,6}(?:score|rating)\b|\d)", re.I
+    r"[^\w\n]{0,8}(?P<number>\d{1,3})(?:[.):][ \t]*(?=[^\w\n]{0,6}(?:score|rating)\b|\d)|[ \t]+(?=(?:score|rating)\b)|"
+    r"[ \t]+[-–—][ \t]+(?=\d+(?:/\d+)?\W*$))",
+    re.I,
 )
 _OTHER = re.compile(r"[^\w\n]{0,9}(?:overall|total|average|mean|sum)\b[^.!?\n]{0,30}[:：=–—-]", re.I)
 _LEADING = re.compile(
@@ -347,8 +391,6 @@ _MARK = re.compile(
     r"second)(?:[ \t]+[^\W\d_]{1,15}){0,3}[:：])[ \t]*(?=\n[^\w\n]{0,4}\[)",
     re.I,
 )
-_BLANK = re.compile(r"<\s{0,3}(-?\d[\d.]{0,9})\s{0,3}>")
-"""A blank of the form that was filled in inside its brackets."""
 _LEAD = re.compile(r"^(?:[\s:：=→>*_|]|[-–—](?!\d))*")
 _EXPLAINS = re.compile(
     r"[ \t][-–—|;,]?[ \t]{0,3}(explanation|rationale|reason(?:ing)?|conclusion)[\"']?[ \t]*[:：][ \t]*", re.I
@@ -376,13 +418,8 @@ def _split_labels(words: str) -> str:
     return _PROVES.sub(r"\n\1: ", _EXPLAINS.sub(r"\n\1: ", words, count=1), count=1)
 
 
-def _replaces(words: str) -> bool:
-    """Return whether words between two passes say that the second replaces the first."""
-    return CHANGE.search(words) is not None or FINAL.search(words) is not None
-
-
 def _is_early(words: str) -> bool:
-    return EARLY.search(words[-200:]) is not None and not _replaces(words[-200:])
+    return CALLS_EARLY.search(words[-200:]) is not None and not replaces(words[-200:])
 
 
 def _ends_entry(line: str, entry: list[str] | None) -> bool:
@@ -394,7 +431,7 @@ def _ends_entry(line: str, entry: list[str] | None) -> bool:
 
 def index_of_name(name: str, criteria: Sequence[str]) -> int | None:
     """Return the criterion that a name means: its name, its text, or the only criterion with the same words."""
-    folded = key_words(re.sub(r"^\W*(?:criterion[ \t]*)?\d{0,3}\W*", "", name, flags=re.I)).strip(" .:*")
+    folded = key_words(re.sub(r"^\W*(?:criterion[ \t]*)?\d{0,3}\W*", "", name, flags=re.I)).strip(" .:*)]")
     for index, criterion in enumerate(criteria):
         if folded and folded in {key_words(known).strip(" .") for known in criterion_names(criterion)}:
             return index

@@ -49,7 +49,8 @@ def test_examples_and_a_wording_by_commands(
         assert capsys.readouterr().out.splitlines()[:4] == [
             "1", f"- {OVERRATED}", f"+ {WORDING}", "1: More than a page.",
         ]  # fmt: skip
-        main(["judge", "wording", *study, "--leave", "1"])
+        main(["judge", "wording", *study, "--leave", "1", "--json"])
+        assert json.loads(capsys.readouterr().out) == {"left": 1}
         main(["judge", "wording", *study, "--criterion", OVERRATED])
         main(["judge", "wording", *study, "--take", "2"])
         assert capsys.readouterr().out.endswith("the vote on the next version is open\n")
@@ -130,8 +131,8 @@ def test_what_is_learned_and_certified_comes_as_json(
 ) -> None:
     import_study(context, OPERATOR, make_unsure_study())
     study = ["--task", "demo", "--db", context.store.address, "--json"]
-    main(["judge", "seal", *study[:-1]])
-    capsys.readouterr()
+    main(["judge", "seal", *study])
+    assert json.loads(capsys.readouterr().out)["share"] == 0.5
     main(["judge", "learn", *study])
     learned = json.loads(capsys.readouterr().out)
     assert learned["judge"] == "judge" and learned["tried"] and len(learned["hash"]) == 64
@@ -140,3 +141,11 @@ def test_what_is_learned_and_certified_comes_as_json(
     assert set(listed) == {"judged", "to_people", "lines"} and (tmp_path / "people.csv").exists()
     main(["judge", "certify", *study, "--confirm", "opening 1"])
     assert json.loads(capsys.readouterr().out)["kind"] == "coeval-certificate"
+    path = tmp_path / "judge.json"
+    taken = ["judge", "take", *study, "--out", str(path), "--preset", "coeval-paper", "--model", "other"]
+    main(taken)
+    written = json.loads(capsys.readouterr().out)
+    assert written == {"path": str(path), "judge": "judge", "hash": load_judge(path).hash, "signed_by": ""}
+    with pytest.raises(SystemExit):
+        main(taken)
+    assert "replace it with --force" in capsys.readouterr().err
