@@ -71,9 +71,13 @@ CHANCE_Z = 2.0
 """Hits of a classifier beyond this many standard deviations are held for more than chance."""
 
 
-def tell(pairs: Sequence[Pair]) -> float:
+def tell(pairs: Sequence[Pair], strongest: int = 0) -> float:
     """The z of the middle one of five classifiers, which differ in what they learn from and what they are tried on."""
-    return statistics.median(classify(pairs, seed) for seed in range(5))
+    return statistics.median(classify(pairs, seed, strongest=strongest) for seed in range(5))
+
+
+RARE = 2
+"""Features of a classifier that finds one rare sign: evidence has too few drafts to find it among all features."""
 
 
 MADE = "drafts made in its style"
@@ -99,18 +103,22 @@ def test_no_form_tells_a_planted_error(drafted: Work, request: pytest.FixtureReq
     assert len(pairs) >= 600
     assert find_telling(pairs) == {}
     assert tell(pairs) < CHANCE_Z
+    if error is ErrorKind.EVIDENCE:
+        assert tell(pairs, RARE) < CHANCE_Z
 
 
-@pytest.fixture(scope="module")
-def plain_pairs() -> list[Pair]:
-    return pair_planted(make_styled_work(60, 5, 3), ErrorKind.SCORE, 3)
+@pytest.fixture(scope="module", params=[ErrorKind.SCORE, ErrorKind.EVIDENCE])
+def plain_pairs(request: pytest.FixtureRequest) -> list[Pair]:
+    return pair_planted(make_styled_work(60, 5, 3), request.param, 3)
 
 
 LEAKS: dict[str, Callable[[dict[str, float]], None]] = {
     "a list mark of its own": lambda one: one.update(
         {"mark odd ones out": one.get("mark odd ones out", 0) + 1}
     ),
-    "a longer line": lambda one: one.update({"length farthest off": one.get("length farthest off", 0) + 40}),
+    "a much longer line": lambda one: one.update(
+        {"length farthest off": one.get("length farthest off", 0) + 400}
+    ),
     "a score that the conclusion contradicts": lambda one: one.update(
         {"the conclusion names another score": 1.0}
     ),
@@ -132,7 +140,7 @@ def test_what_is_told_in_one_pair_of_ten_is_found(plain_pairs: list[Pair], leak:
 
     leaking = altered(plain_pairs, change)
     assert find_telling(leaking)
-    assert tell(leaking) > CHANCE_Z
+    assert max(tell(leaking), tell(leaking, RARE)) > CHANCE_Z
 
 
 SHARES = {"assisted": 0.6, "blind": 0.2, "first": 0.2}
@@ -154,12 +162,12 @@ def pair_places(people: Mapping[int, Sequence[tuple[str, bool]]]) -> list[Pair]:
 
 @pytest.mark.slow
 def test_no_arm_tells_a_check_from_work(tmp_path: Path) -> None:
-    """Nor do the arms before and after it: 60 people open 36 instances each, every sixth of them a check."""
+    """Nor do the arms before and after it: 100 people open 36 instances each, every sixth of them a check."""
     context = Context(Store(tmp_path / "coeval.db"), load_settings({}, db=tmp_path / "coeval.db"))
     design = Design(blind_share=SHARES["blind"], first_share=SHARES["first"])
-    open_planted_study(context, 400, 40, design, Plan(per_instance=6, batch=5, quota=36))
-    pairs = pair_places({number: _open_all(context, f"Worker {number}") for number in range(60)})
-    assert len(pairs) == 360
+    open_planted_study(context, 660, 40, design, Plan(per_instance=6, batch=5, quota=36))
+    pairs = pair_places({number: _open_all(context, f"Worker {number}") for number in range(100)})
+    assert len(pairs) == 600
     assert find_telling(pairs) == {}
     assert tell(pairs) < CHANCE_Z
 

@@ -246,9 +246,11 @@ def add_rubrics_api(app: FastAPI, context: Context) -> None:
         return await together.save(lambda: _save(context, request, slug, payload))
 
     @router.get("/history")
-    def get_history(request: Request, slug: str, position: Named) -> Json:
-        criteria, saved = list_rubrics_history(context, get_person(context, request), slug, position)
-        return {"versions": [_version(criteria, one) for one in saved], "more": False}
+    def get_history(request: Request, slug: str, position: Named, before: Named = LARGEST_ID) -> Json:
+        person = get_person(context, request)
+        criteria, saved = list_rubrics_history(context, person, slug, position, before)
+        versions = [_version(criteria, one) for one in saved]
+        return {"versions": versions, "more": bool(saved) and saved[0].revision > 1}
 
     app.include_router(router)
 

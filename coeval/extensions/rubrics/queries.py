@@ -314,10 +314,15 @@ def get_by_uid(db: Database, uid: str) -> Submission | None:
     return found[0] if found else None
 
 
-def list_history(db: Database, annotator: int, instance: int) -> list[Submission]:
-    """Return every revision that a person saved of an instance, oldest first."""
-    where = "s.annotator = :annotator AND s.instance = :instance"
-    return _submissions(db, where, "s.revision", {"annotator": annotator, "instance": instance})
+def list_history(db: Database, annotator: int, instance: int, before: int, most: int) -> list[Submission]:
+    """Return a person's last ``most`` revisions of an instance below ``before``, oldest first."""
+    where = (
+        "s.annotator = :annotator AND s.instance = :instance AND s.revision IN (SELECT p.revision FROM"
+        " rubrics_submission p WHERE p.annotator = :annotator AND p.instance = :instance AND p.revision < :before"
+        " ORDER BY p.revision DESC LIMIT :most)"
+    )
+    values = {"annotator": annotator, "instance": instance, "before": before, "most": most}
+    return _submissions(db, where, "s.revision", values)
 
 
 def list_submissions(db: Database, task: int) -> list[Submission]:

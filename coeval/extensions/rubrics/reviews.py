@@ -8,7 +8,19 @@ from dataclasses import dataclass, field, replace
 
 from coeval.clock import now, read_time, utc_now, write_time
 from coeval.datasets.text import shorten
-from coeval.domain import MAX_ADDED, MAX_REMARK, Action, Arm, Assignment, Instance, Person, Scale, Task
+from coeval.domain import (
+    HISTORY_PAGE,
+    MAX_ADDED,
+    MAX_REMARK,
+    NEWEST,
+    Action,
+    Arm,
+    Assignment,
+    Instance,
+    Person,
+    Scale,
+    Task,
+)
 from coeval.errors import InputError, NotFoundError, NotGivenError, StaleError
 from coeval.extensions.rubrics import queries
 from coeval.extensions.rubrics.queries import COLUMN, Criterion, Judgment, Line, Run, Submission
@@ -349,9 +361,11 @@ def _times(assignment: Assignment, sent: Sent) -> tuple[str, int | None]:
 
 @use_case(EVERYONE)
 def list_rubrics_history(
-    context: Context, person: Person, slug: str, position: int
+    context: Context, person: Person, slug: str, position: int, before: int = NEWEST
 ) -> tuple[list[Criterion], list[Submission]]:
     """See every revision that one saved of the criteria of an instance, oldest first.
+
+    Gives one page: the last revisions below ``before``.
 
     Raises:
         NotFoundError: the position is not in this person's queue.
@@ -361,7 +375,7 @@ def list_rubrics_history(
         assignment = assignments.get_assignment(db, person.id, task.id, position)
         if assignment is None:
             raise NotGivenError(tr("This instance is not in your queue: reload the page."))
-        saved = queries.list_history(db, person.id, assignment.instance)
+        saved = queries.list_history(db, person.id, assignment.instance, before, HISTORY_PAGE)
         return queries.list_criteria(db, assignment.instance), saved
 
 

@@ -187,10 +187,21 @@ def record_repeat(db: Database, task: int, person: int, study: str, session: str
     )
 
 
-def is_repeat(db: Database, task: int, person: int, study: str, session: str) -> bool:
-    """Return whether a person arrived with this further session before."""
+def is_known_session(db: Database, task: int, person: int, study: str, session: str) -> bool:
+    """Return whether a person arrived with this session before: their first of a study, or a further one."""
+    if get_arrival(db, task, person, study, session) is not None:
+        return True
     sql = "SELECT 1 FROM repeated_session WHERE task = ? AND annotator = ? AND study = ? AND session = ?"
     return scalar(db, sql, [task, person, study, session]) is not None
+
+
+def count_sessions(db: Database, task: int, person: int) -> int:
+    """Return the number of sessions with which a person arrived, of every study of the service."""
+    sql = (
+        "SELECT (SELECT count(*) FROM arrival WHERE task = :task AND annotator = :person)"
+        " + (SELECT count(*) FROM repeated_session WHERE task = :task AND annotator = :person)"
+    )
+    return int(scalar(db, sql, {"task": task, "person": person}))
 
 
 def has_unsigned_arrival(db: Database, person: int) -> bool:

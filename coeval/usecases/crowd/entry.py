@@ -54,6 +54,8 @@ IDLE = 30
 """Largest number of people of one network with unsigned links and no save. Each may hold one instance."""
 OPEN_REQUESTS = 3
 """Largest number of open requests to be let in as one person."""
+MOST_SESSIONS = 20
+"""Largest number of sessions in which one person comes to a study. Whoever edits an unsigned link can invent more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,9 +216,7 @@ def _arrival(
         return Arrival(task, plan, Coming.SHUT if shut else Coming.NEW, link, full)
     if account.person != who:
         return Arrival(task, plan, Coming.AGAIN, link)
-    known = enrolments.get_arrival(db, task.id, who.id, link.study, link.session) or enrolments.is_repeat(
-        db, task.id, who.id, link.study, link.session
-    )
+    known = enrolments.is_known_session(db, task.id, who.id, link.study, link.session)
     return Arrival(task, plan, Coming.SAME if known else Coming.AGAIN, link)
 
 
@@ -386,6 +386,16 @@ def _record_coming(db: Database, task: Task, plan: Plan, person: Person, link: L
     before = enrolments.get_enrolment(db, task.id, person.id)
     if before is None:
         check_open_to_new(db, task, plan)
+    elif (
+        not enrolments.is_known_session(db, task.id, person.id, link.study, link.session)
+        and enrolments.count_sessions(db, task.id, person.id) >= MOST_SESSIONS
+    ):
+        raise NotAllowedError(
+            tr(
+                "You have opened this study in {n} sessions, which is the limit: contact the study team.",
+                n=MOST_SESSIONS,
+            )
+        )
     sessions = enrolments.list_sessions(db, task.id, person.id, link.study)
     if sessions and link.session not in sessions:
         enrolments.record_repeat(db, task.id, person.id, link.study, link.session)

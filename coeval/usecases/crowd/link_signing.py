@@ -18,7 +18,7 @@ import time
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -103,11 +103,16 @@ def seal_link(seed: str, link: Link, proof: str) -> str:
 def hash_network(seed: str, address: str) -> str:
     """Return the stored hash of a new person's network. With IPv6, one home has 2^64 addresses.
 
+    A proxy may write 10.0.0.1 as ::ffff:10.0.0.1: taken for IPv6, all such people would be one network.
+
     >>> hash_network("seed", "2001:db8::1") == hash_network("seed", "2001:db8::2") != hash_network("seed", "10.0.0.1")
+    True
+    >>> hash_network("seed", "::ffff:10.0.0.1") == hash_network("seed", "10.0.0.1") != hash_network("seed", "10.0.0.2")
     True
     """
     try:
-        network = str(ip_network((address, 64 if ":" in address else 32), strict=False))
+        known = ip_address(address.removeprefix("::ffff:"))
+        network = str(ip_network((known, 64 if known.version == 6 else 32), strict=False))
     except ValueError:
         network = address
     return _sign_text(seed, f"network:{network}")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from coeval.domain import Attempt, Participant, Person, Plan, Standing
+from coeval.domain import Attempt, Participant, Person, Plan, Proof, Standing
 from coeval.rules.screening import ENOUGH_PLANTED, FEW_CAUGHT, LONG_STREAK, Habits, find_habits
 from coeval.safe_csv import safe
 from coeval.store.queries import answer_keys, crowd_studies, reservations
@@ -71,10 +72,34 @@ def _median(values: list[float]) -> float | None:
     return statistics.median(values) if len(values) >= FEWEST else None
 
 
-def advise(plan: Plan, participant: Participant, part: Part, habits: Habits | None, usual: Usual) -> Advice:
+def find_lone(people: Iterable[Participant]) -> set[int]:
+    """Return the submissions of people who came before, from a study at the service that nobody else came from.
+
+    Whoever edits an unsigned link can invent a study, to get a second portion of the work.
+    """
+    people = list(people)
+    n_from = Counter(one.study for one in people)
+    first = {one.id: one.arrival for one in reversed(people)}
+    return {
+        one.arrival
+        for one in people
+        if one.arrival != first[one.id] and n_from[one.study] == 1 and one.proof != Proof.TOKEN
+    }
+
+
+def advise(
+    plan: Plan,
+    participant: Participant,
+    part: Part,
+    habits: Habits | None,
+    usual: Usual,
+    *,
+    lone: bool = False,
+) -> Advice:
     """Return the suggestion for a submission, with its grounds. An owner decides.
 
-    Pay is for the time from consent to the end, the exam included, whatever is suggested.
+    ``lone`` is what ``find_lone`` says of it. Pay is for the time from consent to the end, the exam included,
+    whatever is suggested.
     """
     due = find_due(plan, part)
     pay = round(participant.wall_minutes / 60 * plan.terms.hourly_rate, 2)
@@ -90,6 +115,8 @@ def advise(plan: Plan, participant: Participant, part: Part, habits: Habits | No
     suggestion = due.suggestion
     if suggestion in ("approve", "look"):
         doubts = [*_shortfalls(part, due.situation), *_doubts(plan, participant, habits, usual)]
+        if lone:
+            doubts.append(f"look: came again from a study that nobody else came from ({participant.study})")
         suggestion = "look" if doubts else suggestion
         evidence += doubts
     return Advice(suggestion, "; ".join(evidence), due.code, pay)
@@ -125,8 +152,8 @@ def _facts(participant: Participant, habits: Habits | None) -> Iterator[str]:
 
 def _doubts(plan: Plan, participant: Participant, habits: Habits | None, usual: Usual) -> Iterator[str]:
     """Return the points to check before approving."""
-    for session in participant.repeats:
-        yield f"look: came by a second session of the same study too ({session})"
+    if participant.repeats:
+        yield f"look: came by a second session of the same study too ({', '.join(participant.repeats)})"
     if participant.failed >= plan.terms.warn_after:
         yield "look: attention checks failed"
     if habits is not None:
@@ -194,10 +221,13 @@ def get_overview(context: Context, person: Person, slug: str) -> Overview:
         arms = crowd_studies.count_opened_arms(db, task.id)
         habits = {one.person: one for one in find_habits(read_saves(db, task))}
     usual: Usual = find_usual(one for one, _ in people)
-    rows = (
-        Row(one, habits.get(one.name), advise(plan, one, part, habits.get(one.name), usual))
-        for one, part in people
-    )
+    lone = find_lone(one for one, _ in people)
+
+    def add_advice(one: Participant, part: Part) -> Row:
+        own = habits.get(one.name)
+        return Row(one, own, advise(plan, one, part, own, usual, lone=one.arrival in lone))
+
+    rows = (add_advice(one, part) for one, part in people)
     return Overview(plan, tuple(rows), places, arms)
 
 

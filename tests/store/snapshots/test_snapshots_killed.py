@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import sqlite3
 import subprocess
@@ -22,16 +23,18 @@ from coeval.usecases.hosting.startup import build_places, open_kept
 from tests.support.hosting.hub_stub import HubStub
 
 ROOT = Path(__file__).resolve().parents[3]
-CELLS = json.loads(os.environ.get("COEVAL_KILL_CELLS", '[["folder", 4]]'))
-"""Places and seconds of work; the whole trial: [["folder", 6], ["folder", 30], ["hub", 45], ...]."""
+CELLS = json.loads(os.environ.get("COEVAL_KILL_CELLS", '[["folder", 4, 0]]'))
+"""Places, seconds of work, and the share of the Hub's answers that are faults. The whole trial: [["folder", 6, 0],
+["folder", 30, 0], ["hub", 45, 0], ["hub", 60, 0.12], ["hub", 100, 0.12]]."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("where", "seconds"), CELLS)
+@pytest.mark.parametrize(("where", "seconds", "faults"), CELLS)
 def test_a_kill_and_a_wipe_lose_no_more_than_the_stated_window(
-    where: str, seconds: float, tmp_path: Path
+    where: str, seconds: float, faults: float, tmp_path: Path
 ) -> None:
-    hub = HubStub()
+    hub, chance = HubStub(), random.Random(12)
+    hub.trouble, hub.fails = "500" if faults else "", lambda: chance.random() < faults
     hub.start()
     known: dict[str, Any] = {"folder": str(tmp_path / "place")}
     if where == "hub":
@@ -51,13 +54,15 @@ def test_a_kill_and_a_wipe_lose_no_more_than_the_stated_window(
     if known.get("folder"):
         known["folder"] = tmp_path / "place"
     settings = replace(load_settings({}, db=db), snapshots=Snapshots(**known))
+    hub.trouble = ""
     there = read_slugs(settings)
     hub.stop()
     lost = [float(at) for at, slug in map(str.split, lines) if slug not in there]
     (place,) = build_places(settings.snapshots)
     oldest = killed_at - min(lost, default=killed_at)
     print(
-        f"{where}, {seconds} s: {len(lines)} acknowledged, {len(lost)} lost, all of the last {oldest:.2f} s"
+        f"{where}, {seconds} s, {hub.struck} faults: {len(lines)} acknowledged, {len(lost)} lost, all of the last"
+        f" {oldest:.2f} s"
     )
     assert oldest <= place.pace.promised_seconds and len(there) >= len(lines) - len(lost)
 

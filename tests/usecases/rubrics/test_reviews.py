@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coeval.domain import Action, Arm, Person, Role, Scale
+from coeval.domain import HISTORY_PAGE, Action, Arm, Person, Role, Scale
 from coeval.errors import InputError, NotAllowedError, NotFoundError, StaleError
 from coeval.extensions.rubrics import queries
 from coeval.extensions.rubrics.queries import Criterion, Judgment
@@ -82,6 +82,20 @@ def test_a_save_is_a_further_revision_and_the_next_instance_follows(
     assert history[1].annotator == ann.id and history[1].submitted_at
     report = get_rubrics_report(context, people["Olu"], "hb")
     assert (report.changes.delete, report.changes.add, report.changes.approve) == (4, 1, 0)
+
+
+def test_a_history_comes_in_pages(context: Context, people: dict[str, Person]) -> None:
+    """A person can save without end, and reading all of it at once holds everybody up."""
+    ann = people["Ann"]
+    position = get_rubrics_sheet(context, ann, "hb").position
+    for n in range(HISTORY_PAGE + 2):
+        sheet = get_rubrics_sheet(context, ann, "hb", position)
+        submit_rubrics_sheet(context, ann, "hb", replace(build_sent(sheet, keep), uid=f"{n:032}"))
+    _, newest = list_rubrics_history(context, ann, "hb", position)
+    assert [one.revision for one in newest] == list(range(3, HISTORY_PAGE + 3))
+    assert all(len(one.lines) == 4 for one in newest)
+    _, rest = list_rubrics_history(context, ann, "hb", position, newest[0].revision)
+    assert [one.revision for one in rest] == [1, 2]
 
 
 def test_a_save_from_a_stale_page_is_refused(context: Context, people: dict[str, Person]) -> None:
