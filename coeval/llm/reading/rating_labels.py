@@ -220,5 +220,5 @@ def replaces(between: str) -> bool:
 
 
 def _goes_to_another(between: str) -> bool:
-    """Return whether a heading between two scores opens another item than the one in question."""
+    """Return whether a heading between two scores starts another item."""
     return any(not _PARTS.fullmatch(heading["words"].strip()) for heading in _HEADING.finditer(between))
