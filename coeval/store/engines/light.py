@@ -1,4 +1,4 @@
-"""sqlite_utils without pandas, which it loads only to know types that nothing here stores.
+"""sqlite_utils without pandas, which it loads only for types that CoEval does not store.
 
 With pandas a pre-fill takes 107 MB above the interpreter, without it 62; the goal is 90
 (``python -m tests.benchmarks prefill``). ``coeval.store`` imports this before anything else of sqlite_utils.
