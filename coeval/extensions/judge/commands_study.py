@@ -25,8 +25,10 @@ RUN: dict[str, Any] = {
 
 
 def add_making(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
-    """Add the commands to those of ``judge``."""
-    seal = kinds.add_parser("seal", parents=[task], help="split the documents once")
+    """Add the commands for making a judge to those of ``judge``."""
+    seal = kinds.add_parser(
+        "seal", parents=[task], help=("split the documents into a dev part and a sealed part, once")
+    )
     seal.add_argument(
         "--share", type=float, default=0.5, help="share of the documents to seal (default: 0.5)"
     )
@@ -250,7 +252,7 @@ def _ask_to_replace(path: Path, *, force: bool) -> None:
     ):
         return
     raise InputError(
-        f"{path} is there already, and was left as it is: replace it with --force, or name another with --out."
+        f"{path} exists and was not changed: replace it with --force, or name another file with --out."
     )
 
 
