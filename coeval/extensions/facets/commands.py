@@ -1,4 +1,4 @@
-"""``python -m coeval facets``: the ruler and the connectivity check, on the command line."""
+"""``python -m coeval facets``: the ruler and the connectivity check on the command line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def add_facets(parsers: Parsers) -> None:
-    command = parsers.commands.add_parser("facets", help="put people, judges and systems on one ruler")
+    command = parsers.commands.add_parser("facets", help=("compare people, judges and systems on one scale"))
     kinds = command.add_subparsers(required=True, metavar="WHAT")
     ruler = kinds.add_parser(
         "ruler", parents=[parsers.task_reported],
@@ -34,7 +34,8 @@ def add_facets(parsers: Parsers) -> None:
     links.set_defaults(command=_links, only_reads=True)
     sources = kinds.add_parser(
         "sources", parents=[parsers.task_reported],
-        help="tell where the error of the judge's mean comes from, and what would reduce it most (G-study)",
+        help=("show the sources of error in the judge's mean, and the change that would reduce it most "
+             "(G-study)"),
     )  # fmt: skip
     sources.set_defaults(command=_sources, only_reads=True)
 
@@ -48,7 +49,7 @@ def _sources(context: Context, options: argparse.Namespace) -> None:
 
 
 def _named_parts(written: dict[str, Any], found: ErrorStudy) -> dict[str, Any]:
-    """The document with components named ``model x wording``."""
+    """Return the document with components named ``model x wording``."""
     if found.sources is not None:
         named = {" x ".join(part): value for part, value in found.sources.components.items()}
         written["sources"]["components"] = named
