@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 
 class Later:
-    """A module that is imported at the first look at one of its names; imports are safe over threads."""
+    """A module that is imported when one of its names is first used; the import is thread-safe."""
 
     def __init__(self, name: str) -> None:
         self._name = name

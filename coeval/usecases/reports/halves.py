@@ -1,4 +1,4 @@
-"""A large report on two processors, if a command has them to itself.
+"""Build a large report on two processors, if a command has them to itself.
 
 A server does without: there one report is computed beside people who save (``coeval.usecases.reports.report_process``).
 """
@@ -27,7 +27,7 @@ LARGE = 50_000
 
 
 def build_in_two(study: StudyFrames) -> dict[str, Any]:
-    """``build_report``, half of the sections of a large study in a process of their own."""
+    """Build the report like ``build_report``, with half of a large study's sections in a second process."""
     return build_report(study, both=in_two) if len(study.scores) >= LARGE else build_report(study)
 
 
@@ -85,7 +85,7 @@ def _read_answer(pipe: BinaryIO) -> tuple[Any] | None:
 
 
 def read_in_two(store: Storage, db: Database, frames: TaskFrames, tables: Sequence[str]) -> StudyFrames:
-    """``frames.get``, the further tables read meanwhile through a second connection.
+    """Read frames like ``frames.get``; a second connection reads the other tables at the same time.
 
     What it reads counts only if it sees the same state of the file.
     """
