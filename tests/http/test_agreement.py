@@ -210,7 +210,7 @@ def test_a_bar_holds_its_interval_and_shows_where_the_value_is(filled: Context) 
 
 def test_the_page_says_which_labels_it_used(filled: Context, context: Context) -> None:
     # one blind document: 3 people x 2 instances x 2 criteria = 12 scores
-    assert "that no draft can have led: 12 blind scores" in said(whole(filled, "model"))
+    assert "that no draft influenced: 12 blind scores" in said(whole(filled, "model"))
 
 
 def test_without_a_blind_arm_the_model_section_warns_and_the_effect_is_undefined(context: Context) -> None:

@@ -171,7 +171,7 @@ def test_the_first_lines_say_who_saw_the_draft_and_how_often_the_labels_were_rea
     assert leaned.findings[0].startswith("People saw the model's draft when they gave these scores")
     assert "This is opening 3 of the seal: these labels had been read 2 times before" in leaned.findings[1]
     assert leaned.alt_test.passed is None and "draft in view" in leaned.alt_test.reason
-    assert any("rests on 8 documents only" in limit for limit in leaned.limits)
+    assert any("covers only 8 documents" in limit for limit in leaned.limits)
     page = render_page(leaned)
     assert page.count("c" * 12) == 2 and 'class="first warn"' in page
 

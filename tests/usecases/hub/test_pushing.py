@@ -51,7 +51,7 @@ def test_what_leaves_is_said_before(studied: Context, owner: Person, hub: HubStu
     }  # fmt: skip
     assert seen.standing.startswith("The token sees no such data set") and "private" in seen.standing
     told = " ".join([*seen.texts, *seen.ids])
-    assert "4 instances" in told and "1 of them hold the name of somebody" in told, told
+    assert "4 instances" in told and "1 of them contain the name of a person" in told, told
     assert "2 people: 2 of the group team. They go under pseudonyms." in told
     assert "Ann Archer told me so." in seen.examples
     assert not hub.exists and not hub.commits and {line.split()[0] for line in hub.heard} == {"GET"}
@@ -265,7 +265,7 @@ def test_the_command(
     assert not hub.exists
     main([*command, "--licence", "mit", "--private", "--confirm", "team/study"])
     told = capsys.readouterr().out
-    assert "scores: 16 rows" in told and "team/study holds the study at commit" in told
+    assert "scores: 16 rows" in told and "team/study contains the study at commit" in told
     assert hub.private and len(hub.commits) == 1 and hub.token not in told
     main([*command, "--licence", "mit", "--confirm", "team/study"])
     assert "nothing was changed" in capsys.readouterr().out
