@@ -1,4 +1,4 @@
-"""The one clock, and the one way a time is written: UTC, ISO 8601 with milliseconds, ``2026-01-31T09:30:00.000Z``.
+"""The only clock and the only time format: UTC, ISO 8601 with milliseconds, ``2026-01-31T09:30:00.000Z``.
 
 Times in this form sort as text, so the database compares them without reading them.
 """
@@ -23,7 +23,7 @@ def time_from_now(span: timedelta) -> str:
 
 
 def write_time(moment: datetime) -> str:
-    """Return a moment of any time zone in the one form.
+    """Return a time of any time zone in the common format.
 
     >>> write_time(datetime(2026, 1, 31, 9, 30, tzinfo=UTC))
     '2026-01-31T09:30:00.000Z'
@@ -32,7 +32,7 @@ def write_time(moment: datetime) -> str:
 
 
 def read_time(text: str) -> datetime:
-    """Return the moment that a text in the one form states.
+    """Return the time that a text in the common format states.
 
     Raises:
         ValueError: the text is no time of ISO 8601.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class CoevalError(Exception):
-    """Base of every error CoEval raises on purpose; its text is shown to the user as it is.
+    """The base class of all intended errors of CoEval; the user sees the text unchanged.
 
     ``told`` is the text for people on the web, where ``text`` names a path of the server or an option of a command.
     """
@@ -15,24 +15,24 @@ class CoevalError(Exception):
 
     @property
     def told(self) -> str:
-        """The text for people on the web, without paths of the server and options of commands."""
+        """Return the text for people on the web, without the server's paths and command options."""
         return self._told or str(self)
 
 
 class InputError(CoevalError):
-    """A file, a form or a command holds something that cannot be used; nothing was written."""
+    """A file, a form or a command contains an unusable value; nothing was written."""
 
 
 class NotFoundError(CoevalError):
-    """The task, instance, criterion or person named does not exist."""
+    """The named task, instance, criterion or person does not exist."""
 
 
 class NotGivenError(NotFoundError):
-    """The instance is there, and was not given to this person."""
+    """The instance exists, but this person did not get it."""
 
 
 class NotAllowedError(CoevalError):
-    """The person asking may not do this."""
+    """The person has no permission for this action."""
 
 
 class SignedOutError(NotAllowedError):
@@ -40,7 +40,7 @@ class SignedOutError(NotAllowedError):
 
 
 class StaleError(CoevalError):
-    """The browser sent a change of an older state; nothing was overwritten."""
+    """The browser sent a change to an outdated state; nothing was overwritten."""
 
 
 class ModelError(CoevalError):
@@ -48,7 +48,7 @@ class ModelError(CoevalError):
 
 
 class UnreadableAnswerError(ModelError):
-    """The model's answer does not have the requested form: the question can be repeated."""
+    """The model's answer does not have the requested form; the question can be repeated."""
 
 
 class StorageError(CoevalError):
@@ -56,11 +56,11 @@ class StorageError(CoevalError):
 
 
 class UnreachableError(StorageError):
-    """The server of the database does not answer, or ended the connection: it may come back."""
+    """The database server does not answer or ended the connection; it may come back."""
 
 
 class BusyError(StorageError):
-    """Others wrote to the database for too long, so nothing was written: it may be tried again."""
+    """Others wrote to the database for too long, so nothing was written; the caller may try again."""
 
 
 class SupersededError(StorageError):
@@ -68,4 +68,4 @@ class SupersededError(StorageError):
 
 
 class DamagedError(StorageError):
-    """SQLite cannot read the file: its pages are damaged, or it is no database."""
+    """SQLite cannot read the file: its pages are damaged, or it is not a database."""

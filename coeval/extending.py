@@ -33,7 +33,7 @@ class Extension:
     commands: tuple[str, ...] = ()
     """Functions ``add(parsers: Parsers)`` that add sub-commands to ``python -m coeval``."""
     setup_pages: tuple[str, ...] = ()
-    """``Tab`` classes of Set-up; ``group`` says where the side bar lists one, under Study if it says nothing."""
+    """``Tab`` classes of Set-up; ``group`` is the heading in the side bar, by default Study."""
     study_tabs: tuple[str, ...] = ()
     """``StudyTab`` classes of the study app, after Agreement."""
     boxes: tuple[tuple[str, str], ...] = ()
@@ -61,8 +61,10 @@ class Extension:
     """Help pages: the reader, such as ``"For analysts"``, and a Markdown file in the extension's folder. The address is
     ``/help/`` and the file's name, or for ``help.md`` the extension's name; the title is the first heading."""
     scripts: tuple[str, ...] = ()
-    """Scripts and styles of the folder ``static``, which the study page loads after the core's own. A script builds a
-    screen of what ``coeval.parts`` holds, and names it with ``coeval.addScreen`` (``ui/static/main.js``)."""
+    """Scripts and styles in the folder ``static``, which the study page loads after the core's own. A
+    script builds a screen from the parts in ``coeval.parts``, and names it with ``coeval.addScreen``
+    (``ui/static/main.js``).
+    """
     package: str = ""
     """The package of the names above; set when the extension is found."""
 
@@ -115,7 +117,7 @@ def load_parts(kind: str, place: str = "") -> list[Any]:
 
 
 def find_order(db: Any, task: int, instances: Iterable[int]) -> list[int] | None:
-    """Return the order in which an extension gives out these instances of a task; None where none has a say."""
+    """Return the order in which an extension assigns these instances of a task; None if no extension sets one."""
     known = list(instances)
     found = (order(db, task, known) for order in load_parts("queue_orders"))
     return next((each for each in found if each is not None), None)

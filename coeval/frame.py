@@ -46,7 +46,7 @@ DESCRIPTION = "Judge the output as an answer to the input."
 """The default task of a table."""
 REMEDY = "Run it again with another model, protocol or template."
 _OF_A_STUDY = {"model", "label", "limit", "retry_unscored"}
-"""Settings that only a run of a study has, or that are an argument of their own here."""
+"""Settings that only a run of a study has, or that are separate arguments here."""
 
 
 def judge_frame(
@@ -109,7 +109,7 @@ async def judge_frame_async(
     settings: Settings | None = None,
     **options: Any,
 ) -> Judgments:
-    """Judge as ``judge_frame`` does, in an event loop that runs already.
+    """Judge like ``judge_frame``, inside a running event loop.
 
     Raises:
         InputError: as there.
@@ -131,9 +131,7 @@ def _read_call(
     instances = read_instances(frame, missing=True)
     whole = task if isinstance(task, Task) else Task("frame", "Judging a table", task)
     if not whole.description.strip():
-        raise InputError(
-            "The task has no description: say what the outputs are for, such as task='Answer the question.'."
-        )
+        raise InputError("The task has no description: describe it, such as task='Answer the question.'.")
     members = _read_criteria(criteria, whole.scale)
     environment = settings or load_settings()
     run = _read_options(options, model).complete(environment)
@@ -149,7 +147,7 @@ def _read_criteria(given: Sequence[str | Criterion] | Mapping[str, str], scale: 
     else:
         members = [one if isinstance(one, Criterion) else Criterion(one, scale=scale) for one in given]
     if not members or len({member.text for member in members}) < len(members):
-        raise InputError("Criteria are needed, each of them once.")
+        raise InputError("The list of criteria is empty or names one twice: give each criterion once.")
     return members
 
 

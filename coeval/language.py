@@ -26,7 +26,7 @@ _spoken: ContextVar[str] = ContextVar("spoken", default=SOURCE)
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language that annotators' pages can be in: its code, its own name, and which way it is written."""
+    """A language of the annotators' pages: its code, its own name, and its direction of writing."""
 
     code: str
     name: str
@@ -36,7 +36,7 @@ class Language:
 
 @cache
 def list_languages() -> dict[str, Language]:
-    """Return the languages there are catalogues of, by their codes; English first.
+    """Return the languages with a catalogue, by code; English first.
 
     >>> list_languages()["en"].name, list_languages()["ar"].direction
     ('English', 'rtl')
@@ -75,18 +75,18 @@ def choose_language(code: str) -> str:
 
 
 def get_spoken() -> Language:
-    """Return the language that is spoken just now."""
+    """Return the current language."""
     return list_languages()[_spoken.get()]
 
 
 def speak(code: str) -> None:
-    """Go on in that language, as far as the current context reaches; one that has no catalogue here is English."""
+    """Switch to that language in the current context; a language without a catalogue becomes English."""
     _spoken.set(choose_language(code))
 
 
 @contextmanager
 def speaking(code: str) -> Iterator[None]:
-    """Speak a language until the end of the block.
+    """Use a language until the end of the block.
 
     >>> with speaking("ar"):
     ...     tr("Skip") == "Skip"

@@ -54,7 +54,7 @@ class SignIn(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OAuth:
-    """The application that Hugging Face knows the Space as."""
+    """The Space's application at Hugging Face."""
 
     provider: str
     client_id: str
@@ -89,7 +89,7 @@ class Snapshots:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything the environment decides. Secrets live here and nowhere else: repr leaves them out."""
+    """All settings from the environment. Secrets are only here; ``repr`` leaves them out."""
 
     db: Path = DEFAULT_DB
     server: str = ""
@@ -226,14 +226,14 @@ def is_server_address(text: str) -> bool:
     """
     if re.search(r"\b(?:password|host|hostaddr|dbname)\s*=", text) and "://" not in text:
         raise InputError(
-            "The database is named by keywords, as in host=... password=...: write it as an address, as in "
+            "The database address uses keywords, as in host=... password=...: write it as "
             "postgresql://user:password@host/name."
         )
     scheme, mark, _ = text.partition("://")
     if mark and scheme not in ("postgresql", "postgres"):
         raise InputError(
-            f"“{show_address(text)}” is no database that CoEval can use: name a file, or the address of a "
-            "PostgreSQL database, as in postgresql://user:password@host/name."
+            f"“{show_address(text)}” is not a database that CoEval can use: name a file, or a PostgreSQL "
+            "address such as postgresql://user:password@host/name."
         )
     return bool(mark)
 
@@ -273,8 +273,8 @@ def _load_proxies(values: Mapping[str, str], oauth: OAuth | None) -> tuple[str, 
             ip_network(proxy)
         except ValueError as error:
             raise InputError(
-                f"COEVAL_PROXIES names “{proxy}”: write addresses or networks with commas between, as in "
-                "10.0.0.5, 172.16.0.0/12."
+                f"COEVAL_PROXIES contains “{proxy}”: write addresses or networks separated by commas, "
+                "such as 10.0.0.5, 172.16.0.0/12."
             ) from error
     return tuple(named)
 
@@ -301,7 +301,8 @@ def _load_limit(values: Mapping[str, str]) -> float:
         limit = -1.0
     if not 0 <= limit < float("inf") or (stated and not limit):
         raise InputError(
-            f"COEVAL_LOSS_LIMIT is “{stated}”: write the seconds that a change may be on this machine alone, as in 5."
+            f"COEVAL_LOSS_LIMIT is “{stated}”: write the seconds for which a change may exist on this "
+            "machine only, such as 5."
         )
     return limit
 

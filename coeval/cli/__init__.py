@@ -1,1 +1,3 @@
-"""The commands: ``python app.py`` and ``python -m coeval ...``. A file a group of commands; use cases do the work."""
+"""The commands ``python app.py`` and ``python -m coeval ...``: one file per group of commands. Use cases do the
+work.
+"""

@@ -30,8 +30,9 @@ def _invite(context: Context, options: argparse.Namespace) -> None:
     report(options, {"link": link, "role": options.role}, [link])
     if not is_known:
         print(
-            f"note: no server of this file has noted its address yet; the link is for port {settings.port}. Set "
-            "COEVAL_URL to the address that people open, or change the port in the link.",
+            "note: no server has recorded an address for this file yet, so the link uses port "
+            f"{settings.port}. Set COEVAL_URL to the address that people open, or change the port in the "
+            "link.",
             file=sys.stderr,
         )
     if context.settings.sign_in is not SignIn.ACCOUNTS:
@@ -78,7 +79,7 @@ def _check(context: Context, options: argparse.Namespace) -> None:
     lines = [f"schema: {', '.join(health.migrations)}"]
     if health.pending:
         lines.append(
-            f"older than this CoEval: {', '.join(health.pending)} to come when it next opens the file"
+            f"older than this CoEval: {', '.join(health.pending)} will run when CoEval next opens the file"
         )
     lines += [f"{table}: {n:,}" for table, n in health.totals.items()]
     lines += [f"looks alike: {alike}" for alike in health.alike]

@@ -1,4 +1,4 @@
-"""``python -m coeval``: every command in one parser."""
+"""Evaluate generated text: a model drafts, and people check every line. Each command has its own --help."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentParse
     _add_run_options(compared)
     compared.set_defaults(command=_compare_ways)
     followed = kinds.add_parser(
-        "assistants", parents=[task], help="how closely a fused run follows each of its assistants"
+        "assistants", parents=[task], help="show how closely a fused run follows each of its assistants"
     )
     followed.add_argument("--label", required=True, metavar="RUN")
     followed.set_defaults(command=_show_assistants)
@@ -173,11 +173,11 @@ def _show_rules(context: Context, options: argparse.Namespace) -> None:
     found = execution.list_by_rule(context, OPERATOR, *chosen, limit=options.limit)
     report(options, found, map(_answer_lines, found))
     if len(found) == options.limit:
-        print(f"The first {options.limit:,} are listed; --limit lists more.", file=sys.stderr)
+        print(f"Only the first {options.limit:,} are listed; --limit lists more.", file=sys.stderr)
 
 
 def _answer_lines(draft: DraftAnswer) -> str:
-    """One line about the draft, then the model's answer, indented."""
+    """Return one line about the draft, then the model's answer, indented."""
     score = "unscored" if draft.score is None else f"{draft.score:g}"
     head = "\t".join([draft.run, draft.instance, draft.criterion, score, draft.reason])
     return "\n".join([" ".join(head.splitlines()), *(f"    {line}" for line in draft.raw.splitlines())])

@@ -83,7 +83,7 @@ def read_import_options(options: argparse.Namespace) -> ImportOptions:
 
 
 def tell_import(context: Context, imported: ImportReport, options: argparse.Namespace) -> None:
-    """Say what was imported, list every column with its role, and ask who sees those that nobody decided on."""
+    """Print what was imported and each column with its role, and ask for the roles that nobody has chosen."""
     from coeval.usecases.scrutiny.design import list_columns, set_columns
 
     columns = list_columns(context, OPERATOR, options.task)

@@ -14,13 +14,13 @@ from typing import Any, NoReturn
 from coeval.errors import CoevalError
 
 INTERRUPTED = 130
-"""The exit code of a command that Ctrl+C ended: 128 and the number of the signal, as shells have it."""
+"""The exit code after Ctrl+C: 128 plus the number of the signal, as in shells."""
 
-NO_MEMORY = "there is not enough memory: give this process more (“ulimit -v”), or close other programs."
+NO_MEMORY = "there is not enough memory: allow this process more (“ulimit -v”), or close other programs."
 
 
 def reported(run: Callable[[], None]) -> None:
-    """Run a command; our errors, Ctrl+C, and limits of the system become one line on stderr."""
+    """Run a command; print our errors, Ctrl+C and limits of the system as one line on stderr."""
     try:
         run()
     except CoevalError as error:
@@ -62,7 +62,7 @@ class Parsers:
     task: argparse.ArgumentParser
     """``--db`` and ``--task``."""
     task_reported: argparse.ArgumentParser
-    """These and ``--json``."""
+    """``--db``, ``--task`` and ``--json``."""
     common_reported: argparse.ArgumentParser
     """``--db`` and ``--json``."""
 

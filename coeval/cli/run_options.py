@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def add_preset_option(parser: argparse.ArgumentParser) -> None:
-    """A published way to judge, in one word."""
+    """Add the option for a published way to judge."""
     parser.add_argument(
         "--preset", choices=list(PRESETS), help="settings of a publication; other options override them"
     )

@@ -16,7 +16,7 @@ FILES, FEWEST_FILES = 1024, 256
 
 
 def serve(arguments: Sequence[str] | None = None) -> None:
-    """Run ``app.py``: open the file, put the demo task into a new one, and serve until stopped."""
+    """Run ``app.py``: open the file, add the demo task to a new file, and serve until stopped."""
     parser = argparse.ArgumentParser(prog="app.py", description="Start CoEval in the browser.")
     parser.add_argument(
         "--db", help="SQLite file or postgresql:// URL (default: COEVAL_DB, or data/coeval.db)"
@@ -44,7 +44,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_serving(options: argparse.Namespace) -> None:
-    """Serve as the options say, until stopped."""
+    """Serve with these options until stopped."""
     settings = load_settings(db=options.db)
     host, port = options.host or settings.host, options.port or settings.port
     check_address(host, settings)

@@ -1,4 +1,6 @@
-"""``python -m coeval stats``, ``tables`` and ``plan``: the results of a study's scores, and the needed number."""
+"""``python -m coeval stats``, ``tables`` and ``plan``: the results of a study, and the number of scores it
+needs.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +89,9 @@ def _name_basis(options: argparse.Namespace) -> str:
 
 
 def render_stats(report: Mapping[str, Any], basis: str = "") -> str:
-    """The report's numbers of agreement as an aligned table, then its notes; ``basis`` names the scores under it."""
+    """Return the report's numbers of agreement as an aligned table, then its notes; ``basis`` names the
+    scores under it.
+    """
     rows = [HEAD, *_rows(report["agreement"])]
     widths = [max(len(row[place]) for row in rows) for place in range(len(HEAD))]
     lines = [_line(row, widths) for row in rows]
@@ -224,7 +228,7 @@ def _plan(context: Context, options: argparse.Namespace) -> None:
 
 
 def read_assumed(pairs: list[str]) -> Assumed:
-    """``["people=5", "noise=.8"]`` as assumptions.
+    """Return ``["people=5", "noise=.8"]`` as assumptions.
 
     Raises:
         InputError: a name that is none of them, or a value that is no number.

@@ -59,7 +59,7 @@ def open_source(
 def load_study(
     path: str | Path, *, slug: str, format: str = "auto", mapping: Mapping[str, str] | None = None
 ) -> Study:
-    """Return a file or folder as a study in memory; otherwise as ``open_source``."""
+    """Load a file or folder as a study in memory; the arguments are those of ``open_source``."""
     return open_source(path, slug=slug, format=format, mapping=mapping).load()
 
 

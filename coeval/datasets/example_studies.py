@@ -56,7 +56,7 @@ def load_demo(path: Path) -> tuple[Study, tuple[Proposal, ...]]:
     """Return the demo's study and the proposals of its first ballot; raise InputError for another file."""
     value: Any = load_json(path)
     if not is_demo(value):
-        raise InputError(f"{path.name}: is not the demo's file; import your own data as CSV or JSONL.")
+        raise InputError(f"{path.name}: is not a file of the demo; import your own data as CSV or JSONL.")
     try:
         return _build_study(value), tuple(_build_proposal(entry) for entry in value["proposals"])
     except (KeyError, TypeError, ValueError, AttributeError) as exc:
@@ -143,7 +143,7 @@ JUDGES_ONLY = 2
 
 @dataclass(frozen=True, slots=True)
 class _Annotator:
-    """Habits: points above or below the others, how much chance, how far a shown score pulls, seconds a judgment."""
+    """A simulated person's habits: bias in points, noise, influence of a shown score, seconds per judgment."""
 
     name: str
     leniency: float
@@ -238,7 +238,7 @@ def _judge_all(
     criteria: tuple[Criterion, ...],
     drafts: Mapping[tuple[str, str], ImportedDraft],
 ) -> Iterator[ImportedSubmission]:
-    """Return everybody's work, one person after the other.
+    """Return everybody's work, one person after another.
 
     Three people judge every instance without its draft, blind or before they see it, and two with it.
     """

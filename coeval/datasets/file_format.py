@@ -27,7 +27,9 @@ class Format:
     fits: Callable[[Path, Columns], bool]
     """A function that tells whether a file or folder may have this format."""
     open: Callable[[Path, str, Columns], Source]
-    """The study in a file or folder, for the task of that short name; raises InputError for one that is broken."""
+    """Opens the study in a file or folder, for the task with that short name; raises InputError for a
+    broken one.
+    """
     fields: tuple[str, ...] = ()
     """The fields that can be mapped to a column; none if the format fixes them."""
     table: Callable[[Path], Table] | None = None
@@ -95,7 +97,7 @@ def preview_table(
 
 
 class _Ids:
-    """The instance ids of a table, and the same with their systems."""
+    """The instance ids of a table, with and without their systems."""
 
     def __init__(self, matched: Mapping[str, str]) -> None:
         self._instance, self._system = matched.get("instance"), matched.get("system")

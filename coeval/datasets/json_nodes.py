@@ -1,4 +1,4 @@
-"""JSON that another program wrote, read with its place in hand; and its records as JSON, JSON Lines or CSV."""
+"""Read JSON of other programs with the place of each value; read their records from JSON, JSON Lines or CSV."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Node:
     place: str
 
     def get(self, *names: str) -> Node:
-        """Return the value under the first of the names that is there and not null."""
+        """Return the value under the first of these names that exists and is not null."""
         fields = self.value if isinstance(self.value, dict) else {}
         name = next((name for name in names if fields.get(name) is not None), names[0])
         return Node(fields.get(name), f"{self.place}, '{shorten(name)}'")
@@ -55,7 +55,7 @@ class Node:
         if self.value is None:
             return []
         if not isinstance(self.value, list):
-            raise InputError(f"{self.place}: is not a list; fetch the file again.")
+            raise InputError(f"{self.place}: is not a list; export the file again.")
         return [Node(entry, f"{self.place}, entry {number}") for number, entry in enumerate(self.value, 1)]
 
     def entries(self) -> list[tuple[str, Node]]:
@@ -63,7 +63,7 @@ class Node:
         if self.value is None:
             return []
         if not isinstance(self.value, dict):
-            raise InputError(f"{self.place}: is not an object; fetch the file again.")
+            raise InputError(f"{self.place}: is not an object; export the file again.")
         return [(check_text(name, self.place), self.get(name)) for name in self.value]
 
     def text(self) -> str:
@@ -98,11 +98,11 @@ class Node:
         """Return a short text, without the blanks around it."""
         words = self.text().strip()
         if len(words) > 1_000:
-            raise InputError(f"{self.place}: has {len(words):,} characters and 1,000 fit; shorten it.")
+            raise InputError(f"{self.place}: has {len(words):,} characters; shorten it to 1,000.")
         return words
 
     def number(self) -> float | None:
-        """Return a number; true and false are 1 and 0. None for anything else, and for one without end."""
+        """Return a number; true and false are 1 and 0. Return None for anything else, and for infinite numbers."""
         if not isinstance(self.value, int | float):
             return None
         try:
@@ -191,7 +191,7 @@ def load_records(path: Path) -> Iterator[Node]:
     records = [file] if isinstance(file.value, dict) and "data" not in file.value else None
     for record in records or (file.get("data") if isinstance(file.value, dict) else file).items():
         if not isinstance(record.value, dict):
-            raise InputError(f"{record.place}: is no object; fetch the file again.")
+            raise InputError(f"{record.place}: is not an object; export the file again.")
         yield record
 
 

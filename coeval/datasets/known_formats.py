@@ -53,8 +53,8 @@ def refuse_own_files(path: Path) -> None:
         names = _list_packed(path)
         if "manifest.json" in names and any(name.startswith("tables/") for name in names):
             raise InputError(
-                f"{path.name} is a whole study: take it in with “python -m coeval study import {path.name}”, or in "
-                "Set-up under Hosting."
+                f"{path.name} is a whole study: import it with “python -m coeval study import {path.name}”, "
+                "or in Set-up under Hosting."
             )
         if names >= EXPORTED or _has_own_head(path):
             raise InputError(IS_EXPORT.format(name=path.name))
@@ -148,4 +148,4 @@ def find_format(path: Path, name: str = "auto", columns: Columns = None) -> Form
         if each.fits(path, columns):
             return each
     folders = " nor ".join(each.folder for each in list_formats() if each.folder)
-    raise InputError(f"'{path.name}' holds neither {folders}; give the path of one file to import just that.")
+    raise InputError(f"'{path.name}' contains neither {folders}; to import a single file, give its path.")

@@ -1,4 +1,4 @@
-"""The checked rows of a table of ratings, and a first pass that finds the scales of its criteria."""
+"""The checked rows of a table of ratings, and a first pass that finds the scales of the criteria."""
 
 from __future__ import annotations
 
@@ -77,7 +77,9 @@ def load_ratings(table: Table, mapping: Mapping[str, str] | None) -> Iterator[Ra
 
 
 def _read_rows(table: Table, columns: Mapping[str, str]) -> Iterator[Rating]:
-    """Yield a rating of each row. Most rows differ from one before in their instance alone: that one says the rest."""
+    """Yield one rating per row. Most rows differ only in the instance from an earlier row, whose other
+    fields are reused.
+    """
     at = columns["instance"]
     others = [column for field, column in columns.items() if field != "instance"]
     known: dict[tuple[str, ...], tuple[Any, ...]] = {}
@@ -98,7 +100,7 @@ def _read_rows(table: Table, columns: Mapping[str, str]) -> Iterator[Rating]:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """One row, its fields by name."""
+    """One row, with access to its fields by name."""
 
     table: Table
     columns: Mapping[str, str]
@@ -110,7 +112,7 @@ class _Reader:
         if bool(person) == bool(run):
             wrong = "both an annotator and a run" if person else "neither an annotator nor a run"
             raise InputError(
-                f"{self._line()}: names {wrong}; a rating is a person's (annotator) or a model's (run)."
+                f"{self._line()}: names {wrong}; a rating needs either a person (annotator) or a model (run)."
             )
         return Rating(
             table=self.table,
@@ -130,8 +132,8 @@ class _Reader:
     def _check_person(self, name: str) -> str:
         if len(name) > MAX_PERSON_NAME:
             raise InputError(
-                f"{self._place('annotator')}: has {len(name):,} characters and a person's name may have "
-                f"{MAX_PERSON_NAME}; shorten it."
+                f"{self._place('annotator')}: has {len(name):,} characters; shorten the person's name to "
+                f"{MAX_PERSON_NAME}."
             )
         return name
 
@@ -145,7 +147,7 @@ class _Reader:
         text = self.texts.get(field)
         if text and len(text) > MAX_NAME:
             raise InputError(
-                f"{self._place(field)}: has {len(text):,} characters and at most {MAX_NAME:,} fit; shorten it."
+                f"{self._place(field)}: has {len(text):,} characters; shorten it to {MAX_NAME:,}."
             )
         return text or ""
 
@@ -162,7 +164,8 @@ class _Reader:
         number = _parse_number(text)
         if number is not None and not math.isfinite(number):
             raise InputError(
-                f"{self._place(field)}: holds '{shorten(text)}', which is no number; write one or leave it empty."
+                f"{self._place(field)}: contains '{shorten(text)}', which is not a number; write a number "
+                "or leave it empty."
             )
         return number
 
@@ -172,14 +175,16 @@ class _Reader:
             return self._whole("low"), self._whole("high")
         scale = _parse_scale(text)
         if scale is None:
-            raise InputError(f"{self._place('scale')}: holds '{shorten(text)}'; write a scale as in 1-5.")
+            raise InputError(
+                f"{self._place('scale')}: contains '{shorten(text)}'; write a scale such as 1-5."
+            )
         return scale
 
     def _whole(self, field: str) -> int | None:
         number = self._number(field)
         if number is not None and not number.is_integer():
             raise InputError(
-                f"{self._place(field)}: holds {number:g}; the ends of a scale are whole numbers."
+                f"{self._place(field)}: contains {number:g}; use whole numbers for the ends of a scale."
             )
         return None if number is None else int(number)
 
@@ -211,10 +216,10 @@ class Scales:
     stated: dict[str, Scale | None] = field(default_factory=dict)
     """The stated scale of every criterion, in order of appearance; None if no row states one."""
     scores: Counter[tuple[str, bool, int, bool]] = field(default_factory=Counter)
-    """(criterion, by a person, step at or below the score, on that step) -> how many."""
+    """(criterion, by a person, step at or below the score, on that step) -> count."""
 
     def add(self, rating: Rating) -> None:
-        """Count a rating; raises InputError for a criterion with two scales, or one that cannot be used."""
+        """Count a rating; raise InputError for a criterion with two scales or an unusable one."""
         self._note_scale(rating)
         if rating.score is not None:
             step = math.floor(rating.score)
@@ -228,8 +233,8 @@ class Scales:
         scale = _check(Scale(low, high), rating.place)
         if known is not None:
             raise InputError(
-                f"{rating.place}: gives '{shorten(rating.criterion)}' the scale {scale}, and an earlier row "
-                f"{known}; a criterion has one scale."
+                f"{rating.place}: gives '{shorten(rating.criterion)}' the scale {scale}, but an earlier "
+                f"row gives it {known}; use one scale per criterion."
             )
         self.stated[rating.criterion] = scale
 
@@ -251,7 +256,7 @@ class Scales:
         return scales, (f"The file states no scale for {listed}; {inferred} was taken from {whose} ratings.",)
 
     def count_off(self, scales: dict[str, Scale]) -> int:
-        """Scores off their scale, and people's between its steps."""
+        """Return the scores that are off their scale, and people's scores between its steps."""
         return sum(
             n
             for (criterion, by_person, step, whole), n in self.scores.items()
@@ -284,8 +289,8 @@ def _fits(scale: Scale, by_person: bool, step: int, whole: bool) -> bool:
 def _check(scale: Scale, place: str) -> Scale:
     if not 0 < scale.high - scale.low < MAX_STEPS:
         raise InputError(
-            f"{place}: the scale {scale} must rise, and have at most {MAX_STEPS} steps; "
-            "state it in a column 'scale', as in 1-5."
+            f"{place}: the scale {scale} must rise and have at most {MAX_STEPS} steps; state the scale in "
+            "a column 'scale', such as 1-5."
         )
     return scale
 
@@ -343,12 +348,12 @@ class Survey:
         self.unknown_groups += group is None
         if group is not None and self.groups.setdefault(rating.person, group) is not group:
             raise InputError(
-                f"{rating.place}: counts '{shorten(rating.person)}' as {group}, and a row before it as "
-                f"{self.groups[rating.person]}; give each person one group."
+                f"{rating.place}: puts '{shorten(rating.person)}' in the group {group}, but an earlier "
+                f"row says {self.groups[rating.person]}; give each person one group."
             )
 
     def tell(self, scales: dict[str, Scale]) -> Iterator[str]:
-        """Return notes, with counts, on what was left out or is odd."""
+        """Return notes, with counts, on data that was left out or is unusual."""
         for text, count in (
             ("People's ratings without a score, left out", self.missing),
             (
@@ -367,7 +372,7 @@ class Survey:
 
 
 def survey_ratings(ratings: Iterable[Rating], known: Seen | None) -> Survey:
-    """Go through the ratings once.
+    """Read all ratings once.
 
     Raises InputError at the first one that is broken, else for one given twice, or one of an instance that
     is not among the known ones; ``known`` is None if any instance may be rated.
@@ -387,14 +392,15 @@ def _refuse(ratings: Iterable[Rating], unknown: Collection[int], repeated: Colle
     for rating in ratings:
         if hash(rating.instance) in unknown:
             raise InputError(
-                f"{rating.place}: rates instance '{shorten(rating.instance)}', which is not among the instances; "
+                f"{rating.place}: rates instance '{shorten(rating.instance)}', which does not exist; "
                 "correct the id or remove the row."
             )
         key = _key(rating)
         if hash(key) in repeated and places.setdefault(key, rating.place) != rating.place:
             raise InputError(
-                f"{rating.place}: rates '{shorten(rating.criterion)}' of instance '{shorten(rating.instance)}' by "
-                f"'{shorten(rating.person or rating.run)}' again, after {places[key]}; keep one."
+                f"{rating.place}: rates '{shorten(rating.criterion)}' of instance '{shorten(rating.instance)}' "
+                f"by '{shorten(rating.person or rating.run)}' a second time, after {places[key]}; keep "
+                "one."
             )
 
 

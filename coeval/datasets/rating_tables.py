@@ -1,4 +1,4 @@
-"""Tables of ratings, one a row, or a row a person with a column a criterion.
+"""Tables of ratings: one rating per row, or one person per row and one criterion per column.
 
 A long table has people's (instance, criterion, annotator, score) or models' (instance, criterion, run, score), with or
 without the table of instances they are about. A wide one is unfolded into such rows; LLM-Rubric's files are of this
@@ -37,7 +37,7 @@ NEAR_ONE = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The criteria in the models' tables of a folder: their names, and the lowest score."""
+    """The criteria in the models' tables of a folder: their names and the lowest score."""
 
     criteria: frozenset[str]
     low: int
@@ -68,7 +68,7 @@ _MADE = ("score", "scale", "probabilities")
 
 
 def _answer_columns(table: Table) -> dict[int, str]:
-    """Return the column of each answer if the answers are numbered without a gap; else none."""
+    """Return the column of each answer if the answers are numbered without gaps; else none."""
     found = {int(m[1]): c for c in table.columns if (m := _ANSWER.fullmatch(c.strip()))}
     low, high = (min(found), max(found)) if found else (0, 0)
     whole = len(found) > 1 and sorted(found) == list(range(low, high + 1))
@@ -101,7 +101,8 @@ def _share(table: Table, row: Row, column: str) -> float:
         share = math.nan
     if not 0 <= share <= 1:
         raise InputError(
-            f"{table.place(row.line, column)}: holds '{shorten(text)}'; a probability is a number from 0 to 1."
+            f"{table.place(row.line, column)}: contains '{shorten(text)}'; a probability is a number from "
+            "0 to 1."
         )
     return share
 
@@ -153,7 +154,7 @@ def _applies(text: str, low: int) -> str:
 
 
 def is_ratings(table: Table, mapping: Mapping[str, str] | None = None) -> bool:
-    """Return whether a table's columns, by name or as mapped, are those of ratings."""
+    """Return whether a table's columns, by name or by mapping, are those of ratings."""
     fields = {*guess_mapping(table, RATING_FIELDS), *(mapping or {})}
     return {"instance", "criterion", "score"} <= fields and bool({"annotator", "run"} & fields)
 
@@ -200,14 +201,14 @@ def _find_ratings(path: Path, source: Path | None, mapping: Mapping[str, str] | 
     fitting = [table for table in tables if is_ratings(table, _fitting(table, RATING_FIELDS, mapping))]
     if not fitting:
         raise InputError(
-            f"{path.name}: holds no table of ratings; one has the columns instance, criterion, score, and "
-            "annotator (a person's) or run (a model's)."
+            f"{path.name}: contains no table of ratings; a rating table has the columns instance, "
+            "criterion, score, and annotator (a person) or run (a model)."
         )
     return fitting
 
 
 def _fitting(table: Table, fields: Sequence[str], mapping: Mapping[str, str] | None) -> dict[str, str]:
-    """Return the part of a mapping for several files that is about this one."""
+    """Return the part of a mapping for several files that concerns this file."""
     pairs = (mapping or {}).items()
     return {name: col for name, col in pairs if name in fields and find_column(table.columns, (col,))}
 

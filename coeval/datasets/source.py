@@ -1,4 +1,4 @@
-"""A study, read row by row from its file, and the keys that the file has named so far."""
+"""A study that is read row by row from its file, and the keys that the file has named so far."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHELVES = 256
 
 
 class Seen:
-    """The hashes of the keys met so far.
+    """The hashes of the keys read so far.
 
     Two keys may share a hash: what is found here is looked for in the file again before anything is refused.
 

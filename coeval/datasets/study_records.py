@@ -66,11 +66,13 @@ def parse_submission(node: Node) -> ImportedSubmission:
 def _parse(node: Node, build: Any) -> Any:
     """Return the result of ``build`` for a record; an invalid record is refused with its place."""
     if not isinstance(node.value, dict) or not _is_plain(node.value):
-        raise InputError(f"{node.place}: is not as CoEval wrote it; export the study again.")
+        raise InputError(f"{node.place}: was changed after CoEval wrote it; export the study again.")
     try:
         return build(dict(node.value))
     except (KeyError, TypeError, ValueError, AttributeError) as exc:
-        raise InputError(f"{node.place}: is not as CoEval wrote it ({exc}); export the study again.") from exc
+        raise InputError(
+            f"{node.place}: was changed after CoEval wrote it ({exc}); export the study again."
+        ) from exc
 
 
 def _is_plain(value: object, depth: int = 8) -> bool:

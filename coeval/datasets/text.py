@@ -28,7 +28,7 @@ _MARKS = (
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Name the file in errors of the disk."""
+    """Add the file's name to errors of the disk."""
     try:
         yield
     except OSError as exc:
@@ -55,7 +55,8 @@ def check_size(path: Path) -> None:
         size = path.stat().st_size
     if size > MAX_BYTES:
         raise InputError(
-            f"{path.name} has {size:,} bytes and at most {MAX_BYTES:,} are read; split it and import the parts."
+            f"{path.name} has {size:,} bytes, and the limit is {MAX_BYTES:,}; split the file and import "
+            "the parts."
         )
 
 
@@ -67,8 +68,8 @@ def load_json(path: Path) -> object:
         return parse_json(text)
     except json.JSONDecodeError as exc:
         raise InputError(
-            f"{path.name}, line {exc.lineno}, column {exc.colno}: is not JSON ({exc.msg}); "
-            "the file may be cut off, fetch it again."
+            f"{path.name}, line {exc.lineno}, column {exc.colno}: is not JSON ({exc.msg}); the file may "
+            "be incomplete, so download it again."
         ) from exc
     except (RecursionError, ValueError) as exc:
         raise InputError(f"{path.name}: {explain_json(exc)}; check the file.") from exc
@@ -84,12 +85,12 @@ def parse_json(text: str) -> Any:
 
 
 def explain_json(error: Exception) -> str:
-    """Return the reason that ``parse_json`` refused a JSON text, apart from its grammar."""
+    """Return the reason that ``parse_json`` refused a JSON text whose grammar is correct."""
     return str(error) if isinstance(error, _JsonError) else "holds JSON nested or numbers too long to read"
 
 
 class _JsonError(ValueError):
-    """JSON that other readers accept, but with a loss of data."""
+    """Valid JSON that would lose data."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -97,16 +98,14 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(value) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise _JsonError(
-            f"has '{shorten(twice)}' twice in one object, so that one of the values would be lost"
-        )
+        raise _JsonError(f"has '{shorten(twice)}' twice in one object, so one of the values would be lost")
     return value
 
 
 def _float(text: str) -> float:
     value = float(text)
     if math.isinf(value):
-        raise _JsonError(f"holds the number {shorten(text, 20)}, which is too large")
+        raise _JsonError(f"contains the number {shorten(text, 20)}, which is too large")
     return value
 
 
@@ -120,12 +119,15 @@ def check_text(text: str, place: str) -> str:
     if len(text) > MAX_TEXT:
         image = text[:11].lower() == "data:image/"
         remedy = "make the image smaller, or give its https address" if image else "shorten the text"
-        raise InputError(f"{place}: has {len(text):,} characters and at most {MAX_TEXT:,} fit; {remedy}.")
+        raise InputError(f"{place}: has {len(text):,} characters, and the limit is {MAX_TEXT:,}; {remedy}.")
     if "\0" in text:
-        raise InputError(f"{place}: holds a NUL byte, which no text has; save the file again as UTF-8 text.")
+        raise InputError(
+            f"{place}: contains a NUL byte, which text cannot contain; save the file again as UTF-8 text."
+        )
     if not _is_unicode(text):
         raise InputError(
-            f"{place}: holds half of a character (a lone surrogate); write the whole character or remove it."
+            f"{place}: contains half of a character (a lone surrogate); write the whole character or "
+            "remove it."
         )
     return text
 

@@ -38,7 +38,7 @@ from coeval.errors import InputError
 # What one person or judge said of one instance, as other tools write it, in the terms of a study.
 
 MAX_OPTIONS = 30
-"""Most options of one choice that become criteria; a choice of more is as good as a text."""
+"""Most options of one choice that become criteria; a longer choice is treated as text."""
 
 _YES_NO = {"yes": 1.0, "true": 1.0, "pass": 1.0, "correct": 1.0,
            "no": 0.0, "false": 0.0, "fail": 0.0, "incorrect": 0.0}  # fmt: skip
@@ -71,7 +71,7 @@ class Judgment:
 
 
 def spread_labels(judgments: Iterable[Judgment]) -> Iterator[Judgment]:
-    """Yield the judgments with scores in the place of labels.
+    """Yield the judgments with scores instead of labels.
 
     Numbers are scores, yes and no are 1 and 0. Of any other choice each option that somebody chose becomes a criterion
     of its own, scored 1 where it was chosen and 0 if it was not, so that several may be chosen at once.
@@ -175,28 +175,28 @@ class Gathering:
         for name in (instance.external_id, instance.document, instance.system):
             if len(name) > MAX_NAME:
                 raise InputError(
-                    f"{place}: has a name of {len(name):,} characters and {MAX_NAME:,} fit; shorten it."
+                    f"{place}: has a name of {len(name):,} characters; shorten it to {MAX_NAME:,}."
                 )
         if len(instance.context) > MAX_COLUMNS:
             raise InputError(
-                f"{place}: has {len(instance.context)} further fields and {MAX_COLUMNS} are read."
+                f"{place}: has {len(instance.context)} further fields, and the limit is {MAX_COLUMNS}."
             )
         known = self.instances.setdefault(instance.external_id, instance)
         if (known.input, known.output) != (instance.input, instance.output):
             raise InputError(
-                f"{place}: names '{shorten(instance.external_id)}' another text than an entry before it; give each "
-                "answer its own id."
+                f"{place}: uses the id '{shorten(instance.external_id)}' for a different text than an "
+                "earlier entry; give each answer its own id."
             )
         return True
 
     def add(self, judgment: Judgment, place: str) -> None:
         """Add a judgment; raise InputError for a name or a text that cannot be stored."""
         if not judgment.criterion.strip():
-            raise InputError(f"{place}: a score has no name; name what is scored.")
+            raise InputError(f"{place}: a score has no name; name the criterion.")
         if judgment.person and len(judgment.by) > MAX_PERSON_NAME:
             raise InputError(
-                f"{place}: the person '{shorten(judgment.by)}' has a name of {len(judgment.by):,} characters and "
-                f"{MAX_PERSON_NAME} fit; shorten it."
+                f"{place}: the name of the person '{shorten(judgment.by)}' has {len(judgment.by):,} "
+                f"characters; shorten it to {MAX_PERSON_NAME}."
             )
         for text in (judgment.criterion, judgment.comment, *(passage for _, passage in judgment.marks)):
             check_text(text, place)
@@ -206,7 +206,8 @@ class Gathering:
         """Return the study; raise InputError if the files contain neither texts nor judgments."""
         if not self.instances and not self.judgments:
             raise InputError(
-                f"The {self.tool} file holds no answer and no score; export what was judged, and import that."
+                f"The {self.tool} file contains no answer and no score; export the judged answers and "
+                "import that file."
             )
         judgments = list(
             spread_labels(dict.fromkeys(self.judgments))
@@ -238,8 +239,8 @@ class Gathering:
             scores[judgment.criterion] += [] if judgment.score is None else [judgment.score]
         if len(scores) > MAX_CRITERIA:
             raise InputError(
-                f"The {self.tool} file scores by {len(scores):,} criteria and at most {MAX_CRITERIA} are read; "
-                "import a part of it."
+                f"The {self.tool} file has scores for {len(scores):,} criteria, and the limit is "
+                f"{MAX_CRITERIA}; import a part of it."
             )
         scales: dict[str, Scale] = {}
         guessed: list[str] = []
@@ -345,8 +346,9 @@ class _Runs:
                 self.judges.setdefault(label, judgment.by or self.tool)
                 return
         raise InputError(
-            f"The {self.tool} file gives '{shorten(judgment.instance)}' a thousand different scores by "
-            f"'{shorten(judgment.criterion)}'; give each answer its own id."
+            f"The {self.tool} file has a thousand different scores of '{shorten(judgment.instance)}' "
+            f"by '{shorten(judgment.criterion)}'; "
+            "give each answer its own id."
         )
 
     def build(self) -> Iterator[ImportedRun]:
@@ -376,7 +378,9 @@ def tool_format(name: str, title: str, tool: str, recognise: Recognise, read: Re
         gathering = Gathering(slug, tool)
         files = [file for file in sorted(path.iterdir()) if recognise(file)] if path.is_dir() else [path]
         if not files:
-            raise InputError(f"{path.name}: holds no file of {tool}; give the path of the files it wrote.")
+            raise InputError(
+                f"{path.name}: contains no file of {tool}; give the path of the files that it wrote."
+            )
         for file in files:
             read(file, gathering)
         return source_of(gathering.build())

@@ -151,7 +151,7 @@ class TaskSource:
 # Criteria, the votes on them, and the sets they end in.
 
 HISTORY_PAGE, NEWEST = 10, 2**53 - 1
-"""Revisions that are read at once, and a number above every revision."""
+"""A limit for revisions that are read at once, above every revision."""
 MAX_REMARK = 10_000
 """Longest text, in characters, that an evaluator or annotator may enter in one box."""
 
@@ -297,7 +297,7 @@ def is_chat(text: str) -> bool:
 
 
 def render_chat(turns: Sequence[Turn]) -> str:
-    """The text of a conversation.
+    """Return the text of a conversation.
 
     >>> render_chat([Turn("user", "Hi"), Turn("assistant", "Hello")])
     '── user ──\\nHi\\n\\n── assistant ──\\nHello'

@@ -1,1 +1,1 @@
-"""Parts beyond the core, one folder each with all that belongs to it."""
+"""Extensions of the core, one folder each with all of its parts."""

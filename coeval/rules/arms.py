@@ -79,7 +79,7 @@ class Design:
 
     @property
     def arm_shares(self) -> dict[Arm, float]:
-        """The share of each arm; what the others leave is assisted."""
+        """Return the share of each arm; assisted gets the remainder."""
         shares = {
             Arm.BLIND: self.blind_share,
             Arm.FIRST: self.first_share,
@@ -172,7 +172,7 @@ def draw_arm(
 
 
 def describe_overlap(design: Design, n_instances: int, n_people: int) -> tuple[str, bool]:
-    """Return the basis of agreement without the draft, and whether it is a warning; ("", False) without such arms.
+    """Return the basis of the blind agreement, and whether it is a warning; ("", False) without blind arms.
 
     Args:
         n_people: how many people each instance goes to.
@@ -264,7 +264,7 @@ def _letters(text: str) -> str:
 
 
 def group_documents(instances: Iterable[tuple[int, str]]) -> list[list[int]]:
-    """(instance, document) as a list of instances for each document, in the order in which they begin.
+    """Return the instances of each document from (instance, document) pairs, in the order of first appearance.
 
     >>> group_documents([(1, "a"), (2, "b"), (3, "a"), (4, "")])
     [[1, 3], [2], [4]]
@@ -353,7 +353,7 @@ class Aliases:
         return (left << HALF | right) + 1
 
     def reveal(self, kind: str, alias: int) -> int:
-        """Return the id of an alias; of a number that is none, some id that nothing has."""
+        """Return the id of an alias; for an unknown alias, an id that does not exist."""
         if not self.key:
             return alias
         left, right = (alias - 1) >> HALF & MASK, (alias - 1) & MASK

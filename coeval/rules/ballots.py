@@ -138,7 +138,7 @@ class ActionRates:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A text that somebody wrote: a revised wording or an added criterion; ``voters`` is how many wrote it."""
+    """A text that somebody wrote: a revised wording or an added criterion; ``voters`` counts its authors."""
 
     text: str
     person: str
@@ -148,7 +148,7 @@ class Wording:
 
 @dataclass(frozen=True, slots=True)
 class ProposalTally:
-    """The votes on one proposal. At a tie ``outcome`` is None, and ``tied`` holds the tied actions."""
+    """The votes on one proposal. For a tie, ``outcome`` is None and ``tied`` contains the tied actions."""
 
     proposal: Proposal
     rates: ActionRates
@@ -160,7 +160,7 @@ class ProposalTally:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """A round's count: per proposal, the criteria people added, and rates overall and by group.
+    """The count of a round: per proposal, the added criteria, and rates overall and by group.
 
     ``saves`` is how often its ballots were saved: it grows with every change of a vote. ``waiting`` are the people
     who may vote and have not.
@@ -180,7 +180,7 @@ class Tally:
 
 
 def rate(actions: Iterable[Action]) -> ActionRates:
-    """Action rates (CoEval paper, Table 5).
+    """Return the action rates (CoEval paper, Table 5).
 
     >>> rate([Action.APPROVE, Action.APPROVE, Action.DELETE, Action.ADD]).approve
     0.5

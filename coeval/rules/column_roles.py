@@ -39,7 +39,7 @@ _ENDING = re.compile(r"\.(?:png|jpe?g|gif|webp|svgz?)$", re.I)
 
 
 class ImageError(InputError):
-    """The value of an image column that is no image which can be shown or sent."""
+    """The value of an image column is not an image that can be shown or sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,8 @@ def guess_column(name: str, values: Iterable[str]) -> Column:
 def select_context(
     context: Mapping[str, str], columns: Mapping[str, ColumnRole], *, judge: bool
 ) -> dict[str, str]:
-    """The texts of an instance's context that a judge, or else a person, may see: in their order, blanks left out.
+    """Return the texts of an instance's context that a judge (or else a person) may see, in order, without
+    blanks.
 
     Images are no texts: ``rules.columns.images`` lists them.
     """

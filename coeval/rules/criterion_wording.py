@@ -20,7 +20,7 @@ from coeval.errors import InputError
 # How alike two criteria are, and groups of criteria that say the same.
 
 SAME = 76.5
-"""Likeness from which two wordings count as one criterion, so that near-duplicates are merged."""
+"""Similarity from which two wordings count as one criterion, so that near-duplicates are merged."""
 
 _EMPTY_WORDS = frozenset(
     re.findall(
@@ -35,7 +35,7 @@ _ENDING = re.compile(r"(ational|ically|ability|ible|able|ness|ment|ing|ies|ity|l
 
 @lru_cache(maxsize=4096)
 def _stems(text: str) -> tuple[str, ...]:
-    """Return the stems of the words that carry meaning, in order; of every word if none does."""
+    """Return the stems of the meaningful words, in order; of every word if none is meaningful."""
     words = re.findall(r"[^\W_]+", text.casefold())
     stems = [_ENDING.sub("", word) if len(word) > 4 else word for word in words]
     kept = [
@@ -80,7 +80,7 @@ def merge_proposals(samples: Sequence[Sequence[str]]) -> list[Proposal]:
 
 
 def _group_for(text: str, groups: list[dict[str, set[int]]]) -> dict[str, set[int]]:
-    """Return the group the wording is most like throughout, or a new one."""
+    """Return the group whose wordings are all similar, or a new one."""
     scored = [(min(likeness(text, member) for member in group), index) for index, group in enumerate(groups)]
     best, index = max(scored, default=(0.0, 0), key=lambda pair: (pair[0], -pair[1]))
     if best >= SAME:
@@ -104,7 +104,7 @@ def _proposal(group: dict[str, set[int]], samples: int) -> Proposal:
 # The rules are patterns over the wording: they point at places to look, and do not decide.
 
 OVERLAPS = 73.0
-"""Likeness from which two criteria are reported as overlapping."""
+"""Similarity from which two criteria are reported as overlapping."""
 
 
 class FindingKind(StrEnum):
@@ -131,7 +131,7 @@ class Finding:
 
 
 def lint_criteria(texts: Sequence[str]) -> list[Finding]:
-    """Doubts about each criterion in order: asks for two things, cannot be seen in a text, overlaps with another."""
+    """Return doubts about each criterion in order: double questions, invisible properties, and overlaps."""
     findings = [finding for index, text in enumerate(texts) for finding in _lint_one(index, text)]
     findings += _overlaps(texts)
     return sorted(findings, key=lambda finding: finding.index)
@@ -242,7 +242,7 @@ _LINE = re.compile(r"\s*(-?\d{1,3})\s*[:=.)–-]\s*(.*\S)\s*")
 
 
 def build_guide(definition: str, anchors: str, examples: str, scale: Scale) -> Guide:
-    """The guide that these texts are; ``anchors`` has a line for each score that is described.
+    """Return the guide that these texts are; ``anchors`` has a line for each score that is described.
 
     >>> build_guide("", "1: wrong\\n5: right", "", Scale()).anchors
     ((1, 'wrong'), (5, 'right'))
@@ -271,7 +271,7 @@ def build_guide(definition: str, anchors: str, examples: str, scale: Scale) -> G
 
 
 def anchors_text(guide: Guide) -> str:
-    """Return the meanings of scores as they are written: one a line."""
+    """Return the meanings of scores in their written form: one per line."""
     return "\n".join(f"{score}: {meaning}" for score, meaning in guide.anchors)
 
 

@@ -23,7 +23,8 @@ def hash_document(document: str, salt: str) -> float:
 
 
 def split_documents(strata: Mapping[str, Stratum], salt: str, share: float) -> dict[str, Part]:
-    """The part of each document: systematic sampling, with documents in the order of stratum, then of salted hash.
+    """Return the part of each document: systematic sampling, with documents in the order of stratum, then
+    of salted hash.
 
     Each document goes to the certificate with the same chance, ``share``, and each stratum's number of them is within
     one of its share (Cochran 1977, Sampling Techniques, section 8.2: systematic sampling of a stratified list).

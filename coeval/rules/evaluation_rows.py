@@ -48,7 +48,7 @@ class AddedRow:
 
 
 def list_marks(draft: Draft) -> tuple[Quote, ...]:
-    """Return the passages that the draft's lines of evidence quote and that stand in the texts, in the texts' order.
+    """Return the passages in the texts that the draft's lines of evidence quote, in the texts' order.
 
     Each passage is there once and without its line, so that neither number nor order says what the draft thinks of it.
     A conclusion's quotes are left out: they stand for its verdict.
@@ -78,7 +78,7 @@ def keep_reasons(draft: Draft) -> Draft:
 
 
 def states_score(text: str, score: float) -> bool:
-    """Return whether a line writes the score as a number or as a word, whatever it may mean by it.
+    """Return whether a line writes the score as a number or a word, in any meaning.
 
     It is rather too strict: a line that says "three steps" of a draft with the score 3 is withheld too.
 

@@ -203,7 +203,7 @@ def _unquote(row: EvaluationRow) -> str:
 
 
 def _bin(score: float) -> int:
-    """Return the whole score that a score counts as; one more is always the next.
+    """Return the whole score of a score; one more is always the next.
 
     >>> _bin(3.5), _bin(4.5), _bin(2.49)
     (4, 5, 2)
@@ -212,7 +212,7 @@ def _bin(score: float) -> int:
 
 
 def _shift(score: float, step: int) -> float:
-    """One more or less, with no more digits than the score has.
+    """Return one more or less, with no more digits than the score has.
 
     >>> _shift(4.1, -1), _shift(3.0, 1)
     (3.1, 4.0)

@@ -1,4 +1,4 @@
-"""Screening of annotators: how long they worked, whether drafts are still read, and the questions that this raises.
+"""Screening of annotators: their working time, their attention to drafts, and the resulting questions.
 
 A fast hand that keeps everything may be careless, or the drafts may be good. The figures cannot tell, so they
 are put as questions; a draft with a planted error that was let stand is the only sign that speaks by itself.
@@ -16,14 +16,14 @@ import numpy.typing as npt
 from coeval.clock import read_time
 
 PAUSE_MINUTES = 15.0
-"""A longer pause counts as this many minutes: the person is reading, or has gone away."""
+"""A longer pause counts as this number of minutes: the person is reading, or has left."""
 
 Event = tuple[str, bool]
-"""A time, and whether the person had to wait from then on."""
+"""A time, and whether the person had to wait after it."""
 
 
 def count_minutes(events: Iterable[Event]) -> float:
-    """Minutes from the first event to the last; waiting is left out, and a long pause counts as a short one.
+    """Return the minutes from the first event to the last, without waiting; a long pause counts as a short one.
 
     >>> at = "2026-01-31T09:{}:00.000Z".format
     >>> count_minutes([(at("00"), False), (at("10"), False), (at("55"), False)])  # 10 + 15
@@ -47,7 +47,7 @@ def count_minutes(events: Iterable[Event]) -> float:
 # speaks by itself.
 
 LONG_STREAK = 20
-"""Evaluations in a row with every line kept, from which on the question is put."""
+"""Number of consecutive evaluations with every line kept from which the question is raised."""
 QUICK = 1 / 3
 """Share of the median time below which the question is raised."""
 FEW_CAUGHT, ENOUGH_PLANTED = 0.5, 4

@@ -22,7 +22,7 @@ BEHAVIOURS = {
     "subjectivity": "no outlier; the draft's score was changed, but not brought nearer to the median of the others",
     "scrutiny": "no outlier; the draft's score was checked and kept",
 }
-"""Operational definitions, in the order in which they are tried; together they leave no submission over."""
+"""Operational definitions, tried in this order; together they cover every submission."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ class ArmBehaviours:
     outlier: Share
 
     def of(self, name: str) -> Share:
-        """One of ``BEHAVIOURS``."""
+        """Return one of ``BEHAVIOURS``."""
         share: Share = getattr(self, name)
         return share
 
@@ -201,7 +201,7 @@ JUDGED = ("instance", "criterion", "arm", "score", "draft_score", "planted_score
 
 
 def four_behaviours(scores: pd.DataFrame) -> FourBehaviours:
-    """Correction, Scrutiny, Subjectivity and Outlier, counted by rules of our own.
+    """Return Correction, Scrutiny, Subjectivity and Outlier, counted by our own rules.
 
     The CoEval paper (table 9) names the behaviours by example; here each submission is held against the median of
     the other people who scored the same instance by the same criterion (``BEHAVIOURS`` gives the rules). The blind
@@ -270,7 +270,7 @@ def others_median(unit: Codes, score: Numbers) -> tuple[Numbers, Codes]:
     values = score[order]
 
     def other(k: Codes) -> Numbers:
-        """Return the k-th smallest of the others: ranks from the own one on are one further."""
+        """Return the k-th smallest of the others: ranks from the own rank on move up by one."""
         place = starts + k + (k >= rank)
         return np.asarray(values[np.minimum(place, len(values) - 1)])
 

@@ -1,4 +1,4 @@
-"""Which way to show drafts a study should keep: the cheapest whose pull is surely under the team's limit."""
+"""Advice on the way to show drafts: the cheapest arm whose pull is surely under the team's limit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from coeval.stats.frames import BLIND, SHOWN_ARMS, StudyFrames
 from coeval.stats.report.draft_account import ARM_NAMES, measured_rows
 
 ERROR = 0.05
-"""How often, at most, any arm is kept whose pull is above the limit."""
+"""The largest probability of keeping an arm whose pull is above the limit."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class ArmVerdict:
 
 @dataclass(frozen=True)
 class Advice:
-    """What the rule says: the arm to keep ("" while it waits), and why each other one is not."""
+    """The advice of the rule: the arm to keep ("" while it waits), and the reason against each other arm."""
 
     keep: str
     limit: float
@@ -43,7 +43,7 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class AdviseArm:
-    """The rule of a team as a statistic: it is asked once, when the planned documents have scores.
+    """The rule of a team as a statistic: computed once, when the planned documents have scores.
 
     An arm's pull is how much oftener people give the draft's score than blind people do. Its upper bound is one-sided,
     over documents, with the error shared among the arms (Bonferroni): the chance that the rule keeps any arm above the
@@ -54,7 +54,7 @@ class AdviseArm:
     rule: StoppingRule
 
     def __call__(self, study: StudyFrames) -> Advice:
-        """Return what the rule says of the scores so far."""
+        """Return the advice of the rule for the scores so far."""
         rows, _ = measured_rows(study)
         return advise_arm(rows, self.rule.width, self.rule.planned, kind=study.clusters.kind)
 
@@ -86,7 +86,7 @@ def advise_arm(rows: pd.DataFrame, limit: float, planned: int, *, kind: str = "d
 
 
 def _mean_times(known: pd.DataFrame) -> dict[str, float]:
-    """Each arm's typical time for the same people: its log time by the regression on arm and person."""
+    """Return each arm's typical time for the same people: its log time by the regression on arm and person."""
     timed = known[known["seconds"] > 0]
     if not len(timed):
         return {}
@@ -112,7 +112,7 @@ def _judge(
 
 
 def tell_advice(advice: Advice, rule: StoppingRule) -> Iterator[str]:
-    """Return what the rule says, a sentence each."""
+    """Return the advice of the rule, one sentence each."""
     when = f"declared by {rule.declared_by} on {rule.declared_at[:16].replace('T', ' ')} UTC"
     yield (
         f"Keep the cheapest way to show drafts whose pull is surely under {advice.limit:g}; decided once, at "
@@ -120,8 +120,8 @@ def tell_advice(advice: Advice, rule: StoppingRule) -> Iterator[str]:
     )
     if rule.scores_then:
         yield (
-            f"{rule.scores_then:,} scores were there when it was declared: its error rate holds only if they did not "
-            "lead to it."
+            f"{rule.scores_then:,} scores already existed when it was declared: its error rate holds only "
+            "if they did not lead to it."
         )
     for one in advice.arms:
         name = ARM_NAMES.get(one.arm, one.arm)

@@ -1,4 +1,4 @@
-"""One way to show a draft minus another: means, medians, correlations and catches, by person and pooled."""
+"""One way to show drafts compared with another: means, medians, correlations and catches, by person and pooled."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from coeval.stats.judges.vector_correlation import correlate
 from coeval.stats.rating_matrix import Numbers
 
 DRAWS = 200
-"""How often documents are drawn anew for a median, which the jackknife errs on."""
+"""Number of resamples of documents for a median, for which the jackknife fails."""
 
 FEWEST = 5
 """A person's own correlation needs at least this many scores."""
@@ -36,7 +36,7 @@ FEWEST = 5
 
 @dataclass(frozen=True)
 class Arms:
-    """The two ways that are compared, and what the rows' clusters are."""
+    """The two arms to compare, and the clusters of the rows."""
 
     shown: str = ASSISTED
     other: str = BLIND
@@ -46,7 +46,7 @@ class Arms:
 
 @dataclass(frozen=True)
 class PersonContrast:
-    """One person's mean in each arm; nan in an arm without a row of theirs."""
+    """One person's mean in each arm; nan in an arm without rows."""
 
     annotator: Any
     n_shown: int
@@ -84,7 +84,7 @@ class Contrast:
 
 
 def contrast_means(rows: pd.DataFrame, column: str, arms: Arms = Arms()) -> Contrast:
-    """Return the mean of a column in one arm minus the other, within person where people have both arms.
+    """Return the mean of a column in one arm minus the other, within person for people with both arms.
 
     Within person it is the regression on the arm with a level for each person, so that a slow person who happened to
     have more blind items does not count as a cost of the blind arm.
@@ -109,7 +109,7 @@ def contrast_means(rows: pd.DataFrame, column: str, arms: Arms = Arms()) -> Cont
     seen = (known["arm"] == arms.shown).to_numpy(dtype=float)
     if not seen.sum() or seen.sum() == len(seen):
         arm = arms.other if seen.sum() else arms.shown
-        return Contrast.undefined(f"nothing was measured in the arm {arm}")
+        return Contrast.undefined(f"the arm {arm} has no measured values")
     person = pd.factorize(known["annotator"])[0]
     cluster = pd.factorize(known["cluster"])[0]
     if pairs:
@@ -168,7 +168,9 @@ def _gap(rows: Numbers) -> Numbers:
 
 
 def _crossed(parts: Numbers, statistic: OfSums, cluster: Any, person: Any, arms: Arms) -> Estimate:
-    """The statistic of the sums of all rows, with its interval for these people and for people like these."""
+    """Return the statistic of the sums of all rows, with its interval for these people and for people like
+    these.
+    """
     both = pd.factorize(cluster * (int(person.max()) + 1) + person)[0]
     value = float(statistic(parts.sum(axis=0)[None, :])[0])
     spreads = [
@@ -181,7 +183,7 @@ def _crossed(parts: Numbers, statistic: OfSums, cluster: Any, person: Any, arms:
 
 
 def _widened(spread: dict[str, Any], sums: Numbers, confidence: float) -> dict[str, Any]:
-    """The interval with the degrees of freedom of the clusters that tell the arms apart.
+    """Return the interval with the degrees of freedom of the clusters that separate the arms.
 
     With few blind items most clusters say little of the difference: it rests on as many clusters of equal weight as
     (sum of weights)^2 / sum of squared weights, a cluster's weight being what it has of both arms.
@@ -223,7 +225,7 @@ def _needed(difference: Estimate, shown: Numbers, other: Numbers, confidence: fl
 
 
 def contrast_medians(rows: pd.DataFrame, column: str, arms: Arms = Arms()) -> Contrast:
-    """Return the mean over people of the difference of their own medians; only people with both arms count.
+    """Return the mean over people of the difference of their medians; only people with both arms count.
 
     >>> rows = pd.DataFrame({"annotator": "a", "arm": ["assisted", "blind"] * 3, "x": [1, 4, 2, 6, 9, 5],
     ...                      "cluster": range(6)})
@@ -257,7 +259,7 @@ def contrast_medians(rows: pd.DataFrame, column: str, arms: Arms = Arms()) -> Co
 
 
 def _weighted_medians(value: Numbers, place: Any, weights: Numbers, size: int) -> Numbers:
-    """Replicates x places: the median of each place's values, which are in order, under each row of weights."""
+    """Return replicates x places: the median of each place's ordered values under each row of weights."""
     found = np.full((len(weights), size), np.nan)
     for at in range(size):
         own = np.flatnonzero(place == at)
@@ -272,7 +274,7 @@ def _weighted_medians(value: Numbers, place: Any, weights: Numbers, size: int) -
 
 
 def spread_over_people(gaps: Numbers, confidence: float) -> dict[str, Any]:
-    """Student's t over people's own differences."""
+    """Return Student's t over the differences of people."""
     n = len(gaps)
     half = (
         float(scipy.special.stdtrit(n - 1, (1 + confidence) / 2)) * float(gaps.std(ddof=1)) / math.sqrt(n)
@@ -297,7 +299,7 @@ def contrast_correlations(rows: pd.DataFrame, x: str, y: str, arms: Arms = Arms(
     """
     known = rows[rows["arm"].isin((arms.shown, arms.other))].dropna(subset=[x, y])
     if not len(known):
-        return Contrast.undefined("nothing was measured in these arms")
+        return Contrast.undefined("these arms have no measured values")
     cluster = Clusters(pd.factorize(known["cluster"])[0], arms.kind)
     names = known["criterion"] if "criterion" in known else pd.Series(0, known.index)
     blocks, counts = [], []
@@ -329,7 +331,7 @@ def contrast_correlations(rows: pd.DataFrame, x: str, y: str, arms: Arms = Arms(
 
 
 def _pearsons(rows: Numbers) -> Numbers:
-    """Replicates x blocks: Pearson's r from the sums of each block."""
+    """Return replicates x blocks: Pearson's r from the sums of each block."""
     n, a, b, aa, bb, ab = np.moveaxis(rows.reshape(len(rows), -1, 6), 2, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = (aa - a * a / n) * (bb - b * b / n)
@@ -337,7 +339,7 @@ def _pearsons(rows: Numbers) -> Numbers:
 
 
 def _mean_known(values: Numbers) -> Numbers:
-    """The mean of each row over what is defined in it; nan where nothing is."""
+    """Return the mean of each row over its defined values; nan if it has none."""
     there = ~np.isnan(values)
     found = np.full(len(values), np.nan)
     np.divide(np.where(there, values, 0.0).sum(axis=1), there.sum(axis=1), out=found, where=there.any(axis=1))
@@ -351,7 +353,7 @@ def contrast_people(
     *,
     method: str = "spearman",
 ) -> Contrast:
-    """Return the mean over people of their own correlation with a column, in one arm minus the other.
+    """Return the mean over people of their correlation with a column, in one arm minus the other.
 
     People with both arms are compared with themselves (paired t); where nobody has both, by Welch's t over people.
     """
@@ -397,7 +399,7 @@ def contrast_people(
 
 
 def _welch(a: Numbers, b: Numbers, confidence: float) -> tuple[float, float]:
-    """The limits of the difference of two means of unequal variance (Welch 1947)."""
+    """Return the limits of the difference of two means of unequal variance (Welch 1947)."""
     parts = [float(side.var(ddof=1)) / len(side) for side in (a, b)]
     total = sum(parts)
     middle = float(a.mean() - b.mean())

@@ -99,7 +99,7 @@ def list_choices(study: StudyFrames) -> Choices:
 
 
 def _has_unaided(study: StudyFrames) -> bool:
-    """Return whether two people or more gave such scores to units of enough clusters for a headline of their own."""
+    """Return whether two or more people gave such scores in enough clusters for a separate headline."""
     units = study.unaided["unit"].value_counts()
     shared = units.index[units > 1].to_numpy(dtype="int64")
     return len(shared) > 0 and study.clusters.of(shared).n >= FEW

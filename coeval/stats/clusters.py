@@ -18,7 +18,7 @@ import scipy
 from coeval.stats.rating_matrix import Codes, Numbers, renumbered
 
 FEW = 10
-"""Under this many clusters an interval rests on Student's t alone, and the report says so."""
+"""With fewer clusters, an interval relies on Student's t alone, and the report says so."""
 
 GROUPS = 50
 """Statistics that are not sums are recomputed without each of at most this many groups of clusters."""
@@ -30,7 +30,7 @@ DOCUMENTS, INSTANCES, UNITS, PEOPLE, SYSTEMS = "documents", "instances", "units"
 OF_BIAS = 0.75
 """The share of the estimated bias that widens an interval. With all, intervals cover up to .977; with none, .90."""
 
-NO_SPREAD = "every cluster says the same, so there is nothing to tell how much others would differ"
+NO_SPREAD = "every cluster gives the same result, so the variation between clusters is unknown"
 
 OfSums = Callable[[Numbers], Numbers]
 """A function from sums over clusters (replicates x columns) to a statistic of each replicate; nan if undefined."""
@@ -38,7 +38,7 @@ OfSums = Callable[[Numbers], Numbers]
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """The units that were sampled together: ``code[k]`` is the cluster of unit k; ``kind`` names its type."""
+    """The units that were sampled together: ``code[k]`` is the cluster of unit k; ``kind`` names the type."""
 
     code: Codes
     kind: str = UNITS
@@ -52,7 +52,7 @@ class Clusters:
         return Clusters(_numbered(self.code[np.asarray(units, dtype=np.int64)]), self.kind)
 
     def sums(self, table: Numbers) -> Numbers:
-        """Clusters x columns: the sums of a table of units x columns."""
+        """Return clusters x columns: the sums of a table of units x columns."""
         table = np.asarray(table, dtype=float).reshape(len(self.code), -1)
         if self.n == len(self.code) and (self.code == np.arange(self.n)).all():
             return table
@@ -265,7 +265,7 @@ def cut(spread: dict[str, Any], low: float, high: float) -> dict[str, Any]:
 
 
 def draw_sums(sums: Numbers, replicates: int, seed: int) -> Numbers:
-    """Replicates x columns: the sums over as many clusters as there are, drawn with replacement.
+    """Return replicates x columns: the sums over as many clusters as exist, drawn with replacement.
 
     More than ``DRAWN`` clusters are first dealt into that many groups, which are drawn: the sums vary alike.
     """
@@ -290,7 +290,8 @@ def crossed_interval(
     *,
     confidence: float = 0.95,
 ) -> dict[str, Any]:
-    """The interval that also speaks of other people: both sources of chance, t with the fewer's degrees of freedom.
+    """Return the interval that also speaks of other people: both sources of chance, t with the fewer's
+    degrees of freedom.
 
     The variances over clusters and over people add up, less what both count: the variance over each person's work on
     each cluster (Cameron, Gelbach and Miller 2011). It is never below either of the two.

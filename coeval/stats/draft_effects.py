@@ -141,7 +141,7 @@ def arm_alphas(
     shown: str = ASSISTED,
     other: str = BLIND,
 ) -> ArmAlphas:
-    """Alpha of each arm, drafts that were wrong on purpose left out; ``scores`` as for ``draft_effects``."""
+    """Return alpha of each arm, without deliberately wrong drafts; ``scores`` as for ``draft_effects``."""
     frame = _prepared(scores)
     plain = frame[frame["genuine"]]
     unit, names = pd.factorize(plain["unit"])
@@ -212,7 +212,7 @@ def _prepared(scores: Any) -> pd.DataFrame:
 
 
 def _sums_by_cluster(frame: pd.DataFrame, cluster: Codes, size: int) -> Numbers:
-    """Instances x ``SUMS``: everything the three estimates need."""
+    """Return instances x ``SUMS``: everything that the three estimates need."""
     score, draft = frame["score"].to_numpy(), frame["draft_score"].to_numpy()
     plain = ~np.isnan(draft) & frame["genuine"].to_numpy() & (frame["shift"].fillna(0) == 0).to_numpy()
     columns = []
@@ -231,7 +231,9 @@ def _sums_by_cluster(frame: pd.DataFrame, cluster: Codes, size: int) -> Numbers:
 
 
 def _within_unit(frame: pd.DataFrame, column: str) -> Numbers:
-    """Return the column less its mean over the assisted submissions of the same instance and criterion; else 0."""
+    """Return the column minus its mean over the assisted submissions of the same instance and criterion;
+    else 0.
+    """
     shown = frame[column].notna()
     means = frame[shown].groupby("unit", sort=False)[column].transform("mean")
     return (frame[column] - means).fillna(0).to_numpy(dtype=float)
@@ -315,7 +317,7 @@ class CaughtBy:
 
 @dataclass(frozen=True)
 class CaughtLines:
-    """Of ``n`` lines that were wrong on purpose: the share that was revised or deleted."""
+    """Of ``n`` deliberately wrong lines: the share that was revised or deleted."""
 
     n: int
     caught: Spelled

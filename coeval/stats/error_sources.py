@@ -1,4 +1,4 @@
-"""Where the error of a judge's mean comes from: documents, models, wordings, repeats; and what would reduce it most.
+"""The sources of error in a judge's mean (documents, models, wordings, repeats), and what would reduce it most.
 
 A G-study of a complete pilot: every document is scored by every model with every wording, as often as each is repeated.
 All sources are random. An interval that knows documents alone is too short, and more so the more documents there are.
@@ -32,7 +32,7 @@ Part = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Sources:
-    """The components of variance by the facets that they belong to, in squared points, and the mean they are about."""
+    """The components of variance by facet, in squared points, and the mean they describe."""
 
     facets: tuple[str, ...]
     counts: Mapping[str, int]
@@ -41,7 +41,7 @@ class Sources:
     differ by, or all that is left."""
     mean: Estimate
     documents_only: Estimate
-    """The same mean, with the interval that counts documents alone."""
+    """The same mean, with an interval that counts only documents."""
 
 
 def find_sources(scores: Numbers, facets: Sequence[str], *, confidence: float = 0.95) -> Sources:
@@ -98,7 +98,7 @@ def find_sources(scores: Numbers, facets: Sequence[str], *, confidence: float = 
 def _mean_squares(
     cells: Numbers, facets: Sequence[str], levels: Sequence[str], repeats: int
 ) -> dict[Part, tuple[float, float]]:
-    """The mean square and degrees of freedom of each effect."""
+    """Return the mean square and degrees of freedom of each effect."""
     axis = {name: k for k, name in enumerate(facets)}
     found: dict[Part, tuple[float, float]] = {}
     for k in range(1, len(levels) + 1):
@@ -115,7 +115,7 @@ def _mean_squares(
 
 @dataclass(frozen=True)
 class _Spread:
-    """The error of the mean, as a signed sum of mean squares."""
+    """The error of the mean as a signed sum of mean squares."""
 
     squares: Mapping[Part, tuple[float, float]]
     levels: Sequence[str]
@@ -123,7 +123,9 @@ class _Spread:
     repeats: int
 
     def interval(self, mean: float, confidence: float) -> Estimate:
-        """With all sources: the variance of a mean of random facets is an alternating sum of mean squares."""
+        """Return the interval with all sources: the variance of a mean of random facets is a signed sum
+        of mean squares.
+        """
         total = math.prod(self.sizes[name] for name in self.levels) * self.repeats
         signs = {part: (-1) ** (len(part) + 1) for part in self.squares}
         variance = sum(signs[part] * square for part, (square, _) in self.squares.items()) / total
@@ -150,7 +152,7 @@ class _Spread:
 
 
 def error_of(sources: Sources, counts: Mapping[str, int]) -> float:
-    """Return the standard error of a mean over so many documents, models, wordings and repeats.
+    """Return the standard error of a mean over these numbers of documents, models, wordings and repeats.
 
     >>> parts = {"document": 1.0, "run": 0.5, "document x run": 1.0}
     >>> found = Sources(("document", "run"), {}, parts, Estimate(3.0), Estimate(3.0))
@@ -167,7 +169,9 @@ def error_of(sources: Sources, counts: Mapping[str, int]) -> float:
 
 @dataclass(frozen=True)
 class Purchase:
-    """What one more of a source does: the error then, and how many more documents would do as much (None: none)."""
+    """The effect of one more of a source: the new error, and the number of documents with the same effect
+    (None: none).
+    """
 
     source: str
     counts: Mapping[str, int]
@@ -176,7 +180,7 @@ class Purchase:
 
 
 def list_purchases(sources: Sources, counts: Mapping[str, int]) -> list[Purchase]:
-    """Return what one more model, wording or repeat, and twice the documents, would do to the error."""
+    """Return the effect of one more model, wording or repeat, and of twice the documents, on the error."""
     found = []
     now = dict(counts)
     for source in (*sources.facets, REPEAT):
@@ -190,7 +194,7 @@ def list_purchases(sources: Sources, counts: Mapping[str, int]) -> list[Purchase
 
 
 def _documents_for(sources: Sources, counts: Mapping[str, int], se: float) -> int | None:
-    """How many more documents give this error; None where no number does."""
+    """Return the number of additional documents that give this error; None if no number does."""
     floor = error_of(sources, {**counts, DOCUMENT: 10**12})
     if floor >= se:
         return None
@@ -200,7 +204,7 @@ def _documents_for(sources: Sources, counts: Mapping[str, int], se: float) -> in
 
 @dataclass(frozen=True)
 class PeopleSources:
-    """The components of people's scores, the mean over criteria, in squared points."""
+    """The components of people's scores (the mean over criteria), in squared points."""
 
     item: float
     person: float
@@ -218,7 +222,7 @@ class SystemMean:
 
 @dataclass(frozen=True)
 class ErrorStudy:
-    """The G-study of a study's judges, beside people's components; ``reason`` says why there is none."""
+    """The G-study of a study's judges, with people's components; ``reason`` explains a missing result."""
 
     task: str
     reason: str = ""
@@ -231,7 +235,7 @@ class ErrorStudy:
 
 @dataclass(frozen=True)
 class FindSources:
-    """The statistic of a study; ``runs`` are (label, model, wording)."""
+    """The parameters of the statistic; ``runs`` are (label, model, wording)."""
 
     runs: tuple[tuple[str, str, str], ...]
 
@@ -246,7 +250,7 @@ class FindSources:
         own, names = _complete(drafted, np.ravel(grid).tolist()), tuple(str(name) for name in np.ravel(grid))
         table = _table(study, own, names)
         if len(table) < FEWEST:
-            reason = f"{len(table)} documents were scored by every run: a G-study needs {FEWEST}, and 20 are better."
+            reason = f"Every run scored {len(table)} documents: a G-study needs {FEWEST}, and 20 are better."
             return ErrorStudy(study.task, reason, people=people, runs=tuple(run[0] for run in known))
 
         def shaped(scores: Numbers) -> Numbers:
@@ -265,7 +269,7 @@ class FindSources:
 
 
 def _grid(runs: Sequence[tuple[str, str, str]]) -> tuple[tuple[str, ...], Numbers]:
-    """Models x wordings where every pair has a run; else the runs themselves."""
+    """Return models x wordings if every pair has a run; else the runs themselves."""
     at = {(model, wording): label for label, model, wording in runs}
     models, wordings = (list(dict.fromkeys(run[k] for run in runs)) for k in (1, 2))
     if len(at) == len(models) * len(wordings):
@@ -370,5 +374,5 @@ def tell_purchase(one: Purchase) -> str:
     if one.source == DOCUMENT:
         return f"{head}."
     if one.documents is None:
-        return f"{head}: more than any number of documents would do."
-    return f"{head}: as much as {one.documents:,} more documents would do."
+        return f"{head}: a larger gain than any number of documents."
+    return f"{head}: the same gain as {one.documents:,} more documents."

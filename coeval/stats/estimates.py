@@ -142,7 +142,7 @@ class Result(dict[str, Any]):
 
     @classmethod
     def undefined(cls, reason: str, *names: str, **details: Any) -> Result:
-        """Return a result whose values ``names`` do not exist, and why."""
+        """Return a result with undefined values ``names``, and the reason."""
         return cls(dict.fromkeys(names, Estimate.undefined(reason)), **details, reason=reason)
 
     def __getattr__(self, name: str) -> Any:
@@ -168,7 +168,7 @@ class Pairs(dict[tuple[Any, Any], Any]):
 
     @property
     def matrix(self) -> pd.DataFrame:
-        """The values as a symmetric table, 1 on its diagonal."""
+        """Return the values as a symmetric table with 1 on its diagonal."""
         names = list(dict.fromkeys(name for pair in self for name in pair))
         table = pd.DataFrame(np.eye(len(names)), index=names, columns=names)
         for (a, b), value in self.items():
@@ -198,7 +198,7 @@ def plain(value: Any) -> Any:
 
 
 def spell(value: Any) -> Any:
-    """``value`` as JSON can hold it, each estimate as its value with everything that came with it.
+    """Return ``value`` in a form that JSON can hold; each estimate becomes its value with all details.
 
     >>> spell({"share": Estimate(0.5, n=4)})
     {'share': {'value': 0.5, 'reason': None, 'n': 4}}
@@ -320,7 +320,7 @@ def acceleration_of(without: Numbers, times: Codes) -> float:
 def jackknife(
     value: float, without: Numbers, times: Codes, confidence: float, ceiling: float = np.inf
 ) -> dict[str, Any]:
-    """Tukey's interval from the values without one unit of each kind, t with n - 1 degrees of freedom."""
+    """Return Tukey's interval from the values without one unit of each kind, t with n - 1 degrees of freedom."""
     usable = ~np.isnan(without)
     n = int(times[usable].sum())
     details = {

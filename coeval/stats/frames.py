@@ -164,7 +164,8 @@ class StudyFrames:
 
     @cached_property
     def scored(self) -> pd.DataFrame:
-        """The scores that are there, with codes of ``unit`` and annotator (``who``); missing ones are not in it.
+        """Return the existing scores, with codes of ``unit`` and annotator (``who``); missing scores
+        are left out.
 
         ``genuine`` says that nothing was wrong on purpose in the draft.
         """
@@ -180,21 +181,23 @@ class StudyFrames:
 
     @cached_property
     def rated(self) -> pd.DataFrame:
-        """``who, unit, score`` of ``scored``, in the same rows: all that agreement needs, and quick to cut."""
+        """Return ``who, unit, score`` of ``scored``, in the same rows: all that agreement needs, and
+        quick to filter.
+        """
         return self.scored[["who", "unit", "score"]]
 
     @cached_property
     def everybody(self) -> Ratings:
-        """All of people's scores as annotators x units."""
+        """Return all of people's scores as annotators x units."""
         return self.ratings(self.rated)
 
     @cached_property
     def by_criterion(self) -> list[Ratings]:
-        """The same of each criterion."""
+        """Return people's scores of each criterion as annotators x units."""
         return [self.ratings(part) for part in self.cut_by_criterion(self.rated)]
 
     def cut_by_criterion(self, scored: pd.DataFrame) -> Iterator[pd.DataFrame]:
-        """The rows of each criterion of a table with ``unit``, one criterion at a time: together they are as large."""
+        """Yield the rows of each criterion of a table with ``unit``, one criterion at a time to save memory."""
         place = scored["unit"].to_numpy() % max(len(self.criteria), 1)
         return (scored[place == position] for position in range(len(self.criteria)))
 
@@ -206,7 +209,7 @@ class StudyFrames:
 
     @cached_property
     def unaided(self) -> pd.DataFrame:
-        """The scores that no draft can have led: of the blind arm, and first scores; one a person and unit.
+        """Return the scores that no draft influenced: blind scores and first scores; one per person and unit.
 
         Of the columns of ``scored`` only those that are asked for: they are often most of the study.
         """
@@ -219,13 +222,13 @@ class StudyFrames:
 
     @cached_property
     def model_scores(self) -> pd.DataFrame:
-        """The drafts that have a score, each with its ``unit`` code."""
+        """Return the drafts with a score, each with its ``unit`` code."""
         known = self.drafts.dropna(subset=["score"]).reset_index(drop=True)
         return known.assign(score=known["score"].astype(float), unit=self._unit_codes(known))
 
     @cached_property
     def units(self) -> pd.DataFrame:
-        """Every (instance, criterion), in order, with document and system; its row is the unit's code."""
+        """Return every (instance, criterion), in order, with document and system; its row is the unit's code."""
         known = self.instances.drop_duplicates("instance")
         repeated = known.loc[known.index.repeat(len(self.criteria))].reset_index(drop=True)
         return repeated.assign(criterion=list(self.criteria) * len(known))
@@ -275,12 +278,12 @@ class StudyFrames:
 
     @cached_property
     def annotators(self) -> list[Any]:
-        """The people with at least one score, by name."""
+        """Return the people with at least one score, by name."""
         return sorted(self.scores.dropna(subset=["score"])["annotator"].unique(), key=str)
 
     @cached_property
     def group_of(self) -> dict[Any, str]:
-        """Each annotator's group."""
+        """Return each annotator's group."""
         first = self.scored.drop_duplicates("annotator", keep="last")
         return dict(zip(first["annotator"], first["group"], strict=True))
 
@@ -311,7 +314,7 @@ class StudyFrames:
         return list(np.arange(float(low), float(high) + 1)) if high - low <= 20 else None
 
     def ratings(self, scored: pd.DataFrame | None = None, llm: bool = False) -> Ratings:
-        """People's scores as annotators x units, optionally with the shown run as one more annotator."""
+        """Return people's scores as annotators x units, optionally with the shown run as one more annotator."""
         known = self.scored if scored is None else scored
         who, annotator = renumbered(known["who"].to_numpy(dtype=np.int64))
         names = [self.annotators[k] for k in who]
@@ -324,7 +327,9 @@ class StudyFrames:
         return self._coded(tuple(names), annotator, unit, values)
 
     def _coded(self, names: tuple[Any, ...], annotator: Codes, unit: Codes, values: Numbers) -> Ratings:
-        """Return ratings coded over the scale's points if they all are points, else over the scores that occur."""
+        """Return ratings coded over the scale's points if all scores are points, else over the
+        occurring scores.
+        """
         places, unit = renumbered(np.asarray(unit, dtype=np.int64))
         criteria = [self.criteria[k] for k in np.unique(places % max(len(self.criteria), 1))]
         points = self.points(criteria)
@@ -361,7 +366,7 @@ def places_in(index: pd.Index[Any], column: pd.Series[Any]) -> Codes:
 
 
 def once(statistic: Callable[..., Found]) -> Callable[..., Found]:
-    """Return a pure function of frames whose result is kept while they are, as several sections ask for it."""
+    """Return a pure function of frames that caches its result with them, because several sections need it."""
     known: WeakKeyDictionary[StudyFrames, dict[Any, Found]] = WeakKeyDictionary()
     parameters = signature(statistic)
 

@@ -37,9 +37,9 @@ class Wanted:
     points: float = 0.3
     phi: float = 0.8
     pull: float = 0.1
-    """Half the interval of how much oftener people give the draft's score when they see it."""
+    """Half the width of the interval for the increase in people giving the draft's score when they see it."""
     blind: float | None = None
-    """The share of blind items that is planned; None for the pilot's own, or 15%."""
+    """The planned share of blind items; None for the pilot's share, or 15%."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Progress:
-    """The state of a study by its rule; the interval from ``low`` to ``high`` is valid at every look.
+    """The state of a study under its rule; the interval from ``low`` to ``high`` is valid at every look.
 
     ``width`` is half of it. ``documents`` are those that all planned ``people`` finished; ``begun`` have a score.
     """
@@ -141,11 +141,11 @@ def follow_rule(rule: StoppingRule, pilot: Pilot, *, people: int = 0, begun: int
     elif not documents:
         reason = value.reason or "no document has scores of both systems"
     elif narrow:
-        reason = "the interval is as narrow as the rule asks"
+        reason = "the interval is as narrow as the rule requires"
     elif told:
-        reason = "the interval leaves out 0: one system scores higher"
+        reason = "the interval excludes 0: one system scores higher"
     else:
-        reason = "the interval is wider than the rule asks"
+        reason = "the interval is wider than the rule requires"
     enough = bool(documents) and (narrow or told)
     return Progress(rule, value, width, documents, enough, reason, low, high, people, begun)
 
@@ -217,7 +217,10 @@ def tell_plan(plan: Plan, *, differences: bool = True) -> Iterator[str]:
     if plan.people is None and not pilot.documents:
         return  # the reason is reported once, because it is the same
     if plan.people is None:
-        yield "How many people a dependable mean needs cannot be told: the items do not differ by more than chance."
+        yield (
+            "The number of people for a dependable mean cannot be computed: the items do not differ by "
+            "more than chance."
+        )
     else:
         who = "1 person is" if plan.people == 1 else f"{plan.people:,} people are"
         yield f"For a mean dependable to {wanted.phi:g} (phi, a D-study), {who} needed for each item."
@@ -233,9 +236,9 @@ def tell_needed(needed: Needed, kind: str) -> str:
     'about 60 documents (44 to 90, as the spread may be)'
     """
     if needed.documents is None:
-        return f"more {kind} than can be told (over {MOST:,}, or they show no spread)"
+        return f"more {kind} than can be estimated (over {MOST:,}, or they show no spread)"
     low, high = needed.low, needed.high
-    span = "" if low is None or high is None else f" ({low:,} to {high:,}, as the spread may be)"
+    span = "" if low is None or high is None else f" ({low:,} to {high:,}, depending on the true spread)"
     return f"about {needed.documents:,} {kind}{span}"
 
 
@@ -248,21 +251,26 @@ def tell_rule(rule: StoppingRule) -> str:
     )
     when = f"declared by {rule.declared_by} on {rule.declared_at[:16].replace('T', ' ')} UTC"
     before = (
-        "before the first score" if not rule.scores_then else f"when {rule.scores_then:,} scores were there"
+        "before the first score"
+        if not rule.scores_then
+        else (f"when {rule.scores_then:,} scores already existed")
     )
     return f"Enough when {what}; {rule.planned:,} documents planned; {when}, {before}."
 
 
 def tell_progress(progress: Progress | None, rules: Sequence[StoppingRule]) -> Iterator[str]:
-    """Return whether there is enough data by the newest rule, in words."""
+    """Return in words whether there is enough data under the newest rule."""
     if progress is None:
-        yield "No rule says yet when there is enough. Declare one before you look at the scores."
+        yield "No stopping rule is declared. Declare one before you look at the scores."
         return
     yield tell_rule(progress.rule)
     if progress.rule.scores_then:
-        yield "It was not said beforehand: its promise holds only if the scores that were there did not lead to it."
+        yield (
+            "The rule was not declared beforehand: its error rate holds only if the existing scores "
+            "did not lead to it."
+        )
     if len(rules) > 1:
-        yield f"This rule took the place of {len(rules) - 1} before it."
+        yield f"This rule replaced {len(rules) - 1} earlier ones."
     if progress.begun:
         whom = "the 1 planned person" if progress.people == 1 else f"all {progress.people:,} planned people"
         yield (
@@ -277,8 +285,8 @@ def tell_progress(progress: Progress | None, rules: Sequence[StoppingRule]) -> I
             else "a betting sequence for bounded scores"
         )
         yield (
-            f"{name} is {float(progress.value):.2f}, from {progress.low:.2f} to {progress.high:.2f} by an interval "
-            f"that holds however often one looks (95%, {kind}, {progress.documents:,} documents)."
+            f"{name} is {float(progress.value):.2f}, from {progress.low:.2f} to {progress.high:.2f}, by "
+            f"an interval that is valid at every look (95%, {kind}, {progress.documents:,} documents)."
         )
     verdict = "You have enough" if progress.enough else "Not enough yet"
     yield f"{verdict}: {progress.reason}."

@@ -180,7 +180,7 @@ def _parse_sample(
 
 
 def _named(clusters: Any, size: int) -> list[Any]:
-    """Return a label for each item, None if it is its own cluster."""
+    """Return a label for each item, None if the item is its own cluster."""
     named = [None] * size if clusters is None else list(clusters)
     if len(named) != size:
         raise ValueError(f"There are {size} items and {len(named)} clusters; name one for each item.")
@@ -247,14 +247,16 @@ def _standardised(x: Numbers, rest: Numbers, pool: str) -> tuple[Numbers, Number
 
 
 def _folds(clusters: Clusters) -> Iterator[Codes]:
-    """Yield the items of each fold; a cluster falls into one."""
+    """Yield the items of each fold; a cluster is in only one fold."""
     dealt = np.random.default_rng(clusters.n).permutation(clusters.n) % min(FOLDS, clusters.n)
     for fold in range(min(FOLDS, clusters.n)):
         yield np.flatnonzero(dealt[clusters.code] == fold)
 
 
 def _ridge(x: Numbers, y: Numbers) -> Numbers:
-    """Return the weights of a ridge regression, intercept apart, its penalty by generalised cross-validation."""
+    """Return the weights of a ridge regression, with a separate intercept and a penalty by generalised
+    cross-validation.
+    """
     x, y = x - x.mean(axis=0), y - y.mean()
     u, s, vt = np.linalg.svd(x, full_matrices=False)
     along = u.T @ y

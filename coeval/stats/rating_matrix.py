@@ -27,7 +27,7 @@ class Kinds:
     of_unit: Codes
 
     def among(self, kept: npt.NDArray[np.bool_]) -> Kinds:
-        """Return the kinds of some of the units, the others left out."""
+        """Return the kinds of some of the units, without the others."""
         used, place = renumbered(self.of_unit[kept])
         return Kinds(self.rows[used], place)
 
@@ -58,7 +58,7 @@ class Ratings:
 
     @cached_property
     def numbers(self) -> Numbers:
-        """The categories as numbers; words count 1, 2, 3 ... in their order."""
+        """Return the categories as numbers; words count 1, 2, 3 ... in order."""
         if self.categories.dtype.kind == "f":
             return self.categories
         return np.arange(1.0, len(self.categories) + 1)
@@ -70,7 +70,7 @@ class Ratings:
 
     @cached_property
     def counts(self) -> Codes:
-        """Units x categories: how many annotators gave each category."""
+        """Return units x categories: the number of annotators who gave each category."""
         width = len(self.categories)
         flat = np.bincount(self.unit * width + self.code, minlength=self.n_units * width)
         return flat.reshape(self.n_units, width)

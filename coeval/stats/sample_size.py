@@ -96,7 +96,7 @@ def _needed(se: float, documents: int, width: float, reach: Callable[[Any], Any]
 
 
 def people_for(item: float, person: float, residual: float, phi: float) -> int | None:
-    """Return the number of people whose mean is dependable to ``phi``, from variance components, or None.
+    """Return the number of people for a mean with dependability ``phi``, from variance components, or None.
 
     >>> people_for(2.56, 5.24, 1.02, 0.8)
     10
@@ -152,7 +152,7 @@ def betting_interval(
 
 
 def _lower_limit(values: Numbers, tail: float) -> float:
-    """Return the least mean in [0, 1] against which the gamblers who bet on a larger one have not won ``1 / tail``."""
+    """Return the lowest mean in [0, 1] against which gamblers on a larger mean have not won ``1 / tail``."""
     distinct, times = np.unique(values, return_counts=True)
     low, high = 0.0, float(values.mean())
     for _ in range(HALVINGS):
@@ -230,13 +230,13 @@ class ArmSpread:
     of_blind: float
 
     def needed(self, share: float, width: float) -> Needed:
-        """Return how many documents give adoption to +-``width`` where this share of the scores is blind."""
+        """Return the number of documents that gives adoption to +-``width`` with this share of blind scores."""
         here, there = (self.of_shown / (1 - at) + self.of_blind / at for at in (self.blind, share))
         return documents_for_width(self.se * float(np.sqrt(there / here)), self.documents, width)
 
 
 def arm_spread(scores: Any, kind: str = DOCUMENTS) -> ArmSpread | None:
-    """Return the error of adoption that these scores show (as ``draft_effects`` takes them); None without two arms."""
+    """Return the error of adoption in these scores (see ``draft_effects``); None without two arms."""
     found = draft_effects(scores).adoption
     se = float(found.details.get("se", np.nan))
     if not found.defined or not se > 0:
@@ -273,12 +273,12 @@ class Pilot:
     scores: str = ""
     """The scores behind alpha; the differences and components use all scores."""
     arms: ArmSpread | None = None
-    """How exactly the scores tell how much oftener people give the draft's score when they see it."""
+    """The precision with which the scores measure the increase in people giving the draft's score."""
 
 
 @dataclass(frozen=True)
 class Assumed:
-    """An assumed study: the numbers of everything, and the standard deviation of each component of a score.
+    """An assumed study: the number of each facet, and the standard deviation of each component of a score.
 
     ``document`` is shared by all scores of a document, ``system`` by those of a system's output for it, ``criterion``
     by those of a document by a criterion, ``person`` by all of a person's, ``noise`` by none.
@@ -297,7 +297,7 @@ class Assumed:
 
 
 def pilot_of(study: StudyFrames) -> Pilot:
-    """Return the spread of a study's own scores so far."""
+    """Return the spread in a study's own scores so far."""
     headline = people_alphas(study, replicates=0).headline
     alpha = headline.mean.value
     parts = [part.components for part in reliability_section(study).per_criterion]
@@ -352,7 +352,7 @@ def _differences(study: StudyFrames) -> list[Difference]:
 
 
 def _difference(a: str, b: str, first: Numbers, second: Numbers, kind: str) -> Difference:
-    """Return the difference of two means over the clusters that have both or one of them."""
+    """Return the difference of two means over the clusters with one or both of them."""
     sums = np.hstack([first, second])
     sums = np.asarray(sums[sums[:, [1, 3]].any(axis=1)], dtype=float)
     total = sums.sum(axis=0)
@@ -367,7 +367,7 @@ def _difference(a: str, b: str, first: Numbers, second: Numbers, kind: str) -> D
 
 
 def pilot_from(assumed: Assumed, *, seed: int = 0) -> Pilot:
-    """Return the spread that an assumed study would show, from one of ``SIMULATED`` documents drawn as it says.
+    """Return the spread of an assumed study, from one simulated study with ``SIMULATED`` documents.
 
     Raises
     ------
@@ -402,7 +402,7 @@ def pilot_from(assumed: Assumed, *, seed: int = 0) -> Pilot:
 
 
 def _assume_arms(assumed: Assumed, seed: int) -> pd.DataFrame:
-    """Scores of which half are blind, beside a draft that is as good as one more person, and that moves nobody."""
+    """Return scores, half of them blind, beside a draft that is as good as one more person and moves nobody."""
     rng = np.random.default_rng(seed + 1)
     drawn = _draw(replace(assumed, people=assumed.people + 1), rng)
     own, draft = drawn[..., :-1], np.broadcast_to(drawn[..., -1:], drawn[..., :-1].shape)
@@ -445,7 +445,7 @@ def _check(assumed: Assumed) -> None:
 
 
 def _draw(assumed: Assumed, rng: np.random.Generator) -> Numbers:
-    """Whole scores, documents x systems x criteria x people."""
+    """Return whole scores, documents x systems x criteria x people."""
     d, s, k, p = SIMULATED, assumed.systems, assumed.criteria, assumed.people
     drawn = (
         rng.normal(0, assumed.document, (d, 1, 1, 1))

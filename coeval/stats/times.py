@@ -1,4 +1,4 @@
-"""The time that people took, with and without idle time."""
+"""The working time of people, with and without idle time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 @dataclass(frozen=True)
 class Seconds:
-    """Seconds a submission: in all, without long spans (``n_over_idle``), and measured with pauses cut out."""
+    """Seconds per submission: total, without long spans (``n_over_idle``), and with pauses cut out."""
 
     mean_seconds: Estimate
     median_seconds: Estimate
@@ -60,7 +60,7 @@ class MinutesPerSample:
 
 @dataclass(frozen=True)
 class CriterionTime:
-    """Seconds a submission of one criterion; ``n`` were timed."""
+    """Seconds per submission of one criterion; ``n`` were timed."""
 
     criterion: str
     n: int
@@ -69,7 +69,7 @@ class CriterionTime:
 
 @dataclass(frozen=True)
 class TimeSpent:
-    """The time that submissions and samples took."""
+    """The time for submissions and samples."""
 
     n_timed: int
     n_untimed: int
@@ -79,7 +79,7 @@ class TimeSpent:
 
 
 def time_spent(spans: pd.DataFrame) -> TimeSpent:
-    """Seconds a submission and minutes a sample (one person's whole work on one instance).
+    """Return seconds per submission and minutes per sample (one person's whole work on one instance).
 
     Parameters
     ----------
@@ -191,7 +191,8 @@ def drift(scored: pd.DataFrame, parts: int = 10) -> pd.DataFrame:
 
 
 def drift_slopes(scored: pd.DataFrame, clusters: Clusters) -> pd.DataFrame:
-    """Return how far each person's scores move against the others' from start to end of their work, with a test.
+    """Return how far each person's scores move, relative to the others', from start to end of their work,
+    with a test.
 
     The least-squares line of the gaps that ``drift`` draws over the order of work. Documents are what the test takes as
     independent; it is undefined under ``FEW`` of them. A person moves against the others also where the others move.

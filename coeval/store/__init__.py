@@ -42,6 +42,7 @@ def open_store(address: str | Path, *, read_only: bool = False, aside: bool = Fa
         from coeval.store.engines.postgres import PostgresStore
     except ImportError as error:
         raise StorageError(
-            "For PostgreSQL install its library: pip install 'psycopg[binary,pool]>=3.2,<4' (or coeval[postgres])."
+            "To use PostgreSQL, install its library: pip install 'psycopg[binary,pool]>=3.2,<4' (or "
+            "coeval[postgres])."
         ) from error
     return PostgresStore(str(address), read_only=read_only)

@@ -68,7 +68,7 @@ class Soundness:
 
 
 def _examine_pages(db: SqliteDatabase) -> list[str]:
-    """Damage to the file, and references to nothing: a server of PostgreSQL sees to both by itself."""
+    """Yield damage to the file, and broken references; a PostgreSQL server prevents both itself."""
     pages = [row["integrity_check"] for row in db.query("PRAGMA integrity_check")]
     faults = [f"page fault: {text}" for text in pages if text != "ok"]
     orphans: dict[str, int] = {}

@@ -36,7 +36,7 @@ COMMENT = re.compile(r"--[^\n]*")
 
 
 class Database(Protocol):
-    """The part of a database, of either engine, that steps need; the engines run the steps, so it is not theirs."""
+    """The part of a database that steps need, for either engine."""
 
     @property
     def conn(self) -> Any: ...
@@ -128,7 +128,7 @@ def list_newer(db: Database) -> list[str]:
 
 
 def list_absent_extensions(db: Database) -> list[str]:
-    """Return the extensions that made tables in a database and that this installation lacks."""
+    """Return the extensions that have tables in a database but are not installed."""
     known = {step.owner for step in list_steps()}
     return sorted({owner for owner, _ in _read_applied(db)} - known)
 
@@ -177,7 +177,8 @@ _SCORE = re.compile(
     r"prefer(?:ence|red)|win(?:ner)?|quality|overall|accuracy|bleu|rouge|chrf|meteor|bleurt|bertscore|comet|nli"
 )
 _SYSTEM = re.compile(r"models?|systems?|generator|llm|checkpoint")
-"""Names of columns that the rule of that version hid.
+"""Names of columns that the rule of that version hid. Later versions hide all columns at first, but a file from
+an earlier version keeps its owners' view.
 
 Later versions hide all columns at first, but a file of an earlier version keeps its owners' view.
 """
@@ -255,7 +256,7 @@ def keep_earlier_groups(db: Database) -> None:
 
 
 def _read_moment(at: str) -> datetime:
-    """Return the moment of a time, with or without a time zone: earlier versions left the record to sqlite-utils."""
+    """Return the moment of a time, with or without a time zone; earlier versions let sqlite-utils record it."""
     moment = datetime.fromisoformat(at)
     return moment if moment.tzinfo else datetime.fromisoformat(f"{at}+00:00")
 
@@ -269,13 +270,13 @@ MEASURES_SINCE = "(measure IN ('alpha', 'difference', 'pull'))"
 
 
 def admit_arms(db: Database) -> None:
-    """Admit the new arms in the rules of the two tables that hold arms."""
+    """Admit the new arms in the constraints of the two tables with arms."""
     for table in ("assignment", "submission"):
         _admit(db, table, "arm", ARMS_BEFORE, ARMS_SINCE)
 
 
 def admit_pull(db: Database) -> None:
-    """Admit rules of the pull of drafts."""
+    """Admit stopping rules on the pull of drafts."""
     _admit(db, "stopping_rule", "measure", MEASURES_BEFORE, MEASURES_SINCE)
 
 

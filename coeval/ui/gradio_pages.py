@@ -36,11 +36,13 @@ OPEN_TASK = """(slug) => {
   address.searchParams.set('task', slug);
   location.href = address;
 }"""
-"""Opens the task that was chosen. The picker tells of an input, too, when only the focus leaves it."""
+"""Opens the chosen task. The picker also reports an input when it loses focus."""
 
 
 def build_main(context: Context) -> gr.Blocks:
-    """The Blocks of the study app. Which task and tab are shown is in the address: ``?task=SLUG&tab=ID``."""
+    """Return the Blocks of the study app. Which task and tab are shown is in the address:
+    ``?task=SLUG&tab=ID``.
+    """
     page = Page(context, [*STUDY_TABS, *load_parts("study_tabs")])
     with gr.Blocks(title="CoEval", analytics_enabled=False, fill_width=True) as demo:
         task = page.build_bar("CoEval", lambda person, slug: _me(context, person, slug))
@@ -70,7 +72,7 @@ def _me(context: Context, person: Person, slug: str) -> Node:
 
 
 def _messages(context: Context, person: Person, slug: str) -> list[Node]:
-    """How many messages wait for an owner, and the answers that one was given oneself, each with its place."""
+    """Return the number of messages for an owner, and the answers for this person, each with its place."""
     if not slug:
         return []
     shown: list[Node] = []
@@ -113,7 +115,9 @@ SETUP_TABS: tuple[type[Tab], ...] = (
 
 
 def build_admin(context: Context) -> gr.Blocks:
-    """The Blocks of the set-up area. Which task and tab are shown is in the address: ``?task=SLUG&tab=ID``."""
+    """Return the Blocks of the set-up area. Which task and tab are shown is in the address:
+    ``?task=SLUG&tab=ID``.
+    """
     page = Page(context, [*SETUP_TABS, *load_parts("setup_pages")], grouped=True)
     with gr.Blocks(title="CoEval · Set-up", analytics_enabled=False, fill_width=True) as demo:
         task = page.build_bar("CoEval · Set-up", _back)

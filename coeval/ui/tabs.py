@@ -65,7 +65,7 @@ def _names(known: list[Task]) -> list[tuple[str, str]]:
 
 
 def _choose(known: list[Task], slug: str | None) -> str | None:
-    """That one, else the first of a team's own, else the first example."""
+    """Return that task, else the first task of a team, else the first example."""
     if slug in {task.slug for task in known}:
         return slug
     own_first = sorted(known, key=lambda task: bool(task.origin))
@@ -96,13 +96,13 @@ KEEP_TASK = """(slug) => {
   history.replaceState(history.state, '', address);
   return slug;
 }"""
-"""Writes the task chosen into the address."""
+"""Writes the chosen task into the address."""
 
 SAME = "(same)"
-"""What the picker's ``input`` says where nobody chose another task."""
+"""The value of the picker's ``input`` if nobody chose another task."""
 
 IF_CHOSEN = f"(slug) => slug && slug !== window.coevalBefore ? slug : '{SAME}'"
-"""Gradio's dropdown tells of an input whenever the focus leaves it: only another task is a choice (see main.js)."""
+"""Gradio's dropdown reports an input whenever it loses focus; only another task is a choice (see main.js)."""
 
 KEEP_TAB = """() => {{
   if (!window.coevalStarted) return;
@@ -110,7 +110,7 @@ KEEP_TAB = """() => {{
   address.searchParams.set('tab', '{tab}');
   history.replaceState(history.state, '', address);
 }}"""
-"""Writes the tab chosen into the address. The first tab opens by itself, before the address was read."""
+"""Writes the chosen tab into the address. The first tab opens automatically, before the address is read."""
 
 STARTED = "() => { window.coevalStarted = true; }"
 
@@ -143,7 +143,7 @@ class Panel(ABC):
 
     @abstractmethod
     def build(self) -> None:
-        """Lay out the components, and wire their events with ``on``."""
+        """Build the components, and connect their events with ``on``."""
 
     def on(
         self,
@@ -155,7 +155,7 @@ class Panel(ABC):
         quiet: bool = False,
         **options: Any,
     ) -> Any:
-        """Have an event call ``handler(person, slug, *values of inputs)``.
+        """Let an event call ``handler(person, slug, *values of inputs)``.
 
         ``slug`` is the task shown, "" if there is none. ``options`` are Gradio's, over ``QUICK``. What the
         handler raises as an error of ours is shown as a message; ``quiet`` is for a clock's ticks, which nobody
@@ -167,7 +167,7 @@ class Panel(ABC):
         return event(asking, [self.task, *inputs], filled, **{**QUICK, **options})
 
     def on_task(self, event: Event, handler: Callable[[Person, str], Any], outputs: Any = None) -> None:
-        """Have the picker's ``input`` call ``handler(person, slug)`` where another task was chosen."""
+        """Let the picker's ``input`` call ``handler(person, slug)`` after another task is chosen."""
 
         def chosen(person: Person, slug: str) -> Any:
             return gr.skip() if slug == SAME else handler(person, slug)
@@ -175,7 +175,7 @@ class Panel(ABC):
         self.on(event, chosen, outputs=outputs, js=IF_CHOSEN)
 
     def pick(self, person: Person, slug: str | None, request: gr.Request) -> str:
-        """Return the task that an event is about; before the picker is filled, the one that it will show."""
+        """Return the task of an event; before the picker is filled, the task that it will show."""
         return first_task(self.context, person, request) if slug == UNFILLED else slug or ""
 
     @contextmanager
@@ -224,7 +224,7 @@ class Panel(ABC):
 
 
 class LoadedPanel(Panel):
-    """A box on a tab, which the tab loads when it is opened."""
+    """A box on a tab, which the tab loads when it opens."""
 
     @abstractmethod
     def load(self, person: Person, slug: str) -> Update:
@@ -248,13 +248,13 @@ class Tab(Panel):
     """Its name in the page and in the address (``?tab=``)."""
 
     group: ClassVar[PageGroup] = PageGroup.STUDY
-    """Where Set-up's side bar lists it."""
+    """Its heading in the side bar of Set-up."""
 
     at_start: ClassVar[bool] = False
     """True if the tab loads with the page, before anybody opens it."""
 
     wanted_after: Sequence[Event] = ()
-    """Events after which other tabs may be wanted, or wanted no longer."""
+    """Events after which other tabs may appear or disappear."""
 
     @classmethod
     def is_wanted(cls, context: Context, person: Person, slug: str) -> bool:
@@ -266,21 +266,21 @@ class Tab(Panel):
         """Return the values of ``outputs`` for a task, or for no task if ``slug`` is ""."""
 
     def load_on(self, opened: Event, *chosen: Event) -> None:
-        """Have the tab load when it is opened, and when another task is chosen."""
+        """Load the tab when it opens, and when another task is chosen."""
         self.on(opened, self.load)
         for event in chosen:
             self.on_task(event, self.load)
 
 
 class StudyTab(Tab):
-    """A tab of the study app: a page opened before there was a task shows the first that there is now."""
+    """A tab of the study app; a page opened before there was a task shows the first new task."""
 
     def pick(self, person: Person, slug: str | None, request: gr.Request) -> str:
         return super().pick(person, slug or UNFILLED, request)
 
 
 class Page:
-    """The top bar's task picker and the tabs of a page; task and tab stay in the address, so that a reload keeps them.
+    """The task picker in the top bar, and the tabs of a page; the address keeps both over a reload.
 
     Built inside a Blocks: ``build_bar`` lays out the bar, with ``brand`` at its left and what ``corner`` gives for
     (person, slug) at its right, then ``build_tabs`` the tabs. Where they are ``grouped``, a side bar lists them, and
@@ -305,7 +305,7 @@ class Page:
         return self.task
 
     def build_tabs(self, demo: gr.Blocks, *changes: Event) -> None:
-        """The tabs: each loads when it is opened and on ``changes``, some also with the page."""
+        """Build the tabs: each loads when it opens and on ``changes``, some also with the page."""
         if self.grouped:
             groups = ",".join(f"{kind.id}:{kind.group}" for kind in self.kinds)
             View(el("div", data_groups=groups), elem_id="groups")
@@ -356,7 +356,7 @@ class Page:
                 return [picker, self.corner(person, slug), opened, *self._update_doors(wanted)]
 
     def _tell_unknown(self, person: Person, slug: str, request: gr.Request) -> None:
-        """Say so where the address names a task that this person has none of."""
+        """Report an address that names a task which this person does not have."""
         asked = request.query_params.get("task")
         if asked and asked != slug:
             with speaking(get_language(self.context, slug, person)):
@@ -376,7 +376,7 @@ class Page:
             return False
 
     def _update_doors(self, wanted: set[str]) -> list[Any]:
-        """The tabs that are listed, with their titles where the language is not English, in which they were built."""
+        """Return the listed tabs, with translated titles if the language is not English."""
         named = get_spoken().code != SOURCE
         doors = []
         for kind in self.kinds:
@@ -408,12 +408,12 @@ class Page:
 
 
 def _asks(kind: type[Tab]) -> bool:
-    """Whether a tab is not always listed."""
+    """Return whether a tab is not always listed."""
     return kind.is_wanted.__func__ is not Tab.is_wanted.__func__  # type: ignore[attr-defined]
 
 
 def more_settings(elem_id: str, title: str = "More settings") -> gr.Accordion:
-    """Return the closed part of a page, for what few studies need."""
+    """Return the closed part of a page, for settings that few studies need."""
     return gr.Accordion(title, open=False, elem_id=elem_id, elem_classes="more")
 
 
@@ -440,7 +440,7 @@ class Alert(Panel):
         self.on(self.clock.tick, self.tell, outputs=self.told, quiet=True)
 
     def load_on(self, event: Event) -> None:
-        """Have an event show it, and the clock run for owners."""
+        """Show the alert on an event, and update it regularly for owners."""
         self.on(event, self.start, outputs=[self.told, self.clock], quiet=True)
 
     def start(self, person: Person, slug: str) -> list[Any]:

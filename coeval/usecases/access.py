@@ -15,7 +15,7 @@ from coeval.store import Database, Storage, open_store
 from coeval.store.queries import enrolments, people, tasks, teams
 
 OPERATOR = Person("command line", Role.OWNER)
-"""The person of the command line: people who can run commands on the machine own the file already."""
+"""The person of the command line: people who can run commands on the machine already have access to the file."""
 
 EVERYONE = (Role.OWNER, Role.RESEARCHER, Role.ANNOTATOR)
 TEAM = (Role.OWNER, Role.RESEARCHER)

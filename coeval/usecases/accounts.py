@@ -1,4 +1,4 @@
-"""Proving who one is: passwords with invitations that work once, Hugging Face, and a crowd service's link.
+"""Authentication: passwords with single-use invitations, Hugging Face, and a crowd service's link.
 
 Passwords are kept as Argon2id hashes. A sign-in costs the same whether or not the name exists, and every try is
 counted before it is answered. What was tried often has to wait before each further try, and is never refused for
@@ -40,17 +40,20 @@ INVITATION_DAYS = 7
 MIN_PASSWORD, MAX_PASSWORD = 10, 200
 WINDOW = timedelta(minutes=15)
 FREE_TRIES = {"pair": 5, "address": 40, "name": 100, "browser": 5}
-"""Refused tries in a window before the next has to wait: by one address for one name, by one address, for one name;
-by one browser that has signed in to the account before, whose tries count by themselves."""
+"""Refused tries in a window before the next must wait: by one address for one name, by one address, for one
+name; and, counted separately, by a browser that has signed in to the account before.
+"""
 
 LONGEST_PAUSE = {"pair": 16.0, "address": 2.0, "name": 2.0, "browser": 16.0}
-"""Seconds; a pause begins with one and doubles. Tries of one name from one address wait for each other besides."""
+"""Longest pause in seconds; pauses start at one second and double. Tries of one name from one address also wait
+for each other.
+"""
 
 ARRIVALS = 120
-"""New people by links from one address in a window; a university is one address."""
+"""Largest number of new people by links from one address in a window; a university is one address."""
 
 HASHER = PasswordHasher(parallelism=1)
-"""64 MiB and three passes, on one processor: the others go on serving."""
+"""64 MiB and three passes on one processor, so that the others continue to serve."""
 
 
 @cache
@@ -178,7 +181,7 @@ def hash_password(password: str, name: str) -> str:
 
 
 def _normal(password: str) -> str:
-    """Return the same letters from every keyboard (RFC 8265 asks for NFC; NFKC also folds widths)."""
+    """Return the same text for every keyboard (RFC 8265 asks for NFC; NFKC also folds widths)."""
     return unicodedata.normalize("NFKC", password)
 
 
@@ -286,7 +289,7 @@ def build_keys(name: str, address: str, browser: str = "") -> dict[str, str]:
 
 
 def _count_try(context: Context, keys: dict[str, str], waited: float) -> list[int]:
-    """Count this try before it is answered, so that many at once cannot slip through together."""
+    """Count this try before it is answered, so that simultaneous tries are all counted."""
     with context.store.write() as db:
         people.prune_sign_in_tries(db, time_from_now(-WINDOW))
         # a name and an address are others' too, who may have made the pause longer meanwhile

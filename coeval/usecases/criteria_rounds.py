@@ -1,4 +1,4 @@
-"""Stage 1: proposals, ballots, the tally, and the criteria set they end in."""
+"""Stage 1: proposals, ballots, the tally, and the resulting criteria set."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def reopen_criteria(context: Context, person: Person, slug: str, suggested: Sequ
 
 
 def _suggested_at(instance: Instance, design: Design) -> str:
-    """Return where a criterion was suggested, without naming a hidden system.
+    """Return the place where a criterion was suggested, without naming a hidden system.
 
     Nor does it by what it leaves out: no instance is called by its id where "17a" and "17b" are two systems.
     """
@@ -273,7 +273,7 @@ def get_tally(context: Context, person: Person, slug: str) -> Tally | None:
 
 
 def _list_waiting(db: Database, task: Task, voted: Collection[str]) -> tuple[str, ...]:
-    """Who may vote and has not: the people of the task, or everybody where none were chosen."""
+    """Return people who may vote and have not: the people of the task, or everybody if none were chosen."""
     team = teams.get_team(db, task.id)
     chosen = set(team.members) if team else set()
     return tuple(
@@ -358,7 +358,7 @@ def _find_sharper(db: Database, task: Task, text: str, previous: CriteriaSet | N
 
 
 def _make_criterion(choice: ballots.Chosen, kept: Mapping[str, Criterion], task: Task) -> Criterion:
-    """Return a new criterion; a new wording of one in force stays on its scale, with its guide."""
+    """Return a new criterion; a new wording of a current one keeps its scale and guide."""
     before = kept.get(choice.proposal.text) if choice.proposal else None
     if before is None:
         return Criterion(choice.text, origin=choice.origin, scale=task.scale)
@@ -368,7 +368,7 @@ def _make_criterion(choice: ballots.Chosen, kept: Mapping[str, Criterion], task:
 def _same_or_refused(
     current: CriteriaSet | None, chosen: Sequence[ballots.Chosen], person: Person
 ) -> CriteriaSet:
-    """Return the current set if this person has just chosen the same again."""
+    """Return the current set if this person has just chosen the same one again."""
     texts = [choice.text for choice in chosen]
     if (
         current is None

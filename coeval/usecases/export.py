@@ -1,4 +1,4 @@
-"""Everything out: CSV files a spreadsheet, R or pandas reads, with a README of every column.
+"""Export everything as CSV files for a spreadsheet, R or pandas, with a README of every column.
 
 Files stream from the database row by row. A text that a spreadsheet would take for a formula gets a leading
 apostrophe, so that opening the file runs nothing.
@@ -152,7 +152,7 @@ def _build_tables(db: Database, task: Task) -> Iterator[tuple[str, Table]]:
 
 
 def _build_as(context: Context, person: Person, slug: str, name: str) -> Files:
-    """Return the files of a format; there is at least one, and it holds something."""
+    """Return the files of a format; there is at least one, and it is not empty."""
     empty = True
     for place, pieces in get_out_format(name).build(context, person, slug):
         first = next(written := iter(pieces), None)

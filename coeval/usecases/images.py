@@ -26,7 +26,7 @@ _READ: WeakKeyDictionary[Storage, tuple[float, tuple[str, ...]]] = WeakKeyDictio
 
 @dataclass(frozen=True, slots=True)
 class ShownImage:
-    """An image of an instance as people see it: ``source`` to show, or the ``problem`` in its place."""
+    """An image of an instance for people: the ``source`` to show, or the ``problem``."""
 
     name: str
     source: str = ""
@@ -73,7 +73,7 @@ def get_page_hosts(context: Context) -> tuple[str, ...]:
 
 
 def show_images(db: Database, task: Task, instance: Instance) -> tuple[ShownImage, ...]:
-    """Return the images of an instance for people, with why one of them is not shown."""
+    """Return the images of an instance for people, with the reason if one is not shown."""
     cells = find_images(instance, task.columns)
     if not cells:
         return ()

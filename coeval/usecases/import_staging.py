@@ -1,4 +1,4 @@
-"""An import on its way: written in short transactions, between which people save, and seen at once at its end."""
+"""An import in progress: written in short transactions between people's saves, and published at the end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Item = TypeVar("Item")
 
 ROWS_AT_ONCE = 1_000
 CHARACTERS_AT_ONCE = 2_000_000
-"""Characters in one transaction: a fraction of a second, for which a save may have to wait."""
+"""Number of characters in one transaction: a fraction of a second, for which a save may have to wait."""
 
 REMOVAL_SECONDS = 0.1
 """Time limit of one transaction that removes imported rows; without it, savers once waited for 17 seconds."""
@@ -50,12 +50,12 @@ class Staging:
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """The task that is there, if one is, and the import's own."""
+        """Return the import's own task, and the target task if it exists."""
         return (self.task, self.place) if self.task else (self.place,)
 
     @contextmanager
     def write(self) -> Iterator[Database]:
-        """Write one short transaction of the import, unless somebody else has taken it over."""
+        """Write one short transaction of the import, unless another process has taken it over."""
         with self.context.store.write() as db:
             self.hold.confirm(db)
             yield db

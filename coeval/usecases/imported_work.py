@@ -1,4 +1,4 @@
-"""The work that an imported file holds, judges' drafts and people's submissions, written portion by portion.
+"""The work in an imported file, judges' drafts and people's submissions, written in portions.
 
 Only one portion of a file is in memory at a time, and each is a transaction of its own.
 """
@@ -293,7 +293,7 @@ class _Submissions:
 
 
 def _key(slug: str, given: ImportedSubmission, instances: Mapping[str, int]) -> str:
-    """Return the key of a submission from its content, to recognise the same one again.
+    """Return the key of a submission from its content, to recognise an identical one.
 
     It begins with the number of its instance. The work on one instance stands side by side in a file, and its keys then
     stand side by side in the index: a portion changes few of its pages, however large it is.
@@ -305,7 +305,7 @@ def _key(slug: str, given: ImportedSubmission, instances: Mapping[str, int]) -> 
 
 
 def _old_key(key: str) -> str:
-    """Return the key that earlier versions gave the same submission."""
+    """Return the key of the submission in earlier versions."""
     return key.partition("-")[2]
 
 

@@ -1,4 +1,4 @@
-"""Leases: one worker at a time, renewed while the work continues, held until the worker ends."""
+"""Leases: one worker at a time; renewed during the work, and held until the worker ends."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Hold:
             jobs.release_leases(db, self.holder)
 
     def take(self, name: str, title: str, *, wait: bool = False) -> None:
-        """Take the lease with that name when its holder is gone; ``title`` is its name in messages.
+        """Take the lease with that name after its holder has gone; ``title`` is its name in messages.
 
         With ``wait`` whoever is at it may take their time, and so may a worker that this one's job was taken from.
 

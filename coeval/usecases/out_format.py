@@ -18,7 +18,7 @@ Files = Iterator[tuple[str, Iterable[str]]]
 
 @dataclass(frozen=True, slots=True)
 class OutFormat:
-    """A way out to another tool; an extension adds it as ``exports``."""
+    """An export format of another tool; an extension adds it as ``exports``."""
 
     name: str
     """As in ``--as``."""

@@ -1,4 +1,4 @@
-"""Plans of studies: the needed documents and people, and the progress by a declared stopping rule."""
+"""Plans of studies: the needed documents and people, and the progress under a stopping rule."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def count_documents(study: StudyFrames) -> int:
 
 @dataclass(frozen=True)
 class Planning:
-    """A plan, the rules declared (the newest first, which holds), and where the study stands by it.
+    """A plan, the declared rules (the newest first, which applies), and the progress under it.
 
     ``documents`` is how many the task has.
     """
@@ -48,7 +48,7 @@ class Planning:
     rules: list[StoppingRule]
     progress: Progress | None
     advice: Advice | None = None
-    """Which way to show drafts the newest rule of the pull keeps; None without such a rule."""
+    """The arm that the newest rule on the pull keeps; None without such a rule."""
     pull_rule: StoppingRule | None = None
     documents: int = 0
     judge: ErrorStudy | None = None
@@ -100,7 +100,7 @@ def get_planning(
 
 @use_case(OWNERS)
 def declare_rule(context: Context, person: Person, slug: str, rule: StoppingRule) -> StoppingRule:
-    """Say when the study will have enough; the rules before stay on record.
+    """Declare when the study has enough data; earlier rules stay on record.
 
     Raises:
         InputError: a width or number that cannot be, or systems the study does not have.
@@ -129,6 +129,6 @@ def declare_rule(context: Context, person: Person, slug: str, rule: StoppingRule
 
 @use_case(OWNERS)
 def list_plan_systems(context: Context, person: Person, slug: str) -> list[str]:
-    """See which systems a difference can be planned for."""
+    """See the systems for which a difference can be planned."""
     systems: list[str] = get_statistic(context, person, slug, list_systems)
     return systems

@@ -1,4 +1,4 @@
-"""Simultaneous saves share one transaction, because disks and databases make few commits a second.
+"""Simultaneous saves share one transaction, because disks and databases make few commits per second.
 
 Each is still a step of its own: one that is refused is undone by itself, and nobody is answered before the commit that
 holds what they saved (group commit: Gray and Reuter, *Transaction Processing*, 1993, 9.4.6).
@@ -63,7 +63,7 @@ class Together(Generic[T]):
         return await mine.answer
 
     def _make_waiting(self) -> None:
-        """Make the waiting saves. An earlier call may already have made this one."""
+        """Execute the waiting saves. An earlier call may already have executed this one."""
         taken = [self._waiting.popleft() for _ in range(min(self._most, len(self._waiting)))]
         saves = [save for save in taken if not save.answer.cancelled()]
         if not saves:
@@ -99,7 +99,7 @@ class Together(Generic[T]):
 
 
 def _give(answers: Sequence[tuple[_Save[T], T | Exception]]) -> None:
-    """Give the waiting callers their results, each in their own event loop."""
+    """Give the waiting callers their results, each in its own event loop."""
     for save, outcome in answers:
         if save.answer.done():
             continue

@@ -30,7 +30,7 @@ from coeval.usecases.access import EVERYONE, OWNERS, Context, use_case
 SESSION_DAYS = 30
 MAX_NAME = 80
 LINK_KINDS = ("prolific", "mturk")
-"""Accounts that a link alone opens: annotators of the studies they joined, and never more."""
+"""Accounts that a link alone opens: annotators of the studies they joined, without further rights."""
 
 
 def sign_in(context: Context, name: str, *, old_token: str | None = None) -> tuple[Person, str]:
@@ -74,7 +74,7 @@ def open_session(db: Database, person: Person, old_token: str | None = None) -> 
 
 
 def check_name(name: str) -> str:
-    """Return the name in its one form (``normalize_name``), with single spaces.
+    """Return the name in its standard form (``normalize_name``), with single spaces.
 
     Raises:
         InputError: it is empty, too long, or holds characters that cannot be read.
@@ -182,7 +182,7 @@ def set_role(context: Context, person: Person, name: str, role: Role) -> Person:
 
 @use_case(OWNERS)
 def list_members(context: Context, person: Person) -> list[Member]:
-    """List everybody's name, role and group, and who cannot sign in."""
+    """List everybody's name, role and group, and the people who cannot sign in."""
     with context.store.read() as db:
         return people.list_members(db)
 

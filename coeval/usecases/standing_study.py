@@ -54,7 +54,7 @@ class _Names:
         )
 
     def build_submission(self, work: Work, label: str, draft: Draft | None) -> ImportedSubmission:
-        """Return one person's work. If a draft was replaced since, its lines are not named."""
+        """Return one person's work. If a draft was replaced later, its lines are not named."""
         given = work.submission
         places = {row.id: place for place, row in enumerate(draft.rows)} if draft else {}
         return ImportedSubmission(

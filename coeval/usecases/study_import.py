@@ -1,4 +1,4 @@
-"""Import a study, or instances for one, as a whole or not at all; the demo studies are imported in the same way."""
+"""Import a study, or instances for one, completely or not at all; also used for the demo studies."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from coeval.usecases.tasks import check_task
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where an extension fetched a file from, and the revision that was read; both are kept with the task."""
+    """The source of a file that an extension fetched, and its revision; both are stored with the task."""
 
     address: str
     revision: str
@@ -60,10 +60,10 @@ class ImportOptions:
     mapping: Mapping[str, str] | None = None
     """The source column of each field (field -> column, "" for none)."""
     name: str = ""
-    """That of a new task; without it, it has that of the file, as with ``description``."""
+    """The name of a new task; by default that of the file, as with ``description``."""
     description: str = ""
     language: str = ""
-    """That of the annotators' screens of a new task; without it, it is the file's, or English."""
+    """The language of the annotators' screens of a new task; by default that of the file, or English."""
     roles: Mapping[str, ColumnRole] = field(default_factory=dict)
     """Who may see each further column. Unnamed columns keep their role; new ones are hidden."""
     group: Group | None = None
@@ -74,7 +74,7 @@ class ImportOptions:
     """True to keep rows without an output as instances."""
 
     def open(self, path: Path, slug: str) -> Source:
-        """Return the file or folder, checked; raises InputError for one that cannot be used."""
+        """Return the checked file or folder; raise InputError if it cannot be used."""
         return open_source(
             path, slug=slug, format=self.format, mapping=self.mapping, empty_outputs=self.empty_outputs
         )
@@ -215,7 +215,7 @@ def _ensure_columns(
 def _set_roles(
     db: Database, task: Task, source: Source, roles: Mapping[str, ColumnRole], person: Person
 ) -> None:
-    """Put the roles in force that the person chose with the import."""
+    """Apply the roles that the person chose with the import."""
     known = {column.name: column for column in tasks.list_columns(db, task.id)}
     for name in roles:
         if name not in known and name not in source.columns:
@@ -248,7 +248,7 @@ def _refuse_changed(stored: Instance, new: Instance) -> None:
 
 
 def _extend_criteria(db: Database, task: Task, source: Source, person: Person) -> CriteriaSet | None:
-    """Return the criteria set that the file's work is by: the task's, with the file's own criteria in it."""
+    """Return the criteria set of the file's work: the task's set, with the file's own criteria added."""
     current = criteria.get_criteria_set(db, task.id)
     known = {criterion.text for criterion in current.criteria} if current else set()
     further = [criterion for criterion in source.criteria if criterion.text not in known]
@@ -277,7 +277,7 @@ AUTHOR = Person("the demo", Role.OWNER)
 
 
 def ensure_demo(context: Context) -> bool:
-    """Import the demo task into a file that has no task yet; whether it did.
+    """Import the demo task into a file without tasks; return whether it did.
 
     A file that was used already is left alone, also where its demo was never there.
     """
@@ -299,7 +299,7 @@ def ensure_demo(context: Context) -> bool:
 
 
 def add_finished_example(context: Context) -> bool:
-    """Import the finished, simulated study; whether it was not there yet. An owner archives it like any task."""
+    """Import the finished, simulated study; return whether it is new. An owner archives it like any task."""
     study = build_finished_example(FINISHED)
     with context.store.read() as db:
         if tasks.get_task(db, study.task.slug):
@@ -326,6 +326,6 @@ def add_finished_example(context: Context) -> bool:
 
 @use_case(OWNERS)
 def list_sources(context: Context, person: Person, slug: str) -> list[TaskSource]:
-    """See which addresses a task's instances were read from, and at which revisions."""
+    """See the sources of a task's instances, with their revisions."""
     with context.store.read() as db:
         return tasks.list_sources(db, require_task(db, slug).id)

@@ -27,9 +27,9 @@ class TaskState:
     """Newest established version of the criteria set; 0 before the first."""
     n_criteria: int
     runs: tuple[tuple[Run, int, int], ...]
-    """Each run that is not archived, with how many drafts are ok and how many unscored."""
+    """Each unarchived run with its numbers of scored and unscored drafts."""
     has_scores: bool = False
-    """Whether anybody saved a score."""
+    """True if anybody has saved a score."""
 
 
 def check_slug(slug: str) -> str:
@@ -129,7 +129,7 @@ def _count(db: Database, run: Run) -> tuple[int, int]:
 
 @use_case(OWNERS)
 def add_task(context: Context, person: Person, task: Task) -> Task:
-    """State a new task.
+    """Create a new task.
 
     Raises:
         InputError: a text or the scale cannot be used, or the short name is taken.
@@ -209,7 +209,7 @@ def list_progress(context: Context, person: Person, slug: str) -> list[dict[str,
 
 @use_case(OWNERS)
 def archive_task(context: Context, person: Person, slug: str, typed: str) -> None:
-    """Archive a task: it leaves the lists, and all its data is kept.
+    """Archive a task: it leaves the lists, but all its data is kept.
 
     What somebody is judging just then is still saved, and commands still reach it by its short name.
 
@@ -244,7 +244,7 @@ def restore_task(context: Context, person: Person, slug: str) -> Task:
 
 @use_case(OWNERS)
 def list_archived(context: Context, person: Person) -> list[Task]:
-    """See which tasks are put away."""
+    """See the archived tasks."""
     with context.store.read() as db:
         away = tasks.list_archived_ids(db)
         return [task for task in tasks.list_tasks(db) if task.id in away]
@@ -274,7 +274,7 @@ def copy_setup(context: Context, person: Person, slug: str, name: str) -> Task:
 
 @use_case(OWNERS)
 def archive_run(context: Context, person: Person, slug: str, typed: str) -> None:
-    """Archive a run: its drafts and statistics are hidden, and all its data is kept.
+    """Archive a run: its drafts and statistics are hidden, but all its data is kept.
 
     Raises:
         NotFoundError: the task has no run of the label ``typed``.
@@ -304,7 +304,7 @@ def restore_run(context: Context, person: Person, slug: str, label: str) -> None
 
 @use_case(OWNERS)
 def list_archived_runs(context: Context, person: Person, slug: str) -> list[Run]:
-    """See which runs of a task are put away."""
+    """See the archived runs of a task."""
     with context.store.read() as db:
         away = tasks.list_archived_run_ids(db)
         return [run for run in drafts.list_runs(db, require_task(db, slug).id) if run.id in away]
@@ -319,6 +319,6 @@ def get_language(context: Context, slug: str, person: Person | None = None) -> s
 
 
 def list_in_use(context: Context) -> list[str]:
-    """Return the languages of all active tasks, for pages of no task; English if there are none."""
+    """Return the languages of all active tasks, for pages outside tasks; English if there are none."""
     with context.store.read() as db:
         return sorted({choose_language(code) for code in tasks.list_languages(db)}) or [SOURCE]

@@ -135,7 +135,7 @@ def test_from_a_scrutinised_study_to_the_exit_code_of_a_gate(
     page.get_by_text("This is the first opening of the seal").wait_for()
     page.get_by_text("The seal was opened 1 time before.").wait_for()
     assert (
-        "The judge is nearer to people's scores than a constant"
+        "The judge is closer to people's scores than a constant"
         in page.locator("#judge-certificate").inner_text()
     )
     page.reload()  # the message of the refusal is gone then, which is not ours
@@ -146,7 +146,7 @@ def test_from_a_scrutinised_study_to_the_exit_code_of_a_gate(
     with page.expect_popup() as opened:
         page.get_by_role("link", name="Read the certificate").click()
     certificate = opened.value
-    certificate.get_by_role("heading", name="What it is not shown to be good for").wait_for()
+    certificate.get_by_role("heading", name="Limits of this certificate").wait_for()
     assert certificate.get_by_role("img", name="Calibration").is_visible()
     assert not faults(certificate)
     with page.expect_download() as as_json:
@@ -203,10 +203,10 @@ def test_the_team_is_asked_for_what_the_judge_leaves_to_people_and_an_imported_j
     page.get_by_text(f"The list: {len(UNSURE_LINES)} lines, the least sure first").click()
     assert page.locator("#judge-people tbody tr").count() == len(UNSURE_LINES)
     page.get_by_role("button", name="Assign these lines to the team").click()
-    page.get_by_text(f"the team is asked for {len(UNSURE_LINES)} lines").wait_for()
+    page.get_by_text(f"the team has only {len(UNSURE_LINES)} lines").wait_for()
 
     assert not page.get_by_role("link", name="judge.json", exact=True).count()
-    page.get_by_label("Model that is to judge").fill("other-model")
+    page.get_by_label("Model of the judge").fill("other-model")
     link = page.locator("#supplied-link a[href*='model=other-model']")
     link.wait_for()
     with page.expect_download() as taken:
@@ -232,7 +232,7 @@ def test_the_team_is_asked_for_what_the_judge_leaves_to_people_and_an_imported_j
     page.get_by_role("tab", name="Judge").click()
     page.locator("#supplied-link a[href$='preset=']").wait_for()
     assert preset.input_value() == own, "the menu says another preset than the link"
-    page.get_by_role("button", name="Ask for everything again").click()
-    page.get_by_role("button", name="Ask for everything again").wait_for(state="hidden")
+    page.get_by_role("button", name="Assign all lines again").click()
+    page.get_by_role("button", name="Assign all lines again").wait_for(state="hidden")
     settle(page)
     assert not faults(page)

@@ -210,7 +210,7 @@ def test_a_bar_holds_its_interval_and_shows_where_the_value_is(filled: Context) 
 
 def test_the_page_says_which_labels_it_used(filled: Context, context: Context) -> None:
     # one blind document: 3 people x 2 instances x 2 criteria = 12 scores
-    assert "that no draft can have led: 12 blind scores" in said(whole(filled, "model"))
+    assert "that no draft influenced: 12 blind scores" in said(whole(filled, "model"))
 
 
 def test_without_a_blind_arm_the_model_section_warns_and_the_effect_is_undefined(context: Context) -> None:
@@ -250,7 +250,7 @@ def test_without_drafts_the_sections_on_drafts_say_what_to_do(context: Context) 
     work = tuple(replace(one, run="") for one in study.submissions)
     import_study(context, OPERATOR, replace(study, runs=(), submissions=work))
     assert "Draft evaluations in Set-up" in said(whole(context, "changes"))
-    assert "no model to hold against people" in said(whole(context, "model"))
+    assert "no model to compare with people" in said(whole(context, "model"))
     assert "Model" not in whole(context, "agreement").figures[1].data[["a", "b"]].to_numpy()
 
 

@@ -105,7 +105,7 @@ def test_a_small_release_goes_from_its_files_to_statistics_and_tables(tmp_path: 
                 if kept
                 else ["2. Score: 4", "", "", "no", f"2. Score: {score}"],
                 ["3. Evidence:", "1", "", "", ""],
-                ["- It flew.", "", "1", "not said", ""] if n == 4 else ["- It flew.", "1", "", "", ""],
+                ["- It flew.", "", "1", "not declared", ""] if n == 4 else ["- It flew.", "1", "", "", ""],
             ]
             work = {
                 "final_score": score,

@@ -85,7 +85,7 @@ def test_an_owner_is_told_why_an_instance_of_others_does_not_open(
     set_team(context, owner, "demo", others, 1)
     refused = [client.post(f"{BASE}/step?item={name}") for name in ("1a", "1b", "2b")]
     assert {answer.status_code for answer in refused} == {403}
-    assert "Instance “1a” was not given to you" in refused[0].json()["message"]
+    assert "Instance “1a” is not assigned to you" in refused[0].json()["message"]
 
 
 def test_judge_first_over_the_wire(context: Context, owner: Person, ask: Callable[[str], TestClient]) -> None:

@@ -69,15 +69,15 @@ def test_the_same_words_twice_are_two_places_and_whole_words_come_first() -> Non
     ("text", "said"),
     [
         ("", "is empty"),
-        ("I cannot help with that.", "no list of errors"),
-        ("[1, 2]", "no list of errors"),
-        ('{"errors": [1]}', "no object"),
+        ("I cannot help with that.", "not a list of errors"),
+        ("[1, 2]", "not a list of errors"),
+        ('{"errors": [1]}', "not an object"),
         (answer(("Berg", "terrible", "Other")), "the severity “terrible”"),
         (answer(("Berg", "critical", "Other")), "the severity “critical”"),
         (answer(("Berg", "major", "Beauty")), "the category “Beauty”"),
-        ('{"errors": [{"span": 3, "severity": "major", "category": "Other"}]}', "no text"),
+        ('{"errors": [{"span": 3, "severity": "major", "category": "Other"}]}', "not a text"),
         (answer(*[("Berg", "major", "Other")] * 501), "501 errors"),
-        ('{"errors": [{"span": "Berg", "severity": "major", "cat', "no list of errors"),
+        ('{"errors": [{"span": "Berg", "severity": "major", "cat', "not a list of errors"),
     ],
 )
 def test_what_cannot_be_read_is_said(text: str, said: str) -> None:
@@ -118,7 +118,7 @@ def test_a_run_is_drafted_once_and_an_unreadable_answer_is_unscored(context: Con
         connected = connect(context, stub.url)
         first = run(connected)
         assert (first.drafted, first.unscored, first.spans, first.calls) == (1, 1, 1, 2)
-        assert first.reasons == {"the answer is no list of errors": 1}
+        assert first.reasons == {"the answer is not a list of errors": 1}
         assert run(connected).calls == 0 and stub.paid == 2  # nothing is left, so nothing is asked
         again = run(connected, again=True)
         assert (again.calls, again.unscored) == (
@@ -128,7 +128,7 @@ def test_a_run_is_drafted_once_and_an_unreadable_answer_is_unscored(context: Con
         # another run asks the same questions, and the ledger answers them
         other = run(connected, label="other")
         assert (other.calls, other.cached, other.drafted, other.unscored) == (0, 2, 1, 1) and stub.paid == 3
-        with pytest.raises(InputError, match="name another label"):
+        with pytest.raises(InputError, match="choose another label"):
             run(connected, label="other", temperature=0.5)
     with context.store.read() as db:
         runs = queries.list_runs(db, 1)

@@ -122,7 +122,7 @@ def test_scores_come_back_as_they_went_out(tmp_path: Path) -> None:
 
 def test_the_formats_have_names() -> None:
     assert set(list_formats()) == {"mqm-tsv", "esa-csv", "thresh", "seg-score", "sys-score"}
-    with pytest.raises(InputError, match="no format “xml”"):
+    with pytest.raises(InputError, match="“xml” is not a format"):
         get_format("xml", reads=True)
 
 
@@ -130,18 +130,18 @@ def test_the_formats_have_names() -> None:
     ("format", "text", "said"),
     [
         ("mqm-tsv", "system\trater\n", "no column “seg_id”"),
-        ("mqm-tsv", HEAD + "A\tnews\n", "line 2: 2 cells and 9 columns"),
+        ("mqm-tsv", HEAD + "A\tnews\n", "line 2: has 2 cells, but the header has 9 columns"),
         ("mqm-tsv", HEAD + "A\td\t1\t1\tr\ts\tx <v>y\tOther\tMajor\n", "line 2: <v> has no </v>"),
-        ("mqm-tsv", HEAD + "A\td\t1\t1\tr\ts\tx</v> y\tOther\tMajor\n", "line 2: </v> stands"),
+        ("mqm-tsv", HEAD + "A\td\t1\t1\tr\ts\tx</v> y\tOther\tMajor\n", "line 2: </v> is where"),
         ("mqm-tsv", HEAD + "A\td\t1\t1\tr\ts\ty\tOther\t\n", "no severity"),
-        ("esa-csv", "a,b,c\n", "line 1: 3 cells"),
+        ("esa-csv", "a,b,c\n", "line 1: has 3 cells"),
         ("esa-csv", 'l,x.A,1,TGT,e,d,50,d#A,False,"{}",1,1\n', "JSON list"),
         ("esa-csv", "l,x.A,1,TGT,e,d,101,d#A,False,[],1,1\n", "the score is “101”"),
         ("esa-csv", "l,x.A,1,TGT,e,d,nan,d#A,False,[],1,1\n", "the score is “nan”"),
         ("thresh", "[", "is not JSON"),
-        ("thresh", "[1]", "entry 1: it has to be an object"),
+        ("thresh", "[1]", "entry 1: it must be an object"),
         ("thresh", '[{"target": "abc", "edits": [{"output_idx": [[1, 9]]}]}]', "within the 3 characters"),
-        ("thresh", '[{"target": 3}]', "“target” has to be a text"),
+        ("thresh", '[{"target": 3}]', "“target” must be a text"),
         ("seg-score", "A 1 2\n", "line 1: “A 1 2”"),
         ("seg-score", "A\tx\n", "the score is “x”"),
         ("seg-score", "A\t1\x00\n", "NUL character in line 1"),
@@ -171,7 +171,7 @@ def test_a_typology_of_ones_own(tmp_path: Path) -> None:
     tone = load_typology(str(path))
     assert tone.score([Span(0, 1, "light", "Rude"), Span(0, 1, "heavy", "Rude")]) == -3.0
     assert parse_typology(tone.to_json(), "tone") == tone
-    with pytest.raises(InputError, match="no severity “Major”: it has light, heavy"):
+    with pytest.raises(InputError, match="no severity “Major”; its severities are: light, heavy"):
         tone.score([Span(0, 1, "Major", "Rude")])
 
 
@@ -179,10 +179,10 @@ def test_a_typology_of_ones_own(tmp_path: Path) -> None:
     ("value", "said"),
     [
         ([], "JSON object"),
-        ({}, "offers no severity"),
+        ({}, "has no severity"),
         ({"severities": [{"name": "a", "weight": -1}]}, "a weight is -1"),
         ({"severities": [{"name": "a", "weight": True}]}, "a weight is True"),
-        ({"severities": [{"name": " "}]}, "no name"),
+        ({"severities": [{"name": " "}]}, "needs a name"),
         ({"severities": [{"name": "a", "weight": 1}, {"name": "A", "weight": 2}]}, "a name twice"),
         ({"severities": [{"name": "a", "weight": 1}], "scoring": "best"}, "mqm or esa"),
         ({"severities": [{"name": "a", "weight": 1}], "weights": ["x"]}, "list of pairs"),

@@ -173,7 +173,7 @@ def test_scores_are_explained_by_columns(context: Context, capsys: Captured) -> 
 @pytest.mark.parametrize(
     ("kind", "labels", "message"),
     [
-        ("eager", 5, "cannot be drawn"),
+        ("eager", 5, "is not a way to draw labels"),
         ("active", 0, "choose from 1 to 12"),
         ("active", 13, "choose from 1 to 12"),
     ],

@@ -46,7 +46,7 @@ class Line:
 
 
 def parse_line(cells: Sequence[str]) -> Line | None:
-    """Five cells as a line; None for a row that says nothing.
+    """Return five cells as a line; None for an empty row.
 
     >>> parse_line(["2. Score: 5", "", "", "too high", "2. Score: 4"]).action
     <Action.REVISE: 'revise'>
@@ -71,7 +71,7 @@ def is_header(text: str) -> bool:
 
 
 def read_model_score(text: str) -> float | None:
-    """The score in a model's evaluation, or None.
+    """Return the score in a model's evaluation, or None.
 
     It is the first number of the first line that begins with "2." or "Score" and has one, "2.",
     "out of 5" and "/5" aside; failing that, the N of "score of N". Where this rule of the release finds nothing,
@@ -92,7 +92,7 @@ def read_model_score(text: str) -> float | None:
 
 
 def _read_said(text: str) -> float | None:
-    """Return the score in a sentence; None if sentences state several."""
+    """Return the score in a sentence; None if the sentences state several scores."""
     said = set(map(float, _SAID_OF_FIVE.findall(text)))
     if said:
         return said.pop() if len(said) == 1 else None

@@ -55,7 +55,7 @@ class Section:
     texts: Mapping[str, Sequence[object]]
 
     def find(self, instance: str, output: str) -> int | None:
-        """Return the instance's position in the lists: its number if the output is there, else that of the output."""
+        """Return the instance's position in the lists: by its number if the output matches, else by the output."""
         text_sought = output.strip()
         position = (
             int(instance) - 1 if instance.isascii() and instance.isdigit() and len(instance) < 10 else -1
@@ -73,7 +73,7 @@ class Section:
 
 
 def load_entries(path: Path) -> Iterator[Entry]:
-    """Yield every instance of every person in one A*.json; raises InputError naming the place that is amiss."""
+    """Yield every instance of every person in one A*.json; raise InputError with the place of a fault."""
     people = as_object(load_json(path), path.name)
     if not people:
         raise InputError(f"{path.name}: is an empty object; restore the file from the release.")

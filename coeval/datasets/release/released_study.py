@@ -1,4 +1,4 @@
-"""The public CoEval release (Li et al., 2023): a folder of A*.json, one a person.
+"""The public CoEval release (Li et al., 2023): a folder with one A*.json per person.
 
 It may hold combine_data.json, which has the task's description and the model's whole texts. Everything is paired by
 key, never by position: the order of criteria varies inside an instance. Notes tell what was left out or mended.
@@ -78,7 +78,7 @@ def load(path: Path, slug: str) -> Study:
     """
     files = find_files(path)
     if not files:
-        raise InputError(f"{path.name}: holds no A*.json; choose the folder with the annotators' files.")
+        raise InputError(f"{path.name}: contains no A*.json; choose the folder with the annotators' files.")
     release = _Release()
     for file in files:
         for entry in load_entries(file):
@@ -109,7 +109,8 @@ class _Release:
         """Add one person's instance."""
         if self.people.setdefault(entry.person, file) != file:
             raise InputError(
-                f"{file}: holds {shorten(entry.person)}, who is in {self.people[entry.person]} too; keep one."
+                f"{file}: contains {shorten(entry.person)}, who is also in {self.people[entry.person]}; "
+                "keep one."
             )
         self._add_instance(entry)
         for record in entry.records:

@@ -58,7 +58,9 @@ def choose_lines(seen: Sequence[Sequence[Line]], text: str, tally: Counter[str])
 def build_draft(
     instance: Instance, criterion: str, lines: Sequence[str], text: str, tally: Counter[str]
 ) -> ImportedDraft:
-    """One draft; its score is read from the model's whole text, else from its lines, else it is unscored."""
+    """Return one draft; its score is read from the model's whole text, else from its lines, else it is
+    unscored.
+    """
     score = read_model_score(text)
     if score is None:
         score = read_model_score("\n".join(lines))

@@ -137,7 +137,7 @@ def is_text(cell: str) -> bool:
 
 
 def name_document(text: str) -> str:
-    """Return a name for the document that an input is: the same for the same text, in every file.
+    """Return a name for the document of an input; the same text always gets the same name.
 
     >>> name_document("What is snow?") == name_document(" What is snow? ")
     True
@@ -151,7 +151,7 @@ def document_of(instance: Instance) -> str:
 
 
 def is_made_up(document: str) -> bool:
-    """Return whether ``name_document`` made this name, so that it tells a reader nothing.
+    """Return whether ``name_document`` made this name, so that it has no meaning for a reader.
 
     >>> is_made_up(name_document("What is snow?")), is_made_up("dream-7")
     (True, False)
@@ -161,7 +161,7 @@ def is_made_up(document: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """One row, its fields by name."""
+    """One row, with access to its fields by name."""
 
     table: Table
     columns: Mapping[str, str]
@@ -183,15 +183,15 @@ class _Reader:
         )
 
     def _texts(self) -> tuple[str, str]:
-        """Input and output; of one conversation that is both, its last reply is the output."""
+        """Return the input and the output; in a conversation that holds both, the last reply is the output."""
         if self.columns["input"] != self.columns["output"]:
             return self._text("input"), self._text("output")
         turns = self._turns("output")
         replies = [place for place, turn in enumerate(turns) if turn.role == "assistant"]
         if not replies or not replies[-1]:
             raise InputError(
-                f"{self._place('output')}: has no turn of the assistant that answers another one. Add it, or read "
-                "the input from another column, so that the whole conversation is the output."
+                f"{self._place('output')}: has no assistant turn that answers another turn. Add one, or "
+                "read the input from another column, so that the whole conversation is the output."
             )
         before, reply = turns[: replies[-1]], turns[replies[-1] :]
         plain = len(reply) == 1 and reply[0].content.strip() and not is_chat(reply[0].content)
@@ -229,16 +229,15 @@ class _Reader:
         name = self._flat(field).strip()
         if len(name) > MAX_NAME:
             raise InputError(
-                f"{self._place(field)}: has {len(name):,} characters and the {field} may have {MAX_NAME:,}; "
-                "shorten it."
+                f"{self._place(field)}: has {len(name):,} characters; shorten the {field} to {MAX_NAME:,}."
             )
         return name
 
     def _flat(self, field: str) -> str:
         if self.columns[field] in self.row.nested:
             raise InputError(
-                f"{self._place(field)}: holds a list or an object; the {field} must be one text, or a conversation: "
-                "a list of turns, each with role and content."
+                f"{self._place(field)}: contains a list or an object; the {field} must be one text or a "
+                "conversation: a list of turns, each with role and content."
             )
         return self.row.cells[self.columns[field]]
 

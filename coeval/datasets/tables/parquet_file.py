@@ -25,7 +25,7 @@ BUFFER = 1 << 20
 """Bytes of a column that are read ahead."""
 
 MAX_UNPACKED = 8_000_000_000
-"""Largest file, in bytes as its own footer states them once unpacked, that is read."""
+"""Largest file that is read, in bytes after unpacking, as its own footer states them."""
 
 INSTALL = (
     'Parquet files need pyarrow, which is not installed: pip install "coeval[hub]", or pip install pyarrow.'
@@ -75,7 +75,8 @@ def _opened(path: Path) -> Iterator[parquet.ParquetFile]:
         raise
     except (ArrowException, OSError, ValueError, NotImplementedError) as error:
         raise InputError(
-            f"{path.name}: cannot be read as Parquet ({_first_words(error)}); fetch or write the file again."
+            f"{path.name}: cannot be read as Parquet ({_first_words(error)}); download or write the file "
+            "again."
         ) from error
 
 
@@ -94,14 +95,15 @@ def _check_footer(path: Path, file: parquet.ParquetFile) -> None:
     footer = file.metadata
     if footer.num_rows > MAX_ROWS:
         raise InputError(
-            f"{path.name}: has {footer.num_rows:,} rows and at most {MAX_ROWS:,} are read; split it, import the parts."
+            f"{path.name}: has {footer.num_rows:,} rows, and the limit is {MAX_ROWS:,}; split the file "
+            "and import the parts."
         )
     groups = (footer.row_group(place) for place in range(footer.num_row_groups))
     unpacked = sum(group.total_byte_size for group in groups)
     if unpacked > MAX_UNPACKED:
         raise InputError(
-            f"{path.name}: holds {unpacked:,} bytes once unpacked and at most {MAX_UNPACKED:,} are read; split it, "
-            "import the parts."
+            f"{path.name}: contains {unpacked:,} bytes when unpacked, and the limit is {MAX_UNPACKED:,}; "
+            "split the file and import the parts."
         )
 
 
@@ -110,8 +112,8 @@ def _read_batch(path: Path, batch: pyarrow.RecordBatch, before: int) -> Iterator
         yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{path.name}, rows {before + 1} to {before + batch.num_rows}: hold text that is not UTF-8; write the "
-            "file again from its source."
+            f"{path.name}, rows {before + 1} to {before + batch.num_rows}: contain text that is not "
+            "UTF-8; write the file again from its source."
         ) from error
 
 
@@ -148,7 +150,7 @@ def _render_nested(value: Any) -> str:
 
 
 def _simplify(value: Any) -> Any:
-    """Return a value as JSON holds it."""
+    """Return a value in a form that JSON can hold."""
     if isinstance(value, Mapping):
         return {str(name): _simplify(part) for name, part in value.items()}
     if isinstance(value, list | tuple):

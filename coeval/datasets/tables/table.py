@@ -75,7 +75,9 @@ class Table:
 
     def _check(self, row: Row, text: str, count: int) -> None:
         if count > MAX_ROWS:
-            raise InputError(f"{self.name}: has more than {MAX_ROWS:,} rows; split it, import the parts.")
+            raise InputError(
+                f"{self.name}: has more than {MAX_ROWS:,} rows; split the file and import the parts."
+            )
         if not is_sound(text):  # parts that are valid separately may not fit together
             for column, cell in row.cells.items():
                 check_text(cell, self.place(row.line, column))
@@ -98,7 +100,7 @@ def check_header(name: str, unit: str, cells: Sequence[str], *, unnamed: bool = 
     if not names:
         raise InputError(f"{name}: is empty; its first {unit} must name the columns, such as input,output.")
     if len(names) > MAX_COLUMNS:
-        raise InputError(f"{name}, {unit} 1: has {len(names)} columns and at most {MAX_COLUMNS} are read.")
+        raise InputError(f"{name}, {unit} 1: has {len(names)} columns, and the limit is {MAX_COLUMNS}.")
     for position, column in enumerate(names):
         check_text(column, f"{name}, {unit} 1, column {position + 1}")
         if not column and not unnamed:
@@ -113,16 +115,16 @@ def check_header(name: str, unit: str, cells: Sequence[str], *, unnamed: bool = 
 
 
 def fit_cells(table: str, unit: str, line: int, columns: Sequence[str], cells: Sequence[str]) -> Row:
-    """Return one row under its columns, those without a name left out.
+    """Return the cells of a row by column; columns without a name are left out.
 
     Raises InputError where it has too many or too few cells, or a text in a column without a name.
     """
     width = len(columns)
     if len(cells) != width and (len(cells) < width or any(map(str.strip, cells[width:]))):
         raise InputError(
-            f"{table}, {unit} {line}: has {len(cells)} cells where the header has {width} "
+            f"{table}, {unit} {line}: has {len(cells)} cells, but the header has {width} "
             f"({shorten(', '.join(columns))}). "
-            "Put double quotes around a text that holds the separator, a quote or a new line."
+            "Put double quotes around any text that contains the separator, a quote or a new line."
         )
     named = dict(zip(columns, cells, strict=False))
     if "" not in named:
@@ -130,8 +132,8 @@ def fit_cells(table: str, unit: str, line: int, columns: Sequence[str], cells: S
     for position, (column, cell) in enumerate(zip(columns, cells, strict=False), start=1):
         if not column and cell.strip():
             raise InputError(
-                f"{table}, {unit} {line}: column {position} has the text '{shorten(cell)}' and no name in the "
-                "header; name it or remove it."
+                f"{table}, {unit} {line}: column {position} contains '{shorten(cell)}' but has no name in "
+                "the header; name it or remove it."
             )
     return Row(line, {column: cell for column, cell in named.items() if column})
 
@@ -161,7 +163,7 @@ def guess_mapping(table: Table, fields: Sequence[str]) -> dict[str, str]:
 
 
 def require_columns(table: Table, matched: Mapping[str, str], fields: Sequence[str]) -> None:
-    """Raise InputError for the first field without a column, with the mapping that would mend it."""
+    """Raise InputError for the first field without a column, and propose a mapping."""
     for field in fields:
         if field not in matched:
             likely = guess_mapping(table, fields).get(field) or "COLUMN"

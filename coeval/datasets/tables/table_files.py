@@ -1,4 +1,4 @@
-"""Every kind of table that can be read, which kind a file is, and a folder of parts of one table."""
+"""All kinds of readable tables, the detection of a file's kind, and folders with the parts of one table."""
 
 from __future__ import annotations
 
@@ -93,13 +93,14 @@ def open_parts(folder: Path) -> Table:
     expected = int(PART.fullmatch(paths[0].name)["count"])  # type: ignore[index]
     if len(paths) != expected:
         raise InputError(
-            f"{folder.name}: holds {len(paths)} of the {expected} parts of a table; add the others."
+            f"{folder.name}: contains {len(paths)} of the {expected} parts of a table; add the others."
         )
     for table in tables[1:]:
         if set(table.columns) != set(tables[0].columns):
             raise InputError(
-                f"{table.name}: has other columns than {tables[0].name} "
-                f"({shorten(', '.join(sorted(set(table.columns) ^ set(tables[0].columns))))}); import it by itself."
+                f"{table.name}: differs from {tables[0].name} in its columns "
+                f"({shorten(', '.join(sorted(set(table.columns) ^ set(tables[0].columns))))}); "
+                "import it separately."
             )
 
     def rows() -> Iterator[Row]:
@@ -116,5 +117,5 @@ def _list_parts(folder: Path) -> list[Path]:
 
 
 def holds_parts(path: Path) -> bool:
-    """Return whether a path is a folder of such parts and nothing else."""
+    """Return whether a folder contains such parts and nothing else."""
     return path.is_dir() and bool(parts := _list_parts(path)) and len(parts) == len(list(path.iterdir()))

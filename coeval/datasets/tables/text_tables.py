@@ -82,8 +82,8 @@ def open_jsonl(path: Path) -> Table:
         columns.update(dict.fromkeys(record))
         if len(columns) > MAX_COLUMNS:
             raise InputError(
-                f"{path.name}, line {line}: at most {MAX_COLUMNS} different keys are read; "
-                "put what varies from line to line under one key."
+                f"{path.name}, line {line}: the file has more than {MAX_COLUMNS} different keys; put keys "
+                "that vary from line to line under one key."
             )
     names = check_header(path.name, "line", list(columns))
 
@@ -112,7 +112,7 @@ def _parse_line(place: str, line: str) -> Mapping[str, object]:
             f"{place}, column {exc.colno}: is not JSON ({exc.msg}); each line must be one complete object."
         ) from exc
     except (RecursionError, ValueError) as exc:
-        raise InputError(f"{place}: {explain_json(exc)}; mend the line.") from exc
+        raise InputError(f"{place}: {explain_json(exc)}; correct the line.") from exc
     if not isinstance(record, dict):
         raise InputError(f'{place}: is not a JSON object; write {{"input": "...", "output": "..."}}.')
     stripped = {key.strip(): value for key, value in record.items()}

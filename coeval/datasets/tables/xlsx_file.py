@@ -1,4 +1,6 @@
-"""Excel workbooks (.xlsx): the first visible sheet, with columns named in the first row and values of formulas."""
+"""Excel workbooks (.xlsx): the first visible sheet. Its first row names the columns; formulas give their
+values.
+"""
 
 from __future__ import annotations
 
@@ -67,13 +69,13 @@ def _check_archive(path: Path) -> None:
         raise _not_a_workbook(path) from exc
     if size > MAX_UNZIPPED:
         raise InputError(
-            f"{path.name}: holds {size:,} bytes once unzipped and at most {MAX_UNZIPPED:,} are read; "
-            "save the sheet as CSV, or split it."
+            f"{path.name}: contains {size:,} bytes when unzipped, and the limit is {MAX_UNZIPPED:,}; save "
+            "the sheet as CSV, or split it."
         )
     if parts > MAX_PARTS:
         raise InputError(
-            f"{path.name}: holds {parts:,} styles, names and sheets, and at most {MAX_PARTS:,} are read. Save the "
-            "sheet as CSV, or copy its values into a new workbook."
+            f"{path.name}: contains {parts:,} styles, names and sheets, and the limit is {MAX_PARTS:,}. "
+            "Save the sheet as CSV, or copy its values into a new workbook."
         )
 
 
@@ -84,7 +86,7 @@ def _count_parts(archive: zipfile.ZipFile) -> int:
 
 
 def _check_merged(path: Path) -> None:
-    """Refuse merged cells: only the first of them holds the text, so the others would be read as empty."""
+    """Refuse merged cells: only the first of them contains the text, so the others would be read as empty."""
     with _workbook(path, values=True) as book, zipfile.ZipFile(path) as archive:
         sheet = _choose_sheet(path, book)
         before = b""
@@ -94,8 +96,8 @@ def _check_merged(path: Path) -> None:
                     if merged := _MERGED.search(before + chunk):
                         cells = shorten(merged[1].decode("ascii", "replace"))
                         raise InputError(
-                            f"{path.name}, sheet '{shorten(sheet.title)}': cells {cells} are merged; unmerge them, "
-                            "and write the text into each."
+                            f"{path.name}, sheet '{shorten(sheet.title)}': cells {cells} are merged; "
+                            "unmerge them and write the text into each cell."
                         )
                     before = chunk[-200:]
         except CoevalError:
@@ -136,7 +138,7 @@ def _choose_sheet(path: Path, book: openpyxl.Workbook) -> Any:
     visible = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
     if not visible:
         raise InputError(
-            f"{path.name}: has no visible sheet; show the sheet that holds the table, and save it."
+            f"{path.name}: has no visible sheet; make the sheet with the table visible and save the file."
         )
     return visible[0]
 
@@ -148,8 +150,8 @@ def _sheet_rows(path: Path, book: openpyxl.Workbook) -> Iterator[tuple[object, .
         for number, cells in enumerate(sheet.iter_rows(), start=1):
             if number > MAX_SHEET_ROWS:
                 raise InputError(
-                    f"{path.name}: reaches beyond row {MAX_SHEET_ROWS:,}; delete the empty rows below the data, "
-                    "or split the sheet."
+                    f"{path.name}: extends beyond row {MAX_SHEET_ROWS:,}; delete the empty rows below the "
+                    "data, or split the sheet."
                 )
             yield _trim_row(path, number, tuple(_value_of(cell) for cell in cells))
     except CoevalError:
@@ -167,8 +169,8 @@ def _trim_row(path: Path, number: int, row: tuple[object, ...]) -> tuple[object,
     width = max((column for column, value in enumerate(row, start=1) if value is not None), default=0)
     if width > MAX_COLUMNS:
         raise InputError(
-            f"{path.name}, row {number}: reaches to column {get_column_letter(width)} and at most "
-            f"{MAX_COLUMNS} columns are read; remove what is to the right."
+            f"{path.name}, row {number}: extends to column {get_column_letter(width)}, and the limit is "
+            f"{MAX_COLUMNS} columns; remove the columns to the right."
         )
     return row[:width]
 
@@ -177,13 +179,13 @@ def _as_text(place: str, value: object, formula: object) -> str:
     if value is None:
         if isinstance(formula, ArrayFormula | DataTableFormula) or str(formula or "").startswith("="):
             raise InputError(
-                f"{place}: holds a formula without a value; open the file in a spreadsheet program and save it, "
-                "or put the value in its place."
+                f"{place}: contains a formula without a value; open the file in a spreadsheet program and "
+                "save it, or replace the formula by a value."
             )
         return ""
     if isinstance(value, str):
         if value in ERROR_CODES:
-            raise InputError(f"{place}: holds the error {value}; put a value in its place.")
+            raise InputError(f"{place}: contains the error {value}; replace it by a value.")
         return unescape(value)
     if isinstance(value, bool):
         return str(value).lower()

@@ -117,7 +117,7 @@ def _add_value(results: Results, question: str, value: Node, instance: Instance,
 
 
 def _name_argilla_user(option: Node) -> str:
-    """Return an option of a choice; one of a ranking comes with its rank."""
+    """Return an option of a choice; an option of a ranking includes its rank."""
     return (option.get("value") if isinstance(option.value, dict) else option).name()
 
 
@@ -236,7 +236,9 @@ def _open_potato(path: Path, slug: str, columns: Columns) -> Source:
     states = sorted(_glob(path, _STATES)) if path.is_dir() else [path]
     states = [file for file in states if file == path or _is_state(file)]
     if not states:
-        raise InputError(f"{path.name}: holds no user_state.json of Potato; give the folder of its output.")
+        raise InputError(
+            f"{path.name}: contains no user_state.json of Potato; give the folder with Potato's output."
+        )
     texts: dict[str, str] = {}
     for file in sorted(_glob(path, _ITEMS)) if path.is_dir() else []:
         if file not in states and file.is_file() and _is_items(file):
@@ -252,7 +254,7 @@ def _glob(folder: Path, patterns: tuple[str, ...]) -> set[Path]:
     files = {file for pattern in patterns for file in folder.glob(pattern)}
     if len(files) > MAX_FILES:
         raise InputError(
-            f"{folder.name}: holds {len(files):,} files and at most {MAX_FILES:,} are read; split it."
+            f"{folder.name}: contains {len(files):,} files, and the limit is {MAX_FILES:,}; split the folder."
         )
     return files
 
@@ -291,7 +293,7 @@ def _pairs(entries: Node) -> Iterator[tuple[Node, Node]]:
         parts = entry.items()
         if len(parts) != 2 or not isinstance(parts[0].value, dict):
             raise InputError(
-                f"{entry.place}: is not a label with its value, as Potato writes them; fetch it again."
+                f"{entry.place}: is not a label with its value, as Potato writes them; export the file again."
             )
         yield parts[0], parts[1]
 

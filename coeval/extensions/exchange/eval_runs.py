@@ -97,7 +97,7 @@ DEEPEVAL_FORMAT = tool_format("deepeval", "DeepEval test results (JSON)", DEEPEV
 OPENAI_EVALS = "OpenAI evals"
 _ITEM = "eval.run.output_item"
 _SCORED = ("match", "metrics")
-"""Kinds of event that say how good a sample is."""
+"""Kinds of event with a judgment of a sample."""
 
 
 def _is_record(path: Path) -> bool:
@@ -231,7 +231,7 @@ OPENAI_EVALS_FORMAT = tool_format(
 
 PROMPTFOO = "promptfoo"
 MANUAL = "human"
-"""The kind of assertion that holds a rating from the viewer."""
+"""The kind of assertion with a rating from the viewer."""
 
 
 def _is_results(path: Path) -> bool:

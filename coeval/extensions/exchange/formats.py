@@ -1,4 +1,4 @@
-"""Every format of another tool that is read or written. A new one is a file with its format, and a line here."""
+"""The formats of other tools, in and out. To add one, write its file and add a line here."""
 
 from __future__ import annotations
 

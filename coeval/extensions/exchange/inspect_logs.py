@@ -1,4 +1,4 @@
-"""Inspect's eval logs, ``.eval`` and ``.json``: read by Inspect itself, and people's scores as edits of theirs."""
+"""Inspect's eval logs, ``.eval`` and ``.json``: Inspect reads them, and people's scores become its score edits."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MAX_UNZIPPED = 1_000_000_000
 """Largest unzipped size of a log, in bytes, because a small file can hold a very large one."""
 
 OURS = "coeval"
-"""Under this name an edit's metadata says that the study's own people are behind it."""
+"""The metadata key of an edit that names the study's own people as its source."""
 
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 """Letters of Inspect's scorers for correct, incorrect, partly correct and no answer (``value_to_float``)."""
@@ -53,7 +53,8 @@ def load_log(path: Path) -> EvalLog:
         from inspect_ai.log import read_eval_log
     except ImportError as exc:
         raise InputError(
-            f"{path.name}: an Inspect log is read by Inspect itself; run pip install inspect-ai, and import it again."
+            f"{path.name}: only Inspect can read its logs; run pip install inspect-ai, then import the "
+            "file again."
         ) from exc
     try:
         if path.suffix.lower() == ".eval":
@@ -68,8 +69,8 @@ def load_log(path: Path) -> EvalLog:
         RecursionError,
     ) as exc:  # a broken log fails in zipfile, in zlib, in pydantic or in Inspect
         raise InputError(
-            f"{path.name}: cannot be read as an Inspect log ({type(exc).__name__}); open it with inspect view, and "
-            "fetch it again where that fails too."
+            f"{path.name}: cannot be read as an Inspect log ({type(exc).__name__}); open it with inspect "
+            "view. If that also fails, export it again."
         ) from exc
 
 
@@ -78,8 +79,8 @@ def _check_archive(path: Path) -> None:
         size = sum(member.file_size for member in archive.infolist())
     if size > MAX_UNZIPPED:
         raise InputError(
-            f"{path.name}: holds {size:,} bytes once unzipped and at most {MAX_UNZIPPED:,} are read; write it anew "
-            "with fewer samples."
+            f"{path.name}: contains {size:,} bytes when unzipped, and the limit is {MAX_UNZIPPED:,}; "
+            "write the log again with fewer samples."
         )
 
 
@@ -113,7 +114,7 @@ def _texts(sample: EvalSample) -> tuple[str, str]:
 
 
 def _render(messages: Any) -> str:
-    """Messages as a conversation: their words, and calls of tools."""
+    """Return messages as a conversation with their words and tool calls."""
     plain = [
         {
             "role": message.role,
@@ -157,7 +158,7 @@ def _name_judge(log: EvalLog, scorer: str) -> str:
 
 
 def _read_score(instance: str, name: str, score: Score, judge: str, place: str, gathering: Gathering) -> None:
-    """A scorer's own values as the judge's, and each edit by a person as that person's."""
+    """Read a scorer's own values as the judge's, and each person's edits as that person's."""
     first = score.history[0] if score.history else score
     explanation = first.explanation if first.explanation != "UNCHANGED" else score.explanation
     for criterion, value in _split(name, first.value if first.value != "UNCHANGED" else score.value):
@@ -237,7 +238,7 @@ def render_edit(task: str, instance: str, criterion: str, scores: Sequence[float
 
 
 def edit_log(log_path: Path, edits_path: Path, folder: Path) -> tuple[Path, int]:
-    """Write a log with the edits of a file into a folder, under its own name; also how many edits it took.
+    """Write a log with the edits of a file into a folder, under its own name; return the number of edits.
 
     The log itself is left as it is. A score that the log lacks is added; an edit that it has already is not repeated.
 
@@ -250,7 +251,7 @@ def edit_log(log_path: Path, edits_path: Path, folder: Path) -> tuple[Path, int]
     names = {(sample.id, sample.epoch): name_sample(resolved, sample) for sample in resolved.samples or ()}
     if folder.resolve() == log_path.resolve().parent:
         raise InputError(
-            f"{log_path.name}: its folder is where the edited log would go; choose another --out."
+            f"{log_path.name}: the edited log would go into the folder of this file; choose another --out."
         )
 
     from inspect_ai.log import read_eval_log, recompute_metrics, write_eval_log

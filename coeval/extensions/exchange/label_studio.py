@@ -53,7 +53,7 @@ from coeval.extensions.exchange.records import Results, name_person, read_answer
 
 @dataclass(slots=True)
 class OurStudy:
-    """The study on its way back, task by task."""
+    """A study from its own export, task by task."""
 
     slug: str
     instances: dict[str, Instance] = field(default_factory=dict)
@@ -68,7 +68,9 @@ class OurStudy:
         """Add a task; raise InputError if CoEval did not write it in this form."""
         kept = task.path("data", OURS)
         if kept.get("version").value != VERSION:
-            raise InputError(f"{kept.place}: is of another version of CoEval; import it with that version.")
+            raise InputError(
+                f"{kept.place}: was written by another version of CoEval; import it with that version."
+            )
         instance = _same(
             self.instances, parse_instance(kept.get("instance"), task.get("data")), "external_id", task.place
         )
@@ -87,7 +89,7 @@ class OurStudy:
             self.drafts.setdefault(run.label, []).append(lines[run.label])
         records = [parse_submission(node) for node in kept.get("submissions").items()]
         if not all(_belongs(record, kept, instance, lines) for record in records):
-            raise InputError(f"{kept.place}: holds work on something else; export the study again.")
+            raise InputError(f"{kept.place}: contains work on another draft; export the study again.")
         self._add_work(task, instance, records, lines)
 
     def _add_work(
@@ -124,9 +126,7 @@ class OurStudy:
     def build(self) -> Study:
         """Return the study, with notes on changes in Label Studio; raise InputError if several runs are shown."""
         if sum(run.shown for run in self.runs.values()) > 1:
-            raise InputError(
-                "The tasks name several runs that annotators were shown; export the study again."
-            )
+            raise InputError("The tasks name several runs as shown to annotators; export the study again.")
         told = (
             ("Submissions changed in Label Studio, kept beside what stands there now", self.changed),
             ("Submissions deleted in Label Studio, left out", self.removed),
@@ -150,7 +150,7 @@ def _same(known: dict[str, Any], part: Any, key: str, place: str) -> Any:
     name = getattr(part, key)
     if known.setdefault(name, part) != part:
         raise InputError(
-            f"{place}: tells another story of '{shorten(name)}' than a task before it; export it again."
+            f"{place}: contradicts an earlier task about '{shorten(name)}'; export the study again."
         )
     return known[name]
 
@@ -253,7 +253,7 @@ def _open_label_studio(path: Path, slug: str, columns: Columns) -> Source:
     ours = [task for task in tasks if isinstance(task.path("data", OURS).value, dict)]
     if ours and len(ours) < len(tasks):
         raise InputError(
-            f"{path.name}: holds tasks that CoEval wrote beside others; export them into files of their own."
+            f"{path.name}: mixes tasks from CoEval with other tasks; export each kind into its own file."
         )
     if ours:
         study = OurStudy(slug)

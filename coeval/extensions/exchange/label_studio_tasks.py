@@ -1,4 +1,4 @@
-"""A study as Label Studio's tasks: a task for each instance and criterion, an annotation for each submission.
+"""Export a study as Label Studio tasks: one task per instance and criterion, one annotation per submission.
 
 What Label Studio can show and change (score, conclusion, evidence, marked passages, how long) stands in annotations and
 predictions as it writes them itself. What it does not know (actions on drafted lines, arms, reasons), and the people,
@@ -134,7 +134,7 @@ def render_annotation(
 def standing_lines(
     submission: ImportedSubmission, drafted: Sequence[EvaluationRow]
 ) -> list[tuple[RowKind, str]]:
-    """Return the lines of an evaluation as the person left it: kept, put differently, or added."""
+    """Return the lines of an evaluation in the person's final version: kept, revised or added."""
     lines: list[tuple[RowKind, str]] = []
     for row in submission.rows:
         known = row.draft_row is not None and 0 <= row.draft_row < len(drafted)
@@ -147,7 +147,7 @@ def standing_lines(
 def render_results(
     name: str, lines: Sequence[tuple[RowKind, str]], score: float | None, instance: Instance
 ) -> list[dict[str, Any]]:
-    """Label Studio's regions: a score, texts, and a passage for each place that a line quotes."""
+    """Return Label Studio's regions: a score, texts, and one passage for each place that a line quotes."""
     results = []
     if score is not None:
         results.append(_region(f"{name}-score", _SCORE, "number", {"number": score}))
@@ -168,7 +168,7 @@ def render_results(
 
 
 def _passage(quote: Quote, output: str) -> dict[str, Any]:
-    """Return a passage by the offsets that a browser counts, as Label Studio's own are."""
+    """Return a passage by the browser's offsets, which Label Studio uses too."""
     start, end = quote.start or 0, quote.end or 0
     from_browser = count_utf16(output[:start])
     words = output[start:end]

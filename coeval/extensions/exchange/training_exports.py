@@ -23,7 +23,7 @@ from coeval.usecases.out_format import Files, OutFormat
 
 @dataclass(slots=True)
 class Judged:
-    """One output by one criterion: the scores that count, a person each, and their conclusions."""
+    """One output on one criterion: its counting scores, one per person, and their conclusions."""
 
     scores: list[float] = field(default_factory=list)
     conclusions: list[str] = field(default_factory=list)
@@ -35,7 +35,7 @@ class Judged:
 
 @dataclass(slots=True)
 class Output:
-    """One output, and its judgments by criterion."""
+    """One output and its judgments by criterion."""
 
     instance: str
     document: str
@@ -47,19 +47,21 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Judgments:
-    """A task's outputs that people scored on its current criteria, without checks and rejected people."""
+    """A task's outputs that people scored on its current criteria, without attention checks and rejected
+    people.
+    """
 
     db: Database
     task: int
 
     @property
     def scales(self) -> dict[str, Scale]:
-        """The scale of each current criterion, in their order."""
+        """Return the scale of each current criterion, in order."""
         current = get_criteria_set(self.db, self.task)
         return {criterion.text: criterion.scale for criterion in current.criteria} if current else {}
 
     def list_pairs(self) -> Iterator[tuple[Output, Output]]:
-        """Yield every two outputs of one document and one input; one document at a time is in memory."""
+        """Yield each pair of outputs of one document and one input; only one document at a time is in memory."""
         for _, rows in groupby(read(self.db, exports.JUDGED_OUTPUTS, task=self.task), lambda row: row[0]):
             for first, second in combinations(_gather(rows), 2):
                 if first.input == second.input and first.output != second.output:
@@ -84,7 +86,9 @@ def _gather(rows: Iterator[Sequence[Any]]) -> list[Output]:
 
 
 def build_texts(chosen: Output, rejected: Output, as_chats: bool) -> dict[str, Any]:
-    """``prompt``, ``chosen`` and ``rejected``: texts, or lists of messages, as the libraries that train read them."""
+    """Return ``prompt``, ``chosen`` and ``rejected`` as texts or lists of messages, as training libraries
+    expect them.
+    """
     texts = (("prompt", chosen.input, "user"), ("chosen", chosen.output, "assistant"),
              ("rejected", rejected.output, "assistant"))  # fmt: skip
     return {name: _messages(text, role) if as_chats else text for name, text, role in texts}
@@ -160,7 +164,9 @@ def _reward_rows(judgments: Judgments) -> Iterator[dict[str, Any]]:
 
 
 def score_whole(output: Output, scales: Mapping[str, Scale]) -> float:
-    """Return the mean over the criteria of people's mean scores, each put on 0 to 1 by the criterion's own scale."""
+    """Return the mean over the criteria of people's mean scores, each rescaled to 0 to 1 by the criterion's
+    scale.
+    """
     return fmean(
         (output.judged[criterion].mean - scale.low) / (scale.high - scale.low)
         for criterion, scale in scales.items()

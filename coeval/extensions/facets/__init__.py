@@ -1,4 +1,4 @@
-"""One ruler for people, judges, criteria and systems, and where the error of a mean comes from."""
+"""People, judges, criteria and systems on one scale, and the sources of error in a mean."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``python -m coeval facets``: the ruler and the connectivity check, on the command line."""
+"""``python -m coeval facets``: the ruler and the connectivity check on the command line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from coeval.usecases.reports.statistics import get_statistic
 
 
 def add_facets(parsers: Parsers) -> None:
-    command = parsers.commands.add_parser("facets", help="put people, judges and systems on one ruler")
+    command = parsers.commands.add_parser("facets", help=("compare people, judges and systems on one scale"))
     kinds = command.add_subparsers(required=True, metavar="WHAT")
     ruler = kinds.add_parser(
         "ruler", parents=[parsers.task_reported],
@@ -30,7 +30,8 @@ def add_facets(parsers: Parsers) -> None:
     links.set_defaults(command=_links, only_reads=True)
     sources = kinds.add_parser(
         "sources", parents=[parsers.task_reported],
-        help="tell where the error of the judge's mean comes from, and what would reduce it most (G-study)",
+        help=("show the sources of error in the judge's mean, and the change that would reduce it most "
+             "(G-study)"),
     )  # fmt: skip
     sources.set_defaults(command=_sources, only_reads=True)
 

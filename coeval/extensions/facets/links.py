@@ -1,4 +1,4 @@
-"""Whether the people of a study can be compared: who shares an instance with whom, before anybody scores."""
+"""Check before scoring whether the people of a study can be compared: which people share instances."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from coeval.usecases.access import OWNERS, Context, require_task, use_case
 
 @dataclass(frozen=True)
 class Part:
-    """People who share instances, directly or by others, and how many instances they have."""
+    """People who share instances, directly or through others, and their number of instances."""
 
     people: tuple[str, ...]
     instances: int
@@ -24,7 +24,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Links:
-    """The parts of a study, the largest first; ``instances`` are all of the task's."""
+    """The parts of a study, largest first; ``instances`` counts all instances of the task."""
 
     parts: tuple[Part, ...]
     instances: int
@@ -55,9 +55,12 @@ def get_links(context: Context, person: Person, slug: str) -> Links:
 
 
 def tell_links(found: Links) -> Iterator[str]:
-    """Return what the parts mean for a comparison of people, with the remedy."""
+    """Return a sentence on what the parts mean for comparing people, with the remedy."""
     if not found.parts:
-        yield "Nobody has a queue yet: the check needs people who opened the task, or a team whose work is shared out."
+        yield (
+            "Nobody has a queue yet: the check needs people who opened the task, or a team with "
+            "assigned work."
+        )
         return
     if len(found.parts) == 1:
         who = found.parts[0].people

@@ -20,7 +20,7 @@ from coeval.usecases.planning import get_error_sources
 from coeval.usecases.reports.statistics import get_statistic
 
 SLOW: dict[str, Any] = {"show_progress": "minimal", "concurrency_limit": 1, "concurrency_id": "facets"}
-"""How an event runs that computes for seconds: one at a time."""
+"""Settings for events that compute for seconds: one at a time."""
 
 NOTE = (
     "A many-facet Rasch model puts people, judges, criteria and systems on one scale. Positive severity: harsher than "
@@ -29,14 +29,15 @@ NOTE = (
 
 
 class RulerBox(Panel):
-    """The model of the study's scores, fitted when asked."""
+    """The box with the model of the study's scores, which is fitted on request."""
 
     def build(self) -> None:
         with gr.Column(elem_classes="card"):
-            View(el("div", el("h4", "One ruler for people and judges"), el("p.note", NOTE)))
+            View(el("div", el("h4", "People and judges on one scale"), el("p.note", NOTE)))
             with gr.Row(elem_classes="actions"):
                 partial = gr.Checkbox(
-                    label="Thresholds for each criterion", info="Partial credit instead of one rating scale.",
+                    label="Thresholds for each criterion", info=("Uses partial credit instead of one "
+                                                                "rating scale."),
                     elem_id="facets-partial",
                 )  # fmt: skip
                 work = gr.Button("Measure", variant="primary", elem_id="facets-measure", scale=0)
@@ -57,7 +58,7 @@ class RulerBox(Panel):
 
 
 def ruler_view(found: Ruler) -> list[Node]:
-    """The tables of the ruler: systems, raters and criteria, then what was tested."""
+    """Return the tables of the ruler: systems, raters and criteria, then the tests."""
     systems = [
         [one.name, _tell(one.fair), f"{one.observed:.2f}", _tell(one.measure), f"{one.n:,}"]
         for one in sorted(found.systems, key=lambda each: -float(each.fair))
@@ -105,7 +106,7 @@ def _tell(value: Estimate) -> str:
 
 
 def draw_ruler(found: Ruler) -> Any:
-    """Raters and criteria by their place on the ruler, with intervals."""
+    """Return a chart of raters and criteria by their place on the ruler, with intervals."""
     rows = [
         {"label": one.name, "series": one.kind, "value": float(one.measure), "low": one.measure.ci_low,
          "high": one.measure.ci_high, "about": _tell(one.measure)}
@@ -116,17 +117,17 @@ def draw_ruler(found: Ruler) -> Any:
 
 
 SOURCES_NOTE = (
-    "A mean of a judge also depends on its model, on the wording of its question and on chance. Runs of several models "
-    "with several wordings, and several samples, show by how much."
+    "A mean of a judge also depends on its model, on the wording of its question and on chance. To "
+    "measure this, use runs of several models with several wordings, and several samples."
 )
 
 
 class SourcesBox(Panel):
-    """Where the error of the judge's mean comes from, and what would reduce it most."""
+    """The box with the sources of error in the judge's mean, and what would reduce it most."""
 
     def build(self) -> None:
         with gr.Column(elem_classes="card"):
-            View(el("div", el("h4", "Where the error of a mean comes from"), el("p.note", SOURCES_NOTE)))
+            View(el("div", el("h4", "Sources of error in a mean"), el("p.note", SOURCES_NOTE)))
             with gr.Row(elem_classes="actions"):
                 work = gr.Button("Find the sources", elem_id="facets-find", scale=0, min_width=160)
             self.shown = View(elem_id="facets-sources")
@@ -167,7 +168,7 @@ def sources_view(found: ErrorStudy, sources: Sources) -> list[Node | None]:
 
 
 def draw_errors(found: ErrorStudy) -> Any:
-    """The error of the mean after each purchase."""
+    """Return the error of the mean after each purchase."""
     rows = [
         {"label": f"{one.counts[one.source]:,} {one.source}s", "series": "error of the mean", "value": one.se,
          "low": float("nan"), "high": float("nan"), "about": tell_purchase(one)}

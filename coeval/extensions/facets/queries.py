@@ -1,4 +1,4 @@
-"""Who has which instance of a task, in a queue or scored already."""
+"""Which person has which instance of a task, in a queue or already scored."""
 
 from __future__ import annotations
 

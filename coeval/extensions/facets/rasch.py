@@ -19,35 +19,35 @@ import scipy
 from coeval.stats.rating_matrix import Codes, Numbers
 
 NODES = np.linspace(-4.5, 4.5, 49)
-"""Where theta is looked at, in standard deviations around its mean: near enough for 100 ratings of an instance."""
+"""The grid for theta, in standard deviations around its mean; fine enough for 100 ratings of an instance."""
 
 WEIGHTS = np.exp(-(NODES**2) / 2) / np.exp(-(NODES**2) / 2).sum()
 
 WEAK = {"system": 10.0, "criterion": 3.0, "rater": 3.0, "threshold": 4.0, "extra": 3.0, "spread": 2.0}
-"""Standard deviations, in logits, of the normal priors: they keep finite what the data leave open."""
+"""Standard deviations, in logits, of the normal priors, which keep undetermined parameters finite."""
 
 MOST_RATINGS = 300_000
-"""More ratings than these take too much memory."""
+"""Largest number of ratings; more take too much memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class FacetScores:
-    """Scores in long form; ``system`` and ``document`` are given for each instance, all else for each score."""
+    """Scores in long form; ``system`` and ``document`` are per instance, everything else is per score."""
 
     instance: Codes
     criterion: Codes
     rater: Codes
     category: Codes
-    """From 0, the lowest score of the criterion's scale."""
+    """Categories from 0, the lowest score of the criterion's scale."""
     system: Codes
     document: Codes
     categories: tuple[int, ...]
-    """How many scores the scale of each criterion has."""
+    """The number of scores on the scale of each criterion."""
     people: int
-    """The first raters are people; those after them are judges."""
+    """The number of people, who come first among the raters; judges follow."""
     n_raters: int
     when: Numbers | None = None
-    """From -.5 to .5 over each rater's work, 0 where it is not known."""
+    """The position in each rater's work, from -.5 to .5; 0 if unknown."""
 
     @property
     def n_systems(self) -> int:
@@ -60,14 +60,14 @@ class FacetScores:
 
 @dataclass(frozen=True)
 class Extras:
-    """What a larger model estimates too: each person's drift, and each judge's leniency to each system."""
+    """The further estimates of a larger model: each person's drift, and each judge's leniency to each system."""
 
     drift: bool = False
     interaction: bool = False
 
 
 def contrasts(n: int, centred: int | None = None) -> Numbers:
-    """Return n x free: full values from free ones, so that the first ``centred`` of them sum to 0.
+    """Return n x free: it expands free values to full values, so that the first ``centred`` of them sum to 0.
 
     >>> contrasts(3).sum(axis=0).tolist(), contrasts(3, 2).shape
     ([0.0, 0.0], (3, 2))
@@ -81,7 +81,7 @@ def contrasts(n: int, centred: int | None = None) -> Numbers:
 
 
 class Model:
-    """The likelihood of some scores: blocks of parameters, and what each score's place on the ruler is made of."""
+    """The likelihood of scores: blocks of parameters, and the parts of each score's place on the ruler."""
 
     def __init__(self, scores: FacetScores, *, partial_credit: bool, extras: Extras = Extras()) -> None:
         order = np.argsort(scores.instance, kind="stable")
@@ -91,7 +91,7 @@ class Model:
         self.criterion, self.rater = criterion, rater
         self.starts = np.flatnonzero(np.diff(self.instance, prepend=-1))
         self.rated = self.instance[self.starts]
-        """The instances that have a score, in the order of the blocks."""
+        """The instances with a score, in the order of the blocks."""
         self.block = np.repeat(np.arange(len(self.starts)), np.diff([*self.starts, len(order)]))
         self.top = max(scores.categories)
         self.set_of = (
@@ -149,15 +149,15 @@ class Model:
         self.impossible = np.arange(self.top)[None, :] >= self.row_top[:, None]
 
     def start(self) -> Numbers:
-        """Where the search begins: all at 0, and theta spread by a logit."""
+        """Return the starting point of the search: all parameters at 0, and theta with a spread of one logit."""
         return np.zeros(self.size)
 
     def full(self, free: Numbers, name: str) -> Numbers:
-        """The values of a block, all of them."""
+        """Return the values of a block, all of them."""
         return dict(self.maps)[name] @ free[self.blocks[name]]
 
     def thresholds(self, free: Numbers) -> Numbers:
-        """Sets x (top - 1) thresholds; 0 beyond a set's own."""
+        """Return sets x (top - 1) thresholds; 0 beyond those of a set."""
         found = np.zeros((self.n_sets, self.top - 1))
         for k, to_full in enumerate(self.threshold_maps):
             found[k, : len(to_full)] = to_full @ free[self.blocks[f"threshold {k}"]]
@@ -167,7 +167,7 @@ class Model:
         return float(np.exp(free[self.blocks["spread"]][0]))
 
     def chances(self, free: Numbers) -> Numbers:
-        """Rows x nodes x categories: the log-chance of each score."""
+        """Return rows x nodes x categories: the log-chance of each score."""
         place = (self.design @ free[: self.design.shape[1]])[:, None] + self.spread(free) * NODES[None, :]
         steps = np.concatenate([np.zeros((self.n_sets, 1)), np.cumsum(self.thresholds(free), axis=1)], axis=1)
         logits = place[:, :, None] * np.arange(self.top) - steps[self.row_set][:, None, :]
@@ -176,7 +176,7 @@ class Model:
         return logits - np.log(np.exp(logits).sum(axis=2, keepdims=True))
 
     def posterior(self, chances: Numbers) -> tuple[Numbers, float]:
-        """Blocks x nodes: where the theta of each instance is likely to be; and the log-likelihood."""
+        """Return blocks x nodes, the posterior of theta for each instance, and the log-likelihood."""
         each = np.add.reduceat(chances[self.row, :, self.category], self.starts, axis=0) + np.log(WEIGHTS)
         most = each.max(axis=1, keepdims=True)
         likely = np.exp(each - most)
@@ -200,7 +200,7 @@ class Model:
         return value, slope
 
     def loss(self, free: Numbers) -> tuple[float, Numbers]:
-        """Minus the log-likelihood with the priors, and its slope."""
+        """Return minus the log-likelihood with the priors, and its gradient."""
         chances = self.chances(free)
         post, value = self.posterior(chances)
         by_row = np.stack(
@@ -228,7 +228,9 @@ class Model:
         return -(value + prior), -(slope + of_prior)
 
     def by_document(self, free: Numbers) -> Numbers:
-        """Documents x parameters: what each document adds to the slope of the log-likelihood."""
+        """Return documents x parameters: the contribution of each document to the gradient of the
+        log-likelihood.
+        """
         chances = self.chances(free)
         post, _ = self.posterior(chances)
         chance = np.exp(chances)
@@ -265,7 +267,7 @@ def _dummies(code: Codes, n: int) -> Numbers:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """The estimates of a model, with a covariance that is robust to what documents share."""
+    """The estimates of a model, with a covariance that is robust to dependence within documents."""
 
     model: Model
     free: Numbers
@@ -275,18 +277,18 @@ class Fitted:
     extras: Extras = field(default_factory=Extras)
 
     def block(self, name: str) -> tuple[Numbers, Numbers]:
-        """The values of a block and their standard errors."""
+        """Return the values of a block and their standard errors."""
         to_full, place = dict(self.model.maps)[name], self.model.blocks[name]
         spread = to_full @ self.covariance[place, place] @ to_full.T
         return self.model.full(self.free, name), np.sqrt(np.maximum(np.diag(spread), 0.0))
 
     def error_of(self, slope: Numbers) -> float:
-        """The standard error of a function of the parameters with this slope."""
+        """Return the standard error of a function of the parameters with this slope."""
         return float(np.sqrt(max(0.0, float(slope @ self.covariance @ slope))))
 
     @cached_property
     def fit_squares(self) -> tuple[Numbers, Numbers, Numbers]:
-        """For each score: its squared gap, the gap's variance, and their ratio, each a mean over theta."""
+        """Return three means over theta for each score: its squared gap, the gap's variance, and their ratio."""
         model = self.model
         chances = model.chances(self.free)
         post, _ = model.posterior(chances)
@@ -299,7 +301,9 @@ class Fitted:
         return (own * squared).sum(axis=1), (own * spread).sum(axis=1), (own * squared / spread).sum(axis=1)
 
     def fit_of(self, code: Codes, n: int) -> tuple[Numbers, Numbers]:
-        """Infit and outfit mean squares of n elements; ``code`` says whose each score is, in the model's order."""
+        """Return infit and outfit mean squares of n elements; ``code`` assigns each score to an
+        element, in the model's order.
+        """
         squared, variance, ratio = self.fit_squares
         with np.errstate(invalid="ignore", divide="ignore"):
             infit = np.bincount(code, squared, n) / np.bincount(code, variance, n)
@@ -307,7 +311,7 @@ class Fitted:
         return infit, outfit
 
     def instance_places(self) -> tuple[Numbers, Numbers]:
-        """The expected place of each rated instance on the ruler, and its variance."""
+        """Return the expected place of each rated instance on the ruler, and its variance."""
         model = self.model
         post, _ = model.posterior(model.chances(self.free))
         middle = model.full(self.free, "system")[model.scores.system[model.rated]]
@@ -332,7 +336,7 @@ def fit(
     """
     if not len(scores.category) or scores.n_documents < 2:
         raise ValueError(
-            f"{len(scores.category)} scores of {scores.n_documents} documents are too few for a ruler."
+            f"{len(scores.category)} scores of {scores.n_documents} documents are too few for the model."
         )
     if min(scores.categories) < 2:
         raise ValueError("A criterion has a scale of one point; a ruler needs two.")
@@ -356,7 +360,7 @@ def fit(
 
 
 def _curvature(model: Model, free: Numbers, step: float = 1e-4) -> Numbers:
-    """The second derivatives of the loss, from differences of its slope."""
+    """Return the second derivatives of the loss, from differences of its slope."""
     found = np.empty((model.size, model.size))
     for p in range(model.size):
         move = np.zeros(model.size)
@@ -367,7 +371,9 @@ def _curvature(model: Model, free: Numbers, step: float = 1e-4) -> Numbers:
 
 @dataclass(frozen=True)
 class Separation:
-    """How well the elements of a facet are told apart: true over observed variance, and how many levels there are."""
+    """How well the elements of a facet can be distinguished: true over observed variance, and the number of
+    levels.
+    """
 
     reliability: float
     separation: float
@@ -375,7 +381,7 @@ class Separation:
 
 
 def separate(values: Sequence[float], errors: Sequence[float]) -> Separation:
-    """Return how far measures are told apart by more than their errors.
+    """Return how far measures differ by more than their errors.
 
     >>> found = separate([-1.0, 0.0, 1.0], [0.5, 0.5, 0.5])
     >>> round(found.reliability, 2), round(found.separation, 2), round(found.strata, 2)
@@ -390,7 +396,7 @@ def separate(values: Sequence[float], errors: Sequence[float]) -> Separation:
 
 
 def find_components(first: Codes, second: Codes) -> Codes:
-    """Return the component of each link between an element of one facet and one of another (union-find).
+    """Return the connected component of each link between elements of two facets (union-find).
 
     >>> find_components(np.array([0, 0, 1, 2]), np.array([0, 1, 1, 2])).tolist()
     [0, 0, 0, 1]

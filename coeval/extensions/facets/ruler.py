@@ -1,4 +1,4 @@
-"""A study on one ruler: fair means of systems, severities of people and judges, their drift, fit and favours."""
+"""A study on one ruler: fair means of systems, severities of people and judges, their drift, fit and bias."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from coeval.stats.frames import StudyFrames
 from coeval.stats.rating_matrix import Codes, Numbers
 
 ENOUGH = 20
-"""From so many units on that people scored without the draft, these alone are used."""
+"""From this number of blind units on, only blind scores are used."""
 
 MOST_POINTS = 11
-"""A finer scale is cut into so many equal parts."""
+"""A finer scale is cut into this number of equal parts."""
 
 MOST_RUNS = 8
 UNAIDED, ALL = "scores without the draft in view", "all scores, also those with the draft in view"
@@ -38,7 +38,7 @@ ONE_SYSTEM = "all instances"
 
 @dataclass(frozen=True)
 class Element:
-    """A person, a judge or a criterion: its measure in logits, and how well its scores fit the model."""
+    """A person, a judge or a criterion: its measure in logits, and the fit of its scores."""
 
     name: str
     kind: str
@@ -47,12 +47,12 @@ class Element:
     infit: float
     outfit: float
     group: int = 0
-    """Which connected part of the study it is in, from 1; 0 for criteria."""
+    """The number of its connected part of the study, from 1; 0 for criteria."""
 
 
 @dataclass(frozen=True)
 class FairSystem:
-    """A system: its measure, the mean that average raters would give it on all criteria, and the mean as scored."""
+    """A system: its measure, its mean from average raters on all criteria, and its observed mean."""
 
     name: str
     measure: Estimate
@@ -63,7 +63,7 @@ class FairSystem:
 
 @dataclass(frozen=True)
 class Effect:
-    """How much a person's severity changes from first to last score, or how much a judge favours a system."""
+    """The change of a person's severity from first to last score, or a judge's bias towards a system."""
 
     name: str
     system: str
@@ -74,7 +74,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Ruler:
-    """Everything that the model says of a study; ``reason`` says why there is nothing."""
+    """All results of the model for a study; ``reason`` explains a missing result."""
 
     task: str
     reason: str = ""
@@ -98,7 +98,7 @@ class Ruler:
 
 @dataclass(frozen=True)
 class FitRuler:
-    """The statistic of a study: ``partial_credit`` gives each criterion its own thresholds."""
+    """The parameters of the statistic: ``partial_credit`` gives each criterion its own thresholds."""
 
     partial_credit: bool = False
 
@@ -114,7 +114,7 @@ class FitRuler:
 
 
 def _list_scores(study: StudyFrames) -> tuple[pd.DataFrame, str]:
-    """``rater, judge, unit, score, when`` and what hangs on the unit; people first."""
+    """Return ``rater, judge, unit, score, when`` and the fields of each unit; people come first."""
     people, basis = study.unaided, UNAIDED
     if people["unit"].nunique() < ENOUGH:
         people, basis = study.genuine, ALL
@@ -144,18 +144,16 @@ def _refuse(table: pd.DataFrame) -> str:
     if table.empty:
         return "Nobody has scored this study yet."
     if table["rater"].nunique() < 2:
-        return "Only one rater has scored: a ruler for raters needs two, or one and a judge."
+        return "Only one rater has scored: comparing raters needs two people, or one person and a judge."
     if table["document"].nunique() < 5:
-        return (
-            f"{table['document'].nunique()} documents are too few for a ruler: it needs 5, and 20 are better."
-        )
+        return f"{table['document'].nunique()} documents are too few: the model needs 5, and 20 are better."
     if len(table) > MOST_RATINGS:
-        return f"{len(table):,} scores are too many for a ruler, which takes {MOST_RATINGS:,}."
+        return f"{len(table):,} scores are too many: the limit is {MOST_RATINGS:,}."
     return ""
 
 
 class _Coded:
-    """The table as codes, the model of it, and names for what the model says."""
+    """The table as codes, its model, and the names for the results."""
 
     def __init__(self, study: StudyFrames, table: pd.DataFrame, partial: bool) -> None:
         self.partial = partial
@@ -186,7 +184,9 @@ class _Coded:
         self.part[self.coded.rater] = links
 
     def _categories(self, study: StudyFrames, criterion: Codes) -> tuple[list[Numbers], Codes]:
-        """The scores that occur, for each criterion by itself or for all of them, and the place of each score."""
+        """Return the scores that occur, per criterion or for all criteria, and the position of each
+        score among them.
+        """
         score = self.table["score"].to_numpy(dtype=float)
         rounded = np.empty(len(score))
         for place, name in enumerate(self.criteria):
@@ -208,7 +208,7 @@ class _Coded:
         return values, category
 
     def _order_of_work(self) -> Numbers | None:
-        """From -.5 to .5 over the scores of each person in the order of saving; 0 where no time is known."""
+        """Return -.5 to .5 over each person's scores in the order of saving; 0 if no time is known."""
         when = self.table["when"]
         if when.isna().all():
             return None
@@ -220,7 +220,7 @@ class _Coded:
         if min(self.coded.categories) < 2:
             return Ruler(
                 task,
-                reason="Every score of a criterion is the same: there is nothing to measure.",
+                reason="Every score of a criterion is the same, so there is no variation to model.",
                 basis=basis,
             )
         fitted = fit(self.coded, partial_credit=self.partial)
@@ -281,7 +281,9 @@ class _Coded:
         )
 
     def _fair(self, fitted: Fitted, free: Numbers) -> Numbers:
-        """The mean score of each system by raters of severity 0, over its own spread and all criteria alike."""
+        """Return the mean score of each system from raters of severity 0, over its own spread and all
+        criteria equally.
+        """
         model = fitted.model
         system, criterion = model.full(free, "system"), model.full(free, "criterion")
         steps = np.concatenate(
@@ -317,7 +319,7 @@ class _Coded:
         )  # fmt: skip
 
     def _effects(self, fitted: Fitted, t: float) -> tuple[tuple[Effect, ...], tuple[Effect, ...]]:
-        """Drift of people and favours of judges, from a larger model that has both."""
+        """Return the drift of people and the biases of judges, from a larger model with both."""
         judges = range(self.people, len(self.raters))
         extras = Extras(
             drift=self.coded.when is not None and self.people > 0,
@@ -360,16 +362,20 @@ class _Coded:
 
     def _notes(self, fitted: Fitted) -> Iterator[str]:
         if not fitted.converged:
-            yield "The search for the estimates did not end: read them with care."
+            yield "The estimation did not converge: use the estimates with care."
         if len(self._parts()) > 1:
             yield (
-                "Some raters share no instance with the others, directly or by others. Severities of different parts "
-                "are comparable only if instances were dealt to the parts at random."
+                "Some raters share no instance with the others, directly or through other raters. "
+                "Severities of different parts are comparable only if instances were assigned to the "
+                "parts at random."
             )
         if not self.people:
             yield "No person has scored: severities are relative to the mean of the judges."
         if self.coded.n_documents < 20:
-            yield f"The errors rest on {self.coded.n_documents} documents; with fewer than 20 they are rough."
+            yield (
+                f"The errors are based on {self.coded.n_documents} documents; with fewer than 20 they "
+                "are rough."
+            )
 
 
 def _with_interval(value: float, error: float, t: float) -> Estimate:

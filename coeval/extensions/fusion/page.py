@@ -15,7 +15,7 @@ from coeval.usecases.drafting.run_settings import RunSettings
 
 
 class FusionBox(Panel):
-    """The fusion's plan and assistants, and the option to use none (the ablation)."""
+    """The box with the fusion's plan and assistants, and the option to use none (the ablation)."""
 
     def __init__(self, context: Context, task: gr.Dropdown, model: gr.Textbox) -> None:
         self.model = model
@@ -49,7 +49,7 @@ class FusionBox(Panel):
     def read(
         self, assistants: list[str] | None, ablation: bool | None, plan: str | None
     ) -> Mapping[str, Any]:
-        """Return the settings of a run that the inputs stand for, by name."""
+        """Return the settings of a run from the inputs, by name."""
         return {
             "assistants": tuple(assistants or ()),
             "ablation": bool(ablation),

@@ -1,4 +1,4 @@
-"""Fusion: one call judges all criteria, with a frozen plan, which a model drafts, and the scores of assistants.
+"""Fusion: one call judges all criteria with the scores of assistants and a frozen plan that a model drafted.
 
 Planning comes first and is a person's to edit; execution follows the plan, several times, and is averaged.
 The ablation is the same question without plan, assistants and scores. "Overall" means two things, and both are

@@ -61,7 +61,7 @@ def parse_address(text: str) -> HubAddress:
     match = _ADDRESS.fullmatch(text.strip())
     if match is None or ".." in text or "--" in match["repo"]:
         raise InputError(
-            f"“{shorten(text)}” is no data set of the Hub: write {FORM}, such as {START}team/answers."
+            f"“{shorten(text)}” is not a data set of the Hub: write {FORM}, such as {START}team/answers."
         )
     return HubAddress(match["repo"], match["revision"] or "", match["config"] or "", match["split"] or "")
 
@@ -107,7 +107,7 @@ def list_parts(files: Mapping[str, int], card: Mapping[str, Any]) -> tuple[Part,
 
 
 def choose_part(parts: Iterable[Part], address: HubAddress) -> Part:
-    """Return the part that an address names, or the only one there is.
+    """Return the part that an address names, or the only existing part.
 
     Raises:
         InputError: there is none that can be read, not that one, or several and the address leaves open which.
@@ -115,8 +115,8 @@ def choose_part(parts: Iterable[Part], address: HubAddress) -> Part:
     parts = tuple(parts)
     if not parts:
         raise InputError(
-            f"{address.repo} has no file that can be read as a table ({', '.join(ENDINGS)}); download it, and import "
-            "what you make of it."
+            f"{address.repo} has no file that can be read as a table ({', '.join(ENDINGS)}). Download it, "
+            "convert it, and import the result."
         )
     if not address.config and len(parts) == 1:
         return parts[0]
@@ -125,7 +125,7 @@ def choose_part(parts: Iterable[Part], address: HubAddress) -> Part:
             return part
     names = ", ".join(shorten(part.name) for part in parts[:20]) + (" and more" if len(parts) > 20 else "")
     asked = f"no part {address.config}/{address.split}" if address.config else "several parts"
-    raise InputError(f"{address.repo} has {asked}: add one of them to the address; there are {names}.")
+    raise InputError(f"{address.repo} has {asked}: add a part to the address. The parts are {names}.")
 
 
 def _list_stated(files: Mapping[str, int], configs: list[Any]) -> Iterator[Part]:

@@ -106,23 +106,24 @@ class Facts:
         told = []
         if self.content.arms.get("assisted") or self.content.arms.get("first"):
             told.append(
-                "Scores given with a draft in view lean towards the draft, and agree with each other more than "
-                "scores given without it: compare the arms before you use them."
+                "Scores given with a draft in view lean towards the draft, and agree with each other "
+                "more than scores given without it. Compare the arms before you use them."
             )
         if self.content.study.runs:
             models = ", ".join(sorted({run.run.model for run in self.content.study.runs if run.run.model}))
-            told.append(f"Drafts come from models ({models or 'not named'}) with preferences of their own.")
+            told.append(f"Drafts come from models ({models or 'not named'}) with their own preferences.")
         told.append(
-            "Who judged was not drawn from any population: their scores speak for people like them, on these texts."
+            "The annotators were not drawn from a population: their scores represent people like them, "
+            "on these texts."
         )
         return " ".join(told)
 
     @property
     def sensitive(self) -> str:
         return (
-            "Names, e-mail addresses and ids at crowd services were left out, and people go under pseudonyms. "
-            "Reasons and further texts that people wrote are as they wrote them, and were not searched for what "
-            "identifies somebody; nor were the inputs and outputs."
+            "Names, e-mail addresses and ids at crowd services were left out, and people have "
+            "pseudonyms. Reasons and other texts that people wrote are unchanged, and were not searched "
+            "for identifying details; nor were the inputs and outputs."
         )
 
 

@@ -1,4 +1,5 @@
-"""The Hub over HTTP, through huggingface_hub: searching, looking at a data set, fetching, sending in one commit.
+"""The Hub over HTTP, through huggingface_hub: search, inspect and download a data set, and send one in one
+commit.
 
 Nothing but the Hub's own endpoint (``HF_ENDPOINT``) is asked, and where it sends us on to its own hosts; whatever goes
 wrong is one sentence.
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 # hosts; whatever goes wrong is one sentence.
 
 MAX_PART = 1_000_000_000
-"""Most bytes of a part, in all its files, that are fetched."""
+"""Most bytes of a part, in all its files, that are downloaded."""
 
 MAX_FILES = 1_000
 TIMEOUT = 60.0
@@ -40,7 +41,7 @@ TIMEOUT = 60.0
 
 USUAL = "https://huggingface.co"
 HOSTS = ("huggingface.co", "hf.co")
-"""The Hub's own hosts, and all below them: large files lie there."""
+"""The Hub's own hosts and their subdomains, which store large files."""
 
 _hosts: ContextVar[tuple[str, ...]] = ContextVar("hosts", default=())
 
@@ -143,7 +144,8 @@ class Hub:
             )
             if fetched.stat().st_size != size:
                 raise InputError(
-                    f"{name} of {listing.repo} did not arrive whole; try again. Nothing was written."
+                    f"The download of {name} from {listing.repo} is incomplete; try again. Nothing was "
+                    "written."
                 )
             shutil.move(fetched, target)
             return target
@@ -167,8 +169,8 @@ def _check_sizes(repo: str, part: Part) -> None:
     large = next(((name, size) for name, size in part.files if size > MAX_BYTES), None)
     if large:
         raise InputError(
-            f"{repo}: {large[0]} has {large[1]:,} bytes and at most {MAX_BYTES:,} a file are read; choose another "
-            "part, or import a sample of it from a file."
+            f"{repo}: {large[0]} has {large[1]:,} bytes, and the limit is {MAX_BYTES:,} per file; choose "
+            "another part, or import a sample of it from a file."
         )
     if part.size > MAX_PART or len(part.files) > MAX_FILES:
         raise InputError(
@@ -196,9 +198,7 @@ def _bound_session() -> None:
 def _refuse_elsewhere(request: Any) -> None:
     own, host = _hosts.get(), request.url.host
     if own and not any(host == name or host.endswith("." + name) for name in own):
-        raise InputError(
-            f"The Hub sent us on to {host}, which is not its own: nothing was fetched from there."
-        )
+        raise InputError(f"The Hub redirected to {host}, which is not its own host: nothing was downloaded.")
 
 
 def get_status(error: BaseException | None) -> int:
@@ -221,7 +221,7 @@ def render_head(stated: Mapping[str, Any]) -> str:
 STATUSES: Sequence[tuple[Callable[[int], bool], str]] = (
     (
         lambda status: status == 429,
-        "The Hub asks to wait before {what}: too many requests; try again in some minutes.",
+        "The Hub received too many requests and refuses {what} for now: try again in some minutes.",
     ),
     (lambda status: status >= 500, "The Hub failed ({status}) at {what}; try again later."),
     (
@@ -230,7 +230,7 @@ STATUSES: Sequence[tuple[Callable[[int], bool], str]] = (
     ),
     (
         lambda status: status >= 400,
-        "The Hub refused {what} ({status}): check the name, and what HF_TOKEN may do.",
+        "The Hub refused {what} ({status}): check the name, and the permissions of HF_TOKEN.",
     ),
 )
 
@@ -241,16 +241,19 @@ def _explain(error: Exception, what: str, endpoint: str) -> str:
     if isinstance(error, GatedRepoError):
         return f"{what} is gated: accept its conditions on its page, and set HF_TOKEN to a token of that account."
     if isinstance(error, RevisionNotFoundError):
-        return f"{what} has no such revision at the Hub: give a commit, a branch or a tag that it has."
+        return f"{what} has no such revision at the Hub: give an existing commit, branch or tag."
     if isinstance(error, RepositoryNotFoundError) or get_status(error) in (401, 403, 404):
-        return f"{what} is not at the Hub, or it is private: check the name, and set HF_TOKEN to one that may use it."
+        return (
+            f"{what} is not at the Hub, or it is private: check the name, and set HF_TOKEN to a token "
+            "with access."
+        )
     status = get_status(error)
     for fits, sentence in STATUSES:
         if fits(status):
             return sentence.format(what=what, status=status)
     return (
-        f"The Hub at {endpoint} cannot be reached for {what} ({type(error).__name__}): check the connection, and "
-        "HF_ENDPOINT where it is set; try again."
+        f"The Hub at {endpoint} cannot be reached for {what} ({type(error).__name__}): check the "
+        "connection, and HF_ENDPOINT if it is set; then try again."
     )
 
 
@@ -283,7 +286,7 @@ def look_before(hub: Hub, repo: str) -> Listing | None:
     """
     if not hub.has_token:
         raise InputError(
-            "There is no token of the Hub: set HF_TOKEN to one that may write, and start CoEval again."
+            "No token of the Hub is set: set HF_TOKEN to a token with write access, and start CoEval again."
         )
     try:
         listing = hub.look(repo)
@@ -293,7 +296,7 @@ def look_before(hub: Hub, repo: str) -> Listing | None:
         raise
     if not listing.is_ours and set(listing.files) - OWN_BY_HUB:
         raise InputError(
-            f"{repo} holds files that CoEval did not send: give a name that is not in use, or an empty data set."
+            f"{repo} contains files that CoEval did not send: give an unused name, or an empty data set."
         )
     return listing
 
@@ -334,8 +337,8 @@ def _commit(hub: Hub, standing: Listing, paths: Sequence[Path], message: str) ->
         if get_status(error) in range(400, 500):
             raise
         raise InputError(
-            f"{error} What was sent may have arrived, whole or not at all: send it again, and what is there already "
-            "is not sent twice."
+            f"{error} The Hub may have received all or nothing: send it again. Data that has arrived is "
+            "not sent twice."
         ) from error
 
 
@@ -345,7 +348,9 @@ def _create(hub: Hub, repo: str, private: bool) -> None:
             hub.api.create_repo(repo, repo_type="dataset", private=private)
     except InputError as error:
         if get_status(error) == 409:
-            raise InputError(f"{repo} is there, and HF_TOKEN may not see it: give another name.") from error
+            raise InputError(
+                f"{repo} exists, but HF_TOKEN has no access to it: give another name."
+            ) from error
         raise
 
 

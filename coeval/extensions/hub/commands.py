@@ -1,4 +1,4 @@
-"""``import`` and ``export`` of the core with an address of the Hugging Face Hub in the place of a path."""
+"""Let the core's ``import`` and ``export`` take an address of the Hugging Face Hub instead of a path."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ def _add_target(export: argparse.ArgumentParser) -> None:
 
 
 def _push(context: Context, options: argparse.Namespace) -> None:
-    """Show what would leave, have the name typed, send."""
+    """Show what would be sent, ask for the name, and send."""
     from coeval.extensions.hub.transfer import Leaving, Target, preview_push, push_study
 
     if options.out or options.format or options.logs:
         raise InputError("--to sends a whole study: leave out --out, --as and --logs.")
     if not options.licence:
-        raise InputError("Say under which licence: --licence ID, such as --licence cc-by-4.0.")
+        raise InputError("State the licence: --licence ID, such as --licence cc-by-4.0.")
     target = Target(options.to, options.licence, private=not options.public)
     seen: Leaving = preview_push(context, OPERATOR, options.task, target)
     shown = sys.stderr if options.json else sys.stdout
@@ -79,6 +79,6 @@ def _push(context: Context, options: argparse.Namespace) -> None:
     if not typed and sys.stdin.isatty():
         typed = input(f"Type {seen.repo} to send this: ")
     if not typed:
-        raise InputError(f"Nothing was sent. To send it, add --confirm {seen.repo}.")
+        raise InputError(f"Nothing was sent. To send the study, add --confirm {seen.repo}.")
     sent = push_study(context, OPERATOR, options.task, target, confirmed=typed, digest=seen.digest)
     report(options, {"sent": sent}, [sent])

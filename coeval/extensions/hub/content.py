@@ -20,7 +20,7 @@ from coeval.store.queries.reports import read
 from coeval.usecases.standing_study import read_standing_study
 
 EXAMPLES = 5
-"""Comments that are shown word for word before anything leaves."""
+"""Number of comments that the preview shows word for word."""
 PRIVATE = ("endpoint",)
 """Settings of a run that are not published: a model server's address reveals a workplace."""
 
@@ -42,7 +42,7 @@ class Content:
     fields: Sequence[str]
     """Further columns of the instances."""
     comments: Sequence[str] = field(repr=False)
-    """Every text that people wrote about their work: reasons, and wordings of their own."""
+    """Every text that people wrote about their work: reasons and their own wordings."""
     naming: int = 0
     """The number of texts that contain a name of somebody in the study."""
 

@@ -30,7 +30,7 @@ CONTEXT: Mapping[str, Any] = {
     "samplingRate": "cr:samplingRate", "sc": "https://schema.org/", "separator": "cr:separator",
     "source": "cr:source", "subField": "cr:subField", "transform": "cr:transform",
 }  # fmt: skip
-"""That of the specification (section "Appendix 1: JSON-LD context")."""
+"""The context of the specification (section "Appendix 1: JSON-LD context")."""
 
 TYPES = {"text": "sc:Text", "number": "sc:Float", "whole": "sc:Integer", "numbers": "sc:Float"}
 
@@ -89,13 +89,13 @@ def _responsible(facts: Facts) -> dict[str, Any]:
 
 
 def _dated(facts: Facts) -> dict[str, Any]:
-    """Return the day of the last save: the same study is described in the same words whenever it is sent."""
+    """Return the day of the last save, so that the same study always gets the same description."""
     days = [one.submitted_at[:10] for one in facts.content.study.submissions if one.submitted_at]
     return {"datePublished": max(days)} if days else {}
 
 
 def _per_item(facts: Facts) -> int:
-    """Most people who judged one instance by one criterion."""
+    """Return the largest number of people who judged one instance on one criterion."""
     seen: dict[tuple[str, str], set[str]] = {}
     for one in facts.content.study.submissions:
         seen.setdefault((one.instance, one.criterion), set()).add(one.person)

@@ -1,4 +1,4 @@
-"""Set-up: a data set of the Hub to import, and the study that is sent there."""
+"""Set-up: import a data set of the Hub, and publish a study there."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class HubBox:
                 self.find = gr.Button("Find", elem_id="hub-find", scale=0, min_width=100)
             self.name = gr.Dropdown([], label="Data sets found", visible=False, elem_id="hub-name")
             self.part = gr.Dropdown([], label="Config and split", visible=False, elem_id="hub-part")
-            self.show = gr.Button("Show its first rows", visible=False, elem_id="hub-show")
+            self.show = gr.Button("Show the first rows", visible=False, elem_id="hub-show")
         self.outputs = [self.name, self.part, self.show]
 
     def wire(self, seen: list[Any]) -> None:
@@ -104,7 +104,7 @@ class HubBox:
         """
         if not names:
             raise InputError(
-                f"The Hub has no data set that fits “{words[:80]}”: try other words, or its whole name."
+                f"The Hub has no data set that matches “{words[:80]}”: try other words, or the full name."
             )
         return {
             self.name: gr.Dropdown(names, value=None, visible=True),
@@ -155,8 +155,8 @@ def found_note(listing: Listing) -> Node:
     return el(
         "div.card",
         el("h4", listing.repo),
-        el("p", f"A {kind} data set at commit {listing.revision[:12]}, which is kept with the task. Choose a part, "
-           "then look at its first rows."),
+        el("p", f"A {kind} data set at commit {listing.revision[:12]}; the task records this commit. "
+                "Choose a part, then look at its first rows."),
     )  # fmt: skip
 
 
@@ -164,11 +164,11 @@ def found_note(listing: Listing) -> Node:
 
 PRIVATE, PUBLIC = "private", "public"
 EXAMPLE = 300
-"""Characters of a comment that are shown."""
+"""Number of displayed characters of a comment."""
 
 
 class PublishBox(LoadedPanel):
-    """The form for publishing: target and licence, preview, and the typed name to send it."""
+    """The form for publishing: target, licence, preview, and the typed name that confirms it."""
 
     def build(self) -> None:
         with more_settings("publish", "Publish on the Hugging Face Hub"):
@@ -265,7 +265,7 @@ def _target(name: str | None, licence: str | None, seen_by: str | None) -> Targe
 
 
 def leaving_view(seen: Leaving) -> Node:
-    """Everything that would leave, before it does."""
+    """Return everything that would leave, before it does."""
     rows = [[name, f"{n:,}", f"{seen.sizes[f'{name}.parquet']:,}"] for name, n in seen.counts.items()]
     examples = [el("li", text[:EXAMPLE] + ("…" if len(text) > EXAMPLE else "")) for text in seen.examples]
     return el(
@@ -277,7 +277,7 @@ def leaving_view(seen: Leaving) -> Node:
         "the task " "(study.json) are added."),
         el("h4", "Texts"),
         el("ul", *(el("li", line) for line in seen.texts)),
-        *([el("p.note", "First texts that people wrote:"), el("ul", *examples)] if examples else []),
+        *([el("p.note", "The first texts that people wrote:"), el("ul", *examples)] if examples else []),
         el("h4", "Ids"),
         el("ul", *(el("li", line) for line in seen.ids)),
     )  # fmt: skip

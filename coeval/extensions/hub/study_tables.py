@@ -1,4 +1,4 @@
-"""The tables of a study at the Hub, one a config: their columns, writing them as Parquet files, and the way back.
+"""The tables of a study at the Hub, one per config: their columns, their Parquet files, and the import.
 
 The columns are stated once, here: the files, the card, the Croissant description and the way back are made from them.
 """
@@ -186,7 +186,7 @@ CONFIGS: Mapping[str, tuple[Column, ...]] = {
 """The configs in the order of the card. Every table has all its columns, even without rows."""
 
 NEEDED = (STUDY, *(f"{name}.parquet" for name in CONFIGS if name not in ("votes", "scores")))
-"""The files that a study is read back from."""
+"""The files from which a study is imported."""
 
 
 def file_of(config: str) -> str:
@@ -257,7 +257,7 @@ def holds_study(path: Path) -> bool:
 
 @dataclass(slots=True)
 class _Returning:
-    """The parts of the study that were read so far."""
+    """The parts of the study that have been read so far."""
 
     instances: dict[str, Instance] = field(default_factory=dict)
     criteria: dict[str, Criterion] = field(default_factory=dict)
@@ -290,7 +290,9 @@ class _Returning:
         }
         run = parse_run(Node({**record, **more}, place))
         if self.runs.setdefault(run.label, run) != run:
-            raise InputError(f"{place}: tells another story of the run “{shorten(run.label)}”; {AGAIN}")
+            raise InputError(
+                f"{place}: contradicts an earlier row about the run “{shorten(run.label)}”; {AGAIN}"
+            )
         told: dict[str, Any] = {name: cells[name] for name in ("instance", "criterion", "reason")}
         told |= {
             "raw": cells["answer"],
@@ -315,7 +317,7 @@ class _Returning:
         self.instances[given.instance], self.criteria[given.criterion]
         drafted = self._count_lines(given)
         if any(row.draft_row is not None and not 0 <= row.draft_row < drafted for row in given.rows):
-            raise InputError(f"{place}: holds work on lines that were not drafted; {AGAIN}")
+            raise InputError(f"{place}: contains work on lines that were not drafted; {AGAIN}")
         self.submissions.append(given)
 
     def _count_lines(self, given: ImportedSubmission) -> int:
@@ -325,7 +327,7 @@ class _Returning:
 
     def build(self, task: Task) -> Study:
         if sum(run.shown for run in self.runs.values()) > 1:
-            raise InputError(f"drafts.parquet: names several runs that annotators were shown; {AGAIN}")
+            raise InputError(f"drafts.parquet: names several runs as shown to annotators; {AGAIN}")
         return Study(
             task=task,
             instances=tuple(self.instances.values()),
@@ -354,7 +356,7 @@ def render_task(task: Task) -> dict[str, Any]:
 
 def _open_hub_study(path: Path, slug: str, columns: object) -> Source:
     if not holds_study(path):
-        raise InputError(f"{path.name}: lacks one of {', '.join(NEEDED)}; fetch the whole data set.")
+        raise InputError(f"{path.name}: lacks one of {', '.join(NEEDED)}; download the whole data set.")
     task = _read_task(load_node(path / STUDY), slug)
     study = _Returning()
     for config, add in (
@@ -373,7 +375,7 @@ def _open_hub_study(path: Path, slug: str, columns: object) -> Source:
 
 def _read_task(node: Node, slug: str) -> Task:
     if node.get("version").value != VERSION:
-        raise InputError(f"{STUDY}: is of another version of CoEval; import it with that version.")
+        raise InputError(f"{STUDY}: was written by another version of CoEval; import it with that version.")
     words: dict[str, Any] = {
         name: node.get(name).text()
         for name in ("name", "description", "guidelines", "input_field", "output_field")
@@ -395,7 +397,7 @@ def _as_written(place: str) -> Iterator[None]:
 
 def _put(known: dict[Any, Any], key: Any, part: Any, place: str) -> None:
     if known.setdefault(key, part) is not part:
-        raise InputError(f"{place}: stands there twice; {AGAIN}")
+        raise InputError(f"{place}: is listed twice; {AGAIN}")
 
 
 def _number(cell: str) -> float | int | None:

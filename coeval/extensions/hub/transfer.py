@@ -1,4 +1,4 @@
-"""Data sets of the Hub found, looked at and imported; a study previewed and, with its name typed, sent there."""
+"""Search, preview and import data sets of the Hub; preview a study and send it there after confirmation."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Leaving:
     sizes: Mapping[str, int]
     """Bytes of each file."""
     texts: Sequence[str]
-    """Sentences: which texts leave."""
+    """Sentences about the texts to send."""
     ids: Sequence[str]
     """Sentences about the names of instances and people."""
     examples: Sequence[str]
@@ -140,9 +140,12 @@ class Pushed:
 
     def __str__(self) -> str:
         if not self.sent.changed:
-            return f"{self.repo} holds all of it already, at commit {self.sent.revision[:12]}: nothing was changed."
-        made = "A new data set was made. " if self.sent.created else ""
-        return f"{made}{self.repo} holds the study at commit {self.sent.revision[:12]}."
+            return (
+                f"{self.repo} already contains all of it, at commit {self.sent.revision[:12]}: nothing "
+                "was changed."
+            )
+        made = "A new data set was created. " if self.sent.created else ""
+        return f"{made}{self.repo} contains the study at commit {self.sent.revision[:12]}."
 
 
 @use_case(OWNERS)
@@ -161,18 +164,21 @@ def preview_push(context: Context, person: Person, slug: str, target: Target) ->
         n = content.counts
         further = f", and further columns: {', '.join(content.fields)}" if content.fields else ""
         named = (
-            f" {content.naming:,} of them hold the name of somebody of the study: read these before you send them."
+            (
+                f" {content.naming:,} of them contain the name of a person in the study: read these before "
+                "you send them."
+            )
             if content.naming
             else ""
         )
         return Leaving(
             repo=repo,
             standing=(
-                "There is no such data set that the token may see: a new one will be made, "
+                "The token sees no such data set: a new one will be created, "
                 + ("private." if target.private else "public.")
                 if standing is None
-                else f"The data set is there, {'private' if standing.private else 'public'}, at commit "
-                f"{standing.revision[:12]}: files of these names are replaced, all others stay."
+                else f"The data set exists, {'private' if standing.private else 'public'}, at commit "
+                f"{standing.revision[:12]}: files with these names are replaced, all others stay."
             ),
             counts=n,
             sizes={name: (folder / name).stat().st_size for name in FILES},
@@ -180,14 +186,14 @@ def preview_push(context: Context, person: Person, slug: str, target: Target) ->
                 f"The inputs, outputs and references of {n['instances']:,} instances{further}.",
                 "The task's name, description and guidelines, and its criteria with their guides.",
                 f"{n['drafts']:,} drafts, line by line, with the models' own words.",
-                f"{len(content.comments):,} texts that people wrote: reasons, wordings, lines they added. They go "
-                f"as they were written.{named}"
+                f"{len(content.comments):,} texts that people wrote: reasons, wordings, added lines. They "
+                f"are sent unchanged.{named}"
                 if content.comments
                 else "People have written nothing yet.",
             ],
             ids=[
                 "The ids of instances, documents and systems, as they were imported, and the labels of runs.",
-                f"{facts.people} Names, e-mail addresses and ids at crowd services stay here.",
+                f"{facts.people} Names, e-mail addresses and ids at crowd services are not sent.",
             ],
             examples=list_examples(content.comments),
             digest=_digest(folder),
@@ -206,12 +212,12 @@ def push_study(
     """
     repo, hub = _check(context, slug, target), _open_hub(context)
     if confirmed.strip() != repo:
-        raise InputError(f"Type the data set's whole name, {repo}, to send the study. Nothing was sent.")
+        raise InputError(f"Type the full name of the data set, {repo}, to send the study. Nothing was sent.")
     with _written(context, person, slug, repo, target.licence) as (facts, folder):
         if _digest(folder) != digest:
             raise InputError(
-                f"“{slug}”, or the licence, is not as you looked at it: look again at what would leave. Nothing was "
-                "sent."
+                f"“{slug}” or the licence has changed since the preview: look at the preview again. "
+                "Nothing was sent."
             )
         paths = [folder / name for name in FILES]
         sent = send_files(
@@ -230,9 +236,11 @@ def _check(context: Context, slug: str, target: Target) -> str:
         require_task(db, slug)
     asked = parse_address(target.name)
     if asked.revision or asked.config:
-        raise InputError(f"A study goes to a whole data set: write {START}{asked.repo}.")
+        raise InputError(f"A study needs a data set of its own: write {START}{asked.repo}.")
     if asked.repo == context.settings.snapshots.repo:
-        raise InputError(f"{asked.repo} holds this file's snapshots: give the study another name.")
+        raise InputError(
+            f"{asked.repo} contains the snapshots of this database: give the study another name."
+        )
     check_licence(target.licence)
     return asked.repo
 
@@ -241,7 +249,7 @@ def _check(context: Context, slug: str, target: Target) -> str:
 def _written(
     context: Context, person: Person, slug: str, repo: str, licence: str
 ) -> Iterator[tuple[Facts, Path]]:
-    """Every file that leaves, in a folder that is gone afterwards."""
+    """Yield every file to send, in a folder that is deleted afterwards."""
     with TemporaryDirectory(prefix="coeval-hub-") as name:
         folder = Path(name)
         with context.store.read() as db:

@@ -36,7 +36,7 @@ LEAST_MARGIN, MOST_MARGIN = 0.01, 0.5
 
 @dataclass(frozen=True, eq=False)
 class Ready:
-    """Everything that a certificate rests on but the sealed labels."""
+    """All data of a certificate except the sealed labels."""
 
     seal: Seal
     criteria: CriteriaSet
@@ -69,7 +69,7 @@ def certify(context: Context, person: Person, slug: str, typed: str, margin: flo
     """
     if not LEAST_MARGIN <= margin <= MOST_MARGIN:
         raise InputError(
-            f"A margin of {margin:.1%} of the scale's range cannot be: choose from {LEAST_MARGIN:.0%} to "
+            f"The margin is {margin:.1%} of the scale's range: choose from {LEAST_MARGIN:.0%} to "
             f"{MOST_MARGIN:.0%}."
         )
     with context.store.write() as db:
@@ -98,11 +98,12 @@ def _prepare(db: Database, slug: str) -> Ready:
     seal, current = require_seal(db, task.id, slug), require_criteria(db, task)
     stored = queries_seal.get_fitted(db, seal.id)
     if stored is None:
-        raise NotFoundError(f"No judge of “{slug}” was fitted yet: learn from the dev part first.")
+        raise NotFoundError(f"No judge of “{slug}” is fitted yet: learn from the dev part first.")
     counts = queries_seal.count_labels(db, task.id, current.id, seal)
     if not any(part is Part.CERTIFICATE for part, _ in counts):
         raise InputError(
-            "Nobody has scored a sealed document yet, so that there is nothing to certify on: the seal stays closed."
+            "Nobody has scored a sealed document yet, so there are no labels to certify with: the seal "
+            "stays closed."
         )
     judged = queries_seal.list_judged(db, task.id, current.id, seal, Part.CERTIFICATE)
     frozen = read_frozen(stored)

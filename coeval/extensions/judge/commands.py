@@ -24,7 +24,7 @@ KINDS = "seal|learn|examples|wording|people|certify|take|run|gate|check|schema"
 
 def add_judge(parsers: Parsers) -> None:
     judge = parsers.commands.add_parser(
-        "judge", help="make a judge.json of a study, score outputs by it, hold a gate"
+        "judge", help="make a judge.json from a study, score outputs with it, and gate releases"
     )
     kinds = judge.add_subparsers(
         required=True, metavar="seal|learn|examples|wording|people|certify|take|run|gate|check|schema"
@@ -73,7 +73,7 @@ def add_judge(parsers: Parsers) -> None:
     check = kinds.add_parser(
         "check",
         parents=[asking, report],
-        help="ask the certificate's questions again: does the endpoint still answer as it did?",
+        help="ask the certificate's questions again to see whether the endpoint's answers have drifted",
         epilog="Exit codes: 0 no drift shown, 3 drift, 4 undecided, 1 error, 2 wrong options.",
     )
     check.add_argument(
@@ -111,7 +111,11 @@ def _build_inputs() -> argparse.ArgumentParser:
     """Return the outputs to judge, and the source of their answers."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument(
-        "--input", required=True, type=Path, metavar="F", help="CSV, JSONL or Excel with input and output"
+        "--input",
+        required=True,
+        type=Path,
+        metavar="F",
+        help=("CSV, JSONL or Excel file with inputs and outputs"),
     )
     parser.add_argument(
         "--map",
@@ -123,20 +127,22 @@ def _build_inputs() -> argparse.ArgumentParser:
     parser.add_argument("--replay", action="store_true", help="use only saved answers, without network")
     parser.add_argument(
         "--read-batch", nargs="+", type=Path, default=[], metavar="F.jsonl",
-        help="first read these results of a batch and use their answers",
+        help="first read these result files of a batch and use their answers",
     )  # fmt: skip
     return parser
 
 
 def _read_level(text: str) -> float:
     if not 0 < (level := float(text)) < 0.5:
-        raise argparse.ArgumentTypeError(f"{text} is no level: give a number between 0 and .5, such as .05")
+        raise argparse.ArgumentTypeError(
+            f"{text} is not a significance level: give a number between 0 and .5, such as .05"
+        )
     return level
 
 
 def _read_passes(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= 20:
-        raise argparse.ArgumentTypeError(f"{text} passes cannot be made: give a number from 1 to 20")
+        raise argparse.ArgumentTypeError(f"the number of passes is {text}: give a number from 1 to 20")
     return int(text)
 
 
@@ -284,9 +290,9 @@ def _tell_check(check: Check, code: int, level: float, least: float) -> None:
         f"{check.drift.shift:+.1%} of the scale (p = {check.drift.p_value:.3g})."
     )
     if code == 4:
-        print("CANNOT TELL: too few questions were answered to say whether the endpoint changed.")
+        print("CANNOT TELL: too few questions were answered to detect a change of the endpoint.")
     elif code == 3:
-        print(f"DRIFT: the endpoint does not answer as it did (false alarm: {level:.2g} at most).")
+        print(f"DRIFT: the endpoint's answers have changed (false alarm rate: at most {level:.2g}).")
     elif not least:
         print(f"No drift shown at a level of {level:.2g}: every answer has the score that it had.")
     else:

@@ -258,7 +258,7 @@ def _ask_to_replace(path: Path, *, force: bool, ask: bool) -> None:
     ):
         return
     raise InputError(
-        f"{path} is there already, and was left as it is: replace it with --force, or name another with --out."
+        f"{path} exists and was not changed: replace it with --force, or name another file with --out."
     )
 
 

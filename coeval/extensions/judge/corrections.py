@@ -64,14 +64,14 @@ def read_corrections(
 
 
 def list_names(db: Database) -> Collection[str]:
-    """Return the names of the people of the study, which no judge may be told."""
+    """Return the names of the people of the study, which the model must not see."""
     return [one.name for one in people.list_people(db)]
 
 
 # Examples from corrections: chosen, looked at, and taken into the questions of a run of their own.
 
 NUMBER, MOST = 4, 8
-"""Examples by a criterion: as chosen by default, and at most."""
+"""Examples per criterion: the default, and the largest number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +89,11 @@ class ProposedExample:
         """Return the reason for its choice, in one sentence."""
         given, drafted = self.example.score, self.drafted
         apart = (
-            "people agreed with the judge: it shows the score where there is little to correct"
+            "people agreed with the judge: it shows a score that needs little correction"
             if given == drafted
             else f"{abs(given - drafted):g} from what the judge said"
         )
-        said = "with a reason" if self.example.reason else "no reason was given"
+        said = "with a reason" if self.example.reason else "no reason given"
         return f"The judge said {drafted:g}, people {given:g}: {apart}; {said}."
 
 
@@ -134,12 +134,10 @@ def take_examples(
         proposed = {one.key: one for one in _propose(db, task, current, base, number)}
         unknown = set(keys) - proposed.keys()
         if unknown:
-            raise InputError(
-                "These are not the examples of this judge and number any more: choose them again."
-            )
+            raise InputError("The examples for this judge and this number have changed: choose them again.")
         taken = [one for key, one in proposed.items() if key in keys]
         if not taken:
-            raise InputError("No example is ticked: tick those to take, or leave the judge without any.")
+            raise InputError("No example is ticked: tick some, or keep the judge without examples.")
         settings = rebuild_settings(task, current, base)
         settings = replace(settings, label=_name_run(db, task, base, len(taken)))
         run = prepare_run(context, person, slug, settings).run
@@ -156,17 +154,19 @@ def _choose_base(db: Database, task: Task, judge: str) -> Run:
 
 def _propose(db: Database, task: Task, current: CriteriaSet, base: Run, number: int) -> list[ProposedExample]:
     if not 1 <= number <= MOST:
-        raise InputError(f"{number} examples by a criterion cannot be shown: choose from 1 to {MOST}.")
+        raise InputError(f"The number of examples per criterion is {number}: choose from 1 to {MOST}.")
     seal = require_seal(db, task.id, task.slug)
     settings = rebuild_settings(task, current, base)  # refuses what did not ask here
     protocol = get_protocol(settings.protocol)
     if protocol.compares or protocol.uses_assistants:
-        raise InputError(f"The protocol {protocol.name} takes no examples: choose a run of another one.")
+        raise InputError(
+            f"The protocol {protocol.name} takes no examples: choose a run with another protocol."
+        )
     known = read_corrections(db, task, current, seal, base)
     if not known:
         raise NotFoundError(
-            f"Nobody has scored a document of the dev part that “{base.label}” has drafted: examples are made of "
-            "people's scores, so have some scrutinised first."
+            f"Nobody has scored a dev document that “{base.label}” has drafted. Examples need people's "
+            "scores, so have some of these documents scrutinised first."
         )
     salt = get_file_salt(seal)
     return [
@@ -239,7 +239,7 @@ async def propose_wording(
         )
     if not made.changes:
         raise InputError(
-            f"The model has read the corrections and would leave “{chosen.text[:80]}” as it is"
+            f"The model has read the corrections and would not change “{chosen.text[:80]}”"
             + (f": {made.why}" if made.why else ".")
         )
     wording = Wording(
@@ -259,7 +259,9 @@ def _find_open(db: Database, task: Task, criterion: Criterion) -> Wording | None
 def _find_criterion(current: CriteriaSet, text: str, slug: str) -> Criterion:
     found = next((one for one in current.criteria if one.text == text), None)
     if found is None:
-        raise NotFoundError(f"The criteria of “{slug}” have no “{text[:60]}”: choose one of the set.")
+        raise NotFoundError(
+            f"The criteria of “{slug}” do not include “{text[:60]}”: choose a criterion of the set."
+        )
     return found
 
 
@@ -281,7 +283,8 @@ def take_wording(context: Context, person: Person, slug: str, wording: int) -> b
         criterion = next((one for one in current.criteria if one.id == taken.criterion), None)
         if criterion is None:
             raise NotFoundError(
-                f"“{taken.before[:80]}” is not in force any more: have its successor looked at."
+                f"“{taken.before[:80]}” is no longer in the criteria set: have the model examine its "
+                "successor."
             )
         wordings.decide_wording(db, wording, person.name, taken=True)
         if same_words(taken.text) == same_words(criterion.text):
@@ -312,12 +315,12 @@ def _require_open(db: Database, task: Task, wording: int) -> Wording:
     if found is None:
         raise NotFoundError(f"“{task.slug}” has no proposed wording {wording}: reload the page.")
     if found.taken is not None:
-        raise InputError(f"That wording was {'taken' if found.taken else 'left'} already: reload the page.")
+        raise InputError(f"That wording was already {'taken' if found.taken else 'left'}: reload the page.")
     return found
 
 
 def _put_in_place(db: Database, task: Task, current: CriteriaSet, taken: Wording) -> list[Proposal]:
-    """Return the criteria in the vote or in force, with the new wording in place of the old."""
+    """Return the criteria in the vote or the current set, with the new wording instead of the old."""
     head = criteria.get_round(db, task.id)
     if head and head["open"] and (ballots := criteria.list_ballots(db, head["id"])):
         who = "1 person has" if len(ballots) == 1 else f"{len(ballots)} people have"
@@ -329,8 +332,8 @@ def _put_in_place(db: Database, task: Task, current: CriteriaSet, taken: Wording
     )
     if not any(one.text == taken.before for one in voted):
         raise InputError(
-            f"“{taken.before[:80]}” is not among the criteria of the open vote: end that vote first, or propose the "
-            "wording there."
+            f"“{taken.before[:80]}” is not among the criteria of the open vote: end the vote first, or "
+            "propose the wording there."
         )
     note = "a sharper wording from people's corrections"
     new = Proposal(taken.text, Origin.LLM, note=note)

@@ -66,8 +66,8 @@ def assign_deferred(context: Context, person: Person, slug: str) -> int:
         deferred, pairs = _find(db, task, current, frozen)
         if not pairs:
             raise InputError(
-                f"Of {deferred.judged:,} lines the judge leaves {deferred.to_people:,} to people, and all of these "
-                "are scored: there is nothing to assign."
+                f"The judge leaves {deferred.to_people:,} of {deferred.judged:,} lines to people, and "
+                "people have scored all of these: no line is left to assign."
             )
         ask_people(db, task, current, frozen.hash, pairs, person.name)
     return len(pairs)
@@ -83,33 +83,31 @@ def end_asking(context: Context, person: Person, slug: str) -> None:
     with context.store.write() as db:
         task = require_task(db, slug)
         if get_asking(db, task.id) is None:
-            raise NotFoundError(
-                f"The team of “{slug}” is asked for everything already: there is nothing to end."
-            )
+            raise NotFoundError(f"The team of “{slug}” already has all lines: there is no assignment to end.")
         ask_people(db, task, require_criteria(db, task), "", [], person.name)
 
 
 def require_threshold(db: Database, task: Task) -> FrozenJudge:
-    """Return the judge that was fitted last, which says when to ask a person.
+    """Return the newest fitted judge, whose threshold says when to ask a person.
 
     Raises:
         NotFoundError: none was fitted, or no threshold was kept.
     """
     stored = queries_seal.get_fitted(db, require_seal(db, task.id, task.slug).id)
     if stored is None:
-        raise NotFoundError(f"No judge of “{task.slug}” was fitted yet: learn from the dev part first.")
+        raise NotFoundError(f"No judge of “{task.slug}” is fitted yet: learn from the dev part first.")
     frozen = read_frozen(stored)
     if frozen.fitted.deferral is None:
         raise NotFoundError(
-            f"No threshold was kept for the judge of “{task.slug}”: its confidence did not predict where people agree "
-            "with it. Draft "
-            "with several samples or with log-probabilities, or with several judges, and learn again."
+            f"The judge of “{task.slug}” has no threshold: its confidence did not predict where people "
+            "agree with it. Draft with several samples, several judges or log-probabilities, and learn "
+            "again."
         )
     return frozen
 
 
 def find_deferred(db: Database, task: Task, current: CriteriaSet, frozen: FrozenJudge) -> Deferred:
-    """See ``list_deferred``; the judge has a threshold."""
+    """Return the deferred lines; see ``list_deferred``. The judge has a threshold."""
     return _find(db, task, current, frozen)[0]
 
 

@@ -69,7 +69,9 @@ def _build_labels(given: Sequence[Label], judged: Sequence[JudgedLine], criteria
 
 
 def build_judges(judged: Sequence[JudgedLine]) -> pd.DataFrame:
-    """Judges' scores as a table for ``Labels``. Shares of samples are left out: their spread already says it."""
+    """Return judges' scores as a table for ``Labels``, without shares of samples: their spread already
+    expresses them.
+    """
     return tabulate_answers(
         (line.instance, line.criterion, line.judge, line.score, line.samples, line.probabilities)
         for line in judged
@@ -91,7 +93,7 @@ class DevStudy:
 
     @property
     def plain(self) -> tuple[str, ...]:
-        """The labels of the runs that show no examples."""
+        """Return the labels of the runs without examples."""
         return tuple(run.label for run in self.runs if run.id not in self.examples)
 
 
@@ -118,8 +120,8 @@ def fit_judge(
     known = dev.chosen.labels
     if known.people.empty:
         raise InputError(
-            "Nobody has scored a document of the dev part yet: a judge learns from people's scores, so have some "
-            "scrutinised first."
+            "Nobody has scored a document of the dev part yet. A judge learns from people's scores, so "
+            "have some of these documents scrutinised first."
         )
     if start.label not in known.members:
         raise InputError(
@@ -166,7 +168,7 @@ def require_criteria(db: Database, task: Task) -> CriteriaSet:
 
 
 def choose_run(runs: tuple[Run, ...], label: str, slug: str) -> Run:
-    """Return the run of that label, or the one that is shown, or the first.
+    """Return the run with that label, the shown run, or the first run.
 
     Raises:
         NotFoundError: there is no run at all.
@@ -174,7 +176,7 @@ def choose_run(runs: tuple[Run, ...], label: str, slug: str) -> Run:
     """
     if not runs:
         raise NotFoundError(
-            f"“{slug}” has no run of a judge yet: draft with a model in Set-up, or import its scores."
+            f"“{slug}” has no judge run yet: draft with a model in Set-up, or import the scores of a judge."
         )
     if label:
         named = next((run for run in runs if run.label == label), None)
@@ -204,5 +206,5 @@ def _freeze(dev: DevStudy, start: Run, study: Study) -> FrozenJudge:
 
 
 def read_frozen(stored: FittedJudge) -> FrozenJudge:
-    """Return the judge that a stored text holds."""
+    """Return the judge in a stored text."""
     return FrozenJudge.model_validate_json(stored.json)

@@ -91,8 +91,8 @@ def _rebuild(task: Task, current: CriteriaSet, run: Run) -> tuple[str, Protocol]
         if _has_prompts(protocol, run):
             return wording, protocol
     raise InputError(
-        f"The run “{run.label}” asked with prompts that are not here any more: draft a run with the prompts at hand, "
-        "and learn from that one."
+        f"The prompts of the run “{run.label}” no longer exist: draft a run with the current prompts, and "
+        "learn from it."
     )
 
 
@@ -146,7 +146,7 @@ def export_judge(
 def _build_file(db: Database, task: Task, seal: Seal, asks: RunSettings | None, *, texts: bool) -> JudgeFile:
     stored, current = queries_seal.get_fitted(db, seal.id), require_criteria(db, task)
     if stored is None:
-        raise NotFoundError(f"No judge of “{task.slug}” was fitted yet: learn from the dev part first.")
+        raise NotFoundError(f"No judge of “{task.slug}” is fitted yet: learn from the dev part first.")
     frozen = read_frozen(stored)
     runs = [run for run in drafts.list_runs(db, task.id) if run.label in frozen.members]
     asking = {run.label: _find_protocol(task, current, run, asks) for run in runs}
@@ -181,7 +181,7 @@ def _find_protocol(task: Task, current: CriteriaSet, run: Run, asks: RunSettings
         return rebuild_protocol(task, current, run)
     model = asks.model or run.model
     if not model:
-        raise InputError(f"The import of “{run.label}” names no model: name the one that is to judge.")
+        raise InputError(f"The imported run “{run.label}” names no model: name the model of the judge.")
     by_id = {criterion.id: criterion for criterion in current.criteria}
     return build_protocol(Brief(task, by_id, replace(asks, model=model).judge_options()))
 
@@ -203,7 +203,9 @@ def _questions(
     *,
     texts: bool,
 ) -> Iterator[Question]:
-    """Questions about sealed instances, the documents in the order of their hash: as good as drawn."""
+    """Return questions about sealed instances, in the order of the documents' hashes, which is as good as
+    random.
+    """
     judged = queries_seal.list_judged(db, task.id, current.id, seal, Part.CERTIFICATE)
     names = sorted({line.instance for line in judged}, key=lambda name: hash_document(name, seal.salt))
     instances = tasks.get_instances_by_external_id(db, task.id, names[:QUESTIONS])

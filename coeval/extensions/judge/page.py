@@ -77,9 +77,7 @@ class SuppliedBox(Panel):
         with gr.Column(visible=False, elem_id="judge-supplied") as self.box:
             self.says = View()
             with gr.Row(elem_classes="actions"):
-                self.model = gr.Textbox(
-                    label="Model that is to judge", max_length=200, elem_id="supplied-model"
-                )
+                self.model = gr.Textbox(label="Model of the judge", max_length=200, elem_id="supplied-model")
                 presets = [
                     ("CoEval’s own prompts", ""),
                     *((one.title, name) for name, one in PRESETS.items()),
@@ -118,11 +116,11 @@ def _link(slug: str, model: str, preset: str) -> Node:
         return el("p.note", "Name the model first.")
     asked = urlencode({"model": model, "preset": preset})
     href = f"download/{slug}/judge/judge.json?{asked}"
-    return el("p.ways", el("a.button", "judge.json, asking like this", href=href, download=""))
+    return el("p.ways", el("a.button", "Write judge.json with these settings", href=href, download=""))
 
 
 class PeopleBox(Panel):
-    """The list, and the buttons that assign it and end that."""
+    """The list of deferred lines, and the buttons that assign them and end the assignment."""
 
     def build(self) -> None:
         self.shown = View(elem_id="judge-people")
@@ -130,7 +128,7 @@ class PeopleBox(Panel):
             self.assign = gr.Button(
                 "Assign these lines to the team", variant="primary", elem_id="people-assign", min_width=220
             )
-            self.end = gr.Button("Ask for everything again", elem_id="people-end", min_width=220)
+            self.end = gr.Button("Assign all lines again", elem_id="people-end", min_width=220)
         self.outputs = [self.shown, self.acting, self.assign, self.end]
         self.on(self.assign.click, self.on_assign)
         self.on(self.end.click, self.on_end)
@@ -174,7 +172,7 @@ class JudgeTab(StudyTab):
 
     @classmethod
     def is_wanted(cls, context: Context, person: Person, slug: str) -> bool:
-        """Only those who run the study see its scores."""
+        """Only people who run the study see its scores."""
         return person.role is not Role.ANNOTATOR
 
     def build(self) -> None:
@@ -208,7 +206,7 @@ class JudgeTab(StudyTab):
             with gr.Row(visible=False, elem_classes="actions") as self.sealing:
                 share = gr.Slider(
                     100 * LEAST_SHARE, 100 * MOST_SHARE, value=100 * SHARE, step=5,
-                    label="Share of the documents to seal, %", elem_id="judge-share",
+                    label="Share of documents to seal, %", elem_id="judge-share",
                 )  # fmt: skip
                 seal = gr.Button(
                     "Split and seal", variant="primary", elem_id="judge-seal-go", scale=0, min_width=180
@@ -245,7 +243,7 @@ class JudgeTab(StudyTab):
             self.openings = View(elem_id="judge-openings")
             with gr.Row(visible=False, elem_classes="actions") as self.certifying:
                 margin = gr.Number(
-                    100 * MARGIN, label="Margin of equivalence, % of the scale", elem_id="judge-margin",
+                    100 * MARGIN, label="Equivalence margin, % of the scale", elem_id="judge-margin",
                     minimum=100 * LEAST_MARGIN, maximum=100 * MOST_MARGIN, min_width=160,
                 )  # fmt: skip
                 self.typed = gr.Textbox(
@@ -293,7 +291,7 @@ class JudgeTab(StudyTab):
         if state.seal is None:
             view: list[Node] = [el("p", "Seal first.")]
         elif not labels:
-            view = [el("p", "There is no run of a judge yet: draft with a model in Set-up, under Pre-fill.")]
+            view = [el("p", "There is no judge run yet: draft with a model in Set-up, under Pre-fill.")]
         else:
             view = learned_view(state.frozen, state.fitted_at)
         return {

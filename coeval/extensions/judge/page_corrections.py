@@ -53,10 +53,10 @@ def wording_view(wording: Wording) -> list[Node]:
         el("p.wording", *diff_nodes(wording.before, wording.text)),
     ]
     if same_words(wording.before) == same_words(wording.text):
-        shown.append(el("p.note", "Meanings of scores go into the guide at once."))
+        shown.append(el("p.note", "Meanings of scores are added to the guide immediately."))
     if wording.anchors:
         meanings = (el("li", f"{score}: {meaning}") for score, meaning in wording.anchors)
-        shown += [el("p", "What a score means:"), el("ul", *meanings)]
+        shown += [el("p", "Meanings of the scores:"), el("ul", *meanings)]
     if wording.why:
         shown.append(el("p", f"Why: {wording.why}"))
     made = f"By {wording.model} on {wording.proposed_at[:10]}, from corrections of the documents to fit on."
@@ -98,8 +98,9 @@ def people_view(frozen: FrozenJudge | None, deferred: Deferred | None, asking: A
     shown: list[Node] = [el("p", left), el("p.note", frozen.fitted.deferral.computed)]
     if asking is not None:
         now = (
-            f"Since {asking.asked_at[:16].replace('T', ' ')} UTC the team is asked for {counted(asking.lines, 'line')} "
-            f"of {counted(asking.instances, 'instance')}, and for nothing else: {asking.scored:,} scored so far."
+            f"Since {asking.asked_at[:16].replace('T', ' ')} UTC the team has only "
+            f"{counted(asking.lines, 'line')} of {counted(asking.instances, 'instance')}: "
+            f"{asking.scored:,} scored so far."
         )
         shown.append(el("p.banner", now))
     if deferred.lines:
@@ -154,7 +155,7 @@ class ExamplesBox(Panel):
             self.shown = View(elem_id="examples-shown")
             self.keys = gr.CheckboxGroup([], label="Take", visible=False, elem_id="examples-keys")
             self.take = gr.Button(
-                "Draft a run with these", variant="primary", visible=False, elem_id="examples-take"
+                "Draft a run with these examples", variant="primary", visible=False, elem_id="examples-take"
             )
             self.told = View(elem_id="examples-told")
         self.outputs = [self.box, self.run, self.shown, self.keys, self.take, self.told]
@@ -195,8 +196,9 @@ class ExamplesBox(Panel):
         )
         get_worker(self.context).start(start_job(self.context, person, slug, settings))
         said = (
-            f"The run “{settings.label}” is being drafted: Set-up, Pre-fill shows how far it is. Once it is done, "
-            "choose it above as the judge to start from, and learn: its examples are kept only where they help."
+            f"The run “{settings.label}” is being drafted; Set-up, Pre-fill shows its progress. After it "
+            "is done, choose it above as the judge to start from, and learn: its examples are kept only "
+            "if they help."
         )
         return {self.told: el("p.banner", said), **self._chosen([])}
 

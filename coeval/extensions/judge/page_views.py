@@ -34,7 +34,7 @@ def seal_view(state: JudgeState) -> list[Node]:
     """Return the sealed documents, and the promise of the seal."""
     promise = el(
         "details",
-        el("summary", "What the seal promises, and what it does not"),
+        el("summary", "What the seal guarantees, and what it does not"),
         el("p.note", PROMISE),
         el("p.note", NO_PROMISE),
     )
@@ -48,7 +48,10 @@ def seal_view(state: JudgeState) -> list[Node]:
     new = state.n_documents - sum(state.documents.values())
     if new > 0:
         shown.append(
-            el("p.note", f"{counted(new, 'document')} imported since: each gets its part with the next step.")
+            el(
+                "p.note",
+                (f"{counted(new, 'document')} imported since: the next step assigns each to a part."),
+            )
         )
     order = list(ARMS)
     rows: Cells = [
@@ -77,9 +80,9 @@ def _which_labels(state: JudgeState) -> str:
 
 
 def learned_view(frozen: FrozenJudge | None, fitted_at: str) -> list[Node]:
-    """Return the baselines, the tried steps, and the kept ones."""
+    """Return the baselines, the tried steps and the kept steps."""
     if frozen is None:
-        return [el("p", "Nothing was learned yet.")]
+        return [el("p", "No judge is fitted yet.")]
     dev = frozen.dev
     lean = ", with the draft in view" if dev.leaned else ""
     rest = (
@@ -133,7 +136,7 @@ def _tried_view(frozen: FrozenJudge) -> Node:
     names = ["Step", "Candidate", "Criterion", "Gain", "p", "Outcome"]
     return el(
         "details",
-        el("summary", f"Everything that was tried: {counted(len(frozen.tried), 'comparison')}"),
+        el("summary", f"All comparisons tried: {counted(len(frozen.tried), 'comparison')}"),
         el("p.note", note),
         scrolling("Everything that was tried", table(names, rows)),
     )
@@ -152,8 +155,8 @@ def opening_view(state: JudgeState) -> list[Node]:
     shown: list[Node] = [
         el(
             "p",
-            f"{told} Each opening is recorded permanently and listed on every later certificate. Only "
-            f"the first opening uses labels that are new to everybody.",
+            f"{told} Each opening is recorded permanently and listed on every later certificate. Only the "
+            "first opening uses labels that nobody has tested a judge on.",
         ),
         el("p", "To open it now, type ", el("strong", confirm_opening(times + 1)), "."),
     ]
@@ -178,7 +181,7 @@ def certificate_view(state: JudgeState, slug: str, *, owner: bool) -> list[Node]
     if owner and state.frozen is not None and not state.imported:
         links.append(el("a.button", "judge.json", href=f"download/{slug}/judge/judge.json", download=""))
         texts = f"download/{slug}/judge/judge.json?texts=1"
-        links.append(el("a", "with the texts that a later check asks again", href=texts, download=""))
+        links.append(el("a", "with the texts for a later check", href=texts, download=""))
     if not state.certificates:
         nothing = el("p", "There is no certificate yet.")
         return [nothing, el("p.ways", *links)] if links else [nothing]
@@ -195,7 +198,7 @@ def certificate_view(state: JudgeState, slug: str, *, owner: bool) -> list[Node]
     stale = (
         el(
             "p.banner.warn",
-            "This certificate is of an earlier judge: the one that was learned last has none.",
+            "This certificate is for an earlier judge: the newest judge has none.",
         )
         if other
         else None
@@ -206,7 +209,7 @@ def certificate_view(state: JudgeState, slug: str, *, owner: bool) -> list[Node]
         *([stale] if stale else []),
         first,
         el("ul", *(el("li", sentence) for sentence in newest.findings[2:])),
-        el("h4", "What it is not shown to be good for"),
+        el("h4", "Limits of this certificate"),
         el("ul", *(el("li", sentence) for sentence in newest.limits)),
         ways,
     ]

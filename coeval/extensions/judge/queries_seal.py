@@ -48,7 +48,7 @@ def get_seal(db: Database, task: int) -> Seal | None:
 
 
 def record_seal(db: Database, task: int, seal: Seal, parts: Mapping[str, Part]) -> None:
-    """Seal a task for good; a second seal breaks a rule of the table."""
+    """Seal a task permanently; a second seal violates a constraint of the table."""
     seal_id = insert(
         db, "seal", task=task, salt=seal.salt, share=seal.share, sealed_by=seal.sealed_by, sealed_at=now()
     )
@@ -80,7 +80,7 @@ def count_parts(db: Database, seal: int) -> dict[Part, int]:
 
 
 def record_fitted(db: Database, seal: int, judge: FittedJudge) -> int:
-    """Append a fitted judge and return its id; earlier ones stay."""
+    """Append a fitted judge and return its id; earlier judges stay."""
     return insert(
         db, "fitted_judge", seal=seal, judge_hash=judge.hash, judge_json=judge.json, fitted_by=judge.fitted_by,
         fitted_at=now(),
@@ -140,8 +140,10 @@ ASKED = f"""
 LEFT JOIN (SELECT {DOCUMENT} AS document, min(a.asked_at) AS asked_at FROM asked_line l JOIN asking a ON a.id = l.asking
   JOIN instance i ON i.id = l.instance WHERE a.task = :task GROUP BY 1) k ON k.document = p.document
 """
-"""Since when lines of a document are asked for. What people say of it from then on is no label: it was chosen because
-the judge is unsure of it, and would make the judge look worse, and what is left look better, than it is."""
+"""The time from which people were asked about lines of a document. Their later scores are not labels: the lines
+were chosen because the judge is unsure of them. They would make the judge look worse, and the rest look better,
+than it is.
+"""
 
 LABELLED = f"""
 FROM submission s
@@ -157,9 +159,10 @@ WHERE i.task = :task AND (k.asked_at IS NULL OR s.submitted_at < k.asked_at)
     AND (k.asked_at IS NULL OR later.submitted_at < k.asked_at) AND {published("later")})
   AND (s.annotator, s.instance) NOT IN (SELECT annotator, instance FROM uncounted WHERE task = :task)
 """
-"""The submissions that count: the latest of each person, instance and criterion in one part, of those from before lines
-of its document were asked for. A score that was given beside a draft made wrong on purpose is left out, unless it was
-given before that draft was shown."""
+"""The submissions that count: the latest of each person, instance and criterion in one part, before lines of
+its document were requested. A score beside a deliberately wrong draft is left out, unless it was given before
+that draft was shown.
+"""
 
 LABELS = f"""
 SELECT s.annotator, i.external_id AS instance, {DOCUMENT} AS document, i.system, c.text AS criterion,
@@ -172,7 +175,7 @@ ORDER BY i.position, m.position, s.annotator
 
 
 def list_dev_labels(db: Database, task: int, criteria_set: int, seal: Seal) -> list[Label]:
-    """Return the labels that judges may be fitted on."""
+    """Return the labels for fitting judges."""
     return _list_labels(db, task, criteria_set, seal.id, Part.DEV)
 
 

@@ -1,4 +1,4 @@
-"""The documents of a task are split once, before any judge is fitted; its sealed lines as judge.json has them."""
+"""Split the documents of a task once, before any judge is fitted; return the seal as judge.json stores it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,14 @@ from coeval.store.queries import tasks
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 
 SHARE = 0.5
-"""Half: a certificate's interval narrows with its documents, and a judge gains little from more corrections than some
-dozens, so that neither part is starved. With fewer than about 60 labelled documents the alt-test wants this half."""
+"""Half: a certificate's interval narrows with its documents, and a judge gains little from more than some
+dozens of corrections, so both parts have enough. With fewer than about 60 labelled documents, the alt-test
+needs this half.
+"""
 
 LEAST_SHARE, MOST_SHARE = 0.1, 0.9
 FEWEST = 2
-"""The fewest documents in a part: with one, nothing says how much documents differ."""
+"""The fewest documents in a part: a single document does not show how documents differ."""
 
 
 @use_case(OWNERS)
@@ -42,23 +44,23 @@ def seal_task(context: Context, person: Person, slug: str, share: float = SHARE)
     """
     if not LEAST_SHARE <= share <= MOST_SHARE:
         raise InputError(
-            f"A share of {share:.0%} cannot be: choose from {LEAST_SHARE:.0%} to {MOST_SHARE:.0%} of the documents."
+            f"The share is {share:.0%}: choose from {LEAST_SHARE:.0%} to {MOST_SHARE:.0%} of the documents."
         )
     with context.store.write() as db:
         task = require_task(db, slug)
         known = queries_seal.get_seal(db, task.id)
         if known is not None:
             raise InputError(
-                f"“{slug}” was sealed by {known.sealed_by} on {known.sealed_at[:10]}, and a task is sealed once: "
-                "another split after a look at the labels would prove nothing."
+                f"“{slug}” was sealed by {known.sealed_by} on {known.sealed_at[:10]}. A task can be "
+                "sealed only once: a new split after somebody saw the labels would prove nothing."
             )
         salt = secrets.token_hex(16)
         parts = split_documents(queries_seal.list_strata(db, task.id), salt, share)
         for part, name in ((Part.DEV, "to fit a judge on"), (Part.CERTIFICATE, "for the certificate")):
             if (n := list(parts.values()).count(part)) < FEWEST:
                 raise InputError(
-                    f"Of {len(parts)} documents {n} would be {name}, which needs at least {FEWEST}: import more "
-                    "documents, or choose another share."
+                    f"{n} of {len(parts)} documents would be {name}, which needs at least {FEWEST}: "
+                    "import more documents, or choose another share."
                 )
         queries_seal.record_seal(db, task.id, Seal(salt, share, person.name), parts)
         return require_seal(db, task.id, slug)
@@ -77,7 +79,9 @@ def require_seal(db: Database, task: int, slug: str) -> Seal:
 
 
 def get_file_salt(seal: Seal) -> str:
-    """Return the salt of hashes in a task's judge.json: always the same, and no way back to the salt of the seal."""
+    """Return the salt of hashes in a task's judge.json: always the same, and not convertible to the seal's
+    salt.
+    """
     return hashlib.sha256(f"{seal.salt}\x1fjudge.json".encode()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""A task's progress towards a judge, for the tab: counts and results, no sealed score."""
+"""A task's progress towards a judge, for the tab: counts and results without sealed scores."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from coeval.usecases.scrutiny.requested_lines import Asking, get_asking
 
 @dataclass(frozen=True)
 class JudgeState:
-    """The progress; ``documents`` are those of each part or, before the sealing, all.
+    """The progress; ``documents`` are those of each part or, before sealing, all documents.
 
     ``counts`` has (people, documents, scores) by part and arm; ``certificates`` are in the order of their openings.
     ``imported`` are the members of the judge that did not ask here, ``with_examples`` the ids of runs whose questions

@@ -1,4 +1,4 @@
-"""Labels that are worth more: a judge corrected for its errors, and items drawn for people with known probabilities."""
+"""Estimates from few human labels: a judge corrected for its errors, and items drawn with known probabilities."""
 
 from __future__ import annotations
 

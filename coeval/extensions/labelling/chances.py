@@ -1,4 +1,4 @@
-"""Labels of known chances: which items people should label, and means that the chances and the judge correct.
+"""Labels with known probabilities: which items people should label, and means corrected for the probabilities.
 
 An item is labelled if its place u / pi is among the first, with u drawn evenly from (0, 1) and pi its chance. So the
 labels can stop at any item: with c the place of the first item without a label, all others were drawn with the chance
@@ -23,30 +23,32 @@ UNIFORM, STRATIFIED, ACTIVE = "uniform", "stratified", "active"
 KINDS = (UNIFORM, STRATIFIED, ACTIVE)
 
 COST = 1.10
-"""So much the variance may grow where the judge's uncertainty says nothing: 1.05 times the width of uniform labels."""
+"""The largest growth of the variance if the judge's uncertainty is useless: 1.05 times the width of uniform
+labels.
+"""
 
 PILOT = 30
-"""From so many labelled items on, their errors say how uncertain the judge is."""
+"""From this number of labelled items on, their errors calibrate the judge's uncertainty."""
 
 FEWEST = 3
 
 
 @dataclass(frozen=True, eq=False)
 class Allotment:
-    """How often each item is drawn relative to the mean, and what that does to the variance of a mean."""
+    """The relative frequency of each item in the draw, and its effect on the variance of a mean."""
 
     kind: str
     weight: Numbers
-    """With mean 1."""
+    """Relative probabilities, with mean 1."""
     floor: float
-    """The smallest of them."""
+    """The smallest of these probabilities."""
     gain: float
-    """How many times larger the variance of uniform labels is, if the uncertainty is right; 1 is none."""
+    """The variance of uniform labels relative to this one, if the uncertainty is right; 1 means no gain."""
     cost: float
-    """How many times larger this variance is than that of uniform labels, if the uncertainty says nothing."""
+    """This variance relative to that of uniform labels, if the uncertainty is useless."""
 
     def chances(self, labels: int) -> Numbers:
-        """Each item's chance, so that about so many are labelled; none is above 1.
+        """Return each item's probability, at most 1, so that about this number of items is labelled.
 
         >>> Allotment("active", np.array([3.0, 0.5, 0.5]), 0.5, 1.0, 1.0).chances(2).round(3).tolist()
         [1.0, 0.5, 0.5]
@@ -118,7 +120,9 @@ def allot(
 
 
 def _fit_errors(spread: Numbers, errors: Any) -> Numbers:
-    """The expected size of the judge's error: the root of a rising line of squared errors on squared spreads."""
+    """Return the expected size of the judge's error: the root of a rising line of squared errors on squared
+    spreads.
+    """
     error = np.asarray(errors, dtype=float)
     own = ~np.isnan(error)
     if own.sum() < PILOT or spread[own].std() == 0:
@@ -139,7 +143,8 @@ def places(chance: Numbers, drawn: Numbers) -> Numbers:
 
 
 def chances_so_far(chance: Numbers, place: Numbers, labelled: Any) -> tuple[Numbers, Any]:
-    """Return the chance that each item had so far, and which labels count: those before the first item without one.
+    """Return the probability of each item so far, and the labels that count: those before the first
+    unlabelled item.
 
     >>> chance, place = np.array([0.5, 0.5, 0.5, 0.5]), np.array([0.2, 0.6, 1.0, 1.8])
     >>> so_far, counted = chances_so_far(chance, place, np.array([True, True, False, True]))
@@ -156,7 +161,7 @@ def chances_so_far(chance: Numbers, place: Numbers, labelled: Any) -> tuple[Numb
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """A mean with what each cluster adds to its error."""
+    """A mean with each cluster's contribution to its error."""
 
     value: float
     influence: Numbers
@@ -166,7 +171,9 @@ class Drawn:
 
 
 def _estimate(y: Numbers, f: Numbers, chance: Numbers, counted: Any, clusters: Clusters) -> Drawn:
-    """The mean of all items: a line of people's scores on the judge's, and the weighted mean of what it leaves."""
+    """Return the mean of all items: a regression of people's scores on the judge's plus the weighted mean
+    residual.
+    """
     weight = np.where(counted, 1 / np.maximum(chance, 1e-12), 0.0)
     total, n, own = float(weight.sum()), len(y), int(counted.sum())
     if not own:
@@ -268,7 +275,7 @@ def drawn_difference(
     y: Any, judged: Any, chance: Any, counted: Any, first: Any, second: Any, *, clusters: Any = None,
     planned: int = 0, confidence: float = 0.95,
 ) -> Estimate:  # fmt: skip
-    """Return the mean of the items ``first`` less that of the items ``second``; documents may hold both."""
+    """Return the mean of the items ``first`` minus that of the items ``second``; documents may contain both."""
     score, f, pi, own, codes = _read(y, judged, chance, counted, clusters)
     parts = []
     for chosen in (np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)):

@@ -11,7 +11,7 @@ from coeval.usecases.reports.statistics import get_statistic
 
 
 def add_labelling(parsers: Parsers) -> None:
-    command = parsers.commands.add_parser("labelling", help="get more out of few human labels")
+    command = parsers.commands.add_parser("labelling", help="estimate more from few human labels")
     kinds = command.add_subparsers(required=True, metavar="WHAT")
     corrected = kinds.add_parser(
         "corrected", parents=[parsers.task_reported],
@@ -29,13 +29,14 @@ def add_labelling(parsers: Parsers) -> None:
     corrected.set_defaults(command=_correct, only_reads=True)
     worth = kinds.add_parser(
         "worth", parents=[parsers.task_reported],
-        help="tell how much each criterion says of the overall judgment, and the smallest set that keeps most of it",
+        help=("show how much each criterion explains of the overall judgment, and the smallest set that "
+             "explains most of it"),
     )  # fmt: skip
     worth.add_argument(
         "--overall",
         default="",
         metavar="TEXT",
-        help="criterion to explain (default: the one that says “overall”)",
+        help="criterion to explain (default: the one that contains “overall”)",
     )
     worth.add_argument(
         "--keep",
@@ -47,7 +48,7 @@ def add_labelling(parsers: Parsers) -> None:
     worth.set_defaults(command=_worth, only_reads=True)
     design = kinds.add_parser(
         "design", parents=[parsers.task_reported],
-        help="draw instances for people with known chances, and correct all means by them",
+        help="draw instances for people with known probabilities, and correct all means for them",
     )  # fmt: skip
     which = design.add_mutually_exclusive_group()
     which.add_argument(
@@ -67,7 +68,7 @@ def _worth(context: Context, options: argparse.Namespace) -> None:
     from coeval.stats.estimates import spell
 
     if not 0 < options.keep <= 1:
-        raise InputError(f"A share of {options.keep:g} cannot be kept: choose one above 0 and at most 1.")
+        raise InputError(f"The share to keep is {options.keep:g}: choose one above 0 and at most 1.")
     found = get_statistic(context, OPERATOR, options.task, WeighCriteria(options.overall, options.keep))
     report(options, spell(found) if options.json else found, tell_worth(found))
 

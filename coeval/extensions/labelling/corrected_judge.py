@@ -19,13 +19,13 @@ from coeval.stats.estimates import Estimate
 from coeval.stats.rating_matrix import Codes, Numbers, parse_vector
 
 LEAST_SKILL = 0.1
-"""Sensitivity plus specificity less 1: below this a judge says next to nothing about the items."""
+"""The minimum of sensitivity plus specificity minus 1; below it, a judge says almost nothing about the items."""
 
 TOLD = 1.645
-"""So many of its errors a judge's skill must be above 0."""
+"""The number of standard errors by which a judge's skill must exceed 0."""
 
 SMOOTHING = 2.0
-"""Labels that the fitted line of the judge's scores counts for, in each row of the misclassification matrix."""
+"""The weight, in labels, of the fitted line of the judge's scores in each row of the misclassification matrix."""
 
 GRID = np.linspace(0.0, 1.0, 2001)
 """Shares that are tested for the interval."""
@@ -56,7 +56,7 @@ class Sample:
 
 
 def read_sample(truth: Any, judged: Any, new: Any, clusters: Any = None, clusters_new: Any = None) -> Sample:
-    """Return the items that have all their scores; a cluster named in both parts is the same cluster."""
+    """Return the items with all scores; a cluster named in both parts is the same cluster."""
     y, f, rest = (
         parse_vector(side, name) for side, name in ((truth, "truth"), (judged, "judged"), (new, "new"))
     )
@@ -154,7 +154,7 @@ def corrected_share(
 
 
 def _design_effect(sample: Sample, y: Any, f: Any, theta: float) -> float:
-    """How many times larger the error is because clusters share what they have; at least 1."""
+    """Return the factor by which clustering increases the error; at least 1."""
     own = np.where(
         y, -theta * (f - f[y].mean()) / y.sum(), (1 - theta) * ((~f) - (~f)[~y].mean()) / (~y).sum()
     )
@@ -167,7 +167,7 @@ def _design_effect(sample: Sample, y: Any, f: Any, theta: float) -> float:
 
 
 def share_labels(labels: int, judged: float, sensitivity: float, specificity: float) -> tuple[int, int]:
-    """Return how many of so many labels should be of true passes and of true fails for the narrowest interval.
+    """Return the share of labels for true passes and true fails that gives the narrowest interval.
 
     >>> share_labels(100, 0.5, 0.9, 0.9)
     (50, 50)
@@ -262,21 +262,22 @@ def corrected_mean(
 
 @dataclass(frozen=True)
 class Carrying:
-    """How far corrections by other systems miss: the spread beyond chance over so many labelled systems."""
+    """The error of corrections based on other systems: the spread beyond chance over the labelled systems."""
 
     spread: float
     systems: int
 
 
 FEWEST_LABELS = 5
-"""Labels of a system, from which on it says whether corrections carry over."""
+"""Fewest labels of a system for checking whether corrections carry over to it."""
 
 
 def check_carrying(
     truth: Any, judged: Any, systems: Sequence[Any], points: Sequence[float], *, cut: float | None = None,
     clusters: Any = None, replicates: int = 100,
 ) -> Carrying | None:  # fmt: skip
-    """Return how well the judge's errors on some systems tell those on another; None below three labelled systems.
+    """Return how well the judge's errors on some systems predict those on another; None below three
+    labelled systems.
 
     Each labelled system is corrected by the labels of the others, and held against its own. What the gaps exceed their
     errors by is the spread between systems: the assumption of the correction, measured.
@@ -324,7 +325,7 @@ def nearest(scale: Numbers, values: Numbers) -> Codes:
 
 
 def _slope(true: Codes, said: Codes, sample: Sample) -> tuple[float, float]:
-    """The slope of the judge's scores on the true ones, and its error over clusters."""
+    """Return the slope of the judge's scores on the true ones, and its error over clusters."""
     x, y = true - true.mean(), said - said.mean()
     within = float((x * x).sum())
     slope = float((x * y).sum()) / within
@@ -334,7 +335,7 @@ def _slope(true: Codes, said: Codes, sample: Sample) -> tuple[float, float]:
 
 
 def _drawn_counts(sample: Sample, replicates: int, seed: int) -> Numbers:
-    """Replicates x clusters: how often each is drawn; the first row takes each once.
+    """Return replicates x clusters: how often each is drawn; the first row takes each once.
 
     Clusters with labels and those without are drawn apart, so that each replicate has as many labelled ones.
     """
@@ -354,7 +355,9 @@ def _sums(code: Codes, values: Numbers, size: int) -> Numbers:
 
 
 def _fitted_rows(counts: Numbers) -> Numbers:
-    """The matrix that a line through the labels gives: scores are normal around it, cut at the points' middles."""
+    """Return the matrix that a line through the labels gives: scores are normal around it, cut at the
+    points' middles.
+    """
     k = len(counts)
     place = np.arange(k, dtype=float)
     n, by_true, by_said = counts.sum(), counts.sum(axis=1), counts.sum(axis=0)

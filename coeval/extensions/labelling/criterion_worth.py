@@ -1,4 +1,6 @@
-"""What a criterion is worth: how much it says of an overall judgment, how well people agree on it, what it costs."""
+"""The value of a criterion: what it explains of an overall judgment, people's agreement on it, and its cost in
+time.
+"""
 
 from __future__ import annotations
 
@@ -21,41 +23,43 @@ from coeval.usecases.reports.statistics import get_statistic
 
 FOLDS, FEWEST, PENALTY = 10, 15, 1.0
 KEPT = 0.9
-"""The share of the information that the smallest set keeps, unless another is asked for."""
+"""The default share of the information that the smallest set keeps."""
 
 OVERALL = "overall"
 
 
 @dataclass(frozen=True)
 class CriterionWorth:
-    """One criterion; shares are of the variance of the overall judgment, on held-out documents."""
+    """One criterion; shares refer to the variance of the overall judgment on held-out documents."""
 
     criterion: str
     alone: Estimate
-    """What it explains by itself."""
+    """The share that it explains alone."""
     added: Estimate
-    """What the other criteria together do not explain without it."""
+    """The share that it adds to all other criteria together."""
     alpha: Estimate
     seconds: float
-    """The median time of a score; nan where it is not known."""
+    """The median time of a score; nan if unknown."""
     place: int
-    """Its place in the order in which criteria add most; those up to ``kept`` are the smallest set."""
+    """Its place in the order of added value; the criteria up to ``kept`` are the smallest set."""
     so_far: float
-    """What it explains with those before it."""
+    """The share that it and all earlier criteria explain."""
 
 
 @dataclass(frozen=True)
 class Worth:
-    """Every criterion but the overall one, the one that adds most first; ``reason`` says why there is none."""
+    """Every criterion except the overall one, in the order of added value; ``reason`` explains a missing
+    result.
+    """
 
     task: str
     reason: str = ""
     overall: str = ""
     share: float = KEPT
     whole: Estimate = Estimate.undefined("nothing was computed")
-    """What all criteria explain together."""
+    """The share that all criteria explain together."""
     kept: int = 0
-    """So many criteria keep the share."""
+    """The number of criteria that keep the share."""
     criteria: tuple[CriterionWorth, ...] = ()
     n: int = 0
     documents: int = 0
@@ -63,7 +67,9 @@ class Worth:
 
 @dataclass(frozen=True)
 class WeighCriteria:
-    """The statistic of a study; ``overall`` is the criterion to explain ("": the one that says "overall")."""
+    """The parameters of the statistic; ``overall`` is the criterion to explain ("": the one that contains
+    "overall").
+    """
 
     overall: str = ""
     share: float = KEPT
@@ -82,7 +88,7 @@ class WeighCriteria:
         there = [one for one in others if one in wide]
         if overall not in wide or not there:
             return Worth(
-                study.task, "People scored no other criterion than the overall one, or not that one."
+                study.task, ("People scored no criterion besides the overall one, or did not score that one.")
             )
         wide = wide[[overall, *there]].dropna()
         clusters = parse_clusters(document.loc[wide.index].tolist(), len(wide))
@@ -128,7 +134,7 @@ class WeighCriteria:
 
 
 class _Losses:
-    """Squared errors on held-out documents of ridge regressions on some of the criteria, by cluster."""
+    """Squared errors on held-out documents of ridge regressions on subsets of the criteria, by cluster."""
 
     def __init__(self, y: Numbers, x: Numbers, clusters: Clusters) -> None:
         self.y, self.x, self.clusters = y, x, clusters
@@ -138,7 +144,7 @@ class _Losses:
         self.total = float(self.of(()).sum())
 
     def of(self, chosen: tuple[int, ...]) -> Numbers:
-        """The sum of each cluster."""
+        """Return the sum of each cluster."""
         key = tuple(sorted(chosen))
         if key not in self.known:
             told = np.empty(len(self.y))
@@ -151,11 +157,11 @@ class _Losses:
         return self.known[key]
 
     def explained(self, chosen: tuple[int, ...]) -> Estimate:
-        """The share of the squared errors of the mean that these criteria take away."""
+        """Return the share of the squared errors of the mean that these criteria take away."""
         return self._share(self.of(()), self.of(chosen))
 
     def added(self, others: tuple[int, ...]) -> Estimate:
-        """What all criteria take away beyond these."""
+        """Return the additional share that all criteria explain beyond these."""
         return self._share(self.of(others), self.of(tuple(range(self.x.shape[1]))))
 
     def _share(self, before: Numbers, after: Numbers) -> Estimate:
@@ -170,7 +176,7 @@ class _Losses:
         )  # fmt: skip
 
     def order(self) -> tuple[list[int], list[float]]:
-        """The criteria in the order in which each adds most to those before it, and what they explain so far."""
+        """Return the criteria in order of added value, and the share explained so far."""
         order: list[int] = []
         so_far: list[float] = []
         while len(order) < self.x.shape[1]:
@@ -182,7 +188,7 @@ class _Losses:
 
 
 def _predict(x: Numbers, y: Numbers, new: Numbers) -> Numbers:
-    """What a ridge regression with a weak penalty says of new rows."""
+    """Return the predictions of a ridge regression with a weak penalty for new rows."""
     middle, level = x.mean(axis=0), float(y.mean())
     if not x.shape[1]:
         return np.full(len(new), level)
@@ -232,7 +238,7 @@ def tell_worth(found: Worth) -> Iterator[str]:
 
 
 def worth_rows(found: Worth) -> pd.DataFrame:
-    """Return the criteria as a chart takes them: what each explains alone, and adds to the others."""
+    """Return the criteria for a chart: what each explains alone, and adds to the others."""
     rows = [
         {"label": one.criterion, "series": series, "value": float(value), "low": value.ci_low, "high": value.ci_high,
          "about": tell(value)}

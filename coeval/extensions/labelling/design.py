@@ -1,4 +1,4 @@
-"""A design of labels: the queue gives out items by stored chances, and every mean is corrected by them."""
+"""A labelling design: the queue assigns items with stored probabilities, and every mean is corrected for them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from coeval.usecases.reports.statistics import get_statistic
 from coeval.usecases.scrutiny.requested_lines import share_asked
 
 MOST_DIFFERENCES = 45
-"""Pairs of systems of one criterion, of ten systems."""
+"""Pairs of ten systems on one criterion."""
 
 LENGTH = "length"
 """The property that every output has: its number of characters."""
@@ -46,7 +46,7 @@ SAMPLES, JURY, NOTHING = "the spread of the judge's samples", "the disagreement 
 
 
 def order_items(db: Database, task: int, instances: list[int]) -> list[int] | None:
-    """Return the instances in the order of the design in force, as many as it plans; a crowd may go on beyond them."""
+    """Return the planned instances in the order of the active design; a crowd may continue beyond them."""
     design = queries.get_design(db, task)
     if design is None:
         return None
@@ -58,7 +58,7 @@ def order_items(db: Database, task: int, instances: list[int]) -> list[int] | No
 
 @dataclass(frozen=True)
 class Items:
-    """Each instance with the judge's uncertainty, what it is grouped by, and the judge's error where people scored."""
+    """Each instance with the judge's uncertainty, its clusters, and the judge's error if people scored it."""
 
     names: tuple[str, ...]
     uncertainty: tuple[float, ...]
@@ -90,20 +90,22 @@ def list_items(study: StudyFrames) -> Items:
 
 @dataclass(frozen=True)
 class Option:
-    """A way to draw labels: how many uniform labels one is worth if the uncertainty is right, or if it says nothing."""
+    """A way to draw labels: the number of uniform labels that one is worth if the uncertainty is right, or
+    useless.
+    """
 
     kind: str
     worth: float
     worth_at_worst: float
     measured: float | None
-    """The same by the errors of the labels so far; None below ``PILOT`` of them."""
+    """The same, from the errors of the labels so far; None below ``PILOT`` labels."""
     smallest: float
-    """The smallest chance as a share of the mean."""
+    """The smallest probability as a share of the mean."""
 
 
 @dataclass(frozen=True)
 class DrawnRow:
-    """A mean of a criterion, or the difference of two systems, from labels of known chances."""
+    """A mean of a criterion, or the difference of two systems, from labels with known probabilities."""
 
     criterion: str
     what: str
@@ -112,7 +114,7 @@ class DrawnRow:
 
 @dataclass(frozen=True)
 class Labelling:
-    """The ways to draw, the design that was made last, and what its labels say."""
+    """The ways to draw, the newest design, and the results of its labels."""
 
     source: str
     options: tuple[Option, ...]
@@ -120,14 +122,14 @@ class Labelling:
     running: bool = False
     planned: int = 0
     labelled: int = 0
-    """Instances that were labelled in the order of the design by every criterion."""
+    """Instances that were labelled on every criterion in the order of the design."""
     out_of_order: int = 0
-    """Instances that were labelled after one that was not: they do not count until it is labelled."""
+    """Instances that were labelled after an unlabelled one; they do not count until it is labelled."""
     rows: tuple[DrawnRow, ...] = ()
 
 
 def list_options(items: Items) -> tuple[Option, ...]:
-    """Return what each way to draw is worth."""
+    """Return the value of each way to draw."""
     error = np.asarray(items.errors, dtype=float)
     own = ~np.isnan(error)
     found = []
@@ -143,7 +145,7 @@ def list_options(items: Items) -> tuple[Option, ...]:
 
 @dataclass(frozen=True)
 class EstimateDrawn:
-    """The statistic of a study under a design: ``chances`` are (instance, chance, place)."""
+    """The parameters of the statistic under a design: ``chances`` are (instance, probability, place)."""
 
     chances: tuple[tuple[str, float, float], ...]
     planned: int
@@ -242,7 +244,7 @@ def _numbers(db: Database, task: int, name: str) -> tuple[tuple[str, float], ...
 
 @use_case(OWNERS)
 def make_design(context: Context, person: Person, slug: str, kind: str, labels: int) -> None:
-    """Draw instances for people with stored chances: everybody gets the same ones, in the same order.
+    """Draw instances for people with stored probabilities: everybody gets the same ones, in the same order.
 
     What somebody has opened stays theirs to finish.
 
@@ -250,11 +252,12 @@ def make_design(context: Context, person: Person, slug: str, kind: str, labels: 
         InputError: another kind or number, no uncertainty to draw by, or only some lines are asked for.
     """
     if kind not in KINDS:
-        raise InputError(f"Labels cannot be drawn “{kind[:40]}”: choose {', '.join(KINDS)}.")
+        raise InputError(f"“{kind[:40]}” is not a way to draw labels: choose {', '.join(KINDS)}.")
     items: Items = get_statistic(context, person, slug, list_items)
     if kind != UNIFORM and items.source == NOTHING:
         raise InputError(
-            "The judge gives no uncertainty to draw by: draft with several samples or several judges, or draw uniform."
+            "The judge gives no uncertainty to draw with: draft with several samples or several judges, "
+            "or draw uniformly."
         )
     with context.store.write() as db:
         task = require_task(db, slug)
@@ -262,12 +265,11 @@ def make_design(context: Context, person: Person, slug: str, kind: str, labels: 
         own = [place for place, name in enumerate(items.names) if name in ids]
         if not 1 <= labels <= len(own):
             raise InputError(
-                f"{labels:,} labels cannot be drawn from {len(own):,} instances: choose from 1 to {len(own):,}."
+                f"The number of labels is {labels:,}, but there are {len(own):,} instances: choose from 1 "
+                f"to {len(own):,}."
             )
         if teams.is_asking(db, task.id):
-            raise InputError(
-                "The team is asked for some lines only: ask for everything again first, on the Judge tab."
-            )
+            raise InputError("The team has only some lines: first assign all lines again, on the Judge tab.")
         drawn = allot(
             kind, *([part[k] for k in own] for part in (items.uncertainty, items.strata, items.errors))
         )
@@ -292,14 +294,14 @@ def end_design(context: Context, person: Person, slug: str) -> None:
     with context.store.write() as db:
         task = require_task(db, slug)
         if queries.get_design(db, task.id) is None:
-            raise InputError(f"No design of labels is in force in “{slug}”.")
+            raise InputError(f"“{slug}” has no active labelling design.")
         values = {"kind": queries.ENDED, "labels": 0, "expected_gain": 1.0, "seed": ""}
         queries.record_design(db, task.id, values, person.name, {})
         _give_again(db, task.id, slug)
 
 
 def _give_again(db: Database, task: int, slug: str) -> None:
-    """Replace what nobody has opened in the queues of a team by what is in force; a crowd's places stay."""
+    """Replace unopened instances in a team's queues according to the active design; a crowd's places stay."""
     if get_plan(db, task) is not None:
         return
     people = teams.list_with_queue(db, task)

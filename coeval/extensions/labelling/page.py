@@ -1,4 +1,4 @@
-"""Set-up, Labelling: what a few labels say of every system, and which items people should label next."""
+"""Set-up, Labelling: estimates from few labels for every system, and which items people should label next."""
 
 from __future__ import annotations
 
@@ -29,20 +29,21 @@ from coeval.ui.tabs import Panel, Tab, Update, need_task
 from coeval.usecases.reports.statistics import get_statistic
 
 SLOW: dict[str, Any] = {"show_progress": "minimal", "concurrency_limit": 1, "concurrency_id": "labelling"}
-"""How an event runs that computes for seconds: one at a time."""
+"""Settings for events that compute for seconds: one at a time."""
 
 NO_TASK = "Describe a task first, under Tasks."
 
 
 class CorrectedBox(Panel):
-    """The judge's mean for each system, corrected in two ways."""
+    """The box with the judge's mean for each system, corrected in two ways."""
 
     def build(self) -> None:
         with gr.Column(elem_classes="card"):
             View(el("div", el("h4", "Judge corrected for its errors"), el("p.note", f"{ERRORS} {DRAWN}")))
             with gr.Row(elem_classes="actions"):
                 cut = gr.Number(
-                    None, label="Cut point", info="Share of scores at or above it; empty: the mean score.",
+                    None, label="Cut point", info=("Shows the share of scores at or above it. Blank: the "
+                                                  "mean score."),
                     elem_id="labelling-cut", min_width=160,
                 )  # fmt: skip
                 work = gr.Button("Correct", variant="primary", elem_id="labelling-correct", scale=0)
@@ -66,7 +67,7 @@ class CorrectedBox(Panel):
 
 
 def corrected_view(found: CorrectedStudy) -> Node:
-    """The table, with the assumption of each correction in its head."""
+    """Return the table, with the assumption of each correction in its head."""
     if not found.systems:
         return el(
             "p.note", "No judge has scored this study: draft evaluations under Pre-fill, or import scores."
@@ -82,7 +83,7 @@ def corrected_view(found: CorrectedStudy) -> Node:
 
 
 def draw_systems(drawn: list[CorrectedSystem], found: CorrectedStudy) -> Any:
-    """The judge's own figure beside the corrected one, with its interval."""
+    """Return the judge's own figure beside the corrected one, with its interval."""
     rows = []
     for one in drawn:
         label = (
@@ -101,17 +102,17 @@ def draw_systems(drawn: list[CorrectedSystem], found: CorrectedStudy) -> Any:
 
 
 DESIGN_NOTE = (
-    "People get instances in an order that is drawn with a stored chance for each. You can stop at any label: all "
-    "means are corrected by the chances and by the judge's scores."
+    "People get instances in a random order with stored probabilities. You can stop at any label: the "
+    "probabilities and the judge's scores correct all means."
 )
 
 
 class DesignBox(Panel):
-    """The ways to draw labels, the design in force, and the means by known chances."""
+    """The box with the ways to draw labels, the active design, and the means with known probabilities."""
 
     def build(self) -> None:
         with gr.Column(elem_classes="card"):
-            View(el("div", el("h4", "Labels with known chances"), el("p.note", DESIGN_NOTE)))
+            View(el("div", el("h4", "Labels with known probabilities"), el("p.note", DESIGN_NOTE)))
             self.options = View(elem_id="labelling-options")
             with gr.Row(elem_classes="actions"):
                 self.kind = gr.Radio(list(KINDS), value=KINDS[0], label="Draw", elem_id="labelling-kind")
@@ -151,7 +152,7 @@ class DesignBox(Panel):
 
 
 def options_view(found: Labelling) -> Node:
-    """What one label is worth in each way, in uniform labels."""
+    """Return a table with the value of one label in each way, in uniform labels."""
     rows = [
         [
             one.kind,
@@ -161,15 +162,20 @@ def options_view(found: Labelling) -> Node:
         ]
         for one in found.options
     ]
-    head = ["Draw", "Worth, if the uncertainty is right", "If it says nothing", "By the labels so far"]
-    note = f"One label counts as so many uniform labels. Uncertainty comes from {found.source}."
+    head = [
+        "Draw",
+        "Value if the uncertainty is right",
+        "Value if it is useless",
+        ("Value from the labels so far"),
+    ]
+    note = f"One label is worth this number of uniform labels. Uncertainty comes from {found.source}."
     return el("div", table(head, rows), el("p.note", note))
 
 
 def means_view(found: Labelling) -> Node:
-    """The means and differences by known chances, and how far the labels are."""
+    """Return the means and differences by known chances, and how far the labels are."""
     if not found.kind:
-        return el("p.note", "No design yet: people get instances in an order of their own.")
+        return el("p.note", "No design yet: each person sees the instances in a separate order.")
     state = "in force" if found.running else "ended"
     lines = [
         f"{found.kind}: {found.labelled:,} of {found.planned:,} planned instances are labelled ({state})."
@@ -188,20 +194,21 @@ def _every_look(value: Estimate) -> str:
 
 
 WORTH_NOTE = (
-    "How much each criterion says of an overall judgment on held-out documents, how well people agree on it, and how "
-    "long it takes. The smallest set is a proposal; the vote decides."
+    "How much each criterion explains of an overall judgment on held-out documents, how well people "
+    "agree on it, and how long it takes. The smallest set is a proposal; the vote decides."
 )
 
 
 class WorthBox(Panel):
-    """What each criterion is worth, and the smallest set that keeps most of the information."""
+    """The box with the value of each criterion, and the smallest set that keeps most of the information."""
 
     def build(self) -> None:
         with gr.Column(elem_classes="card"):
-            View(el("div", el("h4", "What a criterion is worth"), el("p.note", WORTH_NOTE)))
+            View(el("div", el("h4", "Value of each criterion"), el("p.note", WORTH_NOTE)))
             with gr.Row(elem_classes="actions"):
                 overall = gr.Textbox(
-                    label="Overall criterion", info="Part of its text; empty: the one that says “overall”.",
+                    label="Overall criterion", info=("Part of its text. Blank: the criterion with "
+                                                    "“overall” in it."),
                     max_length=500, elem_id="labelling-overall",
                 )  # fmt: skip
                 work = gr.Button("Weigh", variant="primary", elem_id="labelling-weigh", scale=0)
@@ -224,7 +231,7 @@ class WorthBox(Panel):
 
 
 def worth_view(found: Worth) -> Node:
-    """The criteria, the one that adds most first."""
+    """Return the criteria in the order of added value."""
     if found.reason:
         return el("p.note", found.reason)
     rows = [
@@ -242,7 +249,7 @@ def worth_view(found: Worth) -> Node:
         "Smallest set",
     ]
     grid = el(
-        "div.scroll", table(head, rows), tabindex="0", role="group", aria_label="What a criterion is worth"
+        "div.scroll", table(head, rows), tabindex="0", role="group", aria_label="Value of each criterion"
     )
     about = f"All together: {tell(found.whole)}. The smallest set keeps {found.share:.0%} of it."
     return el("div", grid, el("p.note", about))

@@ -1,4 +1,4 @@
-"""Designs of labels: the tables that keep with which chance each instance is drawn for people, and their rows."""
+"""The tables for labelling designs, with the probability of each instance, and their queries."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ ENDED = "ended"
 
 @dataclass(frozen=True, slots=True)
 class StoredDesign:
-    """A design as it was made."""
+    """A stored design."""
 
     id: int
     kind: str
@@ -57,7 +57,7 @@ class StoredDesign:
 
 
 def get_design(db: Database, task: int) -> StoredDesign | None:
-    """Return the design in force; None where there is none, or it has ended."""
+    """Return the active design; None if there is none or it has ended."""
     row = get_row(db, "SELECT * FROM labelling_design WHERE task = ? ORDER BY id DESC LIMIT 1", [task])
     if row is None or row["kind"] == ENDED:
         return None
@@ -65,7 +65,7 @@ def get_design(db: Database, task: int) -> StoredDesign | None:
 
 
 def get_last_design(db: Database, task: int) -> StoredDesign | None:
-    """Return the newest design, also one that has ended: its chances stay those of its labels."""
+    """Return the newest design, even if it has ended: its labels keep its probabilities."""
     sql = "SELECT * FROM labelling_design WHERE task = ? AND kind <> 'ended' ORDER BY id DESC LIMIT 1"
     row = get_row(db, sql, [task])
     return StoredDesign(**{name: row[name] for name in StoredDesign.__slots__}) if row else None

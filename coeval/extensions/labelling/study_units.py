@@ -1,4 +1,4 @@
-"""A study as one row for each instance and criterion: people's mean score, the judge's score, document and system."""
+"""A study with one row per instance and criterion: people's mean score, the judge's score, document and system."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from coeval.stats.prediction import jury_mean
 
 UNAIDED, ALL = "scores without the draft in view", "all scores, also those with the draft in view"
 ENOUGH = 20
-"""From so many units on that people scored without the draft, these alone are used."""
+"""From this number of blind units on, only blind scores are used."""
 
 EVERYTHING = "all systems"
 ERRORS = (
-    "The judge errs on this system as on the labelled items of the same score. With three labelled systems or more, "
-    "the interval counts how far this misses from system to system."
+    "The judge errs on this system as on labelled items with the same score. With three or more labelled "
+    "systems, the interval includes the error of this assumption."
 )
 DRAWN = "The labelled items are a random draw from this system's."
 
 
 def list_units(study: StudyFrames, run: str = "") -> tuple[pd.DataFrame, str]:
-    """Return ``instance, criterion, document, system, people, judge, spread`` for each unit, and whose scores they are.
+    """Return ``instance, criterion, document, system, people, judge, spread`` per unit, and the source of
+    the scores.
 
     ``run`` names the judge's run; by default it is the run that annotators see.
     """
@@ -51,16 +52,18 @@ def list_units(study: StudyFrames, run: str = "") -> tuple[pd.DataFrame, str]:
 
 @dataclass(frozen=True)
 class CorrectedSystem:
-    """One system by one criterion: what the judge says, two corrections, and what people say of it."""
+    """One system on one criterion: the judge's mean, two corrections, and people's mean."""
 
     system: str
     criterion: str
     judged: float
-    """The judge's own mean, or the share that it passes."""
+    """The judge's own mean, or its share of passes."""
     corrected: Estimate
-    """By the judge's errors on the labelled items of other systems; of all items where no other is labelled."""
+    """Corrected with the judge's errors on the labelled items of other systems; of all items if no other is
+    labelled.
+    """
     powered: Estimate
-    """Prediction-powered: by labels of this very system."""
+    """Prediction-powered, with labels of this system itself."""
     people: Estimate
     n: int
     labels: int
@@ -68,7 +71,7 @@ class CorrectedSystem:
 
 @dataclass(frozen=True)
 class CorrectedStudy:
-    """Every system by every criterion, with the assumptions of the two corrections."""
+    """Every system on every criterion, with the assumptions of the two corrections."""
 
     task: str
     run: str
@@ -80,7 +83,9 @@ class CorrectedStudy:
 
 @dataclass(frozen=True)
 class CorrectSystems:
-    """The statistic of a study, for a cut point (None: the mean score) and a run of a judge ("": the run shown)."""
+    """The parameters of the statistic: a cut point (None: the mean score) and a run of a judge ("": the
+    shown run).
+    """
 
     cut: float | None = None
     run: str = ""
@@ -149,7 +154,7 @@ class CorrectSystems:
 
 
 def _passed(values: pd.Series[float], cut: float) -> pd.Series[float]:
-    """1 at or above the cut point, 0 below it, nan where there is no score."""
+    """Return 1 at or above the cut point, 0 below it, nan without a score."""
     return (values >= cut).astype(float).where(values.notna())
 
 

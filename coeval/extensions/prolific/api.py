@@ -1,4 +1,4 @@
-"""Requests to Prolific's API: their answers, and which may be repeated.
+"""Requests to Prolific's API, the answers, and which requests may be repeated.
 
 Source: https://docs.prolific.com/api-reference. Amounts are in pence or cents.
 
@@ -29,7 +29,7 @@ UNPUBLISHED, AWAITING, APPROVED, REJECTED = "UNPUBLISHED", "AWAITING REVIEW", "A
 
 
 def _plain(status: object) -> str:
-    """One spelling of a status: ``AWAITING_REVIEW`` and ``AWAITING REVIEW`` are the same."""
+    """Return one spelling of a status: ``AWAITING_REVIEW`` and ``AWAITING REVIEW`` become the same."""
     return str(status or "").replace("_", " ").upper()
 
 
@@ -40,7 +40,7 @@ class RemoteCode(BaseModel):
 
 
 class RemoteStudy(BaseModel):
-    """A study as Prolific has it."""
+    """A study at Prolific."""
 
     id: str
     name: str = ""
@@ -79,7 +79,7 @@ class RemoteSubmission(BaseModel):
     study_code: str | None = ""
     entered_code: str | None = ""
     time_taken: float | None = None
-    """Seconds."""
+    """The time in seconds."""
     bonus_payments: list[float] | None = None
     return_requested: str | None = None
 
@@ -100,7 +100,7 @@ class RemoteSubmission(BaseModel):
 
 
 class RemoteFilter(BaseModel):
-    """A condition that Prolific can put to people: values to choose from, or a range."""
+    """A screening filter at Prolific: values to choose from, or a range."""
 
     filter_id: str
     title: str = ""
@@ -111,7 +111,7 @@ class RemoteFilter(BaseModel):
 
 
 class RemoteBulk(BaseModel):
-    """Bonuses that were set up; none is paid before the bulk is."""
+    """Prepared bonuses; none is paid before the bulk is."""
 
     id: str = Field(min_length=1)
     amount: float | None = None
@@ -178,7 +178,9 @@ LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
 class RefusedError(CoevalError):
-    """Prolific refused, or was never reached: the request had no effect. ``status`` is 0 without an answer."""
+    """Prolific refused the request or was never reached: the request had no effect. ``status`` is 0 without
+    an answer.
+    """
 
     def __init__(self, text: str, status: int = 0) -> None:
         super().__init__(text)
@@ -190,17 +192,18 @@ class UnansweredError(CoevalError):
 
 
 class Client:
-    """One researcher's way to Prolific. The token is in the header of the requests, and nowhere else."""
+    """One researcher's connection to Prolific. The token is only in the header of the requests."""
 
     def __init__(self, url: str, token: str, wait: Callable[[float], None] = time.sleep) -> None:
         parts = urlsplit(url)
         if parts.scheme != "https" and parts.hostname not in LOCAL:
             raise InputError(
-                f"COEVAL_PROLIFIC_API is {parts.scheme}://{parts.hostname}: it has to begin with https://."
+                f"COEVAL_PROLIFIC_API is {parts.scheme}://{parts.hostname}: it must begin with https://."
             )
         if not (token.isascii() and token.isprintable()):
             raise InputError(
-                "PROLIFIC_TOKEN holds signs that no token has: copy it from Prolific's settings again."
+                "PROLIFIC_TOKEN contains characters that a token cannot have: copy it from Prolific's "
+                "settings again."
             )
         self._token, self._wait = token, wait
         self._http = httpx.Client(
@@ -219,7 +222,7 @@ class Client:
         return self._read(RemoteStudy, f"studies/{study}/")
 
     def list_drafts(self) -> list[RemoteStudy]:
-        """Studies that are not published."""
+        """Return the studies that are not published."""
         return self._ask(lambda answer: read_models(RemoteStudy, answer), "studies/", state="UNPUBLISHED")
 
     def list_submissions(self, study: str) -> list[RemoteSubmission]:
@@ -254,11 +257,11 @@ class Client:
         self._send("POST", f"studies/{study}/transition/", {"action": "PUBLISH"})
 
     def set_places(self, study: str, places: int) -> None:
-        """Twice is the same as once: the number is the whole one."""
+        """Set the total number of places; a repeated request changes nothing more."""
         self._send("PATCH", f"studies/{study}/", {"total_available_places": places}, again=True)
 
     def transition(self, submission: str, body: Mapping[str, Any]) -> None:
-        """Approve or reject; by the reference a second request of the same kind is ignored."""
+        """Approve or reject; the reference makes Prolific ignore a second request of the same kind."""
         self._send("POST", f"submissions/{submission}/transition/", body, again=True)
 
     def request_return(self, submission: str, reason: str) -> None:
@@ -268,7 +271,7 @@ class Client:
         self._send("POST", "messages/", {"recipient_id": worker, "study_id": study, "body": text})
 
     def set_up_bonuses(self, study: str, lines: str) -> RemoteBulk:
-        """Set up bonuses, which pays none of them. ``lines`` are ``submission,1.50``, in whole currency."""
+        """Prepare bonuses without paying them. ``lines`` are ``submission,1.50``, in whole currency."""
         answer = self._send("POST", "submissions/bonus-payments/", {"study_id": study, "csv_bonuses": lines})
         return self._sure(RemoteBulk, answer)
 
@@ -332,7 +335,7 @@ class Client:
                 if left and not error.status:
                     pass  # it was not reached
                 elif doubt and method != "GET":
-                    raise UnansweredError(f"A try before this one had no answer. {error}") from error
+                    raise UnansweredError(f"An earlier attempt had no answer. {error}") from error
                 else:
                     raise
             self._wait(pause)
@@ -361,14 +364,14 @@ class Client:
             return usual
         if not pause <= PATIENCE:
             raise RefusedError(
-                f"Prolific takes no more requests for {stated[:20]} seconds: try again then.", 429
+                f"Prolific accepts no requests for {stated[:20]} seconds: try again then.", 429
             )
         return pause
 
     def _understand(self, answer: httpx.Response) -> Any:
         status = answer.status_code
         if status >= 500:
-            raise UnansweredError(f"Prolific failed (status {status}) before it said what came of it.")
+            raise UnansweredError(f"Prolific failed (status {status}) before it reported a result.")
         if status >= 300:
             raise RefusedError(_say_refusal(status, self._hide(_detail(answer))), status)
         try:
@@ -387,10 +390,10 @@ def _say_refusal(status: int, detail: str) -> str:
             " settings, set PROLIFIC_TOKEN and start CoEval again."
         )
     if status == 404:
-        return f"Prolific does not know this any more (status 404{detail}): look at the study there."
+        return f"Prolific no longer has this (status 404{detail}): check the study there."
     if status == 429:
-        return "Prolific takes no more requests just now (status 429): try again in a minute."
-    return f"Prolific refused this (status {status}{detail}). Mend what it names, then try again."
+        return "Prolific accepts no requests just now (status 429): try again in a minute."
+    return f"Prolific refused this (status {status}{detail}). Correct the named fault, then try again."
 
 
 def _detail(answer: httpx.Response) -> str:

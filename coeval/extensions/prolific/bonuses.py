@@ -44,7 +44,7 @@ class Rule(StrEnum):
     SAME = "same"
     """The same amount for everybody."""
     EACH = "each"
-    """An amount for every instance that they finished."""
+    """An amount for every finished instance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def pay_bonus(
             lines = tuple(Line(_name(due.entry), due.words, due.item.amount) for due in payable if due.item)
             return Report(bonus.tell(), (*lines, *left), live.currency, wanted if payable else "", dry=True)
         if not payable:
-            raise InputError("Nobody is to be paid by this rule: a dry run says why, person by person.")
+            raise InputError("This rule pays nobody: a dry run shows the reason for each person.")
         check_confirmation(confirm, wanted)
         return Report(bonus.tell(), (*_pay_all(desk, bonus, payable, known), *left), live.currency)
 
@@ -119,7 +119,7 @@ def pay_bonus(
 def _check(bonus: Bonus) -> None:
     if not 1 <= len(bonus.name.strip()) <= 40:
         raise InputError(
-            "The bonus has no name: say in a few words what it is for, such as “pilot” or “extra time”."
+            "The bonus has no name: state its purpose in a few words, such as “pilot” or “extra time”."
         )
     if bonus.rule is not Rule.TIME and not 0 < bonus.amount <= MOST_EACH:
         raise InputError(
@@ -141,12 +141,12 @@ def _find_due(desk: Desk, entry: Entry, bonus: Bonus, known: Sequence[Asked]) ->
         return _Due(
             entry,
             None,
-            f"request {open_.id} is about them, and whether it paid is not known: look it up first",
+            f"request {open_.id} includes them, and its result is unknown: look it up first",
         )
     done = next((one for one, item in mine if item.key == key and one.outcome is Outcome.DONE), None)
     if done:
         return _Due(
-            entry, None, f"was paid “{bonus.name}” by request {done.id}: nobody is paid twice for the same"
+            entry, None, f"was paid “{bonus.name}” by request {done.id}: nobody gets the same bonus twice"
         )
     unclear = _find_unclear(entry.remote.status) if bonus.rule is Rule.TIME else ""
     if unclear:
@@ -168,7 +168,7 @@ def _find_unclear(status: str) -> str:
         return f"is {status.lower()}: decide about the reward first"
     if status == APPROVED or status in UNREWARDED:
         return ""
-    return f"is {status.lower()}, and what Prolific paid for that is not known here: pay by another rule"
+    return f"is {status.lower()}, and the amount that Prolific paid for it is unknown here: use another rule"
 
 
 def _compute(desk: Desk, entry: Entry, bonus: Bonus, before: int) -> tuple[int, str]:
@@ -177,7 +177,7 @@ def _compute(desk: Desk, entry: Entry, bonus: Bonus, before: int) -> tuple[int, 
     if bonus.rule is Rule.SAME:
         return bonus.amount, "the same for everybody"
     if row is None:
-        return 0, "never came in here"
+        return 0, "never arrived in CoEval"
     if bonus.rule is Rule.EACH:
         return bonus.amount * row.participant.finished, f"{row.participant.finished} instances finished"
     worth = round(row.advice.pay * 100)
@@ -188,7 +188,7 @@ def _compute(desk: Desk, entry: Entry, bonus: Bonus, before: int) -> tuple[int, 
 
 
 def _pay_all(desk: Desk, bonus: Bonus, payable: Sequence[_Due], known: Sequence[Asked]) -> list[Line]:
-    """Pay study by study, 200 people at a time; after one that is not sure, no further one is sent."""
+    """Pay study by study, 200 people at a time; stop after a request with an unknown result."""
     lines: list[Line] = []
     studies = list(dict.fromkeys(due.entry.study.id for due in payable))
     parts = [
@@ -229,7 +229,7 @@ def _pay(desk: Desk, bonus: Bonus, part: Sequence[_Due], known: Sequence[Asked])
     with desk.context.store.write() as db:
         now = next(one for one in record.list_asked(db, desk.task.id) if one.id == number)
         if now.outcome is not Outcome.PREPARED:
-            raise StaleError(f"Request {number} was taken over by another owner: nothing was paid by it.")
+            raise StaleError(f"Another owner took over request {number}, so it paid nothing.")
         record.record_step(db, number, Outcome.SENT, desk.person.name, remote=bulk)
     with desk.noted(number):
         desk.client.pay_bonuses(bulk)
@@ -245,11 +245,11 @@ def _set_up(desk: Desk, number: int, study: str, items: Sequence[Item]) -> str:
         bulk = desk.client.set_up_bonuses(study, lines)
         if bulk.amount is not None and round(bulk.amount) != total:
             raise RefusedError(
-                f"Prolific understood {say_money(round(bulk.amount))} in the place of {say_money(total)}."
+                f"Prolific understood {say_money(round(bulk.amount))} instead of {say_money(total)}."
             )
     except (RefusedError, UnansweredError) as error:
         desk.note(number, Outcome.DROPPED, answer=str(error))
         raise RefusedError(
-            f"{error} Nothing was paid: it failed while the bonus was being set up."
+            f"{error} Nothing was paid: the request failed while the bonus was being prepared."
         ) from error
     return bulk.id

@@ -251,4 +251,4 @@ def _print(options: argparse.Namespace, found: Report, *, open_is_failure: bool 
         lines.append(f"To confirm: --confirm {shlex.quote(found.confirm)}")
     report(options, found, lines)
     if found.failed and open_is_failure and not found.dry:
-        raise InputError(f"{found.failed} of {len(found.lines)} were not done: the lines say why.")
+        raise InputError(f"{found.failed} of {len(found.lines)} requests failed: the lines above say why.")

@@ -44,16 +44,16 @@ def read_filters(text: str, list_known: Callable[[], list[RemoteFilter]]) -> lis
     names = [one["filter_id"] for one in found]
     twice = next((name for name in names if names.count(name) > 1), "")
     if twice:
-        raise InputError(f"The filter “{twice}” stands twice: write all of its values in one line.")
+        raise InputError(f"The filter “{twice}” is listed twice: write all of its values on one line.")
     return found
 
 
 def _read(line: str, known: Mapping[str, RemoteFilter]) -> dict[str, Any]:
     name, equals, given = (part.strip() for part in line.partition("="))
     if not (name and equals and given):
-        raise InputError(f"“{line[:80]}” is no filter: write filter=value, value, or filter=18..40.")
+        raise InputError(f"“{line[:80]}” is not a filter: write filter=value, value, or filter=18..40.")
     if name not in known:
-        raise InputError(f"Prolific has no filter “{name[:80]}”: look it up by a word of its name.")
+        raise InputError(f"Prolific has no filter “{name[:80]}”: search for it by a word of its name.")
     one = known[name]
     low, dots, high = (part.strip() for part in given.partition(".."))
     if dots or one.type == "range":
@@ -74,7 +74,9 @@ def _read(line: str, known: Mapping[str, RemoteFilter]) -> dict[str, Any]:
     values = [value.strip() for value in given.split(",") if value.strip()]
     lost = [value for value in values if value not in choices and value.casefold() not in by_name]
     if lost and choices:
-        raise InputError(f"The filter “{name}” has no value “{lost[0][:60]}”; it has: {_say_values(one)}.")
+        raise InputError(
+            f"The filter “{name}” has no value “{lost[0][:60]}”; its values are: {_say_values(one)}."
+        )
     return {
         "filter_id": name,
         "selected_values": [
@@ -91,7 +93,9 @@ def _number(text: str, line: str) -> float | int | None:
         if not math.isfinite(value):
             raise ValueError
     except ValueError:
-        raise InputError(f"“{line[:80]}” holds “{text[:20]}”, which is no number: write 18..40.") from None
+        raise InputError(
+            f"“{line[:80]}” contains “{text[:20]}”, which is not a number: write 18..40."
+        ) from None
     return int(value) if value.is_integer() else value
 
 

@@ -38,9 +38,9 @@ def settle(context: Context, person: Person, slug: str, request: int, *, confirm
     with open_desk(context, person, slug) as desk:
         asked = next((one for one in desk.asked if one.id == request), None)
         if asked is None:
-            raise NotFoundError(f"There is no request {request} for “{slug}”: take a number from the list.")
+            raise NotFoundError(f"“{slug}” has no request {request}: take a number from the list.")
         if asked.outcome not in UNSETTLED:
-            raise InputError(f"What came of request {request} is known: {asked.outcome}.")
+            raise InputError(f"The result of request {request} is already known: {asked.outcome}.")
         happened, remote, words = _look(desk, asked)
         if happened:
             missed = _find_missed(desk, asked) if asked.kind is Kind.BONUS else ()

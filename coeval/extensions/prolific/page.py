@@ -1,4 +1,4 @@
-"""Set-up, Prolific: the state of the study there, the actions, and the record of requests."""
+"""Set-up, Prolific: the state of the study, the actions, and the record of requests."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ProlificTab(Tab):
 
     @classmethod
     def is_wanted(cls, context: Context, person: Person, slug: str) -> bool:
-        """The page is listed once the task has a plan."""
+        """Return the page is listed once the task has a plan."""
         return bool(slug) and person.role is Role.OWNER and plans.get_plan(context, person, slug) is not None
 
     def build(self) -> None:
@@ -62,7 +62,7 @@ class ProlificTab(Tab):
                     label="Confirmation text, if Prolific shows no result after an hour",
                     max_length=200, elem_id="prolific-settle-confirm",
                 )  # fmt: skip
-                button = gr.Button("Look it up", elem_id="prolific-settle", scale=0, min_width=160)
+                button = gr.Button("Look up the request", elem_id="prolific-settle", scale=0, min_width=160)
                 note = View(elem_id="prolific-settle-note")
         self.clock = gr.Timer(REFRESH_SECONDS, active=False)
         self.outputs = [self.live, self.doing, self.clock, self.review.who, self.record, self.request]

@@ -79,7 +79,7 @@ def list_choices(live: Live) -> list[tuple[str, str]]:
 
 
 def report_view(report: Report) -> Node:
-    """Return what was or would be done, with the confirmation text to type."""
+    """Return the finished or planned actions, with the confirmation text to type."""
     rows = [
         [
             line.what,
@@ -103,7 +103,7 @@ def report_view(report: Report) -> Node:
 
 
 def record_view(slug: str, asked: Sequence[Asked]) -> Node:
-    """Requests to Prolific, newest first."""
+    """Return a list of the requests to Prolific, newest first."""
     rows = [
         [
             str(one.id), one.asked_at[:16].replace("T", " "), one.asked_by, str(one.kind),
@@ -151,7 +151,7 @@ def confirm_box(name: str) -> gr.Textbox:
 
 
 class DraftBox(Panel):
-    """A draft from the task and its plan; publishing it; more places."""
+    """The box to create and publish a draft from the task and its plan, and to add places."""
 
     def build(self) -> None:
         self.notes: list[View] = []
@@ -285,7 +285,7 @@ VERDICTS: tuple[tuple[Verdict, str, Literal["primary", "secondary"]], ...] = (
 
 
 class ReviewBox(Panel):
-    """The actions on selected submissions: a button each, and a report below."""
+    """The box with the actions on selected submissions: one button each, and a report below."""
 
     def build(self) -> None:
         self.notes: list[View] = []
@@ -319,7 +319,8 @@ class ReviewBox(Panel):
             )  # fmt: skip
             message = gr.Textbox(
                 label="Message to the person, for a return or a rejection", lines=3, max_length=2000,
-                elem_id="prolific-reason", info="Prolific wants at least 100 characters for a rejection.",
+                elem_id="prolific-reason", info=("Prolific requires at least 100 characters for a "
+                                                "rejection."),
             )  # fmt: skip
         dry = dry_box("review")
         with gr.Row(elem_classes="actions"):
@@ -340,7 +341,9 @@ class ReviewBox(Panel):
                     info="Nobody gets two bonuses with the same name.",
                 )  # fmt: skip
                 amount = gr.Textbox(
-                    label="Amount, such as 1.50 (not for the time)", max_length=20, elem_id="prolific-amount"
+                    label="Amount, such as 1.50 (not for the time rule)",
+                    max_length=20,
+                    elem_id="prolific-amount",
                 )
         confirm, dry = confirm_box("bonus"), dry_box("bonus")
         button = gr.Button(
@@ -356,9 +359,7 @@ class ReviewBox(Panel):
         live = get_live(self.context, person, need_task(slug))
         chosen = [entry.remote.id for entry in live.entries if entry.suggested]
         if not chosen:
-            raise InputError(
-                "No submission that awaits review is suggested for approval: read the column “Why”."
-            )
+            raise InputError("No submission is suggested for approval: read the column “Why”.")
         return gr.Dropdown(list_choices(live), value=chosen)
 
     def on_review(

@@ -93,7 +93,7 @@ def draft_study(context: Context, person: Person, slug: str, draft: Draft, *, dr
 def publish_study(
     context: Context, person: Person, slug: str, *, confirm: str = "", dry_run: bool = True
 ) -> Report:
-    """Publish the newest draft, after which people come and cost money, or preview it.
+    """Publish the newest draft, which lets people start and costs money, or preview the publication.
 
     Raises:
         InputError: the confirmation is not as asked; or the newest study is no draft, or has another address or
@@ -131,7 +131,8 @@ def _check_draft(desk: Desk, study: RemoteStudy) -> None:
         )
     if _place(study.external_study_url or "") != _place(_address(desk)):
         raise InputError(
-            "The study's address is not the one in the draft any more, so nobody could come in: create a new draft."
+            "The study's address has changed since the draft, so participants could not open it: create "
+            "a new draft."
         )
     _check_codes(desk.plan, study)
     stated = desk.plan.terms.currency.upper()
@@ -149,8 +150,8 @@ def _check_codes(plan: Plan, study: RemoteStudy) -> None:
     missing = [f"“{code}”, for who {who}" for code, who in told.items() if code not in taken]
     if taken and missing:
         raise InputError(
-            f"The draft at Prolific does not take the code {missing[0]}: enter it there, or delete that draft and"
-            " create a new one."
+            f"The draft at Prolific lacks the code {missing[0]}: enter it there, or delete that draft and "
+            "create a new one."
         )
 
 
@@ -181,7 +182,7 @@ def _build(desk: Desk, draft: Draft) -> dict[str, Any]:
     minutes = math.ceil(_choose_minutes(draft, people, desk.plan))
     places = draft.places or count_people(instances * desk.plan.per_instance, min(desk.plan.quota, instances))
     if not 1 <= places <= MAX_PLACES:
-        raise InputError(f"The places are {places}: choose 1 to {MAX_PLACES:,}.")
+        raise InputError(f"The number of places is {places}: choose 1 to {MAX_PLACES:,}.")
     body: dict[str, Any] = {
         "name": (draft.title or desk.task.name).strip()[:255],
         # the reference allows some HTML here: escape the text
@@ -217,18 +218,16 @@ def _name(desk: Desk, body: Mapping[str, Any]) -> str:
 def _check_plan(desk: Desk) -> None:
     terms = desk.plan.terms
     if terms.service != "prolific":
-        raise InputError(
-            "The plan does not let people arrive by Prolific links: choose so in Set-up, under Crowd."
-        )
+        raise InputError("The plan does not allow Prolific links: choose them in Set-up, under Crowd.")
     if terms.proof == Proof.NONE:
         raise InputError(
             "Links are not verified, so anyone who knows an id could be paid under it. In Set-up, under Crowd, choose "
             "a secret in the address or Prolific’s secure links."
         )
     if not desk.context.settings.public_url:
-        raise InputError("CoEval has no public address that Prolific could send people to: set COEVAL_URL.")
+        raise InputError("CoEval has no public address for participants: set COEVAL_URL.")
     if not terms.code_done:
-        raise InputError("There is no completion code: set one in Set-up, under Crowd.")
+        raise InputError("There is no completion code: set a code in Set-up, under Crowd.")
     if not terms.hourly_rate > 0:
         raise InputError("The pay per hour is 0: set it in Set-up, under Crowd.")
 
@@ -237,8 +236,8 @@ def _choose_minutes(draft: Draft, people: list[Participant], plan: Plan) -> floa
     minutes = draft.minutes or measure_minutes(people, plan.quota) or 0
     if not minutes:
         raise InputError(
-            "Fewer than three people have finished anything yet, so that no time is measured: state the minutes, from a"
-            " pilot of your own."
+            "Fewer than three people have finished an instance, so no time is measured yet: state the "
+            "minutes from your own pilot."
         )
     if not 1 <= minutes <= 24 * 60:
         raise InputError(f"The time is {minutes:g} minutes: give 1 to {24 * 60:,}.")
@@ -250,7 +249,7 @@ def _choose_devices(draft: Draft) -> list[str]:
     if not draft.devices:
         raise InputError("No device is chosen: tick at least one.")
     if unknown:
-        raise InputError(f"“{', '.join(unknown)}” is no device known here: choose of {', '.join(DEVICES)}.")
+        raise InputError(f"“{', '.join(unknown)}” is not a known device: choose from {', '.join(DEVICES)}.")
     return list(draft.devices)
 
 
@@ -258,8 +257,8 @@ def _build_codes(plan: Plan, draft: Draft) -> Iterator[dict[str, Any]]:
     for name, action in draft.actions.items():
         if name not in CODES or action not in ACTIONS or (action == "pay" and name != "screened"):
             raise InputError(
-                f"“{name}={action}” is no action of a code: the codes are {', '.join(CODES)}, the actions"
-                f" {', '.join(ACTIONS)}, of which “pay” is for “screened” alone."
+                f"“{name}={action}” is not an action for a code: the codes are {', '.join(CODES)}; the "
+                f"actions are {', '.join(ACTIONS)}. “pay” works only for “screened”."
             )
     for name, (term, kind, usual, who) in CODES.items():
         code, action = getattr(plan.terms, term), draft.actions.get(name, usual)
@@ -330,7 +329,8 @@ def is_published(desk: Desk, study: str) -> bool:
 def top_up(
     context: Context, person: Person, slug: str, *, more: int = 0, confirm: str = "", dry_run: bool = True
 ) -> Report:
-    """Add places to the newest study that is out: as many as the missing work needs beyond the free ones, or ``more``.
+    """Add places to the newest published study: as many as the missing work needs beyond the free ones, or
+    ``more``.
 
     The confirmation names the places as they are and as they will be, so that it is good for once.
 
@@ -343,7 +343,8 @@ def top_up(
         study = desk.require_study(out=True)
         if not 0 <= more <= MAX_PLACES:
             raise InputError(
-                f"The places to add are {more}: choose 1 to {MAX_PLACES:,}, or 0 for what is needed."
+                f"The number of places to add is {more}: choose 1 to {MAX_PLACES:,}, or 0 for as many as "
+                "needed."
             )
         needed, working = _count_needed(desk, study)
         added = more or needed
@@ -355,9 +356,7 @@ def top_up(
         if dry_run:
             return Report("More places", (line,), study.currency, wanted if added else "", dry=True)
         if not added:
-            raise InputError(
-                f"No more places are needed: {working}. State a number to add some all the same."
-            )
+            raise InputError(f"No more places are needed: {working}. To add some anyway, state a number.")
         check_confirmation(confirm, wanted)
         item = Item(f"places:{study.id}:{places}", study.id, cost)
         asked = Asked(Kind.PLACES, study.id, (item,), study.currency, words, person.name)
@@ -371,7 +370,9 @@ def top_up(
 
 
 def _check_settled(desk: Desk) -> None:
-    """Raise while an earlier request for places may have happened: the places read now may be without it."""
+    """Raise if an earlier request for places has an unknown result: the current number of places may not
+    include it.
+    """
     for asked in desk.asked:
         if asked.kind is Kind.PLACES and asked.outcome in UNSETTLED:
             raise InputError(say_standing(asked))

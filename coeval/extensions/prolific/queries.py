@@ -15,7 +15,7 @@ WHERE r.task = :task
 ORDER BY r.id
 """
 MOST_WORDS = 20_000
-"""Characters of an answer that are kept: enough to name each of the 200 people of a bulk."""
+"""Number of stored characters of an answer: enough to name each of the 200 people of a bulk."""
 
 ITEMS = """
 SELECT i.request, i.key, i.subject, i.amount, i.paid_before, i.who

@@ -35,7 +35,7 @@ class Line:
     words: str
     amount: int = 0
     failed: bool = False
-    """It was left out, or did not succeed."""
+    """True if the action was left out or failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Desk:
 
     @property
     def studies(self) -> list[str]:
-        """The studies drafted from this task, oldest first."""
+        """Return the studies drafted from this task, oldest first."""
         return [one.remote for one in self.asked if one.kind is Kind.DRAFT and one.outcome is Outcome.DONE]
 
     def find_study(self, study: str) -> RemoteStudy | None:
@@ -87,7 +87,8 @@ class Desk:
             raise
 
     def require_study(self, *, out: bool = False) -> RemoteStudy:
-        """The newest study drafted from this task that Prolific still knows; with ``out``, that is no draft any more.
+        """Return the newest study from this task that still exists at Prolific; with ``out``, the
+        newest published one.
 
         Raises:
             InputError: there is none.
@@ -100,7 +101,7 @@ class Desk:
             drafts += study is not None
         if drafts:
             raise InputError(f"The study for “{self.task.slug}” is still a draft: publish it first.")
-        raise InputError(f"There is no study at Prolific for “{self.task.slug}” yet: create a draft first.")
+        raise InputError(f"“{self.task.slug}” has no study at Prolific yet: create a draft first.")
 
     def begin(self, asked: Asked, *, again: bool = False) -> int:
         """Record a request before it is sent; return its number. ``again``: repeating it at Prolific is harmless.
@@ -138,7 +139,7 @@ class Desk:
             now = record.list_asked(db, self.task.id)
             if standing(now, *paid) != standing(known, *paid):
                 raise StaleError(
-                    "Another bonus for the same people was asked for meanwhile: do a dry run again."
+                    "Somebody else has requested another bonus for the same people: do a dry run again."
                 )
             for number, _ in standing(now, Outcome.PREPARED):
                 record.record_step(db, number, Outcome.DROPPED, self.person.name)
@@ -173,8 +174,8 @@ class Desk:
         except UnansweredError as error:
             self.note(number, Outcome.UNKNOWN, answer=str(error))
             raise UnansweredError(
-                f"{error} Whether it happened is not known: under “Requests to Prolific”, have request"
-                f" {number} looked up before you ask for the same again."
+                f"{error} The result is unknown: look up request {number} under “Requests to Prolific” "
+                "before you send it again."
             ) from error
 
 
@@ -196,15 +197,15 @@ def open_desk(context: Context, person: Person, slug: str) -> Iterator[Desk]:
 
 
 def say_standing(asked: Asked) -> str:
-    """Return why the same request is not sent again."""
+    """Return the reason that the same request is not sent again."""
     when = f"{asked.asked_by} asked for this on {asked.asked_at[:16].replace('T', ' ')} (request {asked.id})"
     if asked.outcome in UNSETTLED:
-        return f"{when}, and what came of it is not known: have that request looked up first."
-    return f"{when}, and it was done: it is not asked for twice."
+        return f"{when}, and its result is unknown: look up that request first."
+    return f"{when}, and it succeeded, so it is not sent again."
 
 
 def say_money(amount: int, currency: str = "") -> str:
-    """Hundredths as money.
+    """Return hundredths as an amount of money.
 
     >>> say_money(1205, "GBP"), say_money(7)
     ('12.05 GBP', '0.07')
@@ -219,11 +220,11 @@ def check_confirmation(given: str, wanted: str) -> None:
         InputError: they typed something else.
     """
     if " ".join(given.split()).casefold() != wanted.casefold():
-        raise InputError(f"To confirm, write “{wanted}”. Nothing was sent.")
+        raise InputError(f"To confirm, type “{wanted}”. Nothing was sent.")
 
 
 def each(acts: Sequence[Act], done: str) -> Iterator[Line]:
-    """Carry out one after the other; one that is refused does not keep the next from being tried.
+    """Carry out the actions one after another; a refused action does not stop the next.
 
     After one without an answer nothing further is asked, nor where Prolific takes no request at all.
     """

@@ -87,7 +87,7 @@ def read_money(text: str | float, name: str) -> int:
         raise InputError(f"The {name} is “{str(text)[:40]}”: write an amount such as 1.50.") from None
     cents = amount * 100
     if cents != cents.to_integral_value(ROUND_HALF_UP):
-        raise InputError(f"The {name} is “{str(text)[:40]}”: write at most two digits after the point.")
+        raise InputError(f"The {name} is “{str(text)[:40]}”: write at most two decimals.")
     return int(cents)
 
 
@@ -99,12 +99,12 @@ def check_rejection(category: str, message: str) -> None:
     """
     if category not in list(Category):
         raise InputError(
-            f"“{category[:40]}” is no category of Prolific's: choose one of {', '.join(Category)}."
+            f"“{category[:40]}” is not a category of Prolific: choose one of {', '.join(Category)}."
         )
     if len(message.strip()) < MESSAGE_LEAST:
         raise InputError(
-            f"The message has {len(message.strip())} characters: Prolific wants at least {MESSAGE_LEAST}, so that the"
-            " person learns what was wrong."
+            f"The message has {len(message.strip())} characters: Prolific requires at least "
+            f"{MESSAGE_LEAST}, so explain what was wrong."
         )
 
 

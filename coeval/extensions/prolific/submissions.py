@@ -44,7 +44,7 @@ class Entry:
 
     @property
     def suggested(self) -> bool:
-        """Return whether it awaits review and has no warning."""
+        """Return whether the submission awaits review and has no warning."""
         return self.remote.status == AWAITING and bool(self.row and self.row.advice.suggestion == "approve")
 
 
@@ -70,7 +70,7 @@ class Live:
         lost = [one for one in wanted if one not in known]
         if lost:
             raise InputError(
-                f"There is no submission “{lost[0][:60]}” in this task's studies at Prolific: reload the list."
+                f"This task's studies at Prolific have no submission “{lost[0][:60]}”: reload the list."
             )
         if not wanted:
             raise InputError("No submission is chosen: choose at least one.")
@@ -125,11 +125,11 @@ def review(
     if verdict is Verdict.REJECT:
         check_rejection(category, message)
     if verdict is Verdict.RETURN and not 1 <= len(message.strip()) <= MAX_REASON:
-        raise InputError("Say why the person should return the submission: Prolific passes it on.")
+        raise InputError("Tell the person why to return the submission: Prolific forwards the message.")
     if suggested and verdict is not Verdict.APPROVE:
-        raise InputError("Only approvals can be done for all that are suggested: choose the submissions.")
+        raise InputError("Only approvals can use “all suggested”: choose the submissions.")
     if suggested and any(submissions):
-        raise InputError("Either name submissions, or take all that are suggested: not both.")
+        raise InputError("Choose either named submissions or all suggested ones, not both.")
     with open_desk(context, person, slug) as desk:
         live = read_live(desk)
         chosen = (

@@ -16,7 +16,9 @@ from coeval.stats import Table
 EQUAL, NOT_AT_HAND, NOT_RELEASED = "equal", "printed value not at hand", "not released"
 NOT_PUBLISHED = "not published"
 DEFAULT = 0.006
-"""Cells closer than this are equal: printed values are rounded, and one row in two hundred may be counted otherwise."""
+"""Cells closer than this are equal: printed values are rounded, and one row in two hundred may be counted
+differently.
+"""
 
 COLUMNS = ("study", "table", "row", "column", "printed")
 
@@ -33,11 +35,11 @@ class Cell:
     printed: float | None = None
     reason: str = ""
     within: float = DEFAULT
-    """How far from the printed value is still equal: what rounding hides."""
+    """The largest difference from the printed value that counts as equal, because of rounding."""
     source: str = ""
-    """Who printed the value, where a table has several sources."""
+    """The source of the printed value, if a table has several."""
     published: bool = True
-    """Whether anybody printed it; else the verdict says so."""
+    """True if somebody printed the value; else the verdict says so."""
 
     @property
     def place(self) -> tuple[str, str, str, str]:
@@ -77,7 +79,7 @@ class Replication:
     figures: list[Table] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    """What the numbers cannot say, a sentence each."""
+    """Limits of the numbers, one sentence each."""
 
     def hold_against(self, printed: Mapping[tuple[str, str, str, str], float]) -> None:
         """Add printed values by their places; a place without our value becomes a cell."""
@@ -116,7 +118,7 @@ class Replication:
 
 
 def load_printed(path: Path) -> dict[tuple[str, str, str, str], float]:
-    """Printed values from a CSV with the columns study, table, row, column, printed.
+    """Return the printed values in a CSV with the columns study, table, row, column, printed.
 
     Raises InputError for a missing column, a value that is no number, or a place given twice.
     """
@@ -126,17 +128,18 @@ def load_printed(path: Path) -> dict[tuple[str, str, str, str], float]:
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path} cannot be read as a table of printed values: {error}.") from error
     if not rows or set(COLUMNS) - set(rows[0]):
-        raise InputError(f"{path.name}: needs a row of headings and the columns {', '.join(COLUMNS)}.")
+        raise InputError(f"{path.name}: needs a header row and the columns {', '.join(COLUMNS)}.")
     printed: dict[tuple[str, str, str, str], float] = {}
     for line, row in enumerate(rows, start=2):
         study, table, name, column = ((row[key] or "").strip() for key in COLUMNS[:4])
         value = _number(row["printed"])
         if value is None:
             raise InputError(
-                f"{path.name}, line {line}: '{row['printed']}' is no number; write one such as 0.2934."
+                f"{path.name}, line {line}: '{row['printed']}' is not a number; write a number such as "
+                "0.2934."
             )
         if (study, table, name, column) in printed:
-            raise InputError(f"{path.name}, line {line}: gives {table}, {name}, {column} again; keep one.")
+            raise InputError(f"{path.name}, line {line}: repeats {table}, {name}, {column}; keep one.")
         printed[study, table, name, column] = value
     return printed
 
@@ -152,7 +155,7 @@ def _number(text: object) -> float | None:
 def alike(
     cells: Sequence[Cell], key: Callable[[Cell], object], within: float = DEFAULT
 ) -> list[tuple[str, str]]:
-    """Return rows whose printed values are those of another row: (printed name, name by the files).
+    """Return rows with the printed values of another row: (printed name, name by the files).
 
     Parameters
     ----------

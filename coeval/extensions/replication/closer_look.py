@@ -30,7 +30,7 @@ TRUNCATED = (
 
 
 def replicate_closer_look(data: Path) -> Replication:
-    """Table 2's correlations of every protocol with people, and the tests between protocols.
+    """Return Table 2's correlations of every protocol with people, and the tests between protocols.
 
     Raises InputError if a file or a column is missing.
     """
@@ -57,7 +57,7 @@ def replicate_closer_look(data: Path) -> Replication:
 def _load(data: Path, name: str) -> pd.DataFrame:
     path = data / name
     if not path.is_file():
-        raise InputError(f"{data}: has no {name}; give the folder with the ratings of Topical-Chat.")
+        raise InputError(f"{data}: contains no {name}; give the folder with the ratings of Topical-Chat.")
     table = open_table(path)
     require_columns(table, dict(zip(table.columns, table.columns, strict=True)), NEEDED[name])
     frame = pd.DataFrame([row.cells for row in table.rows()])
@@ -82,7 +82,7 @@ def _table_2(
 
 
 def _tests(criterion: str, own: pd.DataFrame, human: pd.Series) -> Iterator[Cell]:
-    """Williams' test of every two protocols, on the responses that both rated."""
+    """Return Williams' test for each pair of protocols, on the responses that both rated."""
     table = own.pivot(index="instance", columns="mode", values="mean_score")
     modes = list(dict.fromkeys(own["mode"]))
     for k, a in enumerate(modes):

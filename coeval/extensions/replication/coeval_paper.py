@@ -1,4 +1,4 @@
-"""The CoEval paper (Li et al. 2023) from its public release: a folder of A*.json for each of three studies."""
+"""The CoEval paper (Li et al. 2023) from its public release: one folder of A*.json for each of three studies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from coeval.usecases.reports.statistics import get_frames, get_report
 from coeval.usecases.study_import import ImportOptions, import_file
 
 STUDIES = {"A01": "ELI5", "A06": "ROCStories", "A11": "Self-Instruct"}
-"""Each study, by its first person."""
+"""Each study, with its first person."""
 
 LINES = ("overall", "conclusion", "score", "evidence")
 ACTIONS = ("approve", "revise", "delete", "add")
@@ -67,7 +67,7 @@ def _find_studies(data: Path) -> dict[str, Path]:
     folders = sorted({file.parent for file in data.rglob("A*.json") if file.is_file()})
     studies = {STUDIES.get(find_files(folder)[0].stem, folder.name): folder for folder in folders}
     if not studies:
-        raise InputError(f"{data.name}: holds no A*.json; give the folder of the public CoEval release.")
+        raise InputError(f"{data.name}: contains no A*.json; give the folder of the public CoEval release.")
     return studies
 
 
@@ -151,7 +151,7 @@ def _pairs(name: str, report: Mapping[str, Any]) -> Iterator[Cell]:
 
 
 def _find_above_parts(replication: Replication, name: str) -> None:
-    """A printed share over all lines that no mean of the parts can be."""
+    """Return findings on a printed share over all lines that is impossible as a mean of its parts."""
     for action in ACTIONS:
         own = {
             cell.row: cell

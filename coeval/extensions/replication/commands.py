@@ -18,7 +18,7 @@ def add_replicate(parsers: Parsers) -> None:
     )
     command.add_argument("paper", choices=PAPERS)
     command.add_argument(
-        "--data", required=True, type=Path, metavar="DIR", help="the folder of the public files"
+        "--data", required=True, type=Path, metavar="DIR", help="folder with the public files"
     )
     command.add_argument(
         "--out", required=True, type=Path, metavar="DIR", help="folder for the page and the tables"

@@ -43,14 +43,14 @@ COLUMNS = (
     "end",
 )
 ENDINGS = {BLIND: "ESA.csv", ASSISTED: "GEMBA.csv"}
-"""The campaigns without and with pre-filled spans, by the ends of their files' names."""
+"""File endings of the campaigns without and with pre-filled spans."""
 
 IDLE = 300.0
 """Longer times are replaced by the annotator's median, as the data's README says."""
 
 MEASURED = ("seconds", "n_spans", "n_kept")
 SAVE = ["campaign", "login", "item", "document", "kind", "system"]
-"""What one save is of: of two saves the later one counts."""
+"""The columns that identify a save; of two saves, the later one counts."""
 
 CAVEATS = (
     "Arms are campaigns: nobody drew them, so everything else that differed between the campaigns is in the "
@@ -124,10 +124,10 @@ INTERVALS = {
     ("planted errors", "scored below the clean twin"): (-0.197, -0.008),
     ("planted errors", "a span on the changed words"): (-0.131, 0.267),
 }
-"""Its intervals of the differences."""
+"""The intervals of its differences."""
 
 PRINTED = {("blind", 71.0), ("draft", 31.0)}
-"""Seconds for each span as the paper prints them."""
+"""Seconds per span, as printed in the paper."""
 
 
 @dataclass(frozen=True)
@@ -137,11 +137,11 @@ class Campaigns:
     segments: pd.DataFrame
     pairs: pd.DataFrame
     twice: pd.DataFrame
-    """Pairs of which a side was saved twice, with the earlier save."""
+    """Pairs with a side that was saved twice, with the earlier save."""
 
 
 def replicate_esa(data: Path) -> Replication:
-    """Return what the drafts did to people in the campaigns of a folder, beside the figures that are known.
+    """Return the effects of the drafts on people in the campaigns of a folder, beside the printed figures.
 
     Raises:
         InputError: a file or a column is missing, or a value cannot be read.
@@ -178,7 +178,8 @@ def _read_campaigns(data: Path) -> Campaigns:
         if len(found) < 2:
             what = "without" if arm == BLIND else "with"
             raise InputError(
-                f"{data}: has {len(found)} campaigns {what} drafts (*{ENDINGS[arm]}); agreement needs two."
+                f"{data}: contains {len(found)} campaigns {what} drafts (*{ENDINGS[arm]}); agreement "
+                "needs two."
             )
     raw = pd.concat(
         [_read_saves(path, arm, k + 1) for arm, paths in files.items() for k, path in enumerate(paths)],
@@ -189,7 +190,7 @@ def _read_campaigns(data: Path) -> Campaigns:
     raw["annotator"] = raw["login"].map(annotator)
     if raw["annotator"].isna().any():
         login = raw.loc[raw["annotator"].isna(), "login"].iloc[0]
-        raise InputError(f"annotators.csv: has no annotator for the login {login!r}; add its line.")
+        raise InputError(f"annotators.csv: has no annotator for the login {login!r}; add a line for it.")
     in_turn = raw.sort_values(["campaign", "login", "start"], kind="stable")
     in_turn["seconds"] = in_turn.groupby(["campaign", "login"])["start"].diff()
     own = in_turn[~in_turn["document"].str.contains("tutorial|#duplicate", regex=True)]
@@ -213,7 +214,7 @@ def _read_saves(path: Path, arm: str, campaign: int) -> pd.DataFrame:
         raise InputError(f"{path} cannot be read as saves of a campaign: {error}.") from error
     if saves.shape[1] != len(COLUMNS):
         raise InputError(
-            f"{path.name}: has {saves.shape[1]} columns; a campaign has {len(COLUMNS)}, without a header."
+            f"{path.name}: has {saves.shape[1]} columns; a campaign has {len(COLUMNS)} columns and no header."
         )
     saves.columns = pd.Index(COLUMNS)
     for column in ("item", "score", "start", "end"):
@@ -221,7 +222,7 @@ def _read_saves(path: Path, arm: str, campaign: int) -> pd.DataFrame:
         if numbers.isna().any():
             line = int(np.flatnonzero(numbers.isna())[0])
             raise InputError(
-                f"{path.name}, line {line + 1}: the {column} {saves[column][line]!r} is no number."
+                f"{path.name}, line {line + 1}: the {column} {saves[column][line]!r} is not a number."
             )
         saves[column] = numbers
     spans = [_read_spans(text, path, line) for line, text in enumerate(saves["spans"], start=1)]
@@ -242,9 +243,11 @@ def _read_spans(text: Any, path: Path, line: int) -> list[dict[str, Any]]:
     try:
         spans = json.loads(text)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{path.name}, line {line}: its spans are no JSON: {str(text)[:40]!r}.") from error
+        raise InputError(f"{path.name}, line {line}: the spans are not JSON: {str(text)[:40]!r}.") from error
     if not isinstance(spans, list) or not all(isinstance(span, dict) for span in spans):
-        raise InputError(f"{path.name}, line {line}: its spans are no list of objects: {str(text)[:40]!r}.")
+        raise InputError(
+            f"{path.name}, line {line}: the spans are not a list of objects: {str(text)[:40]!r}."
+        )
     return spans
 
 
@@ -264,20 +267,20 @@ def _read_items(data: Path) -> pd.DataFrame:
     for column in ("itemID", "line"):
         items[column] = pd.to_numeric(items[column], errors="coerce")
     if items[["itemID", "line"]].isna().any(axis=None):
-        raise InputError("items.csv.gz: an itemID or a line is no number.")
+        raise InputError("items.csv.gz: an itemID or a line is not a number.")
     return items
 
 
 def _read_scores(data: Path, pattern: str) -> pd.Series[float]:
     found = sorted(data.glob(pattern))
     if len(found) != 1:
-        raise InputError(f"{data}: has {len(found)} files {pattern}; one is needed.")
+        raise InputError(f"{data}: contains {len(found)} files {pattern}; exactly one is needed.")
     try:
         rows = pd.read_csv(found[0], sep="\t", header=None, na_values="None", dtype={0: str})
         values = rows[1].astype(float)
     except (OSError, ValueError, KeyError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise InputError(
-            f"{found[0].name} cannot be read as a system and a score on each line: {error}."
+            f"{found[0].name} does not have a system and a score on each line: {error}."
         ) from error
     return pd.Series(
         values.to_numpy(), index=pd.MultiIndex.from_arrays([rows[0], rows.groupby(0).cumcount()])
@@ -285,7 +288,7 @@ def _read_scores(data: Path, pattern: str) -> pd.Series[float]:
 
 
 def _with_lines(saves: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
-    """The saves with the line in the source file and the text shown.
+    """Return the saves with the line in the source file and the text shown.
 
     Two people may be given parts of one document under the same item: of several lines the one counts that continues
     the person's other items of the document, else one that continues nobody's.
@@ -314,11 +317,13 @@ def _with_scores(segments: pd.DataFrame, data: Path) -> pd.DataFrame:
     place = pd.MultiIndex.from_arrays([known["system"], known["line"].astype(int)])
     files = sorted(data.glob("*.docs"))
     if len(files) != 1:
-        raise InputError(f"{data}: has {len(files)} files *.docs; one is needed.")
+        raise InputError(f"{data}: contains {len(files)} files *.docs; exactly one is needed.")
     names = [line.split("\t")[-1] for line in files[0].read_text(encoding="utf-8").splitlines()]
     lines = known["line"].astype(int)
     if lines.max() >= len(names):
-        raise InputError(f"{files[0].name}: has {len(names)} lines, but line {lines.max() + 1} was judged.")
+        raise InputError(
+            f"{files[0].name}: has {len(names)} lines, but people judged line {lines.max() + 1}."
+        )
     return known.assign(
         unit=list(place),
         cluster=[names[line] for line in lines],
@@ -328,7 +333,7 @@ def _with_scores(segments: pd.DataFrame, data: Path) -> pd.DataFrame:
 
 
 def _pair(saves: pd.DataFrame) -> pd.DataFrame:
-    """Each planted error with its clean twin: the same login, document and line."""
+    """Return each planted error with its clean twin: the same login, document and line."""
     saves = saves.assign(base=saves["document"].str.replace(r"#bad\d+$", "", regex=True)).dropna(
         subset=["line"]
     )
@@ -340,7 +345,7 @@ def _pair(saves: pd.DataFrame) -> pd.DataFrame:
     )
     if not len(pairs):
         raise InputError(
-            "No planted error (BAD) has a clean twin (TGT) of the same login, document and line."
+            "No planted error (BAD) has a clean twin (TGT) with the same login, document and line."
         )
     return pairs.assign(
         lower=(pairs["score"] < pairs["score_clean"]).astype(float),
@@ -355,7 +360,7 @@ def _pair(saves: pd.DataFrame) -> pd.DataFrame:
 
 
 def find_change(text: str, clean: str) -> tuple[int, int]:
-    """Return from where to where the words of a text differ from the clean one's, in characters.
+    """Return the start and end of the words that differ from the clean text, in characters.
 
     >>> find_change("The big dog ran.", "The old dog ran.")
     (4, 7)
@@ -372,7 +377,7 @@ def find_change(text: str, clean: str) -> tuple[int, int]:
 
 
 def _is_marked(spans: Sequence[dict[str, Any]], start: int, end: int) -> bool:
-    """Whether a span lies on these characters or touches them; a span of what is missing lies nowhere."""
+    """Return whether a span overlaps or touches these characters; a span for missing text never does."""
     places = [(span.get("start_i"), span.get("end_i")) for span in spans]
     return any(
         isinstance(low, int) and isinstance(high, int) and low <= end and high >= start
@@ -395,19 +400,21 @@ def _changed_verdicts(later: pd.DataFrame, earlier: pd.DataFrame) -> pd.DataFram
 
 
 def _units(segments: pd.DataFrame) -> pd.DataFrame:
-    """A row for each translation that every campaign, the draft and the experts scored: a column for each campaign."""
+    """Return a row for each translation that every campaign, the draft and the experts scored: a column for
+    each campaign.
+    """
     scores = segments.pivot_table(index="unit", columns="campaign", values="score", aggfunc="mean")
     others = segments.drop_duplicates("unit").set_index("unit")[["cluster", "system", "draft", "reference"]]
     units = others.join(scores, how="right").dropna()
     if not len(units):
-        raise InputError("No translation has a score of every campaign, of the draft and of the experts.")
+        raise InputError("No translation has scores from every campaign, the draft and the experts.")
     for arm in (BLIND, ASSISTED):
         units[f"mean {arm}"] = units[[name for name in scores if str(name).startswith(arm)]].mean(axis=1)
     return units
 
 
 def _cells(table: str, row: str, population: str, **values: Any) -> Iterator[Cell]:
-    """A cell for each column, with what is known of it and its interval beside ours."""
+    """Yield a cell for each column, with the printed value and its interval beside ours."""
     for column, value in values.items():
         known = FIGURES.get((table, row, column))
         seconds = row.startswith("seconds")
@@ -486,7 +493,7 @@ def _population(units: pd.DataFrame) -> str:
 
 
 def _against(units: pd.DataFrame, column: str) -> Contrast:
-    """The correlation of each arm's mean score with a column."""
+    """Return the correlation of each arm's mean score with a column."""
     rows = pd.concat(
         [units[["cluster", column]].assign(arm=arm, score=units[f"mean {arm}"]) for arm in (BLIND, ASSISTED)]
     )
@@ -549,7 +556,7 @@ def _planted(pairs: pd.DataFrame) -> Iterator[Cell]:
 
 
 def _design(units: pd.DataFrame) -> Iterator[Cell]:
-    """How many times the error of a mean exceeds that of independent translations, for documents."""
+    """Return the factor by which dependence within documents increases the error of a mean."""
     population = _population(units)
     for name, arm in (("blind", BLIND), ("draft", ASSISTED)):
         campaigns = [str(column) for column in units if str(column).startswith(f"{arm} ")]

@@ -1,4 +1,4 @@
-"""A replication as files: a page to read, all cells as CSV, and a CSV for each figure and finding."""
+"""A replication as files: a page, all cells as CSV, and one CSV per figure and finding."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from coeval.safe_csv import to_csv
 from coeval.stats import Table, tables_markdown
 
 PAPERS = {"coeval": replicate_coeval, "closer-look": replicate_closer_look, "esa": replicate_esa}
-"""What can be replicated, each from a folder of its public files."""
+"""The studies that can be replicated, each from a folder of its public files."""
 
 
 def write_replication(replication: Replication, out: Path) -> list[Path]:
@@ -38,7 +38,7 @@ def write_replication(replication: Replication, out: Path) -> list[Path]:
         for name, text in files.items():
             (out / name).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise InputError(f"{out} cannot be written to: {error}.") from error
+        raise InputError(f"The folder {out} is not writable: {error}.") from error
     return [out / name for name in files]
 
 
@@ -62,7 +62,7 @@ def summarise(replication: Replication) -> str:
 
 
 def render_cells(replication: Replication) -> list[str]:
-    """Return a line for each cell: ours, the printed value and the verdict, and what it speaks of; then the notes."""
+    """Return one line per cell: our value, the printed value, the verdict and the population; then the notes."""
     lines = []
     for cell in replication.cells:
         ours = "undefined" if cell.ours is None else f"{cell.ours:.3f}"

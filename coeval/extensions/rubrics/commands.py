@@ -1,4 +1,4 @@
-"""``python -m coeval rubrics``: criteria of single instances are drafted, judged, measured and gated."""
+"""``python -m coeval rubrics``: draft, judge, report and gate criteria of single instances."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EPILOG = "Exit codes of the gate: 0 held, 3 below, 4 undecided; 1 and 2 mean tha
 
 def add_rubrics(parsers: Parsers) -> None:
     rubrics = parsers.commands.add_parser(
-        "rubrics", help="criteria that belong to one instance (HealthBench-like): draft, judge, report, gate"
+        "rubrics", help="criteria for single instances (HealthBench-like): draft, judge, report, gate"
     )
     kinds = rubrics.add_subparsers(required=True, metavar="draft|judge|show|scale|status|report|gate")
     draft = kinds.add_parser(
@@ -38,11 +38,9 @@ def add_rubrics(parsers: Parsers) -> None:
     _add_run_options(judge)
     judge.add_argument(
         "--way", choices=("instance", "criterion"), default="instance",
-        help="what one question is about (default: instance, with all of its criteria)",
+        help="what one question asks about (default: instance, with all its criteria)",
     )  # fmt: skip
-    judge.add_argument(
-        "--retry-unscored", action="store_true", help="ask again where no answer could be read"
-    )
+    judge.add_argument("--retry-unscored", action="store_true", help="ask again for unreadable answers")
     judge.add_argument(
         "--show",
         action="store_true",
@@ -53,15 +51,15 @@ def add_rubrics(parsers: Parsers) -> None:
     show.add_argument("--run", required=True, metavar="LABEL")
     show.set_defaults(command=_show)
     scale = kinds.add_parser("scale", parents=[parsers.task_reported], help="set the scale of the judgments")
-    scale.add_argument("scale", choices=("met", "task"), help="met or not met, or the task's scale")
+    scale.add_argument("scale", choices=("met", "task"), help="met or not met, or the scale of the task")
     scale.set_defaults(command=_set_scale)
     status = kinds.add_parser("status", parents=[parsers.task_reported], help="count criteria and list runs")
     status.set_defaults(command=_status)
     figures = kinds.add_parser(
-        "report", parents=[parsers.task_reported], help="agreement, scores and changes, over all and by axis"
+        "report", parents=[parsers.task_reported], help=("agreement, scores and changes, overall and by axis")
     )
     figures.add_argument(
-        "--run", default="", metavar="LABEL", help="judge to compare (default: the one shown)"
+        "--run", default="", metavar="LABEL", help="run to compare with people (default: the shown run)"
     )
     figures.set_defaults(command=_report)
     _add_gate(kinds, parsers)
@@ -73,18 +71,22 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--temperature", type=float)
     parser.add_argument("--max-tokens", type=int, metavar="N", help="token limit per answer")
     parser.add_argument("--reference", action="store_true", help="show the model each instance's reference")
-    parser.add_argument("--concurrency", type=int, metavar="N", help="questions at once")
+    parser.add_argument("--concurrency", type=int, metavar="N", help="number of simultaneous requests")
 
 
 def _add_gate(kinds: argparse._SubParsersAction, parsers: Parsers) -> None:
     gate = kinds.add_parser(
         "gate", parents=[parsers.task_reported], epilog=EPILOG,
-        help="pass or fail by agreement, by the score and by what could not be read",
+        help="pass or fail by agreement, score and share of unreadable answers",
     )  # fmt: skip
-    gate.add_argument("--run", default="", metavar="LABEL", help="judge to test (default: the one shown)")
-    gate.add_argument("--min-f1", type=float, metavar="X", help="least macro-F1 of the judge against people")
-    gate.add_argument("--min-alpha", type=float, metavar="X", help="least alpha of people")
-    gate.add_argument("--min-score", type=float, metavar="X", help="least score by the judge, 0 to 1")
+    gate.add_argument("--run", default="", metavar="LABEL", help="run to test (default: the shown run)")
+    gate.add_argument(
+        "--min-f1", type=float, metavar="X", help=("lowest accepted macro-F1 of the judge against people")
+    )
+    gate.add_argument("--min-alpha", type=float, metavar="X", help="lowest accepted alpha of people")
+    gate.add_argument(
+        "--min-score", type=float, metavar="X", help=("lowest accepted score by the judge, 0 to 1")
+    )
     gate.add_argument(
         "--max-unscored", type=float, default=0.05, metavar="X",
         help="largest share of criteria without a judgment (default: 0.05)",
@@ -96,7 +98,7 @@ def _read_settings(options: argparse.Namespace, **more: Any) -> RubricsRun:
     from coeval.extensions.rubrics.drafting import RubricsRun
 
     if options.concurrency is not None and options.concurrency < 1:
-        raise InputError(f"A concurrency of {options.concurrency} cannot be: give 1 or more.")
+        raise InputError(f"The concurrency is {options.concurrency}: give 1 or more.")
     return RubricsRun(
         model=options.model,
         label=options.label,
@@ -248,7 +250,7 @@ def _gate(context: Context, options: argparse.Namespace) -> None:
     )
     for name, _, least in asked:
         if least is not None and not -1 <= least <= 1:
-            raise InputError(f"{least:g} is no least {name}: give a number up to 1.")
+            raise InputError(f"The lowest accepted {name} is {least:g}: give a number up to 1.")
     findings = [check_figure(name, figure, least) for name, figure, least in asked if least is not None]
     if not findings:
         raise InputError("The gate has nothing to test: give --min-f1, --min-alpha or --min-score.")

@@ -1,4 +1,4 @@
-"""A model writes the criteria of each instance, or judges by those there are: through the ledger, and resumed."""
+"""A model writes the criteria of each instance, or judges by the existing ones, through the ledger."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from coeval.usecases.drafting.model_requests import ask_further, build_runner
 WAYS = ("instance", "criterion")
 MAX_LABEL = 200
 LEAST, MOST = 1, 30
-"""How many criteria a model may be asked for at once."""
+"""Range of the number of criteria in one request to a model."""
 
 
 @dataclass(frozen=True, slots=True)
 class RubricsRun:
-    """How a run is made; a run of the same label is carried on with what it lacks."""
+    """The settings of a run; a run with the same label continues with its missing items."""
 
     model: str = ""
     label: str = ""
@@ -42,14 +42,14 @@ class RubricsRun:
     reference: bool = False
     retry_unscored: bool = False
     show: bool = False
-    """Whether annotators see these judgments from now on; those of a task's first run they always see."""
+    """True to show these judgments to annotators; those of a task's first run are always shown."""
     concurrency: int | None = None
     prices: Prices = Prices()
 
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """How a run ended. ``written`` counts criteria or judgments, ``unscored`` those without a value."""
+    """The result of a run. ``written`` counts criteria or judgments, ``unscored`` those without a value."""
 
     label: str
     asked: int
@@ -69,7 +69,7 @@ class RunReport:
 
 
 Found = tuple[int, tuple[Any, ...], str]
-"""The instance, its criteria or judgments, and why there are none."""
+"""The instance, its criteria or judgments, and the reason if there are none."""
 
 
 @use_case(OWNERS)
@@ -87,7 +87,7 @@ async def draft_rubrics(
         InputError: a setting is out of range.
     """
     if not LEAST <= settings.count <= MOST:
-        raise InputError(f"{settings.count} criteria cannot be asked for: choose {LEAST} to {MOST}.")
+        raise InputError(f"The number of criteria is {settings.count}: choose {LEAST} to {MOST}.")
     task, asking, run = _begin(context, person, slug, settings, "criteria")
     with context.store.read() as db:
         known = queries.list_task_criteria(db, task.id)
@@ -122,7 +122,7 @@ async def judge_rubrics(
     settings: RubricsRun,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> RunReport:
-    """Have a model judge every instance of a task by its own criteria, as far as the run has not.
+    """Have a model judge every instance of a task by its own criteria; judgments of the run are not repeated.
 
     Raises:
         ModelError: no model is set up.
@@ -177,14 +177,14 @@ def _unscored(criteria: Sequence[Criterion], reason: str, raw: str = "") -> list
 def _list_items(
     db: Database, task: Task, run: Run, settings: RubricsRun
 ) -> tuple[list[list[Criterion]], Mapping[int, int]]:
-    """Return what one question each is about, and how often the run has asked for each criterion."""
+    """Return the items, one per question, and the number of the run's attempts for each criterion."""
     held = queries.list_judgments(db, run.id)
     done = {key for key, one in held.items() if one.value is not None or not settings.retry_unscored}
     known = queries.list_task_criteria(db, task.id)
     if not known:
         raise InputError(
-            f"No instance of “{task.slug}” has criteria of its own: import a file with them, or have a model write "
-            f"them with “rubrics draft --task {task.slug}”."
+            f"No instance of “{task.slug}” has its own criteria: import a file with some, or draft them "
+            f"with “rubrics draft --task {task.slug}”."
         )
     items: list[list[Criterion]] = []
     for criteria in known.values():
@@ -197,13 +197,13 @@ def _list_items(
 def _begin(
     context: Context, person: Person, slug: str, settings: RubricsRun, kind: str
 ) -> tuple[Task, Asking, Run]:
-    """Return the task, how its model is asked, and the run, which is made where there is none of that label."""
+    """Return the task, the model's settings, and the run, which is created if its label is new."""
     if settings.way not in WAYS:
-        raise InputError(f"“{settings.way}” is no way to ask; choose {' or '.join(WAYS)}.")
+        raise InputError(f"“{settings.way}” is not a way to ask; choose {' or '.join(WAYS)}.")
     model = settings.model or context.settings.model
     label = check_text(" ".join((settings.label or model).split()), "The label")
     if not label or len(label) > MAX_LABEL:
-        raise InputError(f"The label of a run needs 1 to {MAX_LABEL} characters: give a shorter one.")
+        raise InputError(f"The label of the run needs 1 to {MAX_LABEL} characters: give a shorter one.")
     with context.store.read() as db:
         task = require_task(db, slug)
     ensure_taken(context, task)
@@ -214,7 +214,8 @@ def _begin(
         )
     if (run.model, run.way) != (model, settings.way):
         raise InputError(
-            f"The run “{label}” asked {run.model} once for each {run.way}: give another label for another judge."
+            f"The run “{label}” used {run.model} and one question per {run.way}: give another label for "
+            "other settings."
         )
     asking = Asking(model, settings.temperature, settings.max_tokens, settings.reference)
     return task, asking, run
@@ -229,7 +230,7 @@ async def _carry_out(
     write: Callable[[Database, Iterable[Found]], int],
     on_progress: Callable[[Progress], None] | None,
 ) -> RunReport:
-    """Ask about every item, and store what comes as soon as it is there."""
+    """Ask about every item, and store each result as soon as it arrives."""
     written = 0
 
     def keep(outcomes: Sequence[Outcome[int, Found]]) -> None:
@@ -255,7 +256,7 @@ async def _carry_out(
 
 
 def _find_unread(found: Found) -> str:
-    """Return why nothing could be read from an answer; empty where something was."""
+    """Return the reason that an answer is unreadable; empty if some part was read."""
     _, made, why = found
     if why:
         return why
@@ -265,7 +266,7 @@ def _find_unread(found: Found) -> str:
 
 @use_case(TEAM)
 def list_rubrics_runs(context: Context, person: Person, slug: str) -> list[tuple[Run, bool]]:
-    """See the runs that wrote criteria or judged by them, and which one annotators see."""
+    """See the runs that wrote criteria or judged by them, and the run that annotators see."""
     with context.store.read() as db:
         task = require_task(db, slug)
         shown = queries.get_shown_run(db, task.id)
@@ -274,7 +275,7 @@ def list_rubrics_runs(context: Context, person: Person, slug: str) -> list[tuple
 
 @use_case(OWNERS)
 def show_rubrics_run(context: Context, person: Person, slug: str, label: str) -> Run:
-    """Have annotators see the judgments of another run from now on.
+    """Show annotators the judgments of another run.
 
     Raises:
         NotFoundError: no run of judgments has that label.
@@ -296,5 +297,5 @@ def require_judging(db: Database, task: Task, label: str = "") -> Run:
     if run is None:
         known = ", ".join(one.label for one in queries.list_runs(db, task.id) if one.kind == "judgments")
         named = f" called “{label}”" if label else ""
-        raise NotFoundError(f"“{task.slug}” has no run of judgments{named}; there are: {known or 'none'}.")
+        raise NotFoundError(f"“{task.slug}” has no run of judgments{named}; the runs are: {known or 'none'}.")
     return run

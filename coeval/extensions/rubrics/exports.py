@@ -1,4 +1,4 @@
-"""A task's rubrics as files: long tables for statistics, and lines of HealthBench's shape that can be imported."""
+"""A task's rubrics as files: long tables for statistics, and lines in HealthBench's form that can be imported."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SCORES_HEAD = ("instance", "document", "system", "by", "who", "score", "criteria
 
 @use_case(TEAM)
 def export_rubrics(context: Context, person: Person, slug: str, label: str = "") -> RubricsStudy:
-    """Export a task's rubrics with what people and the judge said of them."""
+    """Export a task's rubrics with the judgments of people and the judge."""
     return read_study(context, slug, label)
 
 
@@ -75,7 +75,7 @@ def list_criteria_rows(study: RubricsStudy) -> Iterator[Sequence[Any]]:
 
 
 def list_judgment_rows(study: RubricsStudy) -> Iterator[Sequence[Any]]:
-    """Return a row for each criterion and whoever judged by it: the judge, then people."""
+    """Return one row per criterion and rater: first the judge, then people."""
     for number, criteria in study.criteria.items():
         names = _names(study.instances[number])
         for criterion in criteria:
@@ -128,7 +128,7 @@ def _build_long(context: Context, person: Person, slug: str) -> Files:
 
 
 def settle_criteria(criteria: Sequence[Criterion], submissions: Sequence[Submission]) -> list[Rubric]:
-    """Return the criteria of an instance as most people left them, then those that they added.
+    """Return the criteria of an instance in the version of most people, then the criteria that people added.
 
     A criterion goes where more than half of the people deleted it. A wording takes its place where more than half of
     them gave the same one. What somebody added is there once.

@@ -1,4 +1,4 @@
-"""Files that bring criteria: a column ``rubrics``, HealthBench's own shape, and a row for each criterion.
+"""Files with criteria: a column ``rubrics``, HealthBench's form, or one row per criterion.
 
 All of them give every instance a further column ``rubrics`` with its criteria as JSON. Nobody sees that column, as
 with every further column until an owner says otherwise, and ``criteria.take_criteria`` reads it.
@@ -33,10 +33,10 @@ from coeval.extensions.rubrics.scoring import (
 )
 
 ANSWERS = ("completion", "response", "output", "answer")
-"""Keys of a HealthBench line that hold the answer to judge; HealthBench itself brings none."""
+"""Keys of a HealthBench line for the answer to judge; HealthBench itself has none."""
 
 KEPT = ("example_tags", "ideal_completions_data")
-"""Further keys that stay with an instance, so that its line can be written again."""
+"""Further keys that an instance keeps, so that its line can be exported again."""
 
 
 # A table with a column of criteria.
@@ -113,7 +113,7 @@ def _open_healthbench(path: Path, slug: str, columns: Columns) -> Source:
 
 
 def _read_example(record: Mapping[str, Any], place: str) -> Instance:
-    """Return one line of a HealthBench file as an instance; raises InputError where it has no prompt or no answer."""
+    """Return one line of a HealthBench file as an instance; raise InputError if it has no prompt or no answer."""
     turns = parse_messages(record.get("prompt"))
     if not turns:
         raise InputError(
@@ -122,7 +122,8 @@ def _read_example(record: Mapping[str, Any], place: str) -> Instance:
     answer = next((record[key] for key in ANSWERS if isinstance(record.get(key), str)), "")
     if not answer.strip():
         raise InputError(
-            f"{place}: holds no answer to judge; add the text that your model wrote as “{ANSWERS[0]}” to every line."
+            f"{place}: contains no answer to judge; add the text that your model wrote as “{ANSWERS[0]}” "
+            "to every line."
         )
     check_text(answer, place)
     plain = len(turns) == 1 and turns[0].role == "user" and not is_chat(turns[0].content)
@@ -153,9 +154,7 @@ def _read_name(record: Mapping[str, Any], key: str, place: str) -> str:
     name = "" if value is None else str(value).strip()
     check_text(name, place)
     if len(name) > MAX_NAME:
-        raise InputError(
-            f"{place}: has a {key} of {len(name):,} characters and {MAX_NAME:,} fit; shorten it."
-        )
+        raise InputError(f"{place}: has a {key} of {len(name):,} characters; shorten it to {MAX_NAME:,}.")
     return name
 
 
@@ -191,8 +190,8 @@ def _open_rows(path: Path, slug: str, columns: Columns) -> Source:
         known = instances.setdefault(instance.external_id, instance)
         if known != instance:
             raise InputError(
-                f"{place}: names “{shorten(instance.external_id)}” another text, document or system than a row before "
-                "it; give each answer its own instance id."
+                f"{place}: uses “{shorten(instance.external_id)}” for another text, document or system "
+                "than an earlier row; give each answer its own instance id."
             )
         rubric = Rubric(
             check_wording(cells["criterion"], place),
@@ -203,7 +202,9 @@ def _open_rows(path: Path, slug: str, columns: Columns) -> Source:
         found = rubrics.setdefault(instance.external_id, {})
         found[rubric] = None
         if len(found) > MAX_CRITERIA:
-            raise InputError(f"{place}: is criterion {len(found)} of one instance; {MAX_CRITERIA} are read.")
+            raise InputError(
+                f"{place}: is criterion {len(found)} of one instance, and the limit is {MAX_CRITERIA}."
+            )
     task = Task(slug, slug)
     whole = (
         replace(
@@ -229,15 +230,13 @@ _FIELDS: Mapping[str, Sequence[str]] = {
 def _read_row(cells: Mapping[str, str], place: str) -> Instance:
     given, output = cells["input"], cells["output"]
     if not given.strip() or not output.strip():
-        raise InputError(f"{place}: has no input or no output; every row repeats those of its instance.")
+        raise InputError(f"{place}: has no input or no output; repeat both in every row of an instance.")
     name = cells.get("instance", "").strip() or name_document(f"{given}\0{output}")
     document = cells.get("document", "").strip() or name_document(given)
     system = cells.get("system", "").strip()
     for one in (name, document, system):
         if len(one) > MAX_NAME:
-            raise InputError(
-                f"{place}: has a name of {len(one):,} characters and {MAX_NAME:,} fit; shorten it."
-            )
+            raise InputError(f"{place}: has a name of {len(one):,} characters; shorten it to {MAX_NAME:,}.")
     return Instance(name, given, output, document, system, cells.get("reference", ""))
 
 
@@ -249,4 +248,4 @@ ROWS_FORMAT = Format(
 )
 
 FORMATS = (COLUMN_FORMAT, ROWS_FORMAT, HEALTHBENCH_FORMAT)
-"""From the most general to the most special: a file is of the last format that it fits."""
+"""Formats from the most general to the most special; a file has the last format that matches."""

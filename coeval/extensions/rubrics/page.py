@@ -1,4 +1,4 @@
-"""The Rubrics tab: an instance with its own criteria to review and judge; below it, for the team, the figures."""
+"""The Rubrics tab: an instance with its criteria to review and judge, and the figures for the team below."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ Step = Annotated[int, Query(ge=-1, le=1)]
 
 
 class RubricsTab(StudyTab):
-    """Everybody reviews and judges; the team sees the figures; owners start the model."""
+    """The tab where everybody reviews and judges, the team sees the figures, and owners start the model."""
 
     title, id = later("Rubrics"), "rubrics"
 
     @classmethod
     def is_wanted(cls, context: Context, person: Person, slug: str) -> bool:
-        """Annotators come where instances have criteria of their own."""
+        """Return whether to show the tab: annotators get it if instances have their own criteria."""
         if person.role is not Role.ANNOTATOR:
             return True
         return bool(slug) and has_rubrics(context, person, slug)
@@ -62,14 +62,14 @@ class RubricsTab(StudyTab):
         self.screen = Screen(screen="rubrics", elem_id="rubrics-screen")
         self.figures = View(elem_id="rubrics-figures")
         with gr.Accordion(
-            "Have a model draft", open=False, visible=False, elem_id="rubrics-draft"
+            "Draft with a model", open=False, visible=False, elem_id="rubrics-draft"
         ) as self.box:
             with gr.Row():
                 self.model = gr.Textbox(label="Model", max_length=200, elem_id="rubrics-model")
                 self.count = gr.Number(8, precision=0, minimum=1, maximum=30, label="Criteria per instance")
                 self.way = gr.Radio(
                     [("An instance", "instance"), ("One criterion", "criterion")], value="instance",
-                    label="One question is about", elem_id="rubrics-way",
+                    label="Each question covers", elem_id="rubrics-way",
                 )  # fmt: skip
             with gr.Row(elem_classes="actions"):
                 write = gr.Button("Write criteria", elem_id="rubrics-write")
@@ -99,7 +99,7 @@ class RubricsTab(StudyTab):
         return {self.figures: self._figures(person, need_task(slug))}
 
     def _figures(self, person: Person, slug: str) -> list[Node] | None:
-        """The figures for who is no annotator: those of an annotator stay independent."""
+        """Return the figures for the team. Annotators do not see them, so their scores stay independent."""
         if person.role is Role.ANNOTATOR:
             return None
         counts = count_criteria(self.context, person, slug)
@@ -123,7 +123,7 @@ def _read_settings(model: str | None, count: float | None, way: str | None) -> R
 
 
 def report_view(found: RubricsReport, counts: dict[str, int]) -> list[Node]:
-    """Return what the team reads below the sheet: the figures, by axis, and both scores of each instance."""
+    """Return the figures for the team: overall, by axis, and both scores of each instance."""
     if not found.n_instances:
         said = (
             "No instance of this task has criteria of its own. Import a file with a column “rubrics” or in "
@@ -133,8 +133,8 @@ def report_view(found: RubricsReport, counts: dict[str, int]) -> list[Node]:
     changes = found.changes
     head = el(
         "p.note",
-        f"{counts['with_criteria']:,} of {counts['instances']:,} instances have criteria of their own, "
-        f"{counts['criteria']:,} in all; {found.n_labels:,} judgments of people; judge: {found.judge or 'none'}, "
+        f"{counts['with_criteria']:,} of {counts['instances']:,} instances have their own criteria "
+        f"({counts['criteria']:,} criteria). People gave {found.n_labels:,} judgments. Judge: {found.judge or 'none'}, "
         f"{found.unscored:,} criteria unscored.",
     )
     figures = [
@@ -177,12 +177,12 @@ NOTES = {
     Arm.FIRST: later("Judge first. The draft’s verdicts are shown right after it."),
 }
 UNDRAFTED = later("There are no drafted verdicts for this one: give your own.")
-NOTHING = later("No instance of this task has criteria of its own yet.")
+NOTHING = later("No instance of this task has its own criteria yet.")
 LEVELS = {0: later("Not met"), 1: later("Met")}
 
 
 class RubricLine(Payload):
-    """What a browser sends of one criterion; ``id`` is None for one that the person adds."""
+    """The browser's data for one criterion; ``id`` is None for an added criterion."""
 
     id: Id | None = None
     action: Literal["approve", "delete", "revise", "add"] | None = None
@@ -206,7 +206,7 @@ class RubricsPayload(Payload):
     active_ms: Annotated[int, Field(ge=0, le=LARGEST_ID)] | None = None
 
     def to_sent(self, aliases: Aliases) -> Sent:
-        """Return the save with the ids of the tables in place of this person's aliases."""
+        """Return the save with table ids instead of this person's aliases."""
         return Sent(
             uid=self.uid,
             position=self.position,
@@ -271,7 +271,7 @@ def _save(context: Context, request: Request, slug: str, payload: RubricsPayload
 
 
 def sheet_json(sheet: Sheet, aliases: Aliases) -> Json:
-    """Return a sheet as the browser takes it; of the drafts it holds what this person may see, and nothing else."""
+    """Return a sheet for the browser; of the drafts it contains only what this person may see."""
     saved = sheet.saved
     lines = {line.criterion: line for line in saved.lines if line.criterion is not None} if saved else {}
     scale = list(sheet.scale.steps)
@@ -311,7 +311,7 @@ def sheet_json(sheet: Sheet, aliases: Aliases) -> Json:
 
 
 def _scores(sheet: Sheet) -> Json | None:
-    """Both scores of the instance, once the person has saved their own; never a draft's that they do not see."""
+    """Return both scores of the instance after the person's own save, but never the score of a hidden draft."""
     if sheet.saved is None:
         return None
     judged = [(one.rubric.points, _value(sheet, one)) for one in sheet.criteria]

@@ -14,7 +14,7 @@ from coeval.store import Database
 from coeval.store.engines.database import append_all, get_row, insert, rows, scalar, to_json
 
 COLUMN = "rubrics"
-"""The further column of an instance that brings its criteria."""
+"""The further column of an instance with its criteria."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +25,12 @@ class Criterion:
     instance: int
     rubric: Rubric
     run: int | None
-    """The run that drafted it; None where it was imported."""
+    """The run that drafted it; None if it was imported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A pass of a model that wrote criteria, or judged by them; ``way`` says what one question is about."""
+    """A pass of a model that wrote criteria or judged by them; ``way`` is the subject of one question."""
 
     id: int
     kind: str
@@ -43,7 +43,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """A model's judgment by one criterion; without a value, ``reason`` says why."""
+    """A model's judgment on one criterion; ``reason`` explains a missing value."""
 
     criterion: int
     value: float | None
@@ -56,7 +56,7 @@ class Judgment:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a submission, as ``rubrics_line`` keeps it; ``criterion`` is None where the person added it."""
+    """One line of a submission, as in ``rubrics_line``; ``criterion`` is None for an added criterion."""
 
     criterion: int | None
     action: str
@@ -89,7 +89,7 @@ class Submission:
 
 
 def list_untaken(db: Database, task: int) -> list[dict[str, Any]]:
-    """Return instances whose column of criteria was not read yet: id, external_id and context_json."""
+    """Return instances whose column of criteria has not been read yet: id, external_id and context_json."""
     sql = (
         "SELECT i.id, i.external_id, i.context_json FROM instance i WHERE i.task = ? AND i.context_json LIKE ?"
         " AND NOT EXISTS (SELECT 1 FROM rubrics_taken t WHERE t.instance = i.id) ORDER BY i.position"
@@ -103,7 +103,7 @@ def record_taken(db: Database, instance: int) -> None:
 
 
 def add_criteria(db: Database, instance: int, rubrics: Iterable[Rubric], run: int | None = None) -> int:
-    """Append criteria to those of an instance; return how many."""
+    """Append criteria to those of an instance; return their number."""
     highest = "SELECT coalesce(max(position), 0) FROM rubrics_criterion WHERE instance = ?"
     first, at = scalar(db, highest, [instance]) + 1, now()
     added = [
@@ -142,7 +142,7 @@ def list_task_criteria(db: Database, task: int) -> dict[int, list[Criterion]]:
 
 
 def has_criteria(db: Database, task: int) -> bool:
-    """Return whether an instance of a task has criteria of its own."""
+    """Return whether any instance of a task has its own criteria."""
     sql = "SELECT 1 FROM rubrics_criterion c JOIN instance i ON i.id = c.instance WHERE i.task = ? LIMIT 1"
     return bool(scalar(db, sql, [task]))
 
@@ -190,7 +190,7 @@ def add_run(db: Database, task: int, kind: str, label: str, model: str, way: str
 
 
 def show_run(db: Database, task: int, run: int, by: str) -> None:
-    """Have annotators see the judgments of this run from now on."""
+    """Show annotators the judgments of this run."""
     insert(db, "rubrics_shown", task=task, run=run, set_by=by, set_at=now())
 
 
@@ -235,7 +235,7 @@ def _judgment(row: dict[str, Any]) -> Judgment:
 
 
 def list_judgments(db: Database, run: int, instance: int | None = None) -> dict[int, Judgment]:
-    """Return the judgments of a run in force, by criterion; of all instances, or of one."""
+    """Return the current judgments of a run, by criterion, for all instances or for one."""
     sql = (
         "SELECT j.* FROM rubrics_judgment j JOIN rubrics_criterion c ON c.id = j.criterion"
         f" WHERE j.run = :run AND coalesce(:instance, c.instance) = c.instance AND {NEWEST} ORDER BY j.id"
@@ -303,7 +303,7 @@ def _submissions(db: Database, where: str, order: str, values: dict[str, Any]) -
 
 
 def get_submission(db: Database, annotator: int, instance: int) -> Submission | None:
-    """Return what a person saved last of an instance."""
+    """Return a person's latest save for an instance."""
     where = f"s.annotator = :annotator AND s.instance = :instance AND {IN_FORCE}"
     found = _submissions(db, where, "s.revision", {"annotator": annotator, "instance": instance})
     return found[0] if found else None
@@ -326,7 +326,7 @@ def list_history(db: Database, annotator: int, instance: int, before: int, most:
 
 
 def list_submissions(db: Database, task: int) -> list[Submission]:
-    """Return everybody's submission in force of every instance of a task."""
+    """Return everybody's current submission for every instance of a task."""
     order = "i.position, s.annotator"
     return _submissions(db, f"i.task = :task AND {IN_FORCE}", order, {"task": task})
 

@@ -1,4 +1,4 @@
-"""The tables of this extension, as the steps that make them."""
+"""The steps that create the tables of this extension."""
 
 from __future__ import annotations
 

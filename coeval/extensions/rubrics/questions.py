@@ -1,4 +1,4 @@
-"""The questions to a model about the criteria of an instance, and how its answers are read."""
+"""The questions to a model about the criteria of an instance, and the reading of its answers."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ CRITERIA_SCHEMA = build_object(
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How a model is asked."""
+    """The settings for asking a model."""
 
     model: str
     temperature: float | None = None
@@ -106,7 +106,7 @@ def render_drafting(task: Task, instance: Instance, count: int, asking: Asking) 
 async def ask_criteria(
     ask: Ask, task: Task, instance: Instance, count: int, asking: Asking, sample: int = 0
 ) -> tuple[tuple[Rubric, ...], str]:
-    """Return the criteria that a model writes for an instance, and why there are none where none could be read."""
+    """Return the criteria that a model writes for an instance; if none could be read, return the reason."""
     request = render_drafting(task, instance, count, asking)
 
     def problem_of(answer: Answer) -> tuple[str, str]:
@@ -118,7 +118,7 @@ async def ask_criteria(
 
 
 def read_criteria(answer: Answer, request: Request) -> tuple[tuple[Rubric, ...], str]:
-    """Return the criteria in an answer; none, and why, where it holds no list of them."""
+    """Return the criteria in an answer, or the reason if it contains no list of criteria."""
     for members in reversed(_objects(answer, request)):
         listed = members.get("criteria")
         if not isinstance(listed, list) or not listed:
@@ -173,7 +173,7 @@ async def ask_judgments(
     asking: Asking,
     sample: int = 0,
 ) -> list[Judgment]:
-    """Return a judgment by each criterion; one that no answer holds has no value, and says why."""
+    """Return one judgment per criterion; a judgment that is missing from the answers has no value but a reason."""
     request = render_judging(task, instance, criteria, scale, asking)
 
     def problem_of(answer: Answer) -> tuple[str, str]:
@@ -198,7 +198,7 @@ async def ask_judgments(
 
 
 def read_judgments(answer: Answer, request: Request, count: int, scale: Scale) -> dict[int, Judgment]:
-    """Return the judgments in an answer by the number of the criterion; one that contradicts itself is left out."""
+    """Return the judgments in an answer by the number of the criterion; contradictory ones are left out."""
     read: dict[int, Judgment] = {}
     unsure: set[int] = set()
     for members in _objects(answer, request):
@@ -219,7 +219,7 @@ def read_judgments(answer: Answer, request: Request, count: int, scale: Scale) -
 
 
 def _objects(answer: Answer, request: Request) -> list[Mapping[str, Any]]:
-    """Return the JSON objects of an answer that are the model's own, and not copied from the question."""
+    """Return the JSON objects of an answer that the model did not copy from the question."""
     given = fold("\n\n".join(message.content for message in request.messages))
     found = own_json(answer.text, given, whole=is_whole(answer))
     return [one.value for one in found if isinstance(one.value, Mapping)]
@@ -240,7 +240,7 @@ WORDS = {"true": 1.0, "yes": 1.0, "met": 1.0, "false": 0.0, "no": 0.0, "not met"
 
 
 def _value(entry: Mapping[str, Any], scale: Scale) -> float | None:
-    """Return the value of one judgment; None where it has none, two that differ, or one off the scale."""
+    """Return the value of one judgment; None if it is missing, contradictory or off the scale."""
     keys = MET_KEYS if scale == MET else ("score",)
     said = [entry[key] for key in keys if key in entry]
     if not said or any(one != said[0] for one in said):

@@ -1,4 +1,4 @@
-"""What people and the judge said of a task's rubrics, read from the store for statistics and exports."""
+"""The judgments of people and the judge on a task's rubrics, read from the store for statistics and exports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from coeval.usecases.access import TEAM, Context, require_task, use_case
 
 @dataclass(frozen=True, slots=True)
 class RubricsStudy:
-    """Everything that is known of a task's rubrics: instances in their order, criteria, people's work, one judge's."""
+    """All data of a task's rubrics: instances in order, criteria, people's work, and one judge's judgments."""
 
     task: Task
     scale: Scale
@@ -33,7 +33,7 @@ class RubricsStudy:
         return {one.id: one for each in self.criteria.values() for one in each}
 
     def list_labels(self) -> Iterator[Label]:
-        """Return what every person says of every criterion, beside the judge's verdict on the same words."""
+        """Return every person's judgment of every criterion, with the judge's verdict on the same words."""
         known = self.by_id
         for submission in self.submissions:
             instance = self.instances[submission.instance]
@@ -80,14 +80,15 @@ def _points_of(line: Line, criterion: Criterion | None) -> float:
 
 
 def _unit_of(line: Line, criterion: Criterion | None, instance: Instance) -> tuple[int, str]:
-    """Return what names the words that were judged by: two people who wrote the same judged by the same."""
+    """Return a name for the judged words: people who wrote the same words judged the same criterion."""
     if criterion is not None and (not line.text or line.text == criterion.rubric.text):
         return criterion.id, ""
     return -instance.id, " ".join(line.text.casefold().split())
 
 
 def read_study(context: Context, slug: str, label: str = "") -> RubricsStudy:
-    """Return what is known of a task's rubrics; the judge is the run of that label, or the one that annotators see.
+    """Return all data of a task's rubrics; the judge is the run with that label, or the one that annotators
+    see.
 
     Raises:
         NotFoundError: there is no such task, or no run of that label.
@@ -114,7 +115,7 @@ def read_study(context: Context, slug: str, label: str = "") -> RubricsStudy:
 
 @use_case(TEAM)
 def get_rubrics_report(context: Context, person: Person, slug: str, label: str = "") -> RubricsReport:
-    """See agreement, scores and changes by the criteria of single instances."""
+    """See agreement, scores and changes for criteria of single instances."""
     study = read_study(context, slug, label)
     name = study.run.label if study.run else ""
     return build_report(list(study.list_labels()), study.list_judged(), study.scale, name)

@@ -1,4 +1,4 @@
-"""What people do with the criteria of an instance: approve, delete, revise or add them, and judge by each."""
+"""People's work on the criteria of an instance: approve, delete, revise or add them, and judge by each."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ from coeval.usecases.scrutiny.queue import ensure_queue
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One instance with its criteria, as one person may see it; without an instance nothing is left to judge.
+    """One instance with its criteria, as one person may see it; no instance means that nothing is left to
+    judge.
 
     ``judgments`` are the drafts on the screen. They are empty in the blind arm, and before the first save where people
     judge first.
@@ -68,7 +69,7 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True)
 class SentLine:
-    """What a person says of one criterion: of a stored one by its id, or of one that they add."""
+    """A person's decision on one criterion: a stored one by its id, or an added one."""
 
     id: int | None
     action: Action
@@ -82,7 +83,7 @@ class SentLine:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What a browser sends to save a sheet; ``revision`` and ``run`` are those of the sheet it was made from."""
+    """The browser's request to save a sheet; ``revision`` and ``run`` are those of the displayed sheet."""
 
     uid: str
     position: int
@@ -118,7 +119,7 @@ def ensure_taken(context: Context, task: Task) -> int:
 
 @use_case(TEAM)
 def count_criteria(context: Context, person: Person, slug: str) -> dict[str, int]:
-    """See how many instances of a task have criteria of their own, and how many criteria these are."""
+    """See how many instances of a task have their own criteria, and the number of these criteria."""
     with context.store.read() as db:
         task = require_task(db, slug)
     ensure_taken(context, task)
@@ -134,7 +135,7 @@ def count_criteria(context: Context, person: Person, slug: str) -> dict[str, int
 
 @use_case(EVERYONE)
 def has_rubrics(context: Context, person: Person, slug: str) -> bool:
-    """Return whether instances of a task have criteria of their own."""
+    """Return whether instances of a task have their own criteria."""
     with context.store.read() as db:
         task = require_task(db, slug)
         return queries.has_criteria(db, task.id) or bool(queries.list_untaken(db, task.id))
@@ -154,8 +155,8 @@ def set_rubrics_scale(context: Context, person: Person, slug: str, *, whole: boo
         if scale != held:
             if queries.has_values(db, task.id):
                 raise InputError(
-                    f"“{task.slug}” has judgments on the scale {held}, so that it cannot change to {scale}: judge "
-                    "another task on that."
+                    f"“{task.slug}” has judgments on the scale {held}, so it cannot change to {scale}: "
+                    "use another task for that scale."
                 )
             queries.record_scale(db, task.id, scale, person.name)
         return scale
@@ -168,7 +169,7 @@ def set_rubrics_scale(context: Context, person: Person, slug: str, *, whole: boo
 def get_rubrics_sheet(
     context: Context, person: Person, slug: str, at: int | None = None, move: int = 0
 ) -> Sheet:
-    """Open the criteria of an instance of one's own queue: at a position, or the next that is not judged.
+    """Open the criteria of an instance in the person's queue: at a position, or the next unjudged one.
 
     ``move`` is 1 or -1 to go to the place after or before ``at``.
 
@@ -190,7 +191,7 @@ def get_rubrics_sheet(
 
 
 def _choose(places: Sequence[tuple[int, bool]], at: int | None, move: int) -> int | None:
-    """Return the position to open; None where nothing is left to judge."""
+    """Return the position to open; None if nothing is left to judge."""
     known = [position for position, _ in places]
     if at is not None and move == 0:
         if at not in known:
@@ -231,7 +232,7 @@ def _build(db: Database, person: Person, task: Task, assignment: Assignment | No
 
 
 def _find_shown(db: Database, task: Task, arm: Arm, saved: Submission | None) -> Run | None:
-    """Return the run whose judgments this person sees: none in the blind arm, and none before a first judgment."""
+    """Return the run whose judgments this person sees: none in the blind arm or before a first judgment."""
     if arm is Arm.BLIND or (arm is Arm.FIRST and saved is None):
         return None
     return queries.get_shown_run(db, task.id)
@@ -239,7 +240,7 @@ def _find_shown(db: Database, task: Task, arm: Arm, saved: Submission | None) ->
 
 @use_case(EVERYONE)
 def submit_rubrics_sheet(context: Context, person: Person, slug: str, sent: Sent) -> Submission:
-    """Save one's review of the criteria of an instance, as a further revision.
+    """Save the person's review of the criteria of an instance as a further revision.
 
     The same ``uid`` sent again is answered with what was saved the first time.
 
@@ -344,7 +345,7 @@ def _check_line(sheet: Sheet, criterion: Criterion | None, line: SentLine, numbe
 
 
 def _times(assignment: Assignment, sent: Sent) -> tuple[str, int | None]:
-    """Return opening time and active milliseconds; empty and None where they cannot be true."""
+    """Return the opening time and the active milliseconds; empty and None if they are impossible."""
     try:
         opened = read_time(sent.opened_at)
     except ValueError:
@@ -363,7 +364,7 @@ def _times(assignment: Assignment, sent: Sent) -> tuple[str, int | None]:
 def list_rubrics_history(
     context: Context, person: Person, slug: str, position: int, before: int = NEWEST
 ) -> tuple[list[Criterion], list[Submission]]:
-    """See every revision that one saved of the criteria of an instance, oldest first.
+    """See every revision of the person's review of an instance's criteria, oldest first.
 
     Gives one page: the last revisions below ``before``.
 
@@ -380,7 +381,7 @@ def list_rubrics_history(
 
 
 def kept_rubrics(criteria: Sequence[Criterion], submission: Submission) -> list[tuple[float, float | None]]:
-    """Return (points, value) of the criteria as a person left them: without those they deleted."""
+    """Return (points, value) of a person's final criteria, without the deleted ones."""
     points = {criterion.id: criterion.rubric.points for criterion in criteria}
     kept = []
     for line in submission.lines:
@@ -391,5 +392,5 @@ def kept_rubrics(criteria: Sequence[Criterion], submission: Submission) -> list[
 
 
 def own_score(criteria: Sequence[Criterion], submission: Submission, scale: Scale) -> float | None:
-    """Return the score that follows from what a person saved of an instance."""
+    """Return the score that results from a person's save for an instance."""
     return instance_score(kept_rubrics(criteria, submission), scale)

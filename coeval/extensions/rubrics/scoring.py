@@ -1,4 +1,4 @@
-"""Criteria of one instance, and the score that follows from which of them are met; as HealthBench defines it.
+"""Criteria of one instance, and the score from those that are met, as HealthBench defines it.
 
 A criterion has points, which are negative where meeting it is a fault. The score of an instance is the sum of the
 points of the criteria that are met over the sum of the positive points. It can be below 0. The score of several
@@ -19,15 +19,15 @@ from coeval.domain import MAX_REMARK, Scale
 from coeval.errors import InputError
 
 MET = Scale(0, 1)
-"""The scale of a criterion that is met or not."""
+"""The scale of a criterion that is either met or not met."""
 
 MAX_POINTS = 1000
 MAX_CRITERIA = 200
-"""Most criteria of one instance that are read."""
+"""Largest number of criteria of one instance."""
 
 MAX_AXIS = 100
 AXIS = "axis:"
-"""What the tag begins with that names the axis of a criterion in HealthBench."""
+"""The beginning of the tag that names a criterion's axis in HealthBench."""
 
 TEXTS = ("criterion", "text", "rubric", "description", "statement")
 POINTS = ("points", "weight", "score")
@@ -35,7 +35,7 @@ POINTS = ("points", "weight", "score")
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """One criterion of one instance. ``tags`` are kept as the file has them, without the one of the axis."""
+    """One criterion of one instance. ``tags`` are those of the file, without the tag of the axis."""
 
     text: str
     points: float = 1.0
@@ -50,7 +50,7 @@ class Rubric:
 
 
 def read_rubrics(cell: str, place: str) -> tuple[Rubric, ...]:
-    """Return the criteria that a cell holds: a JSON list of texts, or of objects with text, points, axis and tags.
+    """Return the criteria in a cell: a JSON list of texts, or of objects with text, points, axis and tags.
 
     >>> read_rubrics('["Names the dose.", {"criterion": "Guesses.", "points": -3, "tags": ["axis:accuracy"]}]', "row 1")
     (Rubric(text='Names the dose.', points=1.0, axis='', tags=()), \
@@ -66,44 +66,44 @@ Rubric(text='Guesses.', points=-3.0, axis='accuracy', tags=()))
             f"{place}: is not JSON ({str(error)[:80]}); write a list of criteria, each with its text and points."
         ) from None
     if not isinstance(found, list):
-        raise InputError(f"{place}: holds no list; write a list of criteria, each with its text and points.")
+        raise InputError(f"{place}: is not a list; write a list of criteria, each with its text and points.")
     if len(found) > MAX_CRITERIA:
-        raise InputError(f"{place}: has {len(found):,} criteria and at most {MAX_CRITERIA} are read.")
+        raise InputError(f"{place}: has {len(found):,} criteria, and the limit is {MAX_CRITERIA}.")
     return tuple(read_rubric(one, f"{place}, criterion {number}") for number, one in enumerate(found, 1))
 
 
 def read_rubric(value: object, place: str) -> Rubric:
-    """Return one criterion of such a list; raises InputError for one that cannot be stored."""
+    """Return one criterion of such a list; raise InputError if it cannot be stored."""
     if isinstance(value, str):
         value = {"text": value}
     if not isinstance(value, Mapping):
         raise InputError(f'{place}: is neither a text nor an object; write {{"text": "...", "points": 1}}.')
     tags = value.get("tags") or []
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-        raise InputError(f"{place}: has tags that are no list of texts.")
+        raise InputError(f"{place}: the tags are not a list of texts.")
     named = next((tag.removeprefix(AXIS) for tag in tags if tag.startswith(AXIS)), "")
     text = next((value[name] for name in TEXTS if value.get(name) is not None), "")
     points = next((value[name] for name in POINTS if value.get(name) is not None), 1)
     axis = value.get("axis") or named
     if not isinstance(text, str) or not isinstance(axis, str):
-        raise InputError(f"{place}: has a text or an axis that is no text.")
+        raise InputError(f"{place}: the text or the axis is not a text.")
     others = tuple(check_name(tag, place) for tag in tags if tag != f"{AXIS}{axis}")
     return Rubric(check_wording(text, place), check_points(points, place), check_name(axis, place), others)
 
 
 def check_wording(text: str, place: str) -> str:
-    """Return the text of a criterion without space around it; raises InputError where it is empty or too long."""
+    """Return the text of a criterion without space around it; raise InputError if it is empty or too long."""
     text = text.strip()
     check_text(text, place)
     if not text:
-        raise InputError(f"{place}: has no text; write what is to be met.")
+        raise InputError(f"{place}: has no text; write the criterion.")
     if len(text) > MAX_REMARK:
-        raise InputError(f"{place}: has {len(text):,} characters and {MAX_REMARK:,} fit; shorten it.")
+        raise InputError(f"{place}: has {len(text):,} characters; shorten it to {MAX_REMARK:,}.")
     return text
 
 
 def check_name(text: str, place: str) -> str:
-    """Return an axis or a tag without space around it; raises InputError where it is too long."""
+    """Return an axis or a tag without space around it; raise InputError if it is too long."""
     text = text.strip()
     check_text(text, place)
     if len(text) > MAX_AXIS:
@@ -112,7 +112,7 @@ def check_name(text: str, place: str) -> str:
 
 
 def check_points(value: object, place: str) -> float:
-    """Return points as a number; raises InputError for what is none, or is beyond ``MAX_POINTS``.
+    """Return points as a number; raise InputError for a value that is not a number or exceeds ``MAX_POINTS``.
 
     >>> check_points("-2.5", "row 1")
     -2.5
@@ -123,13 +123,14 @@ def check_points(value: object, place: str) -> float:
         points = math.nan
     if not abs(points) <= MAX_POINTS:
         raise InputError(
-            f"{place}: has the points “{shorten(str(value))}”; write a number from {-MAX_POINTS:,} to {MAX_POINTS:,}."
+            f"{place}: has “{shorten(str(value))}” as its points; write a number from {-MAX_POINTS:,} to "
+            f"{MAX_POINTS:,}."
         )
     return points
 
 
 def instance_score(judged: Iterable[tuple[float, float | None]], scale: Scale = MET) -> float | None:
-    """Return the score of an instance from (points, value) of its criteria; None where it has none.
+    """Return the score of an instance from (points, value) of its criteria; None if it has no score.
 
     A value is a step of the scale; it counts for its share of the way from the lowest step to the highest. There is no
     score without positive points, or where a value is missing: a score of a part would be one of other criteria.
@@ -151,7 +152,7 @@ def instance_score(judged: Iterable[tuple[float, float | None]], scale: Scale = 
 
 
 def overall_score(scores: Sequence[float]) -> float | None:
-    """Return the score of several instances: the mean, clipped to 0..1; None of no instance.
+    """Return the score of several instances: the mean, clipped to 0..1; None for no instances.
 
     >>> overall_score([0.5, -1.5, 0.4]), overall_score([1.0, 0.5]), overall_score([])
     (0.0, 0.75, None)

@@ -1,4 +1,4 @@
-"""Agreement of people and of the judge by criteria of single instances, the scores, and what people changed.
+"""Agreement of people and the judge on criteria of single instances, the scores, and people's changes.
 
 A unit is a criterion of one instance. Criteria are nested in their instance, and instances in their document, so that
 every interval leaves out whole documents.
@@ -24,7 +24,7 @@ from coeval.stats.rating_matrix import Numbers
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What one person said by one criterion of one instance, beside what the judge said.
+    """One person's judgment on one criterion of one instance, with the judge's.
 
     ``unit`` is the same for everybody who judged by the same words: those of the draft, or the same revision or
     addition. ``judge`` is None where the judge has no value, ``shown`` whether it stood on the person's screen.
@@ -55,7 +55,7 @@ class JudgedInstance:
 
 @dataclass(frozen=True, slots=True)
 class InstanceScore:
-    """The two scores of an instance. ``people`` is the mean of their scores; None stands for an undefined one."""
+    """The two scores of an instance. ``people`` is the mean of their scores; None means undefined."""
 
     instance: int
     document: str
@@ -67,21 +67,21 @@ class InstanceScore:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """People with each other, and the judge with people, by the criteria of one axis or of all."""
+    """The agreement between people, and of the judge with people, on the criteria of one axis or of all."""
 
     n_criteria: int
     n_people: int
     alpha: Estimate
-    """Of people, over the criteria that two or more of them judged."""
+    """Alpha of people, over the criteria that two or more of them judged."""
     macro_f1: Estimate
-    """Of the judge against every judgment of a person: the mean of the F1 of "met" and of "not met"."""
+    """F1 of the judge against every judgment of a person: the mean of the F1 of "met" and of "not met"."""
     met_by_people: Estimate
     met_by_judge: Estimate
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """How many criteria people kept, revised, deleted and added, and what became of the verdicts on the screen."""
+    """The numbers of criteria that people kept, revised, deleted and added, and of verdicts that they changed."""
 
     approve: int
     revise: int
@@ -99,7 +99,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class RubricsReport:
-    """All figures of a task's rubrics, over all and by axis."""
+    """All figures of a task's rubrics, overall and by axis."""
 
     scale: Scale
     judge: str
@@ -108,24 +108,24 @@ class RubricsReport:
     n_criteria: int
     n_labels: int
     unscored: int
-    """Criteria without a readable judgment of the judge."""
+    """Criteria without a readable judgment from the judge."""
     overall: Agreement
     axes: Mapping[str, Agreement]
     arms: Mapping[str, Estimate]
-    """The judge's macro-F1 against people by the arm in which they judged."""
+    """The judge's macro-F1 against people, by arm."""
     changes: Changes
     axis_changes: Mapping[str, Changes]
     scores: Sequence[InstanceScore] = field(default_factory=list)
     people_score: Estimate = Estimate.undefined("no instance has a score by people")
     judge_score: Estimate = Estimate.undefined("no instance has a score by the judge")
     difference: Estimate = Estimate.undefined("no instance has both scores")
-    """The judge's score less people's, over the instances that have both."""
+    """The judge's score minus people's, over the instances with both."""
 
 
 def build_report(
     labels: Sequence[Label], judged: Sequence[JudgedInstance], scale: Scale = MET, judge: str = ""
 ) -> RubricsReport:
-    """Return the figures of what people saved and of what the judge said."""
+    """Return the figures from people's saves and the judge's judgments."""
     axes = sorted({label.axis for label in labels if label.axis})
     scores = score_instances(labels, judged, scale)
     values = [value for one in judged for _, value in one.judged]
@@ -171,7 +171,9 @@ def measure_agreement(labels: Sequence[Label], scale: Scale) -> Agreement:
 
 
 def people_alpha(labels: Sequence[Label], scale: Scale) -> Estimate:
-    """Return Krippendorff's alpha of people, nominal for met or not, else ordinal, with an interval over documents."""
+    """Return Krippendorff's alpha of people (nominal for met or not, else ordinal) with an interval over
+    documents.
+    """
     given = [label for label in labels if label.value is not None]
     if not given:
         return Estimate.undefined("no person has judged by a criterion")
@@ -326,12 +328,12 @@ def count_changes(labels: Sequence[Label]) -> Changes:
 # The gate.
 
 EXIT_CODES = {"held": 0, "below": 3, "undecided": 4}
-"""1 stays for a command that could not do its work, and 2 for options that are none."""
+"""Exit codes 1 and 2 are reserved: a command that could not run, and invalid options."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a gate says of one figure: ``outcome`` is "held", "below" or "undecided"."""
+    """A gate's result for one figure: ``outcome`` is "held", "below" or "undecided"."""
 
     name: str
     outcome: str
@@ -349,7 +351,7 @@ class Finding:
 
 
 def check_figure(name: str, figure: Estimate, least: float) -> Finding:
-    """Return whether a figure is at least so high: held where its whole interval is, below where none of it is."""
+    """Return whether a figure reaches a minimum: held if its whole interval does, below if none of it does."""
     low, high = figure.ci
     if not figure.defined:
         return Finding(

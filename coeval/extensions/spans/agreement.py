@@ -1,4 +1,4 @@
-"""Whether people mark the same spans: token-level alpha, gamma, and precision and recall against a reference.
+"""Agreement on spans: token-level alpha, gamma, and precision and recall against a reference.
 
 Alpha (Krippendorff 2011) takes each token for a unit, and what an annotator marked it as for a value. Gamma (Mathet,
 Widlöcher and Métivier 2015, The unified and holistic method gamma for inter-annotator agreement) aligns the spans
@@ -33,14 +33,14 @@ NOT_TWICE = "no segment was marked by two people or more"
 NO_TEXT = "the texts are not known, so there are no tokens"
 CONSTANT = "every token is marked alike, so there is no variation to agree about"
 EMPTY = 1.0
-"""What a span without a partner costs in gamma (the delta of the empty unit)."""
+"""The cost of a span without a partner in gamma (the delta of the empty unit)."""
 
 SHUFFLES = 30
 """Random continua for gamma's expected disorder; the same seed gives the same value."""
 
 
 def find_tokens(text: str) -> list[tuple[int, int]]:
-    """Return where the tokens of a text begin and end.
+    """Return the start and end of each token of a text.
 
     >>> find_tokens("Ein Satz.")
     [(0, 3), (4, 8), (8, 9)]
@@ -78,7 +78,7 @@ def _alphas(rows: Numbers, distance: Numbers) -> Numbers:
 
 
 def _coincidences(labels: Sequence[Sequence[int]], size: int) -> Numbers:
-    """Return the coincidence matrix of one text: what annotators said of its tokens, two by two."""
+    """Return the coincidence matrix of one text: the annotators' labels of its tokens, in pairs."""
     table = np.zeros((size, size))
     for a, b in combinations(labels, 2):
         np.add.at(table, (np.asarray(a, dtype=int), np.asarray(b, dtype=int)), 1.0)
@@ -122,7 +122,7 @@ def measure_alpha(collection: Collection, typology: Typology, *, severities: boo
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A span in a continuum: a document whose texts stand one behind the other. ``text`` is the number of its text."""
+    """A span in a continuum: a document whose texts follow one another. ``text`` is the number of its text."""
 
     start: float
     end: float
@@ -202,7 +202,7 @@ def measure_gamma(collection: Collection, *, seed: int = 1) -> Estimate:
 
 
 def _list_continua(collection: Collection) -> Iterator[tuple[str, float, list[Unit], list[Unit]]]:
-    """Yield the document, its length, and the units of every two annotators who share texts of it."""
+    """Yield the document, its length, and the units of each pair of annotators with common texts."""
     shared: dict[tuple[str, str, str], list[tuple[Annotation, Annotation]]] = defaultdict(list)
     for key, group in pair_up(collection.annotations).items():
         for a, b in combinations(sorted(group, key=lambda one: one.annotator), 2):
@@ -230,7 +230,7 @@ def _list_continua(collection: Collection) -> Iterator[tuple[str, float, list[Un
 # Precision and recall against a reference.
 
 HALF = 0.5
-"""The credit for a character that both mark, with another severity, as in WMT's task of 2023."""
+"""The credit for a character that both mark with different severities, as in WMT's task of 2023."""
 
 
 def compare_with_reference(found: Collection, reference: Collection) -> dict[str, Estimate]:

@@ -1,4 +1,4 @@
-"""A person marks spans: the next instance with its draft, and saving what the person made of it.
+"""A person marks spans: open the next instance with its draft, and save the result.
 
 The arm of an instance is the one that the study draws for this person; the Scrutiny tab shows the same arm.
 """
@@ -29,7 +29,9 @@ STALE = later(
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One screen. Without an instance nothing is left to mark; ``shown`` is the draft as this person sees it."""
+    """One screen. No instance means that nothing is left to mark; ``shown`` is the draft as this person
+    sees it.
+    """
 
     task: Task
     typology: Typology
@@ -43,14 +45,14 @@ class Sheet:
     shown: tuple[Span, ...] = ()
     planted: Span | None = None
     awaits_first: bool = False
-    """Whether spans are asked for before the draft is shown."""
+    """True if the person must mark spans before the draft is shown."""
     unread: bool = False
-    """Whether there is a draft that could not be read."""
+    """True if there is an unreadable draft."""
     saved: SpanSubmission | None = None
     guidelines: str = ""
     idle_seconds: int = 60
     waits: bool = False
-    """Whether the rest waits for drafts."""
+    """True if the remaining instances wait for drafts."""
 
     @property
     def revision(self) -> int:
@@ -59,17 +61,19 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """A place: a position, an instance, or (both None) the first that is left; ``step`` goes on from there."""
+    """A place in the queue: a position, an instance, or (both None) the first unfinished one, moved by
+    ``step``.
+    """
 
     position: int | None = None
     instance: int | None = None
     step: int = 0
-    """1 for the next instance that is left, -1 for the one before, 0 to stay."""
+    """1 for the next unfinished instance, -1 for the previous one, 0 to stay."""
 
 
 @dataclass(frozen=True, slots=True)
 class SentSheet:
-    """What a browser sends to save the spans of one instance."""
+    """The browser's request to save the spans of one instance."""
 
     uid: str
     instance: int
@@ -83,14 +87,14 @@ class SentSheet:
 
 @use_case(EVERYONE)
 def get_typology(context: Context, person: Person, slug: str) -> Typology | None:
-    """See the typology of a task; None if its spans are not marked."""
+    """See the typology of a task; None if its people do not mark spans."""
     with context.store.read() as db:
         return queries.get_typology(db, require_task(db, slug).id)
 
 
 @use_case(OWNERS)
 def set_typology(context: Context, person: Person, slug: str, typology: Typology) -> None:
-    """Have people mark spans of a task by a typology.
+    """Let people mark spans of a task with a typology.
 
     Raises:
         InputError: people have saved spans by another typology.
@@ -103,8 +107,8 @@ def set_typology(context: Context, person: Person, slug: str, typology: Typology
         saves = queries.count_saves(db, task.id)
         if current is not None and saves:
             raise InputError(
-                f"People have saved spans by “{current.title}” ({saves:,} saves): import the texts as another task for "
-                "another typology."
+                f"People have saved spans with the typology “{current.title}” ({saves:,} saves): to use another "
+                "typology, import the texts as another task."
             )
         queries.set_typology(db, task.id, typology, person.name)
 
@@ -118,7 +122,7 @@ def list_span_runs(context: Context, person: Person, slug: str) -> Sequence[tupl
 
 @use_case(EVERYONE)
 def open_sheet(context: Context, person: Person, slug: str, where: Where = Where()) -> Sheet | None:
-    """Open the spans of an instance of one's own queue; None if spans of this task are not marked.
+    """Open the spans of an instance in the person's queue; None if people do not mark spans of this task.
 
     Raises:
         NotGivenError: the instance or the position is not in this person's queue.
@@ -183,7 +187,7 @@ def _find(db: Database, person: Person, task: Task, where: Where, waited: int) -
 def _show_draft(
     db: Database, person: Person, sheet: Sheet, run: SpanRun | None, planted_share: float
 ) -> Sheet:
-    """Return the sheet with the draft as this person may see it: the one saved against, else the newest run's."""
+    """Return the sheet with the draft for this person: the draft of the save, else the newest run's."""
     assert sheet.assignment is not None and sheet.instance is not None
     arm, saved, instance = sheet.assignment.arm, sheet.saved, sheet.instance
     if arm not in (Arm.ASSISTED, Arm.FIRST):
@@ -216,7 +220,7 @@ def _show_draft(
 
 @use_case(EVERYONE)
 def save_spans(context: Context, person: Person, slug: str, sent: SentSheet) -> SpanSubmission:
-    """Save one's spans of an instance, as a further revision.
+    """Save the person's spans of an instance as a further revision.
 
     The same ``uid`` sent again is answered with what was saved the first time.
 
@@ -239,7 +243,7 @@ def save_spans(context: Context, person: Person, slug: str, sent: SentSheet) -> 
             return before
         policies.may_save(db, person, task, sent.instance)
         if queries.get_typology(db, task.id) is None:
-            raise InputError(tr("Spans of this task are not marked: reload the page."))
+            raise InputError(tr("This task has no spans to mark: reload the page."))
         sheet = _open(db, person, task, Where(instance=sent.instance))
         assert sheet.assignment is not None and sheet.instance is not None
         if sheet.revision != sent.revision or (sheet.draft.id if sheet.draft else None) != sent.draft:

@@ -1,4 +1,4 @@
-"""What one person, or one model, marked in one segment; and the scores of segments and systems that follow.
+"""The marks of one person or model in one segment, and the resulting scores of segments and systems.
 
 Every importer gives ``Annotation`` values, and so does the store: the statistics do not know where they come from.
 """
@@ -15,12 +15,13 @@ from coeval.errors import InputError
 from coeval.extensions.spans.typology import Scoring, Side, Span, Typology
 
 MODEL = "model"
-"""The annotator's name where a file gives a model's spans without its name."""
+"""The annotator's name if a file contains a model's spans without its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """A deliberate error in the text that people saw: ``pair`` names it, ``bad`` tells it from its clean twin.
+    """A deliberate error in the displayed text: ``pair`` names it, ``bad`` distinguishes it from its clean
+    twin.
 
     ``changed`` are the offsets that differ from the twin, where both texts are known.
     """
@@ -42,22 +43,22 @@ class Annotation:
     source: str = ""
     output: str = ""
     score: float | None = None
-    """From 0 to 100, given by the annotator after the spans; None where the scoring does not ask for it."""
+    """The annotator's score from 0 to 100, given after the spans; None if the scoring does not need one."""
     arm: str = ""
-    """``assisted`` with a draft, ``blind`` without one, empty where nothing says so."""
+    """``assisted`` with a draft, ``blind`` without one, empty if unknown."""
     draft: tuple[Span, ...] | None = None
-    """The spans that were shown; None if there was no draft, or the file does not hold it."""
+    """The displayed spans; None if there was no draft, or the file does not contain it."""
     false: tuple[Span, ...] = ()
-    """The spans of the draft that were planted: they mark words without an error."""
+    """The planted spans of the draft: they mark words without an error."""
     kept: frozenset[int] = frozenset()
-    """Places in ``spans`` of those that come from the draft, where the file says so."""
+    """Places in ``spans`` of those from the draft, if the file names them."""
     seconds: float | None = None
     saved_at: str = ""
     name: str = ""
     """The item's id in the file, or the instance's id in the study."""
     planted: Planted | None = None
     unscored: str = ""
-    """Why nothing could be read, for a model's answer; such a segment has no score."""
+    """The reason for an unreadable answer of a model; such a segment has no score."""
 
     @property
     def key(self) -> tuple[str, int]:
@@ -68,7 +69,7 @@ class Annotation:
 
 
 def score_annotation(annotation: Annotation, typology: Typology) -> float | None:
-    """Return the score of one annotation: minus the weights of its spans, or the number that the person gave."""
+    """Return the score of one annotation: minus the weights of its spans, or the person's own score."""
     if annotation.unscored:
         return None
     return annotation.score if typology.scoring is Scoring.ESA else typology.score(annotation.spans)
@@ -94,7 +95,7 @@ def score_systems(segments: Mapping[tuple[str, int], float]) -> dict[str, float]
 
 
 def keep_latest(annotations: Iterable[Annotation]) -> list[Annotation]:
-    """Return the last save of each person and item, in the order in which the items first came."""
+    """Return the last save of each person and item, in the order of the items' first appearance."""
     latest: dict[tuple[str, int, str, str], Annotation] = {}
     for one in annotations:
         key = (
@@ -110,7 +111,7 @@ def keep_latest(annotations: Iterable[Annotation]) -> list[Annotation]:
 
 
 def pair_up(annotations: Iterable[Annotation]) -> dict[tuple[str, int], list[Annotation]]:
-    """Return the annotations of each segment, without planted errors, one for each annotator."""
+    """Return the annotations of each segment, without planted errors, one per annotator."""
     found: dict[tuple[str, int], dict[str, Annotation]] = defaultdict(dict)
     for one in annotations:
         if one.planted is None or not one.planted.bad:
@@ -120,7 +121,7 @@ def pair_up(annotations: Iterable[Annotation]) -> dict[tuple[str, int], list[Ann
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """Annotations with the documents of their segments; what a file held and was left out is in ``notes``."""
+    """Annotations with the documents of their segments; ``notes`` says what was left out of the file."""
 
     annotations: tuple[Annotation, ...]
     documents: Mapping[int, str] = field(default_factory=dict)
@@ -131,7 +132,7 @@ class Collection:
         return sorted({one.system for one in self.annotations})
 
     def document_of(self, key: tuple[str, int]) -> str:
-        """Return the document of a segment; a segment without one is a document of its own."""
+        """Return the document of a segment; without one, the segment is its own document."""
         return self.documents.get(key[1], "") or f"segment {key[1]}"
 
     def select(self, *, arm: str = "", annotators: Sequence[str] = ()) -> Collection:
@@ -147,7 +148,7 @@ class Collection:
         ]
         if not left:
             raise InputError(
-                f"No annotation is left for {arm or ', '.join(annotators)[:200]}: choose others."
+                f"No annotation remains for {arm or ', '.join(annotators)[:200]}: choose others."
             )
         return replace(self, annotations=tuple(left))
 

@@ -1,4 +1,4 @@
-"""``python -m coeval spans``: files of error spans read, scored, compared and converted, and spans of a study."""
+"""``python -m coeval spans``: read, score, compare and convert files of error spans; manage spans of a study."""
 
 from __future__ import annotations
 
@@ -31,12 +31,14 @@ def _add_typologies(actions: argparse._SubParsersAction) -> None:
     command = actions.add_parser(
         "typologies", parents=[build_reporting()], help="list typologies, or show one as JSON"
     )
-    command.add_argument("name", nargs="?", help="a typology, or a JSON file of your own")
+    command.add_argument("name", nargs="?", help="typology, or your own JSON file")
     command.set_defaults(command=_typologies, opens_file=False)
 
 
 def _add_stats(actions: argparse._SubParsersAction) -> None:
-    command = actions.add_parser("stats", parents=[build_reporting()], help="statistics of files of spans")
+    command = actions.add_parser(
+        "stats", parents=[build_reporting()], help=("compute statistics of span files")
+    )
     _add_files(command, "+")
     command.add_argument(
         "--reference", type=Path, metavar="FILE", help="spans to compute precision and recall against"
@@ -59,12 +61,12 @@ def _add_compare(actions: argparse._SubParsersAction) -> None:
 
 def _add_convert(actions: argparse._SubParsersAction) -> None:
     command = actions.add_parser(
-        "convert", parents=[build_reporting()], help="write files of spans in another format"
+        "convert", parents=[build_reporting()], help="convert span files to another format"
     )
     _add_files(command, "+")
     command.add_argument("--as", dest="to", required=True, metavar="FORMAT", help="format of the new file")
     command.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="the new file; it must not exist"
+        "--out", type=Path, required=True, metavar="FILE", help="new file, which must not exist"
     )
     command.set_defaults(command=_convert, opens_file=False)
 
@@ -78,39 +80,46 @@ def _add_study(actions: argparse._SubParsersAction, parsers: Parsers) -> None:
         "import", parents=[task], help="import spans of people and models into a study"
     )
     _add_files(taken, "+")
-    taken.add_argument(
-        "--label", default="imported spans", help="label of the run that holds the drafts of a model"
-    )
+    taken.add_argument("--label", default="imported spans", help="label of the run with the model's drafts")
     taken.add_argument(
         "--kept-as-draft",
         action="store_true",
-        help="take the spans that annotators kept as the draft (ESA campaigns)",
+        help="use the spans that annotators kept as the draft (ESA campaigns)",
     )
     taken.set_defaults(command=_import, makes_file=True)
     draft = actions.add_parser("draft", parents=[task], help="have a model draft the spans of every instance")
     draft.add_argument("--model", default="")
     draft.add_argument(
-        "--label", default="", help="label of the run (default: the model); the same label goes on"
+        "--label",
+        default="",
+        help=("label of the run (default: the model); an existing run with this label continues"),
     )
     draft.add_argument("--temperature", type=float)
     draft.add_argument("--max-tokens", type=int, metavar="N", help="token limit per answer")
     draft.add_argument("--templates", default="", metavar="DIR", help="folder with your copy of spans-mqm.md")
     draft.add_argument("--limit", type=int, default=0, metavar="N", help="draft at most N instances now")
     draft.add_argument("--again", action="store_true", help="send unscored instances again")
-    draft.add_argument("--replay", action="store_true", help="use answers of the ledger only")
+    draft.add_argument("--replay", action="store_true", help="use only answers in the ledger")
     draft.set_defaults(command=_draft)
     told = actions.add_parser("report", parents=[task], help="statistics of the spans of a study")
-    told.add_argument("--arm", default="", choices=["blind", "assisted", "first"], help="only this arm")
+    told.add_argument("--arm", default="", choices=["blind", "assisted", "first"], help=("use only this arm"))
     told.set_defaults(command=_report, only_reads=True)
     export = actions.add_parser("export", parents=[task], help="write the spans of a study to a file")
     export.add_argument(
-        "--as", dest="to", required=True, metavar="FORMAT", help="mqm-tsv, esa-csv, thresh, ..."
+        "--as",
+        dest="to",
+        required=True,
+        metavar="FORMAT",
+        help=("format, such as mqm-tsv, esa-csv or thresh"),
     )
     export.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="the new file; it must not exist"
+        "--out", type=Path, required=True, metavar="FILE", help="new file, which must not exist"
     )
     export.add_argument(
-        "--of", default="people", choices=["people", "drafts"], help="whose spans (default: people)"
+        "--of",
+        default="people",
+        choices=["people", "drafts"],
+        help=("whose spans to write (default: people's)"),
     )
     export.set_defaults(command=_export, only_reads=True)
 
@@ -185,7 +194,7 @@ def _export(context: Context, options: argparse.Namespace) -> None:
 
 def _add_files(command: argparse.ArgumentParser, number: str) -> None:
     add = command.add_argument
-    add("files", type=Path, nargs=number, metavar="FILE", help="files of one format")
+    add("files", type=Path, nargs=number, metavar="FILE", help="files in one format")
     add("--format", default="", help="format of the files (default: by the ending)")
     add("--typology", default="", help="mqm, wmt, esa, frank, or a JSON file (default: by the format)")
     add(
@@ -196,7 +205,7 @@ def _add_files(command: argparse.ArgumentParser, number: str) -> None:
     )
     add("--documents", type=Path, metavar="FILE", help="document of each line (mt-metrics-eval: en-de.docs)")
     add("--people", type=Path, metavar="FILE", help="annotator of each login (ESA: AnnotatorID, login)")
-    add("--arm", default="", choices=["blind", "assisted"], help="how all segments were shown")
+    add("--arm", default="", choices=["blind", "assisted"], help="arm of all segments")
 
 
 def load_files(options: argparse.Namespace, *files: Path) -> tuple[Collection, Typology]:
@@ -265,7 +274,7 @@ def _convert(options: argparse.Namespace) -> None:
 
 
 def write_new(path: Path, text: str) -> None:
-    """Write a file that is not there yet.
+    """Write a file that does not exist yet.
 
     Raises:
         InputError: it is there, or it cannot be written.

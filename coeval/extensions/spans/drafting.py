@@ -39,24 +39,24 @@ ENTRY = re.compile(r"""^\s*(?P<category>[^"“”]{1,100}?)\s*[-–—:]\s*["“
 
 @dataclass(frozen=True, slots=True)
 class SpanSettings:
-    """How a run drafts; the same label with the same settings goes on with that run."""
+    """The settings of a run of drafts; the same label with the same settings continues that run."""
 
     model: str = ""
     label: str = ""
     temperature: float | None = None
     max_tokens: int | None = None
     templates: str = ""
-    """A folder with a copy of the template of one's own."""
+    """A folder with your own copy of the template."""
     limit: int = 0
-    """Most instances to draft now; 0 for all."""
+    """Largest number of instances to draft now; 0 for all."""
     again: bool = False
-    """Whether instances whose answer could not be read are asked again."""
+    """True to ask again for instances with unreadable answers."""
     replay: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SpanReport:
-    """What a run came to: new calls, answers from the ledger, drafts, and answers that could not be read."""
+    """The result of a run: new calls, answers from the ledger, drafts, and unreadable answers."""
 
     label: str
     drafted: int
@@ -108,7 +108,7 @@ def _load_template(settings: SpanSettings) -> Template:
 
 
 def _fence(text: str) -> str:
-    """Return a text that cannot end the block of data that it stands in."""
+    """Return a text that cannot close the data block around it."""
     return text.replace("```", "``\u200b`")
 
 
@@ -132,9 +132,9 @@ def read_spans(answer: str, typology: Typology, source: str, output: str) -> tup
     if entries is None:
         entries = _read_lines(text, typology)
     if entries is None:
-        raise UnreadableAnswerError("the answer is no list of errors")
+        raise UnreadableAnswerError("the answer is not a list of errors")
     if len(entries) > MAX_SPANS:
-        raise UnreadableAnswerError(f"the answer has {len(entries):,} errors; {MAX_SPANS} are read")
+        raise UnreadableAnswerError(f"the answer has {len(entries):,} errors, and the limit is {MAX_SPANS}")
     found: list[Span] = []
     for entry in entries:
         span = _read_entry(entry, typology, source, output, found)
@@ -155,7 +155,7 @@ def _read_json(text: str) -> list[Any] | None:
 
 
 def _read_lines(text: str, typology: Typology) -> list[Any] | None:
-    """Return the entries of GEMBA-MQM's lines; None if a line is none of them."""
+    """Return the entries of GEMBA-MQM's lines; None if a line does not have this form."""
     severities = {one.name.casefold() for one in typology.severities}
     severity, entries, headed = "", list[Any](), False
     for line in filter(None, map(str.strip, text.splitlines())):
@@ -176,7 +176,7 @@ def _read_entry(
     entry: Any, typology: Typology, source: str, output: str, found: Sequence[Span]
 ) -> Span | None:
     if not isinstance(entry, Mapping):
-        raise UnreadableAnswerError("an error of the answer is no object")
+        raise UnreadableAnswerError("an error in the answer is not an object")
     if str(entry.get("category", "")).casefold().strip() in NOTHING:
         return None
     severity = _match(
@@ -186,7 +186,7 @@ def _read_entry(
     category = _match(entry.get("category"), names, "category") if names else ""
     words = entry.get("span", entry.get("error_span", entry.get("text")))
     if words is not None and not isinstance(words, str):
-        raise UnreadableAnswerError(f"a span of the answer is {str(words)[:40]}, which is no text")
+        raise UnreadableAnswerError(f"a span in the answer is {str(words)[:40]}, which is not a text")
     quoted = (words or "").strip()
     if not quoted:
         return Span(None, None, severity, category)
@@ -221,7 +221,9 @@ def _match(value: Any, names: Sequence[str], what: str) -> str:
 def _find(
     words: str, source: str, output: str, side: Side, found: Sequence[Span]
 ) -> tuple[Side, int, int] | None:
-    """Return where words stand: first in the text that the category is marked in, and not where they were found."""
+    """Return the place of words, preferably in the text of the category; skip the places that were already
+    used.
+    """
     texts = {Side.OUTPUT: output, Side.INPUT: source}
     order = (side, Side.INPUT if side is Side.OUTPUT else Side.OUTPUT)
     for here in order:
@@ -253,7 +255,7 @@ async def draft_spans(
     settings: SpanSettings,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> SpanReport:
-    """Have a model draft the spans of every instance of a task that the run has no draft of.
+    """Have a model draft the spans of every instance that has no draft in the run.
 
     Raises:
         InputError: spans of the task are not marked, or another run has the label.
@@ -302,7 +304,7 @@ async def draft_spans(
 
 
 def read_draft(answer: Answer, instance: Instance, typology: Typology) -> SpanDraft:
-    """Return the draft of an answer; one that cannot be read has no spans, and the reason."""
+    """Return the draft in an answer; for an unreadable answer, no spans but a reason."""
     try:
         if answer.finish_reason == "length":
             raise UnreadableAnswerError("the answer was cut off: raise the token limit")
@@ -328,7 +330,7 @@ def _prepare(
         task = require_task(db, slug)
         typology = queries.get_typology(db, task.id)
         if typology is None:
-            raise InputError(f"Spans of “{slug}” are not marked: choose a typology first (spans set-up).")
+            raise InputError(f"“{slug}” has no spans to mark: choose a typology first (spans set-up).")
         label = settings.label or f"{model}, spans"
         wanted = stored | {"typology": typology.to_json()}
         run = queries.get_run(db, task.id, label)
@@ -336,7 +338,7 @@ def _prepare(
             run = queries.add_run(db, task.id, SpanRun(label, model, wanted, person.name))
         elif (run.model, run.settings) != (model, wanted):
             raise InputError(
-                f"The run “{label}” has another model, template or typology: name another label (--label)."
+                f"The run “{label}” has another model, template or typology: choose another label (--label)."
             )
         ids = queries.list_undrafted(db, task.id, run.id, again=settings.again)
         ids = ids[: settings.limit] if settings.limit else ids

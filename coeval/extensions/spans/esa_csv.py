@@ -1,4 +1,4 @@
-"""The CSV of an ESA campaign at Appraise: one row for each save, spans as JSON, the score from 0 to 100.
+"""The CSV of an ESA campaign at Appraise: one row per save, spans as JSON, the score from 0 to 100.
 
 Source: Kocmi et al. 2024 (ESA); Zouhar, Kocmi and Sachan 2025 (ESA with a model's spans); the files are those of
 github.com/wmt-conference/ErrorSpanAnnotation. There is no header. Three things are inferred: a span that a
@@ -35,7 +35,7 @@ from coeval.extensions.spans.typology import Side, Span, Typology
 
 COLUMNS = 12
 LONGEST_SECONDS = 300.0
-"""A longer time between two starts is a break: the annotator's median stands in its place."""
+"""A longer time between two starts is a break, which the annotator's median replaces."""
 
 MISSING = "missing"
 BAD = re.compile(r"#bad\d+$")
@@ -96,13 +96,13 @@ def read_esa(path: Path, typology: Typology, further: Further) -> Collection:
 
 def _read_row(row: list[str], place: str) -> _Save:
     if len(row) != COLUMNS:
-        raise InputError(f"{place}: {len(row)} cells; a row of an ESA campaign has {COLUMNS}.")
+        raise InputError(f"{place}: has {len(row)} cells; a row of an ESA campaign has {COLUMNS}.")
     try:
         spans = json.loads(row[9])
     except (ValueError, RecursionError):
         spans = None
     if not isinstance(spans, list) or not all(isinstance(one, dict) for one in spans):
-        raise InputError(f"{place}: the spans are “{row[9][:40]}”; they have to be a JSON list of objects.")
+        raise InputError(f"{place}: the spans are “{row[9][:40]}”; they must be a JSON list of objects.")
     return _Save(
         login=row[0],
         system=row[1].partition(".")[2] or row[1],
@@ -125,7 +125,7 @@ def _read_items(path: Path) -> dict[tuple[int, str], tuple[int, str]]:
     for line, row in rows:
         place = f"{path.name}, line {line:,}"
         if len(row) < len(found):
-            raise InputError(f"{place}: {len(row)} cells and {len(found)} columns.")
+            raise InputError(f"{place}: has {len(row)} cells, but the header has {len(found)} columns.")
         item = int(read_number(row[found["itemID"]], place, "itemID", 0, 10**9))
         number = int(read_number(row[found["line"]], place, "line", 0, 10**9))
         items[item, row[found["documentID"]]] = number, row[found["targetText"]]
@@ -182,7 +182,7 @@ def _place_lines(
 
 
 def _number_rest(placed: dict[Place, int]) -> None:
-    """Give numbers to the items without a line: the same for the same place in a document of every system."""
+    """Number the items without a line: the same place in a document gets the same number for every system."""
     free = max(placed.values(), default=-1) + 1
     numbers: dict[tuple[str, int], int] = {}
     ranks: dict[tuple[str, str], int] = defaultdict(int)
@@ -262,7 +262,7 @@ def _read_span(span: Mapping[str, Any], output: str) -> Span:
 
 
 def _join_twins(annotations: list[Annotation]) -> list[Annotation]:
-    """Return the annotations with the clean twin of each planted error marked, and what was changed in the text."""
+    """Return the annotations with the clean twin of each planted error, and the changed part of the text."""
     twins: dict[str, Annotation] = {}
     for one in annotations:
         login, _, document = one.name.split(" ", 2)
@@ -283,7 +283,7 @@ def _join_twins(annotations: list[Annotation]) -> list[Annotation]:
 
 
 def find_changes(text: str, clean: str) -> tuple[tuple[int, int], ...]:
-    """Return the part of ``text`` that differs from ``clean``, in whole words; none if a text is not known.
+    """Return the part of ``text`` that differs from ``clean``, in whole words; none if a text is unknown.
 
     >>> find_changes("the red cat sat", "the black cat sat")
     ((4, 7),)

@@ -1,4 +1,4 @@
-"""The files that spans come in and go out as, by name, and several of them as one collection."""
+"""The file formats for spans, in and out, by name; several files as one collection."""
 
 from __future__ import annotations
 
@@ -32,13 +32,15 @@ def get_format(name: str, *, reads: bool = False, writes: bool = False) -> SpanF
     for one in fitting:
         if one.name == name:
             return one
-    raise InputError(f"There is no format “{name[:60]}” here: use {', '.join(one.name for one in fitting)}.")
+    raise InputError(
+        f"“{name[:60]}” is not a format for spans: use {', '.join(one.name for one in fitting)}."
+    )
 
 
 def read_files(
     paths: Sequence[Path], further: Further, *, format: str = "", typology: str = ""
 ) -> tuple[Collection, Typology]:
-    """Return the annotations of files of one format, and their typology.
+    """Return the annotations in files of one format, and their typology.
 
     Without a format, the ending of the first file says it. An annotator of several files counts as another one in
     each: the files are campaigns of their own.
@@ -48,7 +50,9 @@ def read_files(
     """
     name = format or ENDINGS.get(Path(paths[0].name.removesuffix(".gz")).suffix, "")
     if not name:
-        raise InputError(f"The format of {paths[0].name} is not known by its ending: name it with --format.")
+        raise InputError(
+            f"The ending of {paths[0].name} does not tell its format: name the format with --format."
+        )
     chosen = get_format(name, reads=True)
     kind = load_typology(typology or TYPOLOGIES.get(name, "mqm"))
     assert chosen.read is not None

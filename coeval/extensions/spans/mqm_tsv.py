@@ -1,4 +1,4 @@
-"""The MQM ratings of WMT as TSV: one row for each error, with ``<v>`` and ``</v>`` around it in source or target.
+"""The MQM ratings of WMT as TSV: one row per error, with ``<v>`` and ``</v>`` around it in source or target.
 
 Source: github.com/google/wmt-mqm-human-evaluation. Columns differ between years: ``doc_id`` or ``docSegId`` count the
 segments of a document, ``seg_id`` or ``globalSegId`` those of the file. A row without an error has the severity
@@ -36,7 +36,9 @@ def read_mqm(path: Path, typology: Typology, further: Further) -> Collection:
     skipped = 0
     for line, row in rows:
         if len(row) < len(found):
-            raise InputError(f"{path.name}, line {line:,}: {len(row)} cells and {len(found)} columns.")
+            raise InputError(
+                f"{path.name}, line {line:,}: has {len(row)} cells, but the header has {len(found)} columns."
+            )
         cell = {name: row[place].strip("\r") for name, place in found.items()}
         if not cell["rater"] or not cell["system"]:
             skipped += 1  # a first line with the canary text of the data set
@@ -54,7 +56,7 @@ def read_mqm(path: Path, typology: Typology, further: Further) -> Collection:
 
 
 def _number(numbers: dict[tuple[str, str], int]) -> dict[tuple[str, str], int]:
-    """Return the line of each (document, segment): the file's numbers from 0, else the order in which they come.
+    """Return the line of each (document, segment): the file's numbers from 0, else the order of appearance.
 
     Some files count the segments of each document from 1, so that a number alone names several segments.
     """
@@ -77,7 +79,7 @@ class _Segment:
     def add(self, cell: dict[str, str], place: str) -> None:
         severity = cell["severity"].strip()
         if not severity:
-            raise InputError(f"{place}: there is no severity; a row without an error has no-error.")
+            raise InputError(f"{place}: has no severity; use no-error for a row without an error.")
         if severity.casefold() in NONE or cell["category"].strip().casefold() in NONE:
             return
         sides = ((Side.OUTPUT, cell["target"], self.output), (Side.INPUT, cell["source"], self.source))
@@ -113,13 +115,13 @@ def _find_marks(text: str, place: str) -> Iterator[tuple[int, int]]:
                 yield start, at
             start = None
         else:
-            raise InputError(f"{place}: {mark[0]} stands where the other mark has to; check the row.")
+            raise InputError(f"{place}: {mark[0]} is where the other mark must be; check the row.")
     if start is not None:
         raise InputError(f"{place}: <v> has no </v>; check the row.")
 
 
 def write_mqm(collection: Collection, typology: Typology) -> str:
-    """Return the annotations as TSV; texts lose their tabs and line ends, which the format cannot hold."""
+    """Return the annotations as TSV; texts lose tabs and line ends, which the format cannot contain."""
     lines = ["\t".join(COLUMNS)]
     places: dict[str, dict[int, int]] = {}
     for one in sorted(collection.annotations, key=lambda one: (one.system, one.segment, one.annotator)):

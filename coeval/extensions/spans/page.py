@@ -1,4 +1,4 @@
-"""The Spans tab: where people edit error spans in the text, and the routes by which the browser fetches and saves."""
+"""The Spans tab, where people edit error spans in the text, and its routes for the browser."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class SpanPayload(Payload):
 
 
 class LinePayload(Payload):
-    """What a person did with one span: ``at`` is its place in the draft, None for an added one."""
+    """A person's decision on one span: ``at`` is its place in the draft, None for an added one."""
 
     at: Annotated[int, Field(ge=1, le=MAX_SPANS * 2)] | None
     action: Literal["approve", "delete", "revise", "add"] | None
@@ -83,7 +83,7 @@ class SheetPayload(Payload):
 
 
 class WherePayload(Payload):
-    """Which instance to open."""
+    """The instance to open."""
 
     position: Id | None = None
     instance: Id | None = None
@@ -140,7 +140,7 @@ def _save(context: Context, request: Request, slug: str, payload: SheetPayload) 
 
 
 def sheet_json(sheet: Sheet, aliases: Aliases) -> Json:
-    """Return what the browser needs of a sheet; nothing in it tells a planted span or a hidden system."""
+    """Return a sheet for the browser; it does not reveal a planted span or a hidden system."""
     instance, saved = sheet.instance, sheet.saved
     shown: Json = {
         "task": {
@@ -188,7 +188,7 @@ def sheet_json(sheet: Sheet, aliases: Aliases) -> Json:
 
 
 def typology_json(typology: Typology) -> Json:
-    """Return the severities and categories to choose from, with what each costs."""
+    """Return the severities and categories to choose from, with their weights."""
     offered = [one for one in typology.severities if one.offered]
 
     def costs(category: str) -> list[float]:
@@ -213,13 +213,13 @@ def typology_json(typology: Typology) -> Json:
 
 
 class SpansTab(StudyTab):
-    """Error spans of a task, for whoever marks them; owners choose the typology here."""
+    """The tab for a task's error spans; owners choose the typology here."""
 
     title, id = later("Spans"), "spans"
 
     @classmethod
     def is_wanted(cls, context: Context, person: Person, slug: str) -> bool:
-        """Annotators come where the study marks spans."""
+        """Return whether to show the tab: annotators get it if people mark spans in the study."""
         if person.role is not Role.ANNOTATOR:
             return True
         return bool(slug) and annotation.get_typology(context, person, slug) is not None
@@ -247,8 +247,10 @@ class SpansTab(StudyTab):
         if not slug:
             return self._closed(tr("There is no task yet"), tr("An owner describes one in Set-up."), False)
         if annotation.get_typology(self.context, person, slug) is None:
-            said = tr("People mark error spans here once an owner has chosen a typology, such as MQM or ESA.")
-            return self._closed(tr("Spans of this study are not marked"), said, person.role is Role.OWNER)
+            said = tr(
+                "People mark error spans here after an owner has chosen a typology, such as MQM or ESA."
+            )
+            return self._closed(tr("This study has no spans to mark"), said, person.role is Role.OWNER)
         value = {"task": slug, "person": str(person.id), "language": get_spoken().code}
         return {
             self.note: None,

@@ -1,4 +1,4 @@
-"""The tables of error spans, and what reads and writes them.
+"""The tables of error spans, with their queries.
 
 Facts are appended; the newest row is in force. The spans of a draft or a save are one JSON text, because they are only
 read and written together, and a person's saves are taken out of the file as whole rows.
@@ -89,7 +89,7 @@ CREATE INDEX spans_submission_by_draft ON spans_submission(draft) WHERE draft IS
 
 @dataclass(frozen=True, slots=True)
 class SpanDraft:
-    """What a run drafted for an instance; with a ``reason``, nothing could be read from the answer."""
+    """A run's draft for an instance; a ``reason`` means that the answer was unreadable."""
 
     instance: int
     spans: tuple[Span, ...]
@@ -112,7 +112,7 @@ class SpanRun:
 
 @dataclass(frozen=True, slots=True)
 class SpanSubmission:
-    """One save. ``first`` says that it was made before the draft was shown."""
+    """One save. ``first`` means that it was made before the draft was shown."""
 
     uid: str
     annotator: int
@@ -133,7 +133,7 @@ class SpanSubmission:
 
 
 def get_typology(db: Database, task: int) -> Typology | None:
-    """Return the typology of a task; None for a task whose spans nobody marks."""
+    """Return the typology of a task; None if people do not mark its spans."""
     row = get_row(db, "SELECT * FROM spans_setting WHERE task = ? ORDER BY id DESC LIMIT 1", [task])
     return parse_typology(json.loads(row["typology_json"]), row["name"]) if row else None
 
@@ -155,7 +155,7 @@ def _run(row: dict[str, Any]) -> SpanRun:
 
 
 def get_run(db: Database, task: int, label: str = "") -> SpanRun | None:
-    """Return the run of that label; without one, the newest, which people see."""
+    """Return the run with that label; without a label, the newest run, which people see."""
     by_label = " AND label = :label" if label else ""
     sql = f"SELECT * FROM spans_run WHERE task = :task{by_label} ORDER BY id DESC LIMIT 1"
     row = get_row(db, sql, {"task": task} | ({"label": label} if label else {}))
@@ -196,7 +196,7 @@ def get_draft_by_id(db: Database, draft: int) -> SpanDraft | None:
 
 
 def list_drafts(db: Database, run: int) -> Iterator[SpanDraft]:
-    """Yield the draft in force of each instance of a run."""
+    """Yield the current draft of each instance of a run."""
     sql = (
         "SELECT d.* FROM spans_draft d WHERE d.run = ? AND NOT EXISTS (SELECT 1 FROM spans_draft l"
         " WHERE l.run = d.run AND l.instance = d.instance AND l.id > d.id) ORDER BY d.instance"
@@ -205,7 +205,7 @@ def list_drafts(db: Database, run: int) -> Iterator[SpanDraft]:
 
 
 def list_undrafted(db: Database, task: int, run: int, *, again: bool = False) -> list[int]:
-    """Return the instances that a run has no draft of; ``again`` adds those whose answer could not be read."""
+    """Return the instances without a draft in a run; ``again`` adds those with an unreadable answer."""
     read = " AND d.reason = ''" if again else ""
     sql = (
         "SELECT i.id FROM instance i WHERE i.task = ? AND NOT EXISTS (SELECT 1 FROM spans_draft d"
@@ -240,7 +240,7 @@ def add_drafts(db: Database, run: int, drafts: Iterable[SpanDraft]) -> None:
 
 
 def get_planted(db: Database, annotator: int, instance: int) -> tuple[int, Span | None] | None:
-    """Return the draft and the span that was planted in it for this person; None if nothing was drawn yet."""
+    """Return this person's draft and the span that was planted in it; None if nothing was drawn yet."""
     sql = "SELECT draft, span_json FROM spans_planted WHERE annotator = ? AND instance = ?"
     row = get_row(db, sql, [annotator, instance])
     if row is None:
@@ -284,7 +284,7 @@ def get_by_uid(db: Database, uid: str) -> SpanSubmission | None:
 
 
 def record_submission(db: Database, one: SpanSubmission) -> SpanSubmission:
-    """Append a save; its time is now unless it has one, as imported saves do."""
+    """Append a save; its time is now unless it has one, as an imported save does."""
     at = one.submitted_at or now()
     append_numbered(
         db,
@@ -310,7 +310,7 @@ def record_submission(db: Database, one: SpanSubmission) -> SpanSubmission:
 
 
 def list_submissions(db: Database, task: int) -> Iterator[tuple[str, SpanSubmission]]:
-    """Yield the saves in force of a task, each with the name of its person."""
+    """Yield the current saves of a task, each with the name of its person."""
     sql = (
         "SELECT s.*, a.name AS person FROM spans_submission s JOIN annotator a ON a.id = s.annotator"
         " JOIN instance i ON i.id = s.instance WHERE i.task = ? AND s.first = 0 AND NOT EXISTS (SELECT 1 FROM"

@@ -1,4 +1,4 @@
-"""What all readers of files of spans share: what a format is, texts, tables and numbers, checked."""
+"""The common part of all readers of span files: formats, and checked texts, tables and numbers."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ LONGEST_CELL = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Further:
-    """Files that belong to the one that is read: the items' texts, and the document of each line."""
+    """Files that belong to the file being read: the items' texts, and the document of each line."""
 
     items: Path | None = None
     documents: Path | None = None
     people: Path | None = None
     arm: str = ""
-    """The arm of all annotations of the file, where the file does not say it."""
+    """The arm of all annotations, if the file does not name it."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpanFormat:
-    """One file format: ``read`` and ``write`` are None where there is only the other direction."""
+    """One file format: ``read`` or ``write`` is None if the format has only the other direction."""
 
     name: str
     title: str
@@ -63,7 +63,7 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path.name} is not UTF-8 at byte {error.start:,}: save it as UTF-8.") from error
     if "\x00" in text:
         raise InputError(
-            f"{path.name} holds a NUL character in line {text.count(chr(10), 0, text.index(chr(0))) + 1}."
+            f"{path.name} contains a NUL character in line {text.count(chr(10), 0, text.index(chr(0))) + 1}."
         )
     return text
 
@@ -99,7 +99,7 @@ def read_number(
         number = float("nan")
     if not low <= number <= high or number in (float("inf"), float("-inf")):
         limits = f" from {low:g} to {high:g}" if low > float("-inf") and high < float("inf") else ""
-        raise InputError(f"{place}: {what} is “{text[:40]}”; it has to be a number{limits}.")
+        raise InputError(f"{place}: {what} is “{text[:40]}”; it must be a number{limits}.")
     return number
 
 
@@ -116,4 +116,4 @@ def check_columns(path: Path, found: Mapping[str, int], needed: tuple[str, ...])
 
 
 SIDES = {Side.OUTPUT: "target", Side.INPUT: "source"}
-"""What files of machine translation call the two texts."""
+"""Names of the two texts in files of machine translation."""

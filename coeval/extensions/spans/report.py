@@ -1,4 +1,4 @@
-"""The statistics of a collection of spans: scores, agreement, what became of the draft, and planted errors."""
+"""The statistics of a collection of spans: scores, agreement, changes to the draft, and planted errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOBODY = "nobody worked with a draft that is known"
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a person did with the spans of a draft; ``moved`` may have another severity as well."""
+    """A person's changes to the spans of a draft; a ``moved`` span may also have another severity."""
 
     kept: int = 0
     moved: int = 0
@@ -36,7 +36,7 @@ class Changes:
 
 
 def compare_spans(draft: Sequence[Span], saved: Sequence[Span]) -> Changes:
-    """Return what became of a draft: each of its spans is matched with at most one of those saved.
+    """Return the changes to a draft: each drafted span is matched with at most one saved span.
 
     The same place comes first, then the largest overlap on the same side.
 
@@ -94,7 +94,7 @@ def _without(spans: Iterable[Span], false: Sequence[Span]) -> list[Span]:
 
 
 def _share(rows: Numbers, top: int, parts: Any, kind: str, reason: str) -> Estimate:
-    """Return the share of one column in several, with its interval over the rows, which are clusters."""
+    """Return the share of one column in several, with its interval over the rows as clusters."""
     if not len(rows) or not rows[:, parts].sum():
         return Estimate.undefined(reason)
 
@@ -108,7 +108,7 @@ def _share(rows: Numbers, top: int, parts: Any, kind: str, reason: str) -> Estim
 
 
 def measure_planted(collection: Collection, typology: Typology) -> Estimates:
-    """Return how often people noticed what was planted, with intervals over people.
+    """Return how often people noticed planted errors, with intervals over people.
 
     ``false spans deleted`` is of spans planted in drafts, beside the share of the other drafted spans that were
     deleted. ``scored below the clean twin`` and ``span on the changed words`` are of errors planted in texts.
@@ -228,7 +228,7 @@ def describe(
 
 
 def describe_study(people: Collection, drafts: Collection, typology: Typology) -> dict[str, Any]:
-    """Return the statistics of a study; precision and recall are the draft's against what people marked blind.
+    """Return the statistics of a study; precision and recall compare the draft with people's blind marks.
 
     If nobody worked without a draft, people are no independent reference, and the section is empty.
     """
@@ -254,7 +254,7 @@ SECTIONS = (
 
 
 def write_lines(found: dict[str, Any]) -> list[str]:
-    """Return the statistics as lines for people; a value that is undefined says why."""
+    """Return the statistics as lines of text; an undefined value has its reason."""
     lines = [
         f"{found['typology']}: {found['annotations']:,} annotations of {found['segments']:,} segments in "
         f"{found['documents']:,} documents by {found['annotators']:,} annotators; {found['spans']:,} spans."
@@ -281,5 +281,5 @@ def _write_value(one: Spelled) -> str:
 
 
 def to_json(found: dict[str, Any]) -> Any:
-    """Return the statistics as JSON can hold them."""
+    """Return the statistics in a form that JSON can hold."""
     return plain(found)

@@ -1,4 +1,4 @@
-"""What a person did with each span that was shown, and the spans that follow; pure rules.
+"""A person's action on each displayed span, and the resulting spans; pure rules.
 
 The browser sends the place of a drafted span in the list that was shown, never the drafted span itself.
 """
@@ -16,7 +16,7 @@ from coeval.language import tr, trn
 from coeval.rules.arms import draw_share
 
 MAX_SPANS = 500
-"""Most spans of one segment."""
+"""Largest number of spans in one segment."""
 
 SALT = "false span"
 NEAR = 8
@@ -25,7 +25,7 @@ NEAR = 8
 
 @dataclass(frozen=True, slots=True)
 class SentSpan:
-    """One line of a save: ``at`` is the place of a drafted span, from 1; None for a span that is added."""
+    """One line of a save: ``at`` is the place of a drafted span, from 1; None for an added span."""
 
     at: int | None
     action: Action | None
@@ -34,7 +34,7 @@ class SentSpan:
 
 @dataclass(frozen=True, slots=True)
 class SpanRow:
-    """A line as it is kept: ``was`` is the span that was shown, ``span`` what the person made of it."""
+    """A stored line: ``was`` is the displayed span, ``span`` the person's result."""
 
     at: int | None
     action: Action
@@ -132,7 +132,7 @@ def _checked(span: Span) -> Span:
 
 
 def check_score(score: float | None, typology: Typology) -> float | None:
-    """Return the score that a person gave after the spans; None where the weights give it.
+    """Return the person's score after marking the spans; None if the weights give the score.
 
     Raises:
         InputError: it is missing, or not a whole number from 0 to 100.
@@ -153,7 +153,7 @@ def plant_span(
     output: str,
     typology: Typology,
 ) -> Span | None:
-    """Return a span to plant in this person's draft, on words that nothing marks; None where nothing is planted.
+    """Return a span to plant in this person's draft, on unmarked words; None if no error is planted.
 
     Its severity and category are those of a drafted span, so that it looks like one.
     """
@@ -176,7 +176,7 @@ def plant_span(
 
 
 def _list_phrases(text: str, length: int) -> list[tuple[int, int]]:
-    """Return the shortest runs of whole words of that length or more, one for each word that they can begin at."""
+    """Return the shortest runs of whole words with at least that length, one for each possible first word."""
     from coeval.extensions.spans.agreement import find_tokens
 
     words = [place for place in find_tokens(text) if text[place[0]].isalnum()]

@@ -1,4 +1,4 @@
-"""Score files of mt-metrics-eval: ``system<TAB>score`` for each segment in the order of the file, or for each system.
+"""Score files of mt-metrics-eval: ``system<TAB>score`` per segment in file order, or per system.
 
 Source: github.com/google-research/mt-metrics-eval. A segment without a score is ``None``.
 """
@@ -41,7 +41,7 @@ def load_scores(path: Path) -> tuple[Scores, dict[str, int]]:
 
 
 def write_scores(scores: Mapping[tuple[str, int], float], lines: Mapping[str, int]) -> str:
-    """Return a file of segment scores, one line for each segment of each system."""
+    """Write a file of segment scores, one line per segment and system."""
     return "".join(
         f"{system}\t{_text(scores.get((system, segment)))}\n"
         for system, count in lines.items()
@@ -79,7 +79,7 @@ def write_systems(collection: Collection, typology: Typology) -> str:
 
 
 EQUAL = 1e-9
-"""Scores that are sums of the same weights in another order differ by less."""
+"""Scores that are sums of the same weights in another order differ by less than this."""
 
 
 def compare_scores(

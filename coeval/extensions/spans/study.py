@@ -1,4 +1,4 @@
-"""Spans of a study and spans of files: campaigns and drafts that come in, and what people marked going out."""
+"""Spans of a study and of files: import campaigns and drafts, and read people's marks for export."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from coeval.usecases.name_forms import read_name_forms
 from coeval.usecases.study_import import USUAL, import_checked
 
 PORTION = 500
-"""Saves in one transaction, so that people can save meanwhile."""
+"""Number of saves in one transaction, so that people can save in between."""
 
 
 Place = tuple[Side, int | None, int | None]
@@ -32,7 +32,7 @@ Place = tuple[Side, int | None, int | None]
 
 @dataclass(frozen=True, slots=True)
 class SpanImport:
-    """What an import of spans did; ``unchanged`` counts saves and drafts that were there already."""
+    """The result of an import of spans; ``unchanged`` counts saves and drafts that already existed."""
 
     instances: int
     drafts: int
@@ -51,7 +51,7 @@ class SpanImport:
 
 
 def infer_drafts(annotations: Iterable[Annotation]) -> dict[tuple[str, int], tuple[Span, ...]]:
-    """Return the spans of the draft that several people saw, as far as one of them kept them.
+    """Return the draft that several people saw, as far as one of them kept its spans.
 
     A campaign's file marks which spans came from the draft, and lacks those that were deleted. What one person deleted
     another may have kept: the union is the draft, but for the spans that everybody deleted. If people gave one place
@@ -86,7 +86,7 @@ def import_spans(
     label: str = "imported spans",
     kept_as_draft: bool = False,
 ) -> SpanImport:
-    """Import annotations into a task, which is made where there is none yet; the same file again adds nothing.
+    """Import annotations into a task, which is created if needed; importing the same file again adds nothing.
 
     Annotations by the annotator ``model`` are the drafts of a run with this label. With ``kept_as_draft``, the draft
     of a segment is what the annotators kept of it.
@@ -139,7 +139,8 @@ def _gather_texts(annotations: Iterable[Annotation]) -> dict[tuple[str, int], An
         known = texts.setdefault(one.key, one)
         if known.output != one.output:
             raise InputError(
-                f"System “{one.key[0][:60]}”, segment {one.key[1] + 1:,}: two annotations are of different texts."
+                f"System “{one.key[0][:60]}”, segment {one.key[1] + 1:,}: two annotations have different "
+                "texts."
             )
     return texts
 
@@ -158,7 +159,7 @@ def _write_drafts(
     drafted: Mapping[tuple[str, int], tuple[Span, ...]],
     names: Mapping[tuple[str, int], str],
 ) -> tuple[dict[int, SpanDraft], int]:
-    """Store the drafts that the run lacks; gives those of each instance, and how many are new."""
+    """Store the drafts that the run lacks; return all drafts by instance, and the number of new ones."""
     if not drafted:
         return {}, 0
     with context.store.write() as db:
@@ -179,13 +180,13 @@ def _write_drafts(
 def _write_save(
     db: Database, task: Task, one: Annotation, name: str, drafts: Mapping[int, SpanDraft], text: Annotation
 ) -> bool:
-    """Store one person's spans, compared with the draft; False if they are there already."""
+    """Store one person's spans, compared with the draft; return False if they are already stored."""
     uid = f"import-spans {task.id} {name} {one.annotator} {one.saved_at}"[:200]
     if queries.get_by_uid(db, uid) is not None:
         return False
     for span in one.spans:
         if span.placed and not 0 <= span.edges[0] < span.edges[1] <= len(text.text(span.side)):
-            raise InputError(f"{name}, by {one.annotator}: a span at {span.edges} is not in the text.")
+            raise InputError(f"{name}, by {one.annotator}: the span at {span.edges} is not in the text.")
     who = people.ensure_person(db, one.annotator)
     instance = tasks.get_instance_ids(db, task.id, [name])[name]
     assisted = one.arm == "assisted" or bool(one.kept)
@@ -210,7 +211,9 @@ def _write_save(
 
 
 def _rows(draft: tuple[Span, ...], saved: tuple[Span, ...]) -> list[SpanRow]:
-    """Return the lines that lead from a draft to the spans saved: the same place first, then the largest overlap."""
+    """Return the lines that lead from a draft to the saved spans: the same place first, then the largest
+    overlap.
+    """
     left = list(saved)
     rows: list[SpanRow] = []
     rest: list[tuple[int, Span]] = []
@@ -235,7 +238,7 @@ def _rows(draft: tuple[Span, ...], saved: tuple[Span, ...]) -> list[SpanRow]:
 
 @use_case(TEAM)
 def read_study(context: Context, person: Person, slug: str) -> tuple[Collection, Collection, Typology]:
-    """Read what people marked in a task, the newest run's drafts, and the typology.
+    """Read people's marks in a task, the newest run's drafts, and the typology.
 
     Segments are numbered by document and input, so that the outputs of several systems share a number.
 
@@ -246,7 +249,7 @@ def read_study(context: Context, person: Person, slug: str) -> tuple[Collection,
         task = require_task(db, slug)
         typology = queries.get_typology(db, task.id)
         if typology is None:
-            raise InputError(f"Spans of “{slug}” are not marked: choose a typology first (spans set-up).")
+            raise InputError(f"“{slug}” has no spans to mark: choose a typology first (spans set-up).")
         instances = {one.id: one for one in tasks.list_instances(db, task.id)}
         saves = list(queries.list_submissions(db, task.id))
         run = queries.get_run(db, task.id)
@@ -265,7 +268,7 @@ def read_study(context: Context, person: Person, slug: str) -> tuple[Collection,
 
 
 def _number(instances: Iterable[Instance]) -> dict[int, int]:
-    """Return the segment of each instance: the number in an imported name, else the order of documents and inputs."""
+    """Return the segment of each instance: the number in an imported name, else by document and input."""
     listed = list(instances)
     named: dict[int, int] = {}
     for one in listed:

@@ -1,4 +1,4 @@
-"""The JSON of thresh.tools: a list of texts with edits, each with a category and the places in source and target.
+"""The JSON of thresh.tools: a list of texts with edits, each with a category and places in source and target.
 
 Source: github.com/davidheineman/thresh. Older files call the texts ``original`` and ``simplified``, and the annotator
 ``user``. The answers to the questions of an edit are a tree in ``annotation``; the severity is the answer of that name.
@@ -34,9 +34,7 @@ def read_thresh(path: Path, typology: Typology, further: Further) -> Collection:
     found = []
     for place, entry in enumerate(entries, 1):
         if not isinstance(entry, Mapping):
-            raise InputError(
-                f"{path.name}, entry {place:,}: it has to be an object with “target” and “edits”."
-            )
+            raise InputError(f"{path.name}, entry {place:,}: it must be an object with “target” and “edits”.")
         found.append(_read_entry(entry, f"{path.name}, entry {place:,}", typology, further, numbers))
     return collect(found)
 
@@ -53,7 +51,7 @@ def _read_entry(
     name = str(entry.get("segment", entry.get("id", "")))[:200]
     edits = entry.get("edits") or []
     if not isinstance(edits, list) or not all(isinstance(one, Mapping) for one in edits):
-        raise InputError(f"{place}: “edits” has to be a list of objects.")
+        raise InputError(f"{place}: “edits” must be a list of objects.")
     segment = entry.get("segment")
     known = isinstance(segment, int) and not isinstance(segment, bool) and segment >= 0
     score = entry.get("score")
@@ -76,7 +74,7 @@ def _read_entry(
 def _text(entry: Mapping[str, Any], name: str, older: str, place: str) -> str:
     text = entry.get(name, entry.get(older, ""))
     if not isinstance(text, str):
-        raise InputError(f"{place}: “{name}” has to be a text.")
+        raise InputError(f"{place}: “{name}” must be a text.")
     return text
 
 
@@ -98,8 +96,8 @@ def _read_edit(
         good = isinstance(pair, list) and len(pair) == 2 and all(isinstance(one, int) for one in pair)
         if not good or not 0 <= pair[0] < pair[1] <= length:
             raise InputError(
-                f"{place}: an edit is at {str(pair)[:40]}; it has to be two numbers within the {length:,} characters "
-                f"of the {side}."
+                f"{place}: an edit is at {str(pair)[:40]}; it must be two numbers within the {length:,} "
+                f"characters of the {side}."
             )
         yield Span(pair[0], pair[1], severity, category, side, note)
     if not places:
@@ -119,7 +117,7 @@ def _find(tree: Any, name: str, depth: int = 0) -> str:
 
 
 def write_thresh(collection: Collection, typology: Typology) -> str:
-    """Return the annotations as entries, one for each annotator and segment."""
+    """Return the annotations as entries, one per annotator and segment."""
     entries = [
         {
             "id": place,

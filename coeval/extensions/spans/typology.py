@@ -1,4 +1,4 @@
-"""Error spans, and the typologies that say which severities and categories they have and what each costs.
+"""Error spans, and typologies: their severities, categories and weights.
 
 A typology is data: ``typologies.json`` holds MQM core, MQM as at WMT, ESA and FRANK, and a file of the same shape makes
 one of your own. Offsets count characters (code points) of the text as it is stored.
@@ -23,14 +23,14 @@ MAX_NAME, MAX_CATEGORIES, MAX_SEVERITIES, MAX_FILE = 100, 300, 9, 200_000
 
 
 class Side(StrEnum):
-    """The text that a span is in: the output, or, for what the output lacks, the input."""
+    """The text of a span: the output, or the input if the output lacks something."""
 
     OUTPUT = "output"
     INPUT = "input"
 
 
 class Scoring(StrEnum):
-    """How a segment gets its score: from the weights of its spans, or from a person, 0 to 100, after the spans."""
+    """The source of a segment's score: the weights of its spans, or a person's score from 0 to 100."""
 
     MQM = "mqm"
     ESA = "esa"
@@ -38,7 +38,7 @@ class Scoring(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One error. Without ``start`` and ``end`` something is missing, and nothing says where."""
+    """One error. Without ``start`` and ``end``, something is missing without a place."""
 
     start: int | None
     end: int | None
@@ -53,7 +53,7 @@ class Span:
 
     @property
     def edges(self) -> tuple[int, int]:
-        """The offsets of a span that has a place."""
+        """Return the offsets of a span that has a place."""
         assert self.start is not None and self.end is not None
         return self.start, self.end
 
@@ -73,7 +73,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Severity:
-    """``offered`` is False for severities that files have and people cannot choose."""
+    """A severity; ``offered`` is False for severities from files that people cannot choose."""
 
     name: str
     weight: float
@@ -82,7 +82,7 @@ class Severity:
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """A kind of error; ``side`` is the text that it is usually marked in."""
+    """A kind of error; ``side`` is the text in which it is usually marked."""
 
     name: str
     title: str = ""
@@ -108,7 +108,7 @@ class Typology:
     weights: tuple[tuple[str, float], ...] = ()
 
     def weigh(self, span: Span) -> float:
-        """Return what a span costs.
+        """Return the weight of a span.
 
         Raises:
             InputError: the typology has no such severity.
@@ -123,8 +123,8 @@ class Typology:
                 return one.weight
         known = ", ".join(one.name for one in self.severities)
         raise InputError(
-            f"The typology “{self.title}” has no severity “{span.severity[:60]}”: it has {known}. Use another "
-            "typology, or add the severity to a typology of your own."
+            f"The typology “{self.title}” has no severity “{span.severity[:60]}”; its severities are: "
+            f"{known}. Use another typology, or add the severity to your own."
         )
 
     def score(self, spans: Iterable[Span]) -> float:
@@ -152,7 +152,7 @@ class Typology:
             )
         if not span.placed:
             if span.start is not None or span.end is not None:
-                raise InputError("A span has one edge only: give its start and its end, or neither.")
+                raise InputError("A span has only one edge: give its start and its end, or neither.")
             return span
         start, end = span.edges
         length = len(output if span.side is Side.OUTPUT else source)
@@ -209,7 +209,9 @@ def load_typology(name: str) -> Typology:
         )
     try:
         if path.stat().st_size > MAX_FILE:
-            raise InputError(f"{path} is larger than a typology can be ({MAX_FILE:,} bytes): shorten it.")
+            raise InputError(
+                f"{path} has more than {MAX_FILE:,} bytes, the limit for a typology: shorten it."
+            )
         value = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path} cannot be read as a typology: {str(error)[:200]}.") from error
@@ -223,11 +225,11 @@ def parse_typology(value: Any, name: str) -> Typology:
         InputError: a part is missing or of the wrong kind; the message names the part.
     """
     if not isinstance(value, Mapping):
-        raise InputError(f"The typology “{name[:80]}” has to be a JSON object with “severities”.")
+        raise InputError(f"The typology “{name[:80]}” must be a JSON object with “severities”.")
     try:
         scoring = Scoring(value.get("scoring", Scoring.MQM))
     except ValueError:
-        raise InputError(f"The typology “{name[:80]}”: “scoring” has to be mqm or esa.") from None
+        raise InputError(f"The typology “{name[:80]}”: “scoring” must be mqm or esa.") from None
     severities = [
         Severity(
             _name(one, "severities", name), _weight(one.get("weight"), name), one.get("offered") is not False
@@ -243,9 +245,7 @@ def parse_typology(value: Any, name: str) -> Typology:
         for one in _parts(value, "categories", name, MAX_CATEGORIES)
     ]
     if not any(one.offered for one in severities):
-        raise InputError(
-            f"The typology “{name[:80]}” offers no severity: list at least one under “severities”."
-        )
+        raise InputError(f"The typology “{name[:80]}” has no severity: list at least one under “severities”.")
     for kind in ([one.name for one in severities], [one.name for one in categories]):
         if len({one.casefold() for one in kind}) < len(kind):
             raise InputError(f"The typology “{name[:80]}” lists a name twice: remove one of the two.")
@@ -256,7 +256,7 @@ def parse_typology(value: Any, name: str) -> Typology:
 def _parts(value: Mapping[str, Any], key: str, name: str, most: int) -> list[Mapping[str, Any]]:
     parts = value.get(key, [])
     if not isinstance(parts, list) or len(parts) > most or not all(isinstance(one, Mapping) for one in parts):
-        raise InputError(f"The typology “{name[:80]}”: “{key}” has to be a list of at most {most} objects.")
+        raise InputError(f"The typology “{name[:80]}”: “{key}” must be a list of at most {most} objects.")
     return parts
 
 
@@ -264,7 +264,7 @@ def _name(part: Mapping[str, Any], key: str, typology: str) -> str:
     name = part.get("name")
     if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME or not name.isprintable():
         raise InputError(
-            f"The typology “{typology[:80]}”: an entry of “{key}” has no name of 1 to {MAX_NAME} characters."
+            f"The typology “{typology[:80]}”: an entry of “{key}” needs a name of 1 to {MAX_NAME} characters."
         )
     return name.strip()
 
@@ -272,7 +272,8 @@ def _name(part: Mapping[str, Any], key: str, typology: str) -> str:
 def _weight(value: Any, typology: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1000:
         raise InputError(
-            f"The typology “{typology[:80]}”: a weight is {str(value)[:40]}; it has to be a number from 0 to 1,000."
+            f"The typology “{typology[:80]}”: a weight is {str(value)[:40]}; it must be a number from 0 "
+            "to 1,000."
         )
     return float(value)
 
@@ -282,7 +283,7 @@ def _side(value: Any, typology: str) -> Side:
         return Side(value or Side.OUTPUT)
     except ValueError:
         raise InputError(
-            f"The typology “{typology[:80]}”: “side” is {str(value)[:40]}; it has to be output or input."
+            f"The typology “{typology[:80]}”: “side” is {str(value)[:40]}; it must be output or input."
         ) from None
 
 
@@ -293,7 +294,7 @@ def _weights(value: Mapping[str, Any], typology: str) -> tuple[tuple[str, float]
         isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) for pair in pairs
     ):
         raise InputError(
-            f"The typology “{typology[:80]}”: “weights” has to be a list of pairs such as "
+            f"The typology “{typology[:80]}”: “weights” must be a list of pairs such as "
             '["minor/*punctuation*", 0.1].'
         )
     return tuple((pattern[: 2 * MAX_NAME], _weight(weight, typology)) for pattern, weight in pairs)

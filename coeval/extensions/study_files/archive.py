@@ -1,4 +1,4 @@
-"""A whole study in a file: a zip with one JSON line per row, and a manifest.
+"""A whole study in one file: a zip with a manifest and one JSON line per row.
 
 ``manifest.json`` says by which schema the rows were written, and of every table its columns, rows, bytes and SHA-256.
 ``tables/NAME.jsonl`` holds a list of values a line, in the order of the columns.
@@ -118,7 +118,7 @@ class StudyFile:
         except (zipfile.BadZipFile, EOFError, OSError, ValueError, NotImplementedError) as error:
             raise InputError(f"{_path(name)} cannot be unpacked ({error}). {DAMAGED}") from None
         if n != note.rows or digest.hexdigest() != note.sha256:
-            raise InputError(f"{_path(name)} is not what the manifest says. {DAMAGED}")
+            raise InputError(f"{_path(name)} does not match the manifest. {DAMAGED}")
 
 
 DAMAGED = "The file was damaged or changed on its way: export the study again. Nothing was written."
@@ -134,7 +134,7 @@ def _parse_line(data: bytes, name: str, n: int, width: int) -> list[Any]:
         or len(line) != width
         or any(isinstance(value, list | dict | bool) for value in line)
     ):
-        raise InputError(f"Row {n:,} of {_path(name)} is no list of {width} values. {DAMAGED}")
+        raise InputError(f"Row {n:,} of {_path(name)} is not a list of {width} values. {DAMAGED}")
     return line
 
 
@@ -171,11 +171,13 @@ def read_study_file(archive: zipfile.ZipFile, size: int) -> StudyFile:
     expected = {MANIFEST, *map(_path, manifest.tables)}
     strange = set(entries) ^ expected
     if strange or len(archive.infolist()) != len(entries):
-        raise InputError(f"The file holds other parts than its manifest says: {_name(strange)}. {DAMAGED}")
+        raise InputError(
+            f"The file contains parts that its manifest does not name: {_name(strange)}. {DAMAGED}"
+        )
     for name, note in manifest.tables.items():
         entry = entries[_path(name)]
         if entry.flag_bits & 1 or entry.file_size != note.bytes:
-            raise InputError(f"{_path(name)} is not what the manifest says. {DAMAGED}")
+            raise InputError(f"{_path(name)} does not match the manifest. {DAMAGED}")
     _check_size(sum(note.bytes for note in manifest.tables.values()), size)
     return StudyFile(archive, manifest, schema)
 
@@ -204,8 +206,8 @@ def _read_manifest(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Manifest
             raise ValueError("its format")
         if values["version"] != VERSION:
             raise InputError(
-                f"The file of this study is of version {str(values['version'])[:20]}, and this CoEval reads version "
-                f"{VERSION}: update CoEval."
+                f"This study file has version {str(values['version'])[:20]}, and this CoEval reads "
+                f"version {VERSION}: update CoEval."
             )
         notes = {str(name): _read_note(note) for name, note in values["tables"].items()}
         task, name, exam, people, at = (
@@ -241,7 +243,7 @@ def _find_schema(manifest: Manifest) -> Schema:
         )
     if manifest.schema != known[: len(manifest.schema)]:
         raise InputError(
-            "The study was exported by a CoEval between two releases: export it again with a released one."
+            "A CoEval between two releases exported this study: export it again with a released one."
         )
     return get_schema(manifest.schema[-1])
 
@@ -249,21 +251,21 @@ def _find_schema(manifest: Manifest) -> Schema:
 def _check_tables(manifest: Manifest, schema: Schema) -> None:
     strange = set(manifest.tables) - schema.names
     if strange:
-        raise InputError(f"The file has tables that no study has: {_name(strange)}. Nothing was written.")
+        raise InputError(f"The file has unknown tables: {_name(strange)}. Nothing was written.")
     for name, note in manifest.tables.items():
         if note.columns != schema.get(name).columns:
-            raise InputError(f"The table {name} has other columns than its schema. {DAMAGED}")
+            raise InputError(f"The table {name} does not have the columns of its schema. {DAMAGED}")
 
 
 def _check_size(unpacked: int, size: int) -> None:
     free = shutil.disk_usage(tempfile.gettempdir()).free
     if unpacked > FREE_BYTES and unpacked > MOST_RATIO * size:
         raise InputError(
-            f"The file of {size:,} bytes says that it holds {unpacked:,}: no study is packed so tightly. Nothing was "
-            "written."
+            f"The file has {size:,} bytes but claims to contain {unpacked:,}, which is too many for a "
+            "study. Nothing was written."
         )
     if 3 * unpacked > free:
         raise InputError(
-            f"To look at this study takes {3 * unpacked:,} bytes of {tempfile.gettempdir()}, where {free:,} are free: "
-            "set TMPDIR to another folder. Nothing was written."
+            f"Checking this study needs {3 * unpacked:,} bytes in {tempfile.gettempdir()}, and {free:,} "
+            "are free: set TMPDIR to another folder. Nothing was written."
         )

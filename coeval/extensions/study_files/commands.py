@@ -26,7 +26,7 @@ def _add_export(actions: argparse._SubParsersAction, task: argparse.ArgumentPars
         "--people",
         required=True,
         choices=["names", "pseudonyms"],
-        help="names of people in the file; with pseudonyms, ids at a crowd service are left out too",
+        help="names of people in the file; with pseudonyms, it also leaves out ids at a crowd service",
     )
     export.add_argument("--ledger", action="store_true", help="include all cached model calls")
     export.set_defaults(command=_export, only_reads=True)

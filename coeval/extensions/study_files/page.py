@@ -35,7 +35,7 @@ class MovingBox(LoadedPanel):
             self.links = View(elem_id="study-links")
             with gr.Row():
                 self.file = gr.File(
-                    label="File of a study (.zip)",
+                    label="Study file (.zip)",
                     file_count="single",
                     type="filepath",
                     elem_id="study-file",
@@ -54,7 +54,7 @@ class MovingBox(LoadedPanel):
                     label="Runs to rename, one per line: old=new", lines=2, elem_id="study-rename-run"
                 )
                 keep = gr.Checkbox(
-                    label="If texts or settings of the task differ, keep those here", elem_id="study-keep"
+                    label="If the task's texts or settings differ, keep those here", elem_id="study-keep"
                 )
                 trial = gr.Checkbox(label="Dry run: only show what would be added", elem_id="study-trial")
             ledger = gr.Checkbox(
@@ -128,12 +128,12 @@ def links_view(slug: str) -> Node:
 
 def _need_file(path: str | None) -> Path:
     if not path:
-        raise InputError("There is no file: choose the file of a study first.")
+        raise InputError("There is no file: choose a study file first.")
     return Path(path)
 
 
 def _read_names(text: str | None) -> Mapping[str, str]:
-    """Lines of old=new.
+    """Return lines of old=new.
 
     Raises:
         InputError: a line has no ``=``, or a name stands twice.

@@ -1,4 +1,4 @@
-"""A study's rows as they leave, and as they arrive: new ids, people known again, in the caller's transaction."""
+"""A study's rows for export and import: new ids and recognised people, in the caller's transaction."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def list_people(db: Database, schema: Schema, scope: Scope) -> list[str]:
 
 
 def count_others(db: Database, scope: Scope) -> int:
-    """Tasks of the file that are not of the study."""
+    """Return the number of tasks in the file that do not belong to the study."""
     return int(scalar(db, "SELECT count(*) FROM task WHERE id NOT IN (:task, :exam)", scope))
 
 
 def names_a_person(column: str) -> bool:
-    """Return whether a text column says who did something."""
+    """Return whether a text column names the author of a row."""
     return column.endswith("_by") or column == "actor"
 
 
@@ -147,7 +147,7 @@ class PeopleMap:
     ):
         self.ids: dict[int, int] = {}
         self.known: list[str] = []
-        """Names of people that were here before."""
+        """Names of people who were already here."""
         self.new: set[int] = set()
         """New ids of people who came with the study."""
         self.renamed: dict[int, str] = {}
@@ -180,7 +180,7 @@ class PeopleMap:
         return known.id if known else 0
 
     def _add(self, db: Database, row: Row, account: Row | None) -> int:
-        """Return a new person, who may do no more here than annotate."""
+        """Return a new person with no more permissions than an annotator."""
         values = {column: value for column, value in row.items() if column != "id"}
         person = insert(db, "annotator", **values | {"role": "annotator"})
         if account:

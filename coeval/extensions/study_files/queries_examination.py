@@ -60,7 +60,7 @@ def build_scratch(path: Path, newest: str, portions: Iterable[Portion]) -> Store
         store = Store(path)
     except sqlite3.IntegrityError as error:
         raise InputError(
-            f"The study cannot be brought to this version: {error}. Nothing was written."
+            f"The study cannot be updated to this version: {error}. Nothing was written."
         ) from None
     try:
         with store.read() as db:
@@ -118,8 +118,8 @@ def _check_values(
         wrong += [i for i in ids if not (isinstance(line[i], int) and 0 < line[i] <= MOST_ID)]
         if wrong:
             raise InputError(
-                f"Row {n:,} of the study's {name} has a {columns[wrong[0]]} that is none: "
-                f"“{str(line[wrong[0]])[:60]}”. Export the study again. Nothing was written."
+                f"Row {n:,} of the study's {name} has an invalid {columns[wrong[0]]}: “{str(line[wrong[0]])[:60]}”. "
+                "Export the study again. Nothing was written."
             )
         yield line
 
@@ -144,7 +144,7 @@ def _examine(db: Database) -> None:
     """Check our own rules, and that the app can read its data."""
     faults = examine_file(db).faults
     if faults:
-        raise InputError(f"The study is not whole: {'; '.join(faults[:5])}. Nothing was written.")
+        raise InputError(f"The study is incomplete: {'; '.join(faults[:5])}. Nothing was written.")
     try:
         for row in rows(db, "SELECT task FROM crowd"):
             crowd_studies.get_plan(db, row["task"])
@@ -152,5 +152,5 @@ def _examine(db: Database) -> None:
             answer_keys.list_keys(db, row["id"])
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise InputError(
-            f"The study holds a plan that this CoEval cannot read ({error}). Nothing was written."
+            f"The study contains a plan that this CoEval cannot read ({error}). Nothing was written."
         ) from None

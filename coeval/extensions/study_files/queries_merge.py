@@ -139,7 +139,7 @@ OF_THIS_FILE = {
 
 
 class Merging:
-    """One study on its way into the task of ``here``; ``conflicts`` and ``added`` fill up with ``run``."""
+    """A study during its merge into the task of ``here``; ``run`` fills ``conflicts`` and ``added``."""
 
     def __init__(
         self, db: Database, source: Database, schema: Schema, there: Scope, here: Scope, persons: PeopleMap,
@@ -251,7 +251,9 @@ class Merging:
         return not differing
 
     def _list_compared(self, shape: Shape) -> list[str]:
-        """Columns that must match: for people's work all of them; for study material all except author and time."""
+        """Return the columns that must match: for people's work all; for study material all except
+        author and time.
+        """
         skipped = OF_THIS_FILE.get(shape.name, frozenset()) | {"id"}
         if "annotator" not in shape.references.values():
             skipped |= {
@@ -260,7 +262,7 @@ class Merging:
         return [column for column in shape.columns if column not in skipped]
 
     def _check_parts(self, shape: Shape) -> None:
-        """Check that a recognised row has no parts here that it lacks there."""
+        """Check that a recognised row has no parts here that the other file lacks."""
         whole = PARTS.get(shape.name)
         if whole is None:
             return

@@ -1,4 +1,4 @@
-"""The tables of a study, found from the schema itself, so that later tables are not forgotten.
+"""The tables of a study, derived from the schema itself, so that later tables are not forgotten.
 
 A row belongs to a study where a chain of required references leads from it to the task. The schema is that of the
 core's steps, made in memory: it is the same on every engine, whichever extensions are installed.
@@ -110,7 +110,7 @@ def get_schema(newest: str = "") -> Schema:
 
 
 def apply_up_to(db: Database, newest: str = "") -> tuple[str, ...]:
-    """Bring a new file to the schema of one of the core's steps; return the names of the steps that it took."""
+    """Bring a new file to the schema of one of the core's steps; return the names of the applied steps."""
     core = [step.name for step in STEPS]
     if newest and newest not in core:
         raise KeyError(newest)

@@ -168,10 +168,10 @@ def opened(path: Path) -> Iterator[tuple[Store, Manifest]]:
 
 
 def _check_tasks(db: Database, manifest: Manifest) -> None:
-    """Check that there is one task, and the exam that it names."""
+    """Check that there is exactly one task, besides the exam that it names."""
     there = {task.slug for task in tasks.list_tasks(db)}
     if there != {manifest.task, manifest.exam} - {""}:
-        raise InputError("The file's tasks are not those its manifest names: export the study again.")
+        raise InputError("The tasks in the file differ from those in its manifest: export the study again.")
     for slug in there:
         check_slug(slug)
 
@@ -243,8 +243,8 @@ def _name_tasks(db: Database, manifest: Manifest, slug: str) -> dict[str, str]:
 def _refuse_known(uids: list[str]) -> None:
     if uids:
         raise InputError(
-            "Submissions of this study are in this file already: merge it into the task that they are of, with “python "
-            "-m coeval study merge”. Nothing was written."
+            "This database already contains submissions of this study: merge it into their task with "
+            "“python -m coeval study merge”. Nothing was written."
         )
 
 
@@ -263,7 +263,7 @@ def _list_import_notes(
 
 
 def refuse_strangers(renamed: Mapping[str, str], names: Collection[str]) -> None:
-    """Refuse a new name for somebody who is not of the study."""
+    """Refuse a new name for a person who is not in the study."""
     if unknown := sorted(set(renamed) - set(names)):
         raise InputError(f"Nobody in the study is called “{unknown[0][:80]}”. Nothing was written.")
 
@@ -276,7 +276,9 @@ WORK = ("instance", "run", "draft", "submission", "ballot", "mark")
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """An owner's decisions on conflicts: new names (old to new), and whose texts and settings are kept."""
+    """An owner's decisions on conflicts: new names (old to new), and the side whose texts and settings are
+    kept.
+    """
 
     people: Mapping[str, str] = field(default_factory=dict)
     runs: Mapping[str, str] = field(default_factory=dict)
@@ -285,7 +287,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The rows that a merge added or would add, by table; with conflicts, nothing was written."""
+    """The rows that a merge added or would add, by table; if there are conflicts, nothing was written."""
 
     task: str
     added: Mapping[str, int]
@@ -306,7 +308,7 @@ class Merged:
 
 
 class _Undone(Exception):
-    """Ends a transaction without keeping it."""
+    """Ends a transaction without keeping its changes."""
 
     def __init__(self, merged: Merged) -> None:
         super().__init__()
@@ -342,7 +344,7 @@ def merge_study_file(
         except _Undone as undone:
             return undone.merged
         except IntegrityError as error:
-            raise InputError(f"The two files do not fit together ({error}). Nothing was written.") from None
+            raise InputError(f"The two files do not match ({error}). Nothing was written.") from None
 
 
 def _merge(
@@ -388,8 +390,8 @@ def _get_here(db: Database, slug: str, there: Scope, manifest: Manifest) -> Scop
     if (there["exam"] == there["task"]) != (here["exam"] == here["task"]):
         lacking = "the task here" if manifest.exam else "the study in the file"
         raise InputError(
-            f"Only one of the two has an exam, and {lacking} lacks it: they are not two files of one study. Nothing "
-            "was written."
+            f"Only one of the two has an exam, and {lacking} has none: these are not two files of one "
+            "study. Nothing was written."
         )
     return here
 

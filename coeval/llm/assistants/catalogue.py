@@ -52,13 +52,13 @@ class Assistant:
 
     @property
     def range(self) -> str:
-        """Its range in words."""
+        """Return its range in words."""
         low = "minus infinity" if self.low == -math.inf else f"{self.low:g}"
         return f"{low} to {'infinity' if self.high == math.inf else f'{self.high:g}'}"
 
     @property
     def better(self) -> str:
-        """Its direction in words."""
+        """Return its direction in words."""
         if self.direction == "neither":
             return "neither high nor low is better by itself"
         return f"{self.direction} is better"
@@ -114,7 +114,7 @@ def imported_assistant(
     inputs: Sequence[str] = ("output",),
     criteria: Sequence[str] = (),
 ) -> Assistant:
-    """Return an assistant whose scores were computed elsewhere (BLEURT, NLI, ...), by the instances' external ids.
+    """Return an assistant with scores that were computed elsewhere (BLEURT, NLI, ...), by external instance id.
 
     Raises:
         InputError: the range or the direction is wrong, or a score is outside the range.
@@ -132,7 +132,9 @@ def imported_assistant(
 
 
 def describe_assistants(assistants: Sequence[Assistant], numbers: Mapping[str, int]) -> str:
-    """Return the assistants as a numbered list for a prompt; ``numbers`` gives each criterion's number there."""
+    """Return the assistants as a numbered list for a prompt; ``numbers`` contains each criterion's number
+    in it.
+    """
     return "\n".join(_describe(place, assistant, numbers) for place, assistant in enumerate(assistants, 1))
 
 
@@ -182,11 +184,12 @@ def _load(entry: EntryPoint) -> Assistant:
         raise
     except Exception as error:  # an error in a plug-in is reported, and is not a crash of ours
         raise InputError(
-            f"The assistant “{entry.name}” of {package} cannot be loaded ({type(error).__name__}: {error}): mend "
-            "it, or uninstall the package."
+            f"The assistant “{entry.name}” of {package} cannot be loaded ({type(error).__name__}: {error}): "
+            "repair or uninstall the package."
         ) from error
     if not isinstance(assistant, Assistant) or assistant.score is None:
         raise InputError(
-            f"The assistant “{entry.name}” of {package} is no Assistant with a score: see coeval/README.md."
+            f"The assistant “{entry.name}” of {package} is not an Assistant with a score: see "
+            "coeval/README.md."
         )
     return assistant

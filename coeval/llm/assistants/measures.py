@@ -1,4 +1,4 @@
-"""Automatic measures of an output against its reference or its input: none needs a download.
+"""Automatic measures of an output against its reference or its input, without downloads.
 
 Each measure makes a scorer of instances that gives one number each, nan where there is nothing to compare with.
 sacrebleu is imported when its first score is asked for.
@@ -37,7 +37,7 @@ STEMMED_FROM = 4
 
 
 def rouge_n(output: str, other: str, n: int) -> float:
-    """F1 of the sequences of ``n`` words, from 0 to 1.
+    """Return the F1 of sequences of ``n`` words, from 0 to 1.
 
     >>> round(rouge_n("the cats sat", "the cat sat down", 1), 4)
     0.8571
@@ -47,7 +47,7 @@ def rouge_n(output: str, other: str, n: int) -> float:
 
 
 def rouge_l(output: str, other: str) -> float:
-    """F1 of the longest common subsequence of words, from 0 to 1.
+    """Return the F1 of the longest common subsequence of words, from 0 to 1.
 
     >>> rouge_l("a b c d", "a c b d")
     0.75
@@ -83,7 +83,7 @@ Scorer = Callable[[Sequence[Instance]], list[float]]
 
 
 def rouge(kind: str, against: str) -> Scorer:
-    """ROUGE-1, -2 or -L ("1", "2", "L"): F1 over stemmed words, from 0 to 1."""
+    """Return ROUGE-1, -2 or -L ("1", "2", "L"): F1 over stemmed words, from 0 to 1."""
 
     def measure(output: str, other: str) -> float:
 
@@ -93,17 +93,19 @@ def rouge(kind: str, against: str) -> Scorer:
 
 
 def bleu(against: str) -> Scorer:
-    """Sentence BLEU (Papineni et al. 2002) with sacrebleu's smoothing and effective order, from 0 to 100."""
+    """Return sentence BLEU (Papineni et al. 2002) with sacrebleu's smoothing and effective order, from 0 to
+    100.
+    """
     return lambda instances: [_compare(instance, against, _sentence_bleu) for instance in instances]
 
 
 def chrf(against: str) -> Scorer:
-    """chrF (Popović 2015) as sacrebleu computes it, from 0 to 100."""
+    """Return chrF (Popović 2015) from sacrebleu, from 0 to 100."""
     return lambda instances: [_compare(instance, against, _sentence_chrf) for instance in instances]
 
 
 def tfidf_cosine(against: str) -> Scorer:
-    """Cosine of TF-IDF vectors of words, from 0 to 1.
+    """Return the cosine of TF-IDF vectors of words, from 0 to 1.
 
     Term frequency times ln((1 + n) / (1 + df)) + 1 over the n texts compared (the smooth form of scikit-learn),
     so a word that stands in every text still counts a little.

@@ -15,7 +15,8 @@ from coeval.stats.judges.vector_correlation import METHODS
 
 
 def score_instances(assistants: Sequence[Assistant], instances: Sequence[Instance]) -> pd.DataFrame:
-    """Return the assistants' scores: one row an instance (index: external id), one column an assistant, nan for none.
+    """Return the assistants' scores: one row per instance (by external id), one column per assistant, nan
+    if missing.
 
     Raises:
         InputError: two assistants share a name, or one has no way to score.
@@ -37,7 +38,7 @@ def _checked(assistant: Assistant, scores: Sequence[float], n: int) -> list[floa
     try:
         values = [float(value) for value in scores]
     except (TypeError, ValueError) as error:
-        raise InputError(f"{assistant.name!r} gave a score that is no number ({error}).") from None
+        raise InputError(f"{assistant.name!r} gave a score that is not a number ({error}).") from None
     if len(values) != n:
         raise InputError(
             f"{assistant.name!r} gave {len(values)} scores for {n} instances: it must give one each."

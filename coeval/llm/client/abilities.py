@@ -165,12 +165,12 @@ def step_down(body: Mapping[str, Any], abilities: Abilities, complaint: str) -> 
 
 
 def without(abilities: Abilities, name: str) -> Abilities:
-    """Return the same without an optional parameter."""
+    """Return these abilities without an optional parameter."""
     return replace(abilities, refused=abilities.refused | {name})
 
 
 def next_rung(abilities: Abilities) -> Abilities:
-    """One rung down the ladder; plain text is the last."""
+    """Return one rung down the ladder; plain text is the last."""
     return replace(abilities, rung=_NEXT_RUNG.get(abilities.rung, Rung.TEXT))
 
 
@@ -208,7 +208,7 @@ class Lessons:
         return self._record(key).abilities
 
     def learn(self, key: EndpointModel, before: Abilities, after: Abilities) -> None:
-        """Learn a lesson once, even if many simultaneous requests bring it."""
+        """Learn a lesson once, even if many simultaneous requests report it."""
         record = self._record(key)
         if record.abilities == before:
             record.abilities = after

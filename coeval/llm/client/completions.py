@@ -101,7 +101,7 @@ def parse_completion(content: str, *, place: str = "The model", latency_ms: int 
 
 
 def parse_choices(content: str, *, place: str = "The model", latency_ms: int = 0) -> list[Answer]:
-    """Return every answer of a completion, at least one; the first carries the tokens of all of them together.
+    """Return every answer of a completion, at least one; the first carries the tokens of all of them.
 
     Raises:
         CallError: as `parse_completion`; where some answers can be read, the others are left out.
@@ -112,8 +112,8 @@ def parse_choices(content: str, *, place: str = "The model", latency_ms: int = 0
     choices = _choices(body)
     if not choices:
         raise CallError(
-            f"{place} answered something that is no chat completion: {shorten(redact(content[:1000]))!r}. "
-            "Check that OPENAI_BASE_URL is the address of an OpenAI-compatible server.",
+            f"The answer of {place} is not a chat completion: {shorten(redact(content[:1000]))!r}. Check "
+            "that OPENAI_BASE_URL is the address of an OpenAI-compatible server.",
             Failure.UNREADABLE,
         )
     assert isinstance(body, dict)
@@ -142,8 +142,8 @@ def split_completion(content: str) -> tuple[str, ...]:
 def _decode(content: str, place: str) -> object:
     if len(content) > MAX_CONTENT:
         raise CallError(
-            f"{place} sent {len(content):,} characters, which is no answer to a question of this kind: check "
-            "that OPENAI_BASE_URL is the address of an OpenAI-compatible server.",
+            f"{place} sent {len(content):,} characters, which is too long for an answer: check that "
+            "OPENAI_BASE_URL is the address of an OpenAI-compatible server.",
             Failure.UNREADABLE,
         )
     content = content.lstrip("\ufeff")  # some proxies write a byte order mark before the body

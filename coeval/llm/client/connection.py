@@ -39,7 +39,7 @@ _WINDOWS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 
 
 async def bound_body(response: Any) -> None:
-    """Have a response of the package's HTTP client read within bounds; its hook for responses."""
+    """Limit the size of a response of the package's HTTP client; a hook for its responses."""
     from httpx2 import AsyncByteStream
 
     class Bounded(AsyncByteStream):
@@ -169,7 +169,7 @@ def _check(address: str, key: str, timeout: float) -> None:
     if not _is_address(address):
         raise ModelError(NO_ADDRESS)
     if not key.isascii() or not key.isprintable() or " " in key:
-        raise ModelError("OPENAI_API_KEY holds a space or a character that no key has: copy it again.")
+        raise ModelError("OPENAI_API_KEY contains a space or another invalid character: copy it again.")
     if not timeout > 0:
         raise ModelError(f"The timeout is {timeout} seconds: COEVAL_TIMEOUT must be more than 0.")
 

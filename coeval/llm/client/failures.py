@@ -105,7 +105,7 @@ def redact(text: str) -> str:
 
 
 def shorten(text: str) -> str:
-    """At most ``MAX_QUOTED`` characters on one line."""
+    """Return at most ``MAX_QUOTED`` characters on one line."""
     line = " ".join(text[: MAX_QUOTED * 4].split())
     return line if len(line) <= MAX_QUOTED else line[:MAX_QUOTED] + "..."
 
@@ -149,7 +149,7 @@ _BAD_IMAGE = re.compile(r"image|media|picture|download|fetch", re.I)
 
 
 def read_error_body(text: str) -> tuple[str, str]:
-    """Return the message and code of an error body in any dialect; the text itself if it is no error body."""
+    """Return the message and code of an error body in any dialect; else the text itself."""
     try:
         body = json.loads(text)
     except (ValueError, RecursionError):
@@ -169,7 +169,7 @@ def read_error_body(text: str) -> tuple[str, str]:
 
 
 def parse_retry_after(headers: Mapping[str, str], now: datetime, words: str = "") -> float | None:
-    """Seconds that a server asks to wait: Retry-After (RFC 9110, 10.2.3), OpenAI's milliseconds, or in words.
+    """Return the seconds to wait: Retry-After (RFC 9110, 10.2.3), OpenAI's milliseconds, or words.
 
     >>> parse_retry_after({"retry-after": "2"}, datetime.now(UTC))
     2.0

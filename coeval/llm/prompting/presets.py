@@ -1,4 +1,4 @@
-"""Presets: published judges with their settings, criteria, sources, and the differences of ours.
+"""Presets: published judges with their settings, criteria, sources, and the differences in our version.
 
 What each aspect of SummEval and Topical-Chat means, and its scale, is as its raters were told; no text of theirs is
 repeated. The question is what a free-text judge is asked.

@@ -75,7 +75,7 @@ def render_request(
     logprobs: bool = False,
     images: Sequence[Image] = (),
 ) -> Request:
-    """Return the request of a template: the persona as the system message if there is one, the rest as the user's.
+    """Return the request from a template: the persona (if any) as the system message, the rest as the user's.
 
     ``images`` go with the user's message.
     """

@@ -80,7 +80,7 @@ class Template:
         except KeyError as error:
             known = ", ".join(sorted(filled))
             raise InputError(
-                f"The template {self.name!r} uses ${error.args[0]}, which it is not given: use one of {known}."
+                f"The template {self.name!r} uses ${error.args[0]}, which has no value: use one of {known}."
             ) from None
         except ValueError as error:
             raise InputError(f"The template {self.name!r}: {error}. Write $$ for a dollar sign.") from None
@@ -106,7 +106,7 @@ def load_template(name: str, folder: Path | None = None) -> Template:
 
 def _find(name: str, folder: Path | None) -> Path:
     if not _NAME.fullmatch(name):
-        raise InputError(f"{name!r} is no name of a template: use small letters, digits and hyphens.")
+        raise InputError(f"{name!r} is not a valid template name: use small letters, digits and hyphens.")
     own = folder / f"{name}.md" if folder else None
     return own if own and own.is_file() else FOLDER / f"{name}.md"
 
@@ -138,7 +138,7 @@ def _read_template(path: Path, name: str, mtime_ns: int) -> Template:
 
 
 def hash_templates(names: tuple[str, ...], folder: Path | None = None) -> str:
-    """Return one SHA-256 over the texts of these templates, from which a judgment was rendered."""
+    """Return one SHA-256 over the texts of the templates behind a judgment."""
     hashes = [f"{name}:{load_template(name, folder).hash}" for name in sorted(set(names))]
     return hashlib.sha256("\n".join(hashes).encode()).hexdigest()
 
@@ -163,6 +163,7 @@ def find_templates(name: str) -> Path | None:
         return FOLDER / name
     if not Path(name).is_dir():
         raise InputError(
-            f"There is no folder of templates “{name[:200]}”: name a folder, or one of {', '.join(list_wordings())}."
+            f"There is no template folder “{name[:200]}”: name a folder, or one of "
+            f"{', '.join(list_wordings())}."
         )
     return Path(name)

@@ -109,7 +109,7 @@ def render_sample(task: Task, instance: Instance, *, reference: bool = False) ->
 
 
 def render_scale(scale: Scale) -> str:
-    """Return the scale in words, the same for the model and for people.
+    """Return the scale in words, which are the same for the model and for people.
 
     >>> render_scale(Scale(1, 3))
     'whole numbers from 1 (lowest) to 3 (highest)'
@@ -144,7 +144,7 @@ def render_question(criterion: Criterion, task: Task) -> str:
 
 
 def list_criteria(criteria: Sequence[Criterion]) -> str:
-    """Criteria as a numbered list, each with its scale."""
+    """Return criteria as a numbered list, each with its scale."""
     return "\n".join(
         f"[{number}] {render_criterion(criterion)} Scale: {render_scale(criterion.scale)}."
         + (f"\n{guide}" if (guide := guide_text(criterion.guide)) else "")

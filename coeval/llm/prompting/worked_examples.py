@@ -1,4 +1,4 @@
-"""Worked examples in a question, after the criterion's own: data that cannot close the question's tags."""
+"""Worked examples in a question, after the criterion's own examples; they cannot close the question's tags."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Text = Annotated[str, Field(max_length=200_000)]
 
 
 class Part(BaseModel):
-    """Base of all parts: frozen, finite numbers only, and a field that is not known is an error.
+    """Base class of all parts: frozen, finite numbers only, and no unknown fields.
 
     What checks them is built when the first is made: a start does without it.
     """
@@ -26,7 +26,7 @@ class Part(BaseModel):
 
 
 class Example(Part):
-    """A worked example for the judge's prompt: a case, the score people gave it, and why.
+    """A worked example for the judge's prompt: a case, people's score of it, and the reason.
 
     ``document`` is ``mark_document`` of where it came from: enough to keep it out of questions on the same document,
     not enough to tell which document it was.

@@ -39,7 +39,8 @@ NO_LOGPROBS = (
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way to put the question: its template, how its answers are read, and their JSON schema if they have one.
+    """One form of the question: its template, the reader of its answers, and their JSON schema if they have
+    one.
 
     ``parse`` takes the text, the scale and the criterion, and by name ``given`` and ``whole`` (see `read_rating`).
     """
@@ -50,7 +51,7 @@ class Form:
 
 
 class ByCriterion(Protocol):
-    """One instance by one criterion is one judgment; a subclass names its form."""
+    """Judges one instance on one criterion at a time; a subclass names its form."""
 
     form: ClassVar[Form]
 

@@ -1,4 +1,4 @@
-"""The four ways to ask of Chiang and Lee (2023), and the ensemble of two of them.
+"""The four forms of question in Chiang and Lee (2023), and the ensemble of two of them.
 
 "A Closer Look into Automatic Evaluation Using Large Language Models".
 """
@@ -11,7 +11,7 @@ from coeval.llm.protocols.protocol import register
 
 @register
 class ScoreOnly(ByCriterion):
-    """The cheapest question; its agreement with people is the lowest."""
+    """Asks for the score only: the cheapest question, with the lowest agreement with people."""
 
     name = "score-only"
     summary = "The score alone"
@@ -22,7 +22,7 @@ class ScoreOnly(ByCriterion):
 
 @register
 class FreeText(ByCriterion):
-    """The model may answer as it likes."""
+    """Lets the model answer freely."""
 
     name = "free-text"
     summary = "An open question that ends in the scale"
@@ -33,7 +33,7 @@ class FreeText(ByCriterion):
 
 @register
 class RateExplain(ByCriterion):
-    """The rating comes before the reasons for it."""
+    """Asks for the rating before the reasons."""
 
     name = "rate-explain"
     summary = "The rating, then its explanation"
@@ -44,7 +44,7 @@ class RateExplain(ByCriterion):
 
 @register
 class AnalyzeRate(ByCriterion):
-    """The reasons come before the rating that follows from them."""
+    """Asks for the reasons before the rating."""
 
     name = "analyze-rate"
     summary = "An analysis, then the rating"
@@ -55,7 +55,9 @@ class AnalyzeRate(ByCriterion):
 
 @register
 class Ensemble(ByCriterion):
-    """Never worse than the weaker of the two, and better than both in three of four published tests."""
+    """The mean of two forms: never worse than the weaker, and better than both in three of four published
+    tests.
+    """
 
     name = "ensemble"
     summary = "Half rate-explain, half analyze-rate; the mean of both"

@@ -1,4 +1,4 @@
-"""CoEval's own protocol: a conclusion, a score and evidence; also of several criteria in one question.
+"""CoEval's own protocol: a conclusion, a score and evidence; also for several criteria in one question.
 
 The sample is then sent once for all of them, which is most of what a judgment costs. Scores may differ from those of
 one question for each criterion: ``coeval draft compare`` tells by how much, before it is chosen.
@@ -36,7 +36,7 @@ from coeval.rules.column_roles import list_images
 
 
 class Several(ByCriterion):
-    """One criterion a question, or as many as the options say; a subclass names both forms."""
+    """Asks about one criterion, or as many as the options say, in one question; a subclass names both forms."""
 
     takes_several = True
     several_template: ClassVar[str]

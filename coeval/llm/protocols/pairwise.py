@@ -32,7 +32,7 @@ class Pairwise(Protocol):
     def __init__(self, brief: Brief) -> None:
         super().__init__(brief)
         if self.options.logprobs:
-            raise InputError("pairwise gives no expected score: leave log-probabilities off.")
+            raise InputError("The protocol pairwise gives no expected score: turn log-probabilities off.")
 
     def render_calls(self, item: Item, instance: Instance) -> Questions:
         return [

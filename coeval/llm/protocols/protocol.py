@@ -112,17 +112,17 @@ class Protocol(ABC):
         self.brief, self.task, self.options = brief, brief.task, brief.options
         if not self.fewest_samples <= self.answers <= MAX_SAMPLES:
             raise InputError(
-                f"{self.options.samples} samples cannot be asked for with {self.name}: use {self.fewest_samples} "
-                f"to {MAX_SAMPLES}."
+                f"The number of samples is {self.options.samples}: for {self.name}, use "
+                f"{self.fewest_samples} to {MAX_SAMPLES}."
             )
         if self.options.criteria_per_call < 0:
             raise InputError(
-                f"{self.options.criteria_per_call} criteria a question cannot be asked for: use 1 or more, or 0 "
-                "for all."
+                f"The number of criteria in one question is {self.options.criteria_per_call}: use 1 or "
+                "more, or 0 for all."
             )
         if self.options.criteria_per_call != 1 and not self.takes_several:
             raise InputError(
-                f"{self.name} does not ask by several criteria in one question: leave the criteria a question at 1, "
+                f"{self.name} asks about one criterion at a time: set the criteria in one question to 1, "
                 "or use the protocol coeval."
             )
 
@@ -152,7 +152,7 @@ class Protocol(ABC):
         return self.answer_tokens
 
     def group(self, pairs: Iterable[tuple[int, int]]) -> Items:
-        """Items of (instance, criterion) pairs that come instance by instance: here one for each pair."""
+        """Return items of (instance, criterion) pairs that come instance by instance; by default one per pair."""
         return Items(Item(instance, (criterion,)) for instance, criterion in pairs)
 
     @staticmethod
@@ -170,7 +170,7 @@ class Protocol(ABC):
             ModelError: no answer could be had.
             UnreadableAnswerError: no answer has a plan in it.
         """
-        raise InputError("This protocol follows no plan: choose one that uses assistants, such as fusion.")
+        raise InputError("This protocol uses no plan: choose a protocol with assistants, such as fusion.")
 
     @abstractmethod
     def render_calls(self, item: Item, instance: Instance) -> Questions:
@@ -191,7 +191,7 @@ class Protocol(ABC):
 
 
 def group_by_instance(pairs: Iterable[tuple[int, int]], most: int = 0) -> Items:
-    """One item for each instance, or several of at most ``most`` criteria each.
+    """Return one item per instance, or several items with at most ``most`` criteria each.
 
     >>> group_by_instance([(1, 7), (1, 8), (1, 9), (2, 7)], most=2)[0]
     Item(instance=1, criteria=(7, 8))

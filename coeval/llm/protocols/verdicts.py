@@ -47,12 +47,12 @@ WHOLE = frozenset(
 
 
 def is_whole(answer: Answer) -> bool:
-    """Return whether the model ended the answer itself: any other answer may lack its last words."""
+    """Return whether the model ended the answer itself; any other answer may lack its last words."""
     return answer.finish_reason.lower() in WHOLE
 
 
 def given_words(request: Request, instance: Instance) -> str:
-    """Return all words that the model was given. If they are repeated in its answer, they are no verdict."""
+    """Return all words that the model was given; if its answer repeats them, they are not a verdict."""
     return "\n\n".join([*(message.content for message in request.messages), instance.output])
 
 
@@ -74,7 +74,7 @@ def _how_it_ended(answer: Answer) -> str:
 
 
 def unscored_reason(problem: str, answers: Sequence[Answer]) -> str:
-    """Return the reason that there is no score after both attempts, and the user's options."""
+    """Return the reason for the missing score after both attempts, and the user's options."""
     remedy = "send it again, or try another model, protocol or template"
     if answers and answers[-1].finish_reason == "length":
         remedy = "allow more tokens (max_tokens) and send it again"
@@ -88,7 +88,8 @@ def join_answers(answers: Sequence[Answer]) -> str:
 
 
 def combine_verdicts(verdicts: Sequence[Verdict], criterion: Criterion, instance: Instance) -> ImportedDraft:
-    """One draft of all answers: the mean of the scores read, and the rows of the answer nearest to it.
+    """Return one draft from all answers: the mean of the readable scores, and the rows of the answer
+    closest to it.
 
     Its rule names every rule that accepted one of the scores, so that a doubtful one is not hidden by the others.
     Unreadable answers are left out of the mean and counted in the reason; a draft of nothing but unreadable

@@ -17,7 +17,8 @@ REPLACEMENT = "\ufffd"
 
 
 def clean_text(text: str) -> str:
-    r"""The text with the replacement character where half of a character stands; the length stays the same.
+    r"""Return the text with each half character replaced by the replacement character; the length stays the
+    same.
 
     >>> clean_text("half \ud83d")
     'half �'
@@ -26,7 +27,7 @@ def clean_text(text: str) -> str:
 
 
 def clean_value(value: object) -> object:
-    """Return a value decoded from JSON with every text in it cleaned; numbers and None do not change."""
+    """Return a value decoded from JSON with all of its texts cleaned."""
     if isinstance(value, str):
         return clean_text(value)
     if isinstance(value, list):
@@ -55,7 +56,7 @@ class _Table(dict[int, str]):
 
 
 def _fold_char(char: str) -> str:
-    """One character without case and compatibility forms; quotation marks and dashes become one of each.
+    """Return one character without case and compatibility forms; quotation marks and dashes become one of each.
 
     The stars of markdown's emphasis vanish: models quote the words without them.
     """
@@ -81,12 +82,12 @@ class Folded:
     origin: Sequence[int]
 
     def slice_of(self, start: int, end: int) -> tuple[int, int]:
-        """Offsets in the original of ``text[start:end]``, which must not be empty."""
+        """Return the offsets in the original of ``text[start:end]``, which must not be empty."""
         return self.origin[start], self.origin[end - 1] + 1
 
 
 def fold_offsets(text: str) -> Folded:
-    """Fold a text and keep the way back. Runs of white space become one space; time is linear.
+    """Fold a text and keep the original offsets. Runs of white space become one space; time is linear.
 
     >>> fold_offsets("A  “B”").text
     "a 'b'"
@@ -140,7 +141,7 @@ _BLOCKS = (
         re.S | re.I | re.M,
     ),
 )
-"""Blocks that begin and end with different marks: comments, folded details, fences."""
+"""Blocks with different start and end marks: comments, folded details, fences."""
 _BEGIN_LINE = re.compile(
     rf"[^\w\n]{{0,9}}(?:(?:begin|start)\w{{0,5}}(?:[ \t]of)?[ \t])?{_NAMES}[^\w\n]{{0,9}}", re.I
 )

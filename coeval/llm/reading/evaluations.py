@@ -1,4 +1,4 @@
-"""Reading an evaluation, its conclusion, score and evidence, out of a model's words."""
+"""Read an evaluation (conclusion, score and evidence) from a model's words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from coeval.llm.reading.rating_json import own_json
 from coeval.llm.reading.ratings import Reading, cut_middle, read_rating
 
 MAX_EVIDENCE = 30
-"""Lines of evidence that are read from one answer; the rest is left out."""
+"""Largest number of lines of evidence from one answer."""
 
 NOTHING = re.compile(r"\W*(?:none|n/?a|no evidence|not applicable)?\W*", re.I)
 """A line of evidence that says that there is no evidence."""
@@ -40,7 +40,7 @@ class ParsedEvaluation:
 def parse_evaluation(
     text: str, scale: Sequence[float], criterion: str | None = None, *, given: str = "", whole: bool = True
 ) -> ParsedEvaluation:
-    """Conclusion, score and evidence from JSON, fenced JSON or labelled or numbered prose. Never raises.
+    """Return conclusion, score and evidence from JSON, fenced JSON or labelled or numbered prose. Never raise.
 
     ``given`` and ``whole`` are those of `read_rating`.
 
@@ -67,7 +67,7 @@ def parse_evaluation(
 
 
 def from_members(members: Mapping[str, object], reading: Reading) -> ParsedEvaluation:
-    """Return the evaluation whose words are the members of a JSON object."""
+    """Return the evaluation in the members of a JSON object."""
     folded = {fold(str(key)): inner for key, inner in members.items()}
     words = next((folded[name] for name in _CONCLUSIONS if folded.get(name)), "")
     conclusion = strip_markup(words) if isinstance(words, str) else ""
@@ -100,7 +100,7 @@ def parse_rationale(
 
 
 def _only_rates(line: str) -> bool:
-    """Return whether a line states a rating, or an empty label, and nothing else."""
+    """Return whether a line only states a rating or an empty label."""
     return len(line) <= MAX_RATING_LINE and _ONLY_RATING.fullmatch(line) is not None
 
 
@@ -130,7 +130,7 @@ _ORDER = list(_SECTIONS)
 
 
 def json_evidence(value: object) -> tuple[str, ...]:
-    """Evidence lines: texts, or objects with a quote and a comment, which become one line each."""
+    """Return evidence lines from texts, or from objects with a quote and a comment."""
     items = value if isinstance(value, list) else [value]
     lines: list[str] = []
     for item in items[:MAX_EVIDENCE]:

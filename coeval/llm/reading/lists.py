@@ -8,7 +8,7 @@ from coeval.llm.reading.cleanup import fold, strip_thoughts
 from coeval.llm.reading.markup import find_json, strip_bullet, strip_markup
 
 MAX_ITEMS = 30
-"""Criteria or steps that are read from one answer; the rest is left out."""
+"""Largest number of criteria or steps from one answer."""
 
 MAX_ITEM = 500
 """Longest criterion or step, in characters; a longer one is cut after a whole word."""
@@ -24,7 +24,7 @@ _TEXT_KEYS = ("text", "criterion", "description", "statement", "definition", "pr
 
 
 def parse_criteria(text: str) -> list[str]:
-    """The criteria that an answer lists, in order, without numbers, bullets and markup, none twice.
+    """Return the criteria that an answer lists, in order, without duplicates, numbers, bullets and markup.
 
     JSON and fenced JSON are read (texts, or objects with a name and a text), numbered and bulleted lists, and
     plain lines. At most `MAX_ITEMS` of at most `MAX_ITEM` characters; an answer without a list gives none.

@@ -16,7 +16,9 @@ LIKENESS = 88.0
 """Percent of likeness from which a passage counts as nearly the same."""
 
 MIN_LENGTH, MAX_LENGTH = 20, 1000
-"""Folded characters of a quotation that is aligned: a shorter one is like too much, a longer one costs too much."""
+"""Length range, in folded characters, of an aligned quotation: shorter ones match too much, longer ones cost
+too much.
+"""
 
 MAX_TEXT = 50_000
 """Characters of the text that are searched."""
@@ -210,7 +212,7 @@ def _find_words(text: str, output: str) -> int:
 
 
 def _find_folded(text: str, folded: Folded, output: str) -> tuple[int, int] | None:
-    """As `_find_words` on folded text, with the offsets in the original."""
+    """Find words like `_find_words`, in folded text; return the offsets in the original."""
     at = folded.text.find(text)
     for _ in range(_MAX_LOOKS):
         if at < 0:

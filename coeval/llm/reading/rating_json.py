@@ -32,7 +32,8 @@ _NUMBER = re.compile(r"\W*\d{1,3}\W*")
 
 
 def flatten_tables(text: str) -> str:
-    """The text with each row of a Markdown table as a line of labelled words. Time is linear in the text.
+    """Return the text with each row of a Markdown table as a line of labelled words. Time is linear in the
+    text.
 
     >>> flatten_tables("| Aspect | Score |\\n|---|---|\\n| Clarity | 4 |")
     'Clarity: Score: 4'
@@ -75,7 +76,9 @@ def _flatten(table: Sequence[list[str]]) -> list[str]:
 
 
 def _score_column(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> int | None:
-    """The column of the scores: the last called final, else the first called a score, else the only one of numbers."""
+    """Return the column of the scores: the last one named final, else the first one named score, else the
+    only numeric one.
+    """
     called = [at for at, head in enumerate(heads) if _SCORE_HEADING.search(head) and not is_foreign(head)]
     final = [at for at in called if FINAL.search(heads[at])]
     plain = [at for at in called if not EARLY.search(heads[at])] or called
@@ -113,7 +116,7 @@ def _line(heads: Sequence[str], cells: Sequence[str], scores: int) -> str:
 RULE = "JSON"
 
 MAX_DEPTH = 4
-"""Levels of an object that are looked into."""
+"""Largest depth of an object that is searched."""
 
 _VALUE = re.compile(rf"\W*?{TARGET}(?:[ \t]*[-–—:.,(][^\d]*)?\W*")
 _ASKED = ("score", "rating")

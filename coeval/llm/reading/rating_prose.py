@@ -148,7 +148,9 @@ _PRAISE = re.compile(r"(?:very |highly )?(?:yes|good|great|excellent|perfect|hig
 
 
 def bare(text: str, query: Query) -> Stated | None:
-    """Return the number of an answer without words that call it a score, or None; two that differ are no score."""
+    """Return the only number in an answer without a word for the score, or None; two different numbers are
+    no score.
+    """
     whole = _WHOLE.fullmatch(text)
     if whole:
         return Stated(number_of(whole, query.high), text, RULE_BARE)

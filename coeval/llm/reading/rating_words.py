@@ -213,7 +213,7 @@ def is_denied(text: str, start: int, end: int) -> bool:
 # The score words in a criterion's wording: its name, and words that mean scores.
 
 MAX_CRITERION = 5000
-"""Characters of a criterion that are looked at."""
+"""Number of characters of a criterion that are compared."""
 
 MAX_NAME = 300
 """Longest text that an answer would repeat as the criterion's name."""

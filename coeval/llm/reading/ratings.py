@@ -1,4 +1,4 @@
-"""The score that an answer states, in its words or in its log-probabilities: read right, or not at all.
+"""The score that an answer states in its words or log-probabilities, or none if it is unclear.
 
 Three ways of reading words follow each other, and each is one file: JSON by the keys that are asked for
 (``rating_json``), then labels (``rating_labels``), then prose (``rating_prose``). Each gives the last complete
@@ -22,12 +22,12 @@ from coeval.llm.reading.rating_prose import bare, said
 from coeval.llm.reading.rating_words import Query, Stated, anchor_score, criterion_names, replaces
 
 MAX_PLACES = 50
-"""Tokens that are tried as the place of the score."""
+"""Number of tokens that are tried as the place of the score."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The mean of the scale's steps under the model's probabilities, which add up to ``mass`` on the scale.
+    """The mean of the scale's steps under the model's probabilities; ``mass`` is their sum on the scale.
 
     ``probabilities`` are those of each step, brought to one.
     """
@@ -92,7 +92,7 @@ def _step(text: str, scale: Scale) -> int | None:
 # at all: never zero, never a guess.
 
 MAX_READ = 24_000
-"""Characters that are read of an answer in words: of a longer one its beginning, and twice as much of its end."""
+"""Number of characters that are read from the beginning of an answer in words, and twice as many from its end."""
 
 RULE_ANCHOR = "word of the rubric"
 
@@ -111,7 +111,7 @@ class Reading:
 
     @property
     def nothing(self) -> bool:
-        """True if the answer has no number in the place of a score."""
+        """True if the answer has no number where a score could be."""
         return self.why in (EMPTY, NO_NUMBER)
 
 
@@ -120,7 +120,7 @@ NOT_WHOLE = "an answer that is not whole"
 
 
 def parse_rating(text: str, scale: Sequence[float], criterion: str | None = None) -> float | None:
-    """Return the rating in a model's answer; None if there is none, or several, or one off the scale.
+    """Return the rating in a model's answer; None if there is none, several, or one off the scale.
 
     ``scale`` is the pair (lowest, highest); decimals between them are kept. ``criterion`` is the criterion's
     name or its whole text: its name is a cue, and anchor words that it defines ("1 = dull, 2 = fair") are
@@ -206,7 +206,7 @@ def _from_json(
 
 
 def prepare(text: str, low: float, high: float, given: str, *, items: bool = False) -> str:
-    """Return the words of an answer without markup, with the numbers hidden that are no verdict.
+    """Return the words of an answer without markup, and without the numbers that cannot be a verdict.
 
     These are copies of what was given, mentions of the scale, and the numbers of longer quotations.
     """
@@ -231,7 +231,9 @@ def _from_words(
 
 
 def read_words(words: str, low: float, query: Query, criterion: str) -> Stated | None:
-    """Return the score in prepared words: after a label, else in a sentence, else bare, else a word of the rubric."""
+    """Return the score in prepared words: after a label, else in a sentence, else bare, else as a word of
+    the rubric.
+    """
     if len(set(_ITEM.findall(words))) > 1:
         return Stated(None, "a list of several items")
     for look in (labelled, said, bare):

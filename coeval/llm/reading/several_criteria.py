@@ -68,7 +68,7 @@ def parse_evaluations(
     given: str = "",
     whole: bool = True,
 ) -> list[ParsedEvaluation]:
-    """Return an evaluation for every one of ``criteria``, as a list of the same length. Never raises.
+    """Return an evaluation for each of ``criteria``, as a list of the same length. Never raise.
 
     ``scales`` holds the pair (lowest, highest) of each criterion; `OVERALL` may be the last of them. An evaluation is
     found by the number of its criterion in the list, from 1 (or from 0, where all numbers together prove it), or by
@@ -110,7 +110,7 @@ def _settle(passes: Sequence[Pass], index: int) -> ParsedEvaluation:
 
 @dataclass(frozen=True)
 class _Form:
-    """The requested form, and how its parts are found in an answer."""
+    """The requested form, and the way to find its parts in an answer."""
 
     criteria: Sequence[str]
     scales: Sequence[Sequence[float]]
@@ -193,7 +193,9 @@ class _Form:
     # --- words ------------------------------------------------------------------------------------------------
 
     def word_passes(self, text: str) -> list[Pass]:
-        """The passes of an answer in words: entries from a heading to the next, and lines that begin another pass."""
+        """Return the passes of an answer in words: entries from a heading to the next, and lines that
+        begin another pass.
+        """
         if not self.whole:
             text = text[: text.rfind("\n") + 1]
         low, high = min(scale[0] for scale in self.scales), max(scale[1] for scale in self.scales)
@@ -309,7 +311,7 @@ class _Form:
         return ParsedEvaluation(conclusion, reading.score, evidence, reading.why, "", reading.rule)
 
     def _in_order(self, words: str) -> list[Pass]:
-        """Entries without names, one for each criterion, in their order."""
+        """Return entries without names, one per criterion, in order."""
         blocks = re.split(r"(?=^[^\w\n]{0,20}score[ \t]{0,9}[:：])", words, flags=re.I | re.M)[1:]
         if len(blocks) != len(self.criteria):
             return []
@@ -360,7 +362,7 @@ MAX_ENTRIES = 200
 """Largest number of entries read from one answer, counted from the end. It bounds the time for hostile texts."""
 
 MAX_MARK = 160
-"""Longest line that can say that another pass begins."""
+"""Longest line that can start another pass."""
 
 _NUMBER_ONLY = re.compile(r"\W*(?:criterion|aspect|item)?[ \t_#]*(\d{1,3})\W*", re.I)
 _BRACKET = re.compile(r"[^\w\n\[]{0,12}\[[ \t]*(?P<name>[^\[\]\n]{1,300})[ \t]*\][ \t]*[:：.–—-]?")
@@ -402,7 +404,7 @@ _QUOTATION = re.compile(r'["“]([^"“”]{3,1000})["”]')
 
 
 def _quoted_lines(lines: Sequence[str]) -> list[str]:
-    """Lines of evidence; one that is nothing but quotations becomes a line for each of them."""
+    """Return lines of evidence; a line with only quotations becomes one line per quotation."""
     kept: list[str] = []
     for line in lines:
         found = _QUOTATION.findall(line)
@@ -414,7 +416,7 @@ def _quoted_lines(lines: Sequence[str]) -> list[str]:
 
 
 def _split_labels(words: str) -> str:
-    """Return an entry with its explanation and its evidence on lines of their own."""
+    """Return an entry with its explanation and its evidence on separate lines."""
     return _PROVES.sub(r"\n\1: ", _EXPLAINS.sub(r"\n\1: ", words, count=1), count=1)
 
 
@@ -423,7 +425,7 @@ def _is_early(words: str) -> bool:
 
 
 def _ends_entry(line: str, entry: list[str] | None) -> bool:
-    """Return whether a line about passes begins one, and is not an explanation inside an entry."""
+    """Return whether a line about passes starts one, rather than explains an entry."""
     if entry is None or line.rstrip().endswith((":", "：")):
         return True
     return _PART.match(line) is None and any(map(str.strip, entry)) and not entry[-1].strip()

@@ -1,4 +1,4 @@
-"""Batch files in the OpenAI format: questions out as JSONL, and their results into calls for the ledger.
+"""Batch files in the OpenAI format: write questions as JSONL, and turn results into calls for the ledger.
 
 The same files run on hosted batch services and on vLLM's batch runner. A line's ``custom_id`` is the question's hash
 and the number of its sample, so that results can come back in any order and at any time.
@@ -94,7 +94,7 @@ class BatchWriter:
         number = len(self.paths) + 1
         path = self._out if number == 1 else self._out.with_stem(f"{self._out.stem}-{number}")
         if path.exists():
-            raise InputError(f"{path} is there already: remove it, or choose another name for --out.")
+            raise InputError(f"{path} already exists: remove it, or choose another name for --out.")
         self._close()
         self._file = _part(path).open("wb")
         self.paths.append(path)
@@ -156,7 +156,7 @@ class BadLine:
 def read_batch(
     path: Path, *, prices: Prices | None = None, questions: Mapping[str, Request] | None = None
 ) -> Iterator[Call | BadLine]:
-    """Calls for the ledger, failed ones with their error, in the order of the file, one line at a time.
+    """Yield calls for the ledger in the order of the file, one line at a time; failed calls have their error.
 
     ``questions`` by ``custom_id``, where they are at hand, give the calls the request that was sent and the
     name of the model as it was asked for.
@@ -228,7 +228,7 @@ class _Reader:
 
 
 def _outcome(result: dict[str, Any], received: str) -> tuple[Answer | None, str]:
-    """Return the answer on a line of results, or why there is none."""
+    """Return the answer on a line of results, or the reason that there is none."""
     try:
         return _answer(result, received), ""
     except CallError as error:

@@ -80,12 +80,12 @@ class Limiter:
         return True
 
     def shut(self) -> None:
-        """Report a refusal that outlasted a pause."""
+        """Report a refusal that lasted longer than a pause."""
         if self.running <= 1:
             self._is_shut = True
 
     def _pace(self) -> None:
-        """Learn the window when it opens again, and try a little faster after a long while without a refusal."""
+        """Restore the window when it opens again; after a long time without a refusal, try slightly faster."""
         now = asyncio.get_running_loop().time()
         if self._is_shut:
             learnt = (now - self._streak_began) / self._streak if self._streak else 0.0
@@ -152,7 +152,7 @@ MOST = 20
 
 
 class Sampling:
-    """Gathers samples of a question; ``takes_several`` says of a model whether to try it."""
+    """Combines samples of a question in one request; ``takes_several`` tells whether a model may support it."""
 
     def __init__(self, send: Send, takes_several: Callable[[str], bool]) -> None:
         self._send, self._takes_several = send, takes_several

@@ -34,7 +34,7 @@ def estimate_tokens(request: Request) -> int:
 
 
 def estimate_sent(body: str) -> int:
-    """Return the same for the JSON text of a sent request; 0 if it is none."""
+    """Return the estimate for the JSON text of a sent request; 0 if it is not a request."""
     try:
         sent = json.loads(body)
         messages = [_words_of(message["content"]) for message in sent["messages"]]
@@ -54,7 +54,7 @@ def _words_of(content: object) -> str:
 
 
 def count_tokens(texts: Iterable[str]) -> int:
-    """About how many tokens these texts are, without a tokeniser and in linear time.
+    """Estimate the number of tokens in these texts, without a tokeniser and in linear time.
 
     A word is one token for each ten letters begun, or two and a half where they are no English letters; an ideograph is
     one, three digits are one, signs in a row are one for every 2.2, and so are line breaks in a row. Against the
@@ -156,7 +156,7 @@ def forecast(
 
 
 def _gather(asked: Sequence[Request]) -> list[Request]:
-    """Return each request as often as it is sent, if one call gives up to ``MOST`` answers."""
+    """Return each request with the number of times it is sent, if one call gives up to ``MOST`` answers."""
     by_hash = {request.hash: request for request in asked}
     counts = Counter(request.hash for request in asked)
     return [by_hash[key] for key, count in counts.items() for _ in range(ceil(count / MOST))]
@@ -171,7 +171,7 @@ def _mean(values: Sequence[float], default: float) -> float:
 
 
 class _Past:
-    """Statistics of earlier calls to a model: of those with the same end of the question, or else of all."""
+    """Statistics of earlier calls to a model: those with the same end of the question, else all."""
 
     def __init__(
         self, ledger: Ledger | None = None, request: Request | None = None, endpoint: str = ""

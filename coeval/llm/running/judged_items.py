@@ -26,7 +26,7 @@ class Judged:
     """True if the failure concerns only this text."""
 
     def unread(self) -> str:
-        """The reason that none of its answers could be read; empty if one could."""
+        """Return the reason that none of its answers could be read; empty if one could."""
         if compared := self.judgment.comparisons:
             return compared[0].reason if all(one.preference is None for one in compared) else ""
         unscored = [draft for draft in self.judgment.drafts.values() if draft.score is None]
@@ -101,7 +101,7 @@ async def judge_all(
 
 
 def without_asking_again(ask: Ask) -> Ask:
-    """Use the first answer, read or unread, if a replay's ledger has no second one."""
+    """Use the first answer, readable or not, if a replay's ledger has no second one."""
 
     async def replay(request: Request, sample: int) -> Answer:
         try:

@@ -16,7 +16,7 @@ USAGE = "usage"
 
 
 class Judgments(pd.DataFrame):
-    """The table that ``judge_frame`` returns; every other use of a DataFrame is open to it."""
+    """The table that ``judge_frame`` returns; it supports all operations of a DataFrame."""
 
     @property
     def _constructor(self) -> type[Judgments]:

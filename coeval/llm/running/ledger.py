@@ -1,4 +1,4 @@
-"""The ledger of calls: cache, resume, audit and offline replay in one; and many small writes in few commits.
+"""The ledger of calls: cache, resume, audit and offline replay; and grouped commits of many small writes.
 
 It is keyed by the question's hash, the number of the sample and the endpoint, so a question that an endpoint
 answered once is never paid for again, and no answer is taken for that of another server. Whoever keeps it (the
@@ -124,7 +124,7 @@ class Ledger(Protocol):
         """
 
     def list_recent(self, model: str, endpoint: str) -> Sequence[Call]:
-        """Some of the latest successful calls to a model at an endpoint, newest first."""
+        """Return some of the latest successful calls to a model at an endpoint, newest first."""
 
     def record_calls(self, calls: Sequence[Call]) -> None:
         """Append calls, successes and failures, in one durable commit. Called in a worker thread."""

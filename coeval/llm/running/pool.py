@@ -140,7 +140,7 @@ class _Run(Generic[Item, Result]):
         self._failed_in_a_row = 0
 
     async def work(self) -> None:
-        """Take one item after the other until none is left or the run must stop."""
+        """Take one item after another until none is left or the run must stop."""
         while not self.stopped:
             try:
                 item = next(self.items)

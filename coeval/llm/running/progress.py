@@ -32,7 +32,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Numbers of one moment: ``rate`` in results a second, ``eta`` and ``seconds`` in seconds.
+    """The numbers of one moment: ``rate`` in results per second, ``eta`` and ``seconds`` in seconds.
 
     ``done`` and ``failed`` count judgments, and do not overlap; ``eta`` is None if it cannot be told.
     """
@@ -69,7 +69,7 @@ class Summary:
 
 
 class Meter:
-    """Counts results as they come."""
+    """Counts results as they arrive."""
 
     def __init__(self, total: int | None, usage: Usage) -> None:
         self.done = self.failed = 0
@@ -79,7 +79,7 @@ class Meter:
         self._recent = deque([self._started], maxlen=RECENT)
 
     def count(self, error: str) -> None:
-        """Count one result; ``error`` is empty for a judgment that was made."""
+        """Count one result; ``error`` is empty for a successful judgment."""
         self._recent.append(time.monotonic())
         if error:
             self.failed += 1

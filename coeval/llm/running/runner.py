@@ -129,7 +129,7 @@ class Runner:
 
     @property
     def judgments(self) -> int:
-        """Judgments to have under way at once so that the endpoint stays busy while answers are recorded."""
+        """Return the number of simultaneous judgments that keeps the endpoint busy while answers are recorded."""
         return self.limiter.most + max(2, self.limiter.most // 2)
 
     async def __aenter__(self) -> Runner:
@@ -197,7 +197,7 @@ class Runner:
         return answers
 
     async def _send(self, request: Request, answers: int) -> Exchange:
-        """One request at the endpoint, within its limit, which its outcome adapts."""
+        """Send one request to the endpoint, within its limit, and adapt the limit to the outcome."""
         async with self.limiter.slot() as number:
             try:
                 exchange = await self._client.send(request, answers)
@@ -283,7 +283,9 @@ def build_runner(
         InputError: the concurrency is below 1.
     """
     if concurrency < 1:
-        raise InputError(f"The concurrency is {concurrency}: give the number of simultaneous calls, from 1.")
+        raise InputError(
+            f"The concurrency is {concurrency}: give the number of simultaneous calls, at least 1."
+        )
     client: Sender = _NoNetwork(endpoint) if replay else Client(settings)
     return Runner(client, ledger, concurrency=concurrency, prices=prices, replay=replay)
 
@@ -303,4 +305,4 @@ class _NoNetwork:
         return False
 
     async def close(self) -> None:
-        """There is nothing to close."""
+        """Do nothing: there is nothing to close."""

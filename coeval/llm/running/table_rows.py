@@ -44,12 +44,12 @@ def read_instances(frame: pd.DataFrame, *, missing: bool = False) -> list[Instan
     seen: set[str] = set()
     for instance in instances:
         if instance.external_id in seen:
-            raise InputError(f"“{instance.external_id}” names two rows: give every row an id of its own.")
+            raise InputError(f"Two rows are named “{instance.external_id}”: give each row its own id.")
         seen.add(instance.external_id)
     if not missing and (rows := find_missing(frame)):
         raise InputError(
-            f"Row “{instances[rows[0]].external_id}” has no output, as have {len(rows):,} of {len(instances):,} rows: "
-            "leave these rows out, or write an empty text where the writer said nothing."
+            f"Row “{instances[rows[0]].external_id}” and others have no output ({len(rows):,} of "
+            f"{len(instances):,} rows): leave these rows out, or write an empty text."
         )
     return instances
 

@@ -28,7 +28,7 @@ def krippendorff_alpha(
     weights: Any = None,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Krippendorff's alpha.
+    """Return Krippendorff's alpha.
 
     Parameters
     ----------
@@ -91,12 +91,12 @@ def point_alpha(data: Ratings, level: Level) -> float:
 
 
 def undefined_alpha(details: dict[str, Any]) -> Estimate:
-    """Alpha that does not exist, with the reason that follows from the units there are."""
+    """Return an undefined alpha, with the reason from its units."""
     return Estimate.undefined(CONSTANT if details["n_units"] else NOT_PAIRED, **details)
 
 
 def _spread(data: Ratings, level: Level, confidence: float) -> dict[str, Any]:
-    """Gwet's linearised error, which needs distances that do not depend on the data and few categories."""
+    """Return Gwet's linearised error, which needs few categories and distances that do not depend on the data."""
     names = {"nominal": "identity", "interval": "quadratic", "ratio": "ratio"}
     if level not in names or len(data.categories) > MANY:
         return {}
@@ -113,7 +113,7 @@ def check_words(data: Ratings, level: Level) -> None:
 
 
 def counted(data: Ratings) -> dict[str, Any]:
-    """The numbers of units, scores and people behind an agreement coefficient."""
+    """Return the numbers of units, scores and people behind an agreement coefficient."""
     paired = data.per_unit > 1
     rated = int((data.per_unit > 0).sum())
     return {
@@ -129,7 +129,7 @@ def counted(data: Ratings) -> dict[str, Any]:
 def pairwise_alpha(
     ratings: RatingsLike, level: str = "ordinal", *, value_domain: Sequence[Any] | None = None
 ) -> Pairs:
-    """Alpha of every two annotators over the units both rated.
+    """Return alpha of each pair of annotators, over the units that both rated.
 
     Returns
     -------
@@ -153,7 +153,9 @@ def pairwise_alpha(
 
 
 def pair_alphas(data: Ratings, level: Level) -> Iterator[tuple[tuple[int, int], int, float]]:
-    """Positions, common units and alpha of every two annotators, all tables of one annotator at once."""
+    """Return positions, common units and alpha of each pair of annotators, for all tables of one annotator
+    at once.
+    """
     if len(data.categories) > MANY:
         yield from _pair_alphas_of_many_values(data, level)
         return

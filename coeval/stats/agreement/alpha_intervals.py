@@ -91,7 +91,7 @@ def bootstrap_levels(
     seed: int = 0,
     method: str = "bca",
 ) -> dict[Level, Estimate]:
-    """``bootstrap_alpha`` at several levels from the same draws."""
+    """Bootstrap alpha at several levels from the same draws (see ``bootstrap_alpha``)."""
     sample, basics = sample_units(data), counted(data)
     drawn = draw_alphas(sample, levels, replicates, seed)
     by_level = {}
@@ -138,7 +138,7 @@ def jackknife_alpha(
     clusters: Any = None,
     value_domain: Sequence[Any] | None = None,
 ) -> Estimate:
-    """Alpha with its interval from leaving out one unit, or one cluster of units, at a time.
+    """Return alpha with its interval from leaving out one unit, or one cluster of units, at a time.
 
     Returns
     -------
@@ -175,7 +175,7 @@ def alpha_difference(
     clusters: Any = None,
     value_domain: Sequence[Any] | None = None,
 ) -> Estimate:
-    """Alpha of ``a`` minus alpha of ``b``, with a joint interval.
+    """Return alpha of ``a`` minus alpha of ``b``, with a joint interval.
 
     Parameters
     ----------
@@ -245,7 +245,7 @@ def _clustered(
 
 
 def _matched(a: Ratings, b: Ratings) -> tuple[Ratings, Ratings]:
-    """Two sets of ratings over the units of both, in the same order."""
+    """Return two sets of ratings over the units of both, in the same order."""
     units = list(dict.fromkeys([*a.units, *b.units]))
     place = {unit: position for position, unit in enumerate(units)}
 
@@ -323,7 +323,7 @@ def leave_one_out(
 
 @dataclass(frozen=True, eq=False)
 class _Whole:
-    """Statistics of all raters, before any rater is left out."""
+    """The statistics of all raters, before any rater is left out."""
 
     data: Ratings
     clusters: Clusters

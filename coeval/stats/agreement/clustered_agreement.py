@@ -30,7 +30,7 @@ WORTH = 0.6
 
 @dataclass(frozen=True, eq=False)
 class HeldUnits:
-    """Units by kind: how many of each kind every cluster holds.
+    """Units by kind: the number of units of each kind in each cluster.
 
     What a statistic sums over units is computed once a kind, and summed over a cluster by counting: 200,000 units of
     250 kinds are two hundred and fifty rows of it, not 200,000.
@@ -76,7 +76,7 @@ class HeldUnits:
 
 
 def hold_units(data: Ratings, kept: Any, clusters: Clusters) -> HeldUnits:
-    """Return the units marked in ``kept``, whose clusters these are."""
+    """Return the units marked in ``kept``; ``code`` gives their clusters."""
     kinds = data.kinds.among(kept)
     places, shape = (clusters.code, kinds.of_unit), (clusters.n, len(kinds.rows))
     held = scipy.sparse.csr_matrix((np.ones(len(kinds.of_unit)), places), shape=shape)
@@ -113,7 +113,7 @@ class Coefficient:
 
 
 def alpha_coefficient(values: Numbers, level: Level) -> Coefficient:
-    """Krippendorff's alpha: from each category's pairable ratings, and the coincidences of each two."""
+    """Return Krippendorff's alpha from each category's pairable ratings and the coincidences of each pair."""
     i, j = np.triu_indices(len(values), 1)
     width = len(values)
 
@@ -164,7 +164,9 @@ CHANCES: dict[str, tuple[str, Callable[[Numbers, Numbers], Numbers]]] = {
 
 
 def respread(estimates: Mapping[str, Estimate], data: Ratings, clusters: Clusters) -> dict[str, Estimate]:
-    """Coefficients of ``CHANCES`` with the interval over clusters in place of the linearised one over units."""
+    """Return coefficients of ``CHANCES`` with an interval over clusters instead of the linearised one over
+    units.
+    """
     if len(data.categories) > MANY:
         return dict(estimates)
     rated = data.per_unit > 0
@@ -185,7 +187,7 @@ def alpha_levels(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> dict[Level, Estimate]:
-    """Alpha at several levels, the interval from leaving out one cluster at a time.
+    """Return alpha at several levels, with intervals from leaving out one cluster at a time.
 
     Parameters
     ----------

@@ -27,9 +27,9 @@ from coeval.stats.rating_matrix import Codes, Kinds, Numbers, Ratings, RatingsLi
 # influence on pa and pe, over all units (Gwet 2014, Handbook of Inter-Rater Reliability, 4th ed.,
 # chapter 5; the irrCAC packages). Units are taken to be drawn from an endless population.
 
-ONE_CATEGORY = "only one category was ever used, so agreement by chance cannot be told from agreement"
+ONE_CATEGORY = "only one category was used, so chance agreement and agreement cannot be separated"
 SURE = 1 - 1e-12
-"""Chance agreement above this is 1 but for rounding: sums over six people's shares can end just below it."""
+"""Chance agreement above this is 1 except for rounding: sums over six people's shares can end just below it."""
 
 NOT_PAIRED = "no unit has ratings by two annotators"
 
@@ -38,7 +38,7 @@ Chance = Callable[[Numbers, Numbers, Numbers], tuple[float, Numbers]]
 
 
 def percent_of(data: Ratings) -> float:
-    """Plain percent agreement of coded ratings; nan without a paired unit."""
+    """Return percent agreement of coded ratings; nan without a paired unit."""
     sizes = data.per_unit
     paired = sizes > 1
     if not paired.any():
@@ -59,7 +59,7 @@ def _agreeing_pairs(data: Ratings) -> tuple[Codes, Numbers]:
 
 
 def krippendorff_linear(data: Ratings, weights: Any, confidence: float = 0.95) -> Estimate:
-    """Alpha with disagreement 1 - weight, and Gwet's linearised error (irrCAC ``krippen.alpha.raw``)."""
+    """Return alpha with disagreement 1 - weight, and Gwet's linearised error (irrCAC ``krippen.alpha.raw``)."""
     counts, times = as_numbers(data.kinds.among(data.per_unit > 1))
     basics = basics_of(data)
     if not len(times):
@@ -172,7 +172,7 @@ def gwet_ac(
     value_domain: Sequence[Any] | None = None,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Gwet's AC1 (identity weights) or AC2 (any others).
+    """Return Gwet's AC1 (identity weights) or AC2 (other weights).
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def fleiss_kappa(
     value_domain: Sequence[Any] | None = None,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Fleiss' kappa, generalised to weights and missing ratings.
+    """Return Fleiss' kappa, generalised to weights and missing ratings.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def brennan_prediger(
     value_domain: Sequence[Any] | None = None,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Brennan and Prediger's coefficient (Randolph's free-marginal kappa): chance is uniform over categories.
+    """Return Brennan and Prediger's coefficient (Randolph's free-marginal kappa), with uniform chance.
 
     >>> round(brennan_prediger([[1, 1, 2, 2], [1, 1, 2, 1]]), 4)
     0.5
@@ -271,7 +271,7 @@ def conger_kappa(
     value_domain: Sequence[Any] | None = None,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Conger's kappa: Cohen's kappa for any number of annotators, each with margins of their own.
+    """Return Conger's kappa: Cohen's kappa for any number of annotators, each with separate margins.
 
     Source: Conger 1980, Integration and generalization of kappas for multiple raters.
 
@@ -323,7 +323,7 @@ def _uniform_chance(shares: Numbers, times: Numbers, weights: Numbers) -> tuple[
 
 
 def _from_counts(counts: Any) -> Ratings:
-    """Units x categories as ratings, one anonymous annotator for each place in a unit."""
+    """Return units x categories as ratings, with one anonymous annotator per place in a unit."""
     table = np.asarray(counts)
     if table.ndim != 2 or (table < 0).any() or not np.array_equal(table, np.round(table)):
         raise ValueError("counts must be a table of whole numbers, units x categories.")
@@ -335,7 +335,7 @@ def _from_counts(counts: Any) -> Ratings:
 
 
 def _null_error(data: Ratings, kappa: float) -> dict[str, Any]:
-    """Error and z under no agreement, for units rated equally often (Fleiss, Nee and Landis 1979)."""
+    """Return error and z under no agreement, for units rated equally often (Fleiss, Nee and Landis 1979)."""
     sizes = data.per_unit
     if not len(sizes) or sizes.min() != sizes.max() or sizes.min() < 2 or np.isnan(kappa):
         return {}

@@ -121,7 +121,7 @@ def _labels_of_units(data: Ratings) -> npt.NDArray[Any]:
 
 @dataclass(frozen=True)
 class _Fit:
-    """One data set: kinds of items, ``times`` how many of each there are, ``kind`` the kind of each item."""
+    """One data set: kinds of items, the number of each kind (``times``), and the kind of each item."""
 
     data: Ratings
     times: Codes
@@ -132,7 +132,7 @@ class _Fit:
         return np.asarray(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))
 
     def maximise(self, posteriors: Numbers) -> tuple[Numbers, Numbers]:
-        """Class marginals, and error rates annotators x true class x label, from the items' posteriors."""
+        """Return class marginals, and error rates annotators x true class x label, from the items' posteriors."""
         d, q = self.data, len(self.data.categories)
         marginals = self.times @ posteriors / self.times.sum()
         cell, weighted = d.annotator * q + d.code, posteriors * self.times[:, None]
@@ -188,7 +188,7 @@ def _result(
 
 
 def _encoded(labels: Any, outer: str, value_domain: Sequence[Any] | None) -> Ratings:
-    """Long-form labels, several a cell allowed."""
+    """Return long-form labels as codes; a cell may have several labels."""
     if isinstance(labels, Ratings):
         return labels
     if not isinstance(labels, Mapping) and not _holds_lists(labels):
@@ -213,7 +213,7 @@ def _holds_lists(labels: Any) -> bool:
 
 
 def _cells(labels: Any) -> Iterator[tuple[Hashable, Hashable, Any]]:
-    """Outer key, inner key and label of every label there is."""
+    """Return the outer key, inner key and label of every label."""
     if isinstance(labels, pd.DataFrame):
         labels = labels.to_dict(orient="index")
     rows = labels.items() if isinstance(labels, Mapping) else enumerate(labels)

@@ -1,4 +1,4 @@
-"""Components of variance: how much scores differ between items, between people, and beyond both, with intervals."""
+"""Components of variance between items, between people, and of the residual, with intervals."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MOST = 100
 LARGE = 1e4
 """From this ratio to their error on, squared effects behave like the square of a mean with Student's t."""
 
-AT_NOUGHT = "the estimate is 0, the least that it can be"
+AT_NOUGHT = "the estimate is 0, the lowest possible value"
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,9 @@ def _root(whole: Sums) -> Numbers:
 
 
 def _effects(sums: Sums, root: Numbers) -> Numbers:
-    """Return how much higher each person scores than others on the same items, times ``root``; nan if not all rated."""
+    """Return how much higher each person scores than others on the same items, times ``root``; nan unless
+    all rated.
+    """
     there, equations, right = raters_equations(sums)
     if len(there[there]) < len(root):
         return np.full(len(root), np.nan)

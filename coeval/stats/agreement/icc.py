@@ -1,4 +1,4 @@
-"""Intraclass correlations and the mean squares they rest on, also with ratings missing."""
+"""Intraclass correlations and their mean squares, also for incomplete ratings."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def sum_up(data: Ratings) -> Sums:
 
 
 def sums_of_groups(data: Ratings, group: Codes, groups: int) -> Iterator[Sums]:
-    """Yield the sums of each group of units, one at a time: of many raters each is large.
+    """Yield the sums of each group of units, one at a time, because those of many raters are large.
 
     ``group`` is that of each unit.
     """
@@ -262,14 +262,14 @@ def _one_way(sums: Sums) -> Squares:
 
 
 def raters_equations(sums: Sums) -> tuple[NDArray[np.bool_], Numbers, Numbers]:
-    """Return who rated, and C and q of these raters (see ``two_way_squares``)."""
+    """Return the raters of the group, and C and q of these raters (see ``two_way_squares``)."""
     there = sums.rater_sizes > NOTHING
     equations = np.diag(sums.rater_sizes[there]) - sums.shared[np.ix_(there, there)]
     return there, equations, (sums.raters - sums.expected)[there]
 
 
 def two_way_squares(sums: Sums) -> Squares | str:
-    """Mean squares of the additive model of units and raters, or why they do not exist.
+    """Return the mean squares of the additive model of units and raters, or the reason that they do not exist.
 
     q = T_r - sum_u n_ur T_u / k_u and C = diag(n_r) - N' diag(1 / k_u) N are the raters' equations after the
     units; with nothing missing they reduce to the usual sums of squares.
@@ -281,7 +281,7 @@ def two_way_squares(sums: Sums) -> Squares | str:
         return "the annotators fall into groups that share no unit"
     df_error = size - n - raters + 1
     if raters < 2 or df_error < 1:
-        return "too few ratings for units and annotators both"
+        return "too few ratings for both units and annotators"
     # the equations of the raters sum to nothing, so one of them is left out: a pseudo-inverse would have to guess
     # which of the singular values is nought
     ss_raters = float(right[1:] @ np.linalg.solve(equations[1:, 1:], right[1:]))
@@ -346,7 +346,7 @@ def _mean(squares: Squares, confidence: float) -> Estimate:
 
 
 def _absolute(s: Squares, confidence: float) -> dict[str, Estimate]:
-    """ICC(2,1) and ICC(2,k) with Satterthwaite's interval (Shrout and Fleiss 1979, p. 424)."""
+    """Return ICC(2,1) and ICC(2,k) with Satterthwaite's interval (Shrout and Fleiss 1979, p. 424)."""
     scale = s.between + s.k * (s.raters + s.error)
     bottom = _settled(s.between + (s.k - 1) * s.error + s.k * (s.raters - s.error) / s.n, scale)
     if not bottom > 0:
@@ -384,6 +384,6 @@ def _absolute_limits(s: Squares, value: float, confidence: float) -> tuple[float
 
 
 def _stepped_up(value: float, k: float) -> float:
-    """Spearman and Brown: the reliability of k ratings from that of one; below -1 / (k - 1) it has no bound."""
+    """Return the Spearman-Brown reliability of k ratings from that of one; below -1 / (k - 1) it has no bound."""
     bottom = 1 + value * (k - 1)
     return value * k / bottom if not bottom <= 0 else -np.inf

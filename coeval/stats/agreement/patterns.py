@@ -26,7 +26,7 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 
 
 def check_level(level: str) -> Level:
-    """Return the level, or an error that names the levels there are."""
+    """Return the level, or raise an error that names the levels."""
     for known in LEVELS:
         if level == known:
             return known
@@ -34,7 +34,7 @@ def check_level(level: str) -> Level:
 
 
 def distances(a: Numbers, b: Numbers, level: Level) -> Numbers:
-    """Squared distance of values at a level; at the ordinal level the values are mid-ranks."""
+    """Return squared distances of values at a level; at the ordinal level the values are mid-ranks."""
     if level == "nominal":
         return np.not_equal(a, b).astype(float)
     if level == "ratio":
@@ -103,7 +103,7 @@ CELLS = 2_000_000
 """Largest number of values in one block of replicates. It limits memory and does not change the result."""
 
 MANY = 40
-"""Above this many categories the pairs of categories are too many to tabulate for every replicate."""
+"""Above this number of categories, there are too many pairs to tabulate for every replicate."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,12 +124,12 @@ class CountPatterns:
 
     @cached_property
     def pairable(self) -> Numbers:
-        """The counts of the patterns with two ratings or more; zero elsewhere."""
+        """Return the counts of the patterns with two or more ratings; zero elsewhere."""
         return self.counts * (self.sizes > 1)[:, None]
 
     @cached_property
     def mismatches(self) -> Numbers:
-        """Patterns x pairs of categories: the off-diagonal coincidences, both triangles added.
+        """Return patterns x pairs of categories: the off-diagonal coincidences, with both triangles added.
 
         A = (c c' - diag c) / (m - 1) is a unit's share in the coincidence matrix (Krippendorff 2018, 12.3).
         """
@@ -138,12 +138,12 @@ class CountPatterns:
         return self.counts[:, i] * self.counts[:, j] * shares[:, None]
 
     def alphas(self, weights: Numbers, *levels: Level) -> list[Numbers]:
-        """Alpha of each row of weights, at each level."""
+        """Return alpha of each row of weights, at each level."""
         ratings, mismatches = weights @ self.pairable, weights @ self.mismatches
         return [alphas_of_coincidences(self.values, ratings, mismatches, level) for level in levels]
 
     def alphas_without_one(self, level: Level) -> Numbers:
-        """Alpha with one unit of each pattern left out."""
+        """Return alpha with one unit of each pattern left out."""
         ratings = self.times @ self.pairable - self.pairable
         mismatches = self.times @ self.mismatches - self.mismatches
         return alphas_of_coincidences(self.values, ratings, mismatches, level)
@@ -151,7 +151,7 @@ class CountPatterns:
 
 @dataclass(frozen=True, eq=False)
 class RatedUnits:
-    """Units with near-continuous values, each a kind of its own: the same sums without category tables."""
+    """Rated units with near-continuous values, each a kind of its own: the same sums without category tables."""
 
     ratings: Ratings
     times: Codes
@@ -169,7 +169,7 @@ class RatedUnits:
         return scipy.sparse.csr_matrix((np.ones(int(paired.sum())), places), shape=shape)
 
     def alphas(self, weights: Numbers, *levels: Level) -> list[Numbers]:
-        """Alpha of each row of weights, at each level."""
+        """Return alpha of each row of weights, at each level."""
         return [self._alphas(weights, level) for level in levels]
 
     def _alphas(self, weights: Numbers, level: Level) -> Numbers:
@@ -189,7 +189,7 @@ class RatedUnits:
         return np.asarray(2 * np.maximum(sizes * squares - sums**2, 0) / np.maximum(sizes - 1, 1))
 
     def _observed(self, level: Level) -> Numbers:
-        """Return each unit's disagreement at a level whose distances do not depend on the data."""
+        """Return each unit's disagreement at a level with data-independent distances."""
         if level == "interval":
             numbers = self.ratings.numbers
             return np.asarray(self._spread(numbers[None, :] - numbers.mean())[0])
@@ -200,7 +200,7 @@ class RatedUnits:
 
     @cached_property
     def _pairs(self) -> tuple[Codes, Codes, Codes]:
-        """Every pair of ratings of one unit: the unit and the two codes."""
+        """Return every pair of ratings of one unit: the unit and the two codes."""
         order = np.argsort(self.ratings.unit, kind="stable")
         unit, code = self.ratings.unit[order], self.ratings.code[order]
         parts = [(unit[:0], code[:0], code[:0])]
@@ -211,7 +211,7 @@ class RatedUnits:
         return rows, i, j
 
     def alphas_without_one(self, level: Level) -> Numbers:
-        """Alpha with each unit left out."""
+        """Return alpha with each unit left out."""
         size = len(self.times)
         block = max(1, CELLS // max(self.width, 1))
         parts = [np.empty(0)]
@@ -251,7 +251,7 @@ def sample_both(a: Ratings, b: Ratings) -> tuple[Units, Units]:
 
 
 def keep_units(ratings: Ratings, kept: npt.NDArray[np.bool_]) -> Ratings:
-    """Only the units marked in ``kept``, renumbered."""
+    """Return only the units marked in ``kept``, renumbered."""
     position = np.cumsum(kept) - 1
     rated = kept[ratings.unit]
     units = [unit for unit, keep in zip(ratings.units, kept, strict=True) if keep]
@@ -268,7 +268,7 @@ def keep_units(ratings: Ratings, kept: npt.NDArray[np.bool_]) -> Ratings:
 def draw_weights(
     times: Codes, replicates: int, rng: np.random.Generator, width: int = 1
 ) -> Iterator[Numbers]:
-    """Bootstrap weights, replicates x kinds of unit, in blocks that fit in memory.
+    """Yield bootstrap weights, replicates x kinds of unit, in blocks that fit in memory.
 
     Each row says how often each kind was drawn when as many units as there are were drawn with replacement.
     ``width`` is how many numbers a replicate will need besides its weights.
@@ -291,7 +291,7 @@ def _drawn_by_unit(times: Codes, size: int, rng: np.random.Generator) -> Numbers
 
 
 def _drawn_by_kind(times: Codes, size: int, rng: np.random.Generator) -> Numbers:
-    """Multinomial draws, twice as fast by way of Poisson counts.
+    """Return multinomial draws from Poisson counts, which is twice as fast.
 
     Poisson counts given their total are multinomial. Each row therefore draws somewhat fewer units than are
     due as Poisson counts and the rest one by one; a row that overshot is drawn again. The result is exactly

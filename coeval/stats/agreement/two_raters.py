@@ -1,4 +1,4 @@
-"""Two raters: Cohen's kappa, plain and weighted, and every two raters of a study at once."""
+"""Two raters: Cohen's kappa, plain and weighted, and each pair of raters of a study at once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def cohen_kappa(
     value_domain: Sequence[Any] | None = None,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Cohen's kappa of two raters, plain or weighted.
+    """Return Cohen's kappa of two raters, plain or weighted.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def two_rater_table(table: Any, weights: Any = None, confidence: float = 0.95) -
 
 
 def _crossed(data: Ratings) -> tuple[Numbers, float, int]:
-    """Return the table of two raters as shares, its size, and the units only one of them rated."""
+    """Return the table of two raters as shares, its size, and the number of units that only one of them rated."""
     if data.n_annotators != 2:
         raise ValueError(
             f"Cohen's kappa compares two raters, but there are {data.n_annotators}; "
@@ -153,7 +153,7 @@ def _matrix(weights: Any, values: Numbers) -> Numbers:
 
 
 def _cohen_chance(rows: Numbers, columns: Numbers, matrix: Numbers) -> tuple[float, Numbers]:
-    """pe of two margins, and each cell's influence on it, doubled in the mean."""
+    """Return pe of two margins, and each cell's influence on it, doubled in the mean."""
     return float(rows @ matrix @ columns), (matrix @ columns)[:, None] + (matrix.T @ rows)[None, :]
 
 
@@ -167,7 +167,7 @@ def _coefficient(
     *,
     corrected: bool = True,
 ) -> Estimate:
-    """(pa - pe) / (1 - pe) of a table, with the variance of w - (1 - value) influence over its cells."""
+    """Return (pa - pe) / (1 - pe) of a table, with the variance of w - (1 - value) influence over its cells."""
     if not n > 0:
         return Estimate.undefined("no unit was rated by both", n=0, n_units=0)
     pa = float((shares * matrix).sum())
@@ -183,7 +183,7 @@ def _coefficient(
 
 
 def _with_null(kappa: Estimate, rows: Numbers, columns: Numbers, matrix: Numbers) -> Estimate:
-    """Error and z under no agreement (Fleiss, Cohen and Everitt 1969, equation 9)."""
+    """Return error and z under no agreement (Fleiss, Cohen and Everitt 1969, equation 9)."""
     if not kappa.defined:
         return kappa
     pe, influence = _cohen_chance(rows, columns, matrix)
@@ -193,7 +193,7 @@ def _with_null(kappa: Estimate, rows: Numbers, columns: Numbers, matrix: Numbers
 
 
 def _small_sample(scott: Estimate, n: float, confidence: float) -> Estimate:
-    """Krippendorff's alpha of two complete raters: Scott's pi with its small-sample correction."""
+    """Return Krippendorff's alpha of two complete raters: Scott's pi with its small-sample correction."""
     if not scott.defined:
         return scott
     pa = (1 - 1 / (2 * n)) * scott.pa + 1 / (2 * n)
@@ -232,7 +232,7 @@ class PairTables:
         return alphas_of_coincidences(self.values, *self._coincidences(), level)
 
     def percents(self) -> Numbers:
-        """Percent agreement of each pair; nan without a common unit."""
+        """Return percent agreement of each pair; nan without a common unit."""
         agreeing = np.trace(self.tables, axis1=1, axis2=2)
         shares: Numbers = np.divide(
             agreeing, self.sizes, out=np.full(len(agreeing), np.nan), where=self.sizes > 0
@@ -263,7 +263,7 @@ def _coincidences(tables: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def _limits(values: Numbers, without: Numbers, confidence: float) -> tuple[Numbers, Numbers]:
-    """``clusters.jackknife_interval`` of many values at once; ``without`` is groups x values."""
+    """Return ``clusters.jackknife_interval`` for many values at once; ``without`` is groups x values."""
     usable = ~np.isnan(without)
     n = np.maximum(usable.sum(axis=0), 1)
     means = np.where(usable, without, 0).sum(axis=0) / n

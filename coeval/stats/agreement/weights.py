@@ -1,4 +1,4 @@
-"""Agreement weights: how much two different categories still agree (Gwet 2014, Handbook, 4th ed., chapter 3)."""
+"""Agreement weights for partial agreement of different categories (Gwet 2014, Handbook, 4th ed., chapter 3)."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _identity(values: Numbers) -> Numbers:
 
 
 def _ordinal(values: Numbers) -> Numbers:
-    """C(m, 2), m the number of categories from one to the other, both counted."""
+    """Return C(m, 2), with m the number of categories from one to the other, both included."""
     places = np.arange(1.0, len(values) + 1)
     between = _differences(places) + 1
     return between * (between - 1) / 2

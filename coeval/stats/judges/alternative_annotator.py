@@ -73,7 +73,7 @@ def alt_test(
     correction: str = "BY",
     clusters: Mapping[Hashable, Hashable] | None = None,
 ) -> AltTest:
-    """Leave each person out: does the model agree with the others at least as well as that person does?
+    """Leave each person out, and test whether the model agrees with the others at least as well as that person.
 
     For every person and every item they share with another person and the model, both are scored against the
     others. The model wins where its score is at least the person's, the person where theirs is at least the
@@ -123,7 +123,7 @@ def alt_test(
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Labels in long form, of the items that two people or more and the model labelled.
+    """Labels in long form, for items with labels from at least two people and the model.
 
     Label ``k`` was given by ``names[person[k]]`` to item ``item[k]``; ``machine`` holds the model's label of
     every item.
@@ -155,7 +155,7 @@ def run_alt_test(
     min_people: int = MIN_PEOPLE,
     correction: str = "BY",
 ) -> AltTest:
-    """``alt_test`` of labels in long form."""
+    """Run ``alt_test`` on labels in long form."""
     if correction not in ("BY", "BH"):
         raise ValueError(f"There is no correction {correction!r}; choose BY or BH.")
     model_wins, person_wins = _wins(labels, score)
@@ -296,7 +296,7 @@ def _wins(labels: Labels, score: str | Score) -> tuple[Numbers, Numbers]:
 
 
 def _accuracies(labels: Labels) -> tuple[Numbers, Numbers]:
-    """Return how many of the others gave the same label as each person, and as the model."""
+    """Return the number of others who gave the same label as each person, and as the model."""
     codes = pd.factorize(pd.Series(np.concatenate([labels.label, labels.machine]), dtype=object))[0]
     given, machine = codes[: len(labels.label)], codes[len(labels.label) :][labels.item]
     width = int(codes.max(initial=0)) + 1
@@ -308,7 +308,7 @@ def _accuracies(labels: Labels) -> tuple[Numbers, Numbers]:
 
 
 def _errors(labels: Labels) -> tuple[Numbers, Numbers]:
-    """Minus the mean squared difference to the others, of each person and of the model.
+    """Return minus the mean squared difference to the others, for each person and for the model.
 
     The mean square orders as its root does. With s and t the others' sum and sum of squares, and m their
     number, it is x^2 - 2 x s / m + t / m.
@@ -343,7 +343,8 @@ def _custom(labels: Labels, score: Score) -> tuple[Numbers, Numbers]:
 
 
 def _p_value(d: Numbers, cluster: Codes, epsilon: float) -> float:
-    """One-sided test that the person's wins exceed the model's by less than ``epsilon``.
+    """Return the p-value of the one-sided test that the person's wins exceed the model's by less than
+    ``epsilon``.
 
     Where every item is a cluster of its own it is the paper's t-test. Where clusters hold several it is Tango's score
     test: the error is the one that ``d`` would have if its mean were epsilon, as large again as clusters make it.

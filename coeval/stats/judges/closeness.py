@@ -235,7 +235,8 @@ def js_distances(first: Numbers, second: Numbers) -> Numbers:
 
 
 def shares_of(scores: Numbers, points: Numbers) -> Numbers:
-    """Scores x points: each score as shares of the scale's points, one between two points split by nearness.
+    """Return scores x points: each score as shares of the scale's points; a score between two points is
+    split by distance.
 
     >>> shares_of(np.array([2.0, 2.25, 9.0]), np.array([1.0, 2.0, 3.0])).tolist()
     [[0.0, 1.0, 0.0], [0.0, 0.75, 0.25], [0.0, 0.0, 1.0]]
@@ -257,7 +258,7 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Equivalence:
-    """Two one-sided tests: ``bias`` is the judge's mean less people's, its interval the one of 90%.
+    """Two one-sided tests: ``bias`` is the judge's mean minus people's, with its 90% interval.
 
     ``p_value`` is the larger of the two; ``smallest_margin`` is the least margin at which they would be equivalent.
     """

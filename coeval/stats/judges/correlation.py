@@ -38,7 +38,7 @@ class LevelCorrelations:
     groups_skipped: int
 
     def of(self, method: str) -> Estimate:
-        """One of ``METHODS``."""
+        """Return one of ``METHODS``."""
         return {"pearson": self.pearson, "spearman": self.spearman, "kendall": self.kendall}[method]
 
 
@@ -51,14 +51,14 @@ class Correlations:
     system: LevelCorrelations
 
     def of(self, level: str) -> LevelCorrelations:
-        """One of ``LEVELS``."""
+        """Return one of ``LEVELS``."""
         return {"dataset": self.dataset, "document": self.document, "system": self.system}[level]
 
 
 def correlations(
     human: Any, model: Any, document: Any = None, system: Any = None, clusters: Any = None
 ) -> Correlations:
-    """Pearson, Spearman and Kendall's tau-b of a model's scores with people's, at three levels.
+    """Return Pearson, Spearman and Kendall's tau-b of a model's scores with people's, at three levels.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def join_ties(values: Numbers) -> Numbers:
 
 
 def _with_p(x: Numbers, y: Numbers, method: str) -> Estimate:
-    """One correlation with its two-sided p-value against none; both sides must vary."""
+    """Return one correlation with its two-sided p-value against zero; both sides must vary."""
     if len(x) < 3:
         return Estimate(correlate(x, y, method), n=len(x), p_value=np.nan)
     value, p = check_none(x, y, method)
@@ -347,7 +347,7 @@ def _varies(values: Numbers, place: Codes) -> Any:
 
 
 def _within_kendall(x: Numbers, y: Numbers, place: Codes) -> Numbers:
-    """tau-b of each group: small groups pair by pair all at once, large ones through scipy."""
+    """Return tau-b of each group: small groups pair by pair all at once, large ones with scipy."""
     order = np.argsort(place, kind="stable")
     x, y, place = x[order], y[order], place[order]
     sizes = np.bincount(place)
@@ -367,7 +367,7 @@ def _within_kendall(x: Numbers, y: Numbers, place: Codes) -> Numbers:
 
 
 def table_correlations(tables: Numbers, values: Numbers) -> dict[str, Numbers]:
-    """Pearson, Spearman and tau-b of many pairs of raters at once, from their tables.
+    """Return Pearson, Spearman and tau-b of many pairs of raters at once, from their tables.
 
     Parameters
     ----------
@@ -406,6 +406,6 @@ def _tau_b(tables: Numbers, n: Numbers, rows: Numbers, columns: Numbers) -> Numb
 
 
 def _quotient(top: Numbers, bottom: Numbers, where: Any) -> Numbers:
-    """top / bottom, nan elsewhere."""
+    """Return top / bottom, nan if undefined."""
     quotient: Numbers = np.divide(top, bottom, out=np.full(len(bottom), np.nan), where=where)
     return quotient

@@ -26,7 +26,9 @@ EXACT = 14
 
 @dataclass(frozen=True)
 class PermutationTest:
-    """The ``difference`` of two judges' correlations and its two-sided p-value, from ``n_swaps`` things to swap."""
+    """The ``difference`` of two judges' correlations and its two-sided p-value, from ``n_swaps``
+    exchangeable units.
+    """
 
     r_a: float
     r_b: float
@@ -122,7 +124,7 @@ def _complete(human: Any, a: Any, b: Any) -> tuple[Numbers, Numbers, Numbers, An
 
 
 def _sign_blocks(swaps: int, replicates: int, exact: bool, seed: int) -> Iterator[Numbers]:
-    """Blocks of assignments x swaps: 1 keeps the judges in place, -1 swaps them."""
+    """Yield blocks of assignments x swaps: 1 keeps the judges in place, -1 swaps them."""
     if exact:
         yield np.array(list(itertools.product((1.0, -1.0), repeat=swaps)))
         return
@@ -135,7 +137,7 @@ def _sign_blocks(swaps: int, replicates: int, exact: bool, seed: int) -> Iterato
 
 
 def _swapped(h: Numbers, x: Numbers, y: Numbers, place: Codes, signs: Numbers, method: str) -> Numbers:
-    """r_a - r_b under each assignment.
+    """Return r_a - r_b under each assignment.
 
     Swapped, the judges are mean +- sign x half difference, so for Pearson every sum is one product over the
     swaps; rank correlations are ranked again each time.
@@ -229,14 +231,14 @@ def _left_out(
 def _pearson_differences(
     h: Numbers, x: Numbers, y: Numbers, place: Codes, method: str, replicates: int, rng: np.random.Generator
 ) -> Numbers:
-    """Return all replicates from weighted sums of products: one matrix product a block."""
+    """Return all replicates from weighted sums of products, with one matrix product per block."""
     sums = Clusters(place).sums(_products(h, x, y))
     times = np.ones(len(sums), dtype=np.int64)
     return _gaps(np.concatenate([weights @ sums for weights in draw_weights(times, replicates, rng)]))
 
 
 def _products(h: Numbers, x: Numbers, y: Numbers) -> Numbers:
-    """Items x all that two correlations are sums of."""
+    """Return items x products, whose sums give two correlations."""
     h, x, y = ((side - side.mean()) / side.std() for side in (h, x, y))
     return np.column_stack([np.ones_like(h), h, x, y, h * h, x * x, y * y, h * x, h * y])
 
@@ -278,9 +280,9 @@ class ScoreShift:
     mean_first: float
     mean_second: float
     shift: Estimate
-    """The second way's mean less the first way's."""
+    """The second way's mean minus the first way's."""
     same: Estimate
-    """The share of units with the very same score."""
+    """The share of units with identical scores."""
     alpha: Estimate
     """Krippendorff's alpha of the two ways, interval level."""
 

@@ -44,7 +44,8 @@ def correlate(x: Numbers, y: Numbers, method: str) -> float:
 
 
 def check_none(x: Numbers, y: Numbers, method: str) -> tuple[float, float]:
-    """Return a correlation of three items or more, both sides varying, and its two-sided p-value against none.
+    """Return a correlation of at least three items, with variation on both sides, and its two-sided p-value
+    against zero.
 
     >>> x, y = np.array([1.0, 2, 2, 4, 5, 3]), np.array([2.0, 1, 3, 4, 4, 3])
     >>> [tuple(round(value, 6) for value in check_none(x, y, method)) for method in METHODS]
@@ -114,14 +115,16 @@ class Met:
 
     @property
     def tau(self) -> float:
-        """Kendall's tau-b."""
+        """Return Kendall's tau-b."""
         n = int(self.table.sum())
         untied = [n * (n - 1) // 2 - int((side * (side - 1) // 2).sum()) for side in self._sides]
         return float(np.clip(self.balance / np.sqrt(untied[0]) / np.sqrt(untied[1]), -1, 1))
 
     @property
     def z(self) -> float:
-        """``balance`` over its standard deviation without a correlation (Kendall 1970, Rank Correlation Methods)."""
+        """Return ``balance`` over its standard deviation under no correlation (Kendall 1970, Rank
+        Correlation Methods).
+        """
         n = int(self.table.sum())
         m = n * (n - 1.0)
         pairs, threes, fives = np.array([_count_ties(side) for side in self._sides]).T
@@ -159,7 +162,7 @@ class WilliamsTest:
 def williams_test(
     r12: float, r13: float, r23: float, n: int, *, n_effective: float | None = None
 ) -> WilliamsTest:
-    """Williams' test of two correlations that share a variable: is r12 greater than r13?
+    """Run Williams' test of two correlations that share a variable: is r12 greater than r13?
 
     Parameters
     ----------

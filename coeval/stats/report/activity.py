@@ -25,24 +25,24 @@ from coeval.stats.times import TimeSpent, drift, drift_slopes, time_curve, time_
 
 
 def actions_section(study: StudyFrames) -> ActionRates:
-    """Action rates on the drafted lines of assisted submissions, overall and by kind of line."""
+    """Return action rates on the drafted lines of assisted submissions, overall and by kind of line."""
     return action_rates(study.actions[study.actions["arm"] == ASSISTED])
 
 
 def actions_by(study: StudyFrames, column: str) -> dict[str, Rates]:
-    """Action rates over all lines of assisted submissions, by ``criterion`` or ``annotator``."""
+    """Return action rates over all lines of assisted submissions, by ``criterion`` or ``annotator``."""
     assisted = study.actions[study.actions["arm"] == ASSISTED]
     return {str(name): action_rates(part).overall for name, part in assisted.groupby(column)}
 
 
 def actions_by_criterion(study: StudyFrames) -> dict[str, Rates]:
-    """Action rates by criterion, in the order of the set."""
+    """Return action rates by criterion, in the order of the set."""
     rates = actions_by(study, "criterion")
     return {criterion: rates[criterion] for criterion in study.criteria if criterion in rates}
 
 
 def actions_by_annotator(study: StudyFrames) -> dict[str, Rates]:
-    """Action rates by annotator."""
+    """Return action rates by annotator."""
     return actions_by(study, "annotator")
 
 
@@ -100,7 +100,7 @@ def score_moves(study: StudyFrames) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class PartTime:
-    """Seconds a submission of one annotator, or in one arm: ``label`` names which."""
+    """Seconds per submission of one annotator or in one arm, as ``label`` says."""
 
     label: Mapping[str, Any] = field(metadata=FLAT)
     n: int
@@ -114,7 +114,7 @@ class PartTime:
 
 @dataclass(frozen=True)
 class TimeSection:
-    """The time that the work took."""
+    """The working time of people."""
 
     spent: TimeSpent = field(metadata=FLAT)
     per_annotator: list[PartTime]
@@ -122,7 +122,9 @@ class TimeSection:
 
 
 def time_section(study: StudyFrames) -> TimeSection:
-    """Seconds a criterion and minutes a sample, with idle time in and out, and by annotator and arm."""
+    """Return seconds per criterion and minutes per sample, with and without idle time, and by annotator and
+    arm.
+    """
     spent = time_spent(study.scores)
     order = {criterion: place for place, criterion in enumerate(study.criteria)}
     parts = sorted(spent.per_criterion, key=lambda part: order.get(part.criterion, len(order)))
@@ -166,7 +168,7 @@ class Distribution:
 
 @dataclass(frozen=True)
 class DriftPoint:
-    """A person's scores against the others' in one part of their work."""
+    """A person's scores compared with the others' in one part of their work."""
 
     annotator: Any
     part: int
@@ -176,7 +178,7 @@ class DriftPoint:
 
 @dataclass(frozen=True)
 class DriftTest:
-    """The drift of a person's scores against the others' over their work, in points, for other documents.
+    """The drift of a person's scores compared with the others' over their work, in points, for other documents.
 
     ``change`` has its interval and ``p_value``; ``p_holm`` is adjusted for how many people are tested.
     """

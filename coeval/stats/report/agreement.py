@@ -153,18 +153,18 @@ class AgreementSection:
 
 @dataclass(frozen=True)
 class PeopleAlphas:
-    """Alpha of people, there long before the rest of the section: pooled, by criterion, and the headline."""
+    """Alpha of people, available long before the rest of the section: pooled, by criterion, and the headline."""
 
     humans: Levels
     per_criterion: Sequence[Levels]
     headline: Headline
     of_all: Headline
-    """The same for all scores, whatever people saw, for pages whose figures all use the selected scores."""
+    """The same for all scores in any arm, for pages whose figures all use the selected scores."""
 
 
 @once
 def people_alphas(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> PeopleAlphas:
-    """Alpha of people at three levels over all units and by criterion, in their order, and the headline."""
+    """Return alpha of people at three levels, over all units and by criterion, and the headline."""
     options = {"replicates": replicates, "seed": seed}
     everybody = study.everybody
     parts = [alpha_levels(data, study.clusters_of(data), SHOWN, **options) for data in study.by_criterion]
@@ -222,7 +222,7 @@ def drafts_in_view(scored: pd.DataFrame, *, unaided: bool = False) -> DraftsInVi
 
 
 def agreement_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> AgreementSection:
-    """Agreement over all units, an instance by a criterion each, and over parts of them.
+    """Return agreement over all units (an instance and a criterion each), and over parts of them.
 
     Where the model stands beside people, submissions shown a draft that was wrong on purpose are left out. Intervals
     leave out whole clusters (``StudyFrames.clusters``) and speak of other documents judged by these people. The
@@ -256,7 +256,9 @@ def agreement_section(study: StudyFrames, *, replicates: int = 1000, seed: int =
 
 
 def _list_pairs(study: StudyFrames, people: Ratings, everyone: Ratings) -> list[RaterPair]:
-    """Every two raters: people by all their scores, as everywhere between people, and with the model by the genuine."""
+    """Return every two raters: people by all their scores, as everywhere between people, and with the model
+    by the genuine.
+    """
     if study.genuine is study.scored:
         return list(list_pairs(people, everyone, study.clusters_of(everyone)))
     genuine = list_pairs(study.ratings(study.genuine), everyone, study.clusters_of(everyone))
@@ -355,7 +357,9 @@ def with_llm(people: Ratings, model: pd.Series[Any]) -> Ratings:
 
 
 def _parts(study: StudyFrames, column: str, whole: Part, replicates: int, seed: int) -> list[Part]:
-    """Agreement within each system, group of annotators, or arm; ``whole`` is that of all scores together."""
+    """Return agreement within each system, group of annotators, or arm; ``whole`` is that of all scores
+    together.
+    """
     of_row, found = _find_parts(study, column)
     names = list(found)
     if column == "arm":
@@ -387,7 +391,7 @@ def _find_parts(study: StudyFrames, column: str) -> tuple[Codes, dict[Any, int]]
 def _part(
     study: StudyFrames, label: Mapping[str, Any], scored: pd.DataFrame, data: Ratings, levels: Levels
 ) -> Part:
-    """Agreement of ``data``, the ratings of the rows ``scored``."""
+    """Return agreement of ``data``, the ratings of the rows ``scored``."""
     ordinal = levels["ordinal"].details
     interval = {name: ordinal.get(name, np.nan) for name in ("ci_low", "ci_high", "p_below_667", "clusters")}
     counts = counted(data)

@@ -37,7 +37,7 @@ from coeval.stats.report.tables import Table
 
 @dataclass(frozen=True)
 class AlignmentSection:
-    """Every run of drafts against people."""
+    """Every run of drafts compared with people."""
 
     labels: str
     leaned: bool
@@ -114,7 +114,9 @@ class EquivalenceRow:
 
 @dataclass(frozen=True)
 class EquivalenceSection:
-    """Two one-sided tests of every judge by every criterion; ``margin_share`` of the scale's range is the margin."""
+    """Two one-sided tests of every judge on every criterion; ``margin_share`` of the scale's range is the
+    margin.
+    """
 
     labels: str
     margin_share: float
@@ -122,7 +124,9 @@ class EquivalenceSection:
 
 
 def equivalence_section(study: StudyFrames) -> EquivalenceSection:
-    """Equivalence of every judge to people, from scores that no draft can have led; other documents, these people."""
+    """Return the equivalence of every judge to people, from scores that no draft influenced; other
+    documents, these people.
+    """
     reference = choose_labels(study)
     items = human_means(reference.scored)
     rows: list[EquivalenceRow] = []
@@ -250,7 +254,9 @@ class SoftLabelsSection:
 
 @dataclass(frozen=True, eq=False)
 class _Items:
-    """Items of one criterion with two people's scores or more: units and counts of every point of the scale."""
+    """Items of one criterion with scores from at least two people: units, and counts of every point of the
+    scale.
+    """
 
     units: Codes
     counts: Numbers
@@ -262,7 +268,9 @@ class _Items:
 
 
 def soft_labels_section(study: StudyFrames) -> SoftLabelsSection:
-    """Distributions of people's scores by item, and the distance of every judge; other documents, these people."""
+    """Return distributions of people's scores by item, and the distance of every judge; other documents,
+    these people.
+    """
     reference = choose_labels(study)
     items = [_items_of(study, reference.scored, place) for place in range(len(study.criteria))]
     spread = [_spread(study, criterion, part) for criterion, part in zip(study.criteria, items, strict=True)]
@@ -349,7 +357,7 @@ def _left_out(counts: Numbers) -> Numbers:
 
 
 def soft_labels_tables(section: SoftLabelsSection) -> list[Table]:
-    """People's spread by criterion, and the judges' distances."""
+    """Return people's spread by criterion, and the judges' distances."""
     seen = ", given with the draft in view" if section.leaned else ""
     spread = [
         {
@@ -380,14 +388,14 @@ def soft_labels_tables(section: SoftLabelsSection) -> list[Table]:
     return [
         Table(
             "soft_labels",
-            "How people's scores of an item are spread",
+            "Spread of people's scores of an item",
             f"Items with two people's scores or more, from {section.labels} scores{seen}. Entropy in bits, the mean "
             "over items: 0 where all agree, 1 where two scores are given equally often. Other documents, these people.",
             pd.DataFrame(spread),
         ),
         Table(
             "judge_distances",
-            "How far judges are from people's scores",
+            "Distance of judges from people's scores",
             f"Jensen-Shannon distance (0 to 1) of a judge's score of an item to people's{seen}, the mean over items; "
             "that of a person left out to the others stands beside it. Over all items: of how often each score is "
             "given. Other documents, these people.",

@@ -1,4 +1,4 @@
-"""The answer: whether the scores can be trusted, in one sentence, with the level and the cautions that go with it."""
+"""The answer whether the scores can be trusted: one sentence with the level and its cautions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOST_NAMED = 2
 
 @dataclass(frozen=True)
 class Answer:
-    """Whether the scores can be trusted.
+    """The answer whether the scores can be trusted.
 
     ``sentence`` is for people, ``level`` for programs. ``draft`` says how far the draft moved scores, and is empty
     where nobody saw one. ``cautions`` are what to know before the sentence is quoted.
@@ -68,7 +68,7 @@ def answer_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0)
 def build_answer(
     headline: Headline, by_criterion: Mapping[str, Estimate], effects: DraftEffectsSection | None = None
 ) -> Answer:
-    """Return the answer from computed values; ``effects`` are None where they are not computed yet."""
+    """Return the answer from computed values; ``effects`` are None if they are not computed yet."""
     alpha, seen = headline.mean.value, headline.drafts_in_view
     level = find_level(alpha, headline.few_clusters)
     measured = name_measurement(seen)
@@ -140,7 +140,7 @@ def _sentence(alpha: Estimate, level: str, measured: str) -> str:
 
 
 def describe_effects(effects: DraftEffectsSection) -> str:
-    """Return how far the draft moved scores, by the pull, else by how much oftener its score was taken over.
+    """Return how far the draft moved scores: the pull, else the more frequent adoption of its score.
 
     >>> from coeval.stats.estimates import Spelled
     >>> nothing = Spelled(Estimate.undefined("no score was given without the draft"))
@@ -164,13 +164,13 @@ def describe_effects(effects: DraftEffectsSection) -> str:
 
 
 def _effect(value: Estimate, proved: str, open_: str) -> str:
-    """An effect whose interval excludes 0 is to be reported; without an interval nothing is proved."""
+    """Return the sentence for an effect: ``proved`` if its interval excludes 0, else ``open_``."""
     low, high = value.ci
     return f"{proved}: report it." if low > 0 or high < 0 else f"{open_}."
 
 
 def _weak(by_criterion: Mapping[str, Estimate]) -> list[str]:
-    """Criteria whose whole interval is below .667: a mean can hide them."""
+    """Return the criteria whose whole interval is below .667, because a mean can hide them."""
     weak = [text.rstrip(".") for text, alpha in by_criterion.items() if alpha.ci[1] < TENTATIVE]
     if not weak or len(by_criterion) < 2:
         return []
@@ -180,7 +180,7 @@ def _weak(by_criterion: Mapping[str, Estimate]) -> list[str]:
 
 
 def _in_view(seen: DraftsInView) -> list[str]:
-    """People who see the same draft agree more than they would without it."""
+    """Return a caution for scores with the draft in view: people who see the same draft agree more."""
     if not seen.n:
         return []
     many = f"All {seen.n:,} scores were" if seen.n == seen.of else f"{seen.n:,} of {seen.of:,} scores were"

@@ -42,7 +42,7 @@ class FirstCriterion:
 
 @dataclass(frozen=True)
 class FirstEffect:
-    """The effect of the draft on people who had scored before; ``adoption``: same after minus same before."""
+    """The effect of the draft on people who scored first; ``adoption``: same score after minus before."""
 
     n: int
     n_instances: int
@@ -95,7 +95,7 @@ def _shares(known: pd.DataFrame) -> FirstShares:
 
 
 def _adoption(known: pd.DataFrame, confidence: float) -> Estimate:
-    """P(score = draft) after less before."""
+    """Return P(score = draft) after minus before."""
     draft, first, final = (
         known[name].to_numpy(dtype=float) for name in ("draft_score", "first_score", "score")
     )
@@ -109,7 +109,7 @@ def _adoption(known: pd.DataFrame, confidence: float) -> Estimate:
 
 
 def _alpha(known: pd.DataFrame, column: str) -> Estimate:
-    """Ordinal alpha of the scores in a column."""
+    """Return ordinal alpha of the scores in a column."""
     places = known["unit"] if "unit" in known else known.groupby(["instance", "criterion"]).ngroup()
     (unit, units), (who, people) = pd.factorize(places), pd.factorize(known["annotator"])
     values: Any = known[column].to_numpy(dtype=float)
@@ -132,14 +132,14 @@ OTHER_PEOPLE = ("people_ci_low", "people_ci_high", "people")
 
 @dataclass(frozen=True)
 class DraftEffectsSection:
-    """Adoption, distance and pull alone, there much sooner than the rest of the section."""
+    """Only adoption, distance and pull, available much sooner than the rest of the section."""
 
     adoption: Spelled
     distance: Spelled
     pull: Spelled
 
     def of(self, name: str) -> Spelled:
-        """One of the three."""
+        """Return one of the three estimates."""
         return {"adoption": self.adoption, "distance": self.distance, "pull": self.pull}[name]
 
 
@@ -161,7 +161,7 @@ OF_SCORED = (
 
 @dataclass(frozen=True)
 class AssistanceSection:
-    """The influence of the draft on people; ``first`` has those who scored before they saw it."""
+    """The influence of the draft on people; ``first`` concerns those who scored before they saw it."""
 
     effects: DraftEffectsSection = field(metadata=FLAT)
     alpha_difference: Spelled
@@ -173,7 +173,9 @@ class AssistanceSection:
 
 @once
 def draft_effects_section(study: StudyFrames) -> DraftEffectsSection:
-    """Adoption, distance and pull, over clusters for these people, and for people like these."""
+    """Return adoption, distance and pull, with intervals over clusters for these people, and for people
+    like these.
+    """
     effects = draft_effects(scored_with_clusters(study))
     names = ("p_value", *COUNTS, *OTHER_PEOPLE)
     return DraftEffectsSection(
@@ -195,6 +197,6 @@ def assistance_section(study: StudyFrames) -> AssistanceSection:
 
 
 def scored_with_clusters(study: StudyFrames) -> pd.DataFrame:
-    """Return what the effects rest on: of the columns of ``scored`` only those that they need, with ``cluster``."""
+    """Return the data of the effects: only the needed columns of ``scored``, with ``cluster``."""
     scored = study.scored[[*OF_SCORED]]
     return scored.assign(cluster=study.clusters.code[study.scored["unit"].to_numpy()])

@@ -68,7 +68,7 @@ WORDS = {
     "alpha_blind": "alpha of blind scores",
     "alpha_before": "alpha before the draft was shown",
     "alpha_after": "alpha after it was shown",
-    "adoption": "how much oftener the draft's score is taken over",
+    "adoption": "the increase in using the draft's score",
     "distance": "the distance from the draft",
     "pull": "the pull of the draft",
     "caught": "the share of planted errors caught",
@@ -121,7 +121,7 @@ WORDS = {
 """Names of the document's values in sentences."""
 
 LEVELS = ("nominal", "ordinal", "interval", "dataset", "document", "system")
-"""Parts of a place that say at which level a value is."""
+"""Parts of a place that name the level of a value."""
 
 
 def section_notes(sections: dict[str, Any]) -> list[str]:
@@ -169,7 +169,7 @@ def value_name(place: str) -> str:
 
 
 def list_notes(study: StudyFrames) -> list[str]:
-    """Return the omissions of the whole report, for a page; sections do not list those of others."""
+    """Return the omissions of the whole report for a page; a section lists only its own."""
     return list(study_notes(study))
 
 
@@ -221,14 +221,14 @@ def _sampled(study: StudyFrames) -> str:
         "instances": "instances, each with all its criteria",
     }[clusters.kind]
     few = (
-        f" They are {clusters.n} only, so the intervals rest on Student's t and are rough."
+        f" There are only {clusters.n}, so the intervals use Student's t and are rough."
         if clusters.n < FEW
         else ""
     )
     return (
-        f"A unit is an instance by a criterion. Intervals and tests take {what}, as what was sampled: they speak of "
-        f"other {clusters.kind} scored by these people, not of other people, unless they say so.{few} The interval of "
-        "a criterion is that of its ordinal alpha."
+        f"A unit is an instance and a criterion. Intervals and tests treat {what}, as the sampling unit: "
+        f"they apply to other {clusters.kind} scored by these people, not to other people, unless they "
+        f"say so.{few} The interval of a criterion is that of its ordinal alpha."
     )
 
 

@@ -1,4 +1,6 @@
-"""The section "What the drafts did": time, nearness, agreement, accuracy and catches, each arm minus the blind one."""
+"""The section "Effects of the drafts": time, distance, agreement, accuracy and catches, each arm minus the blind
+one.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ TITLES = {
     "accurate": "Share of scores equal to the reference",
     "caught": "Share of planted scores not given",
 }
-"""The measures in their order, with their titles."""
+"""The measures in order, with their titles."""
 
 ARM_NAMES = {
     "assisted": "the full draft",
@@ -50,7 +52,7 @@ ARM_NAMES = {
 
 @dataclass(frozen=True)
 class Measure:
-    """One measure in an arm (``shown``) and in the blind one, their difference, and each person's own."""
+    """One measure in an arm (``shown``) and in the blind one, their difference, and each person's difference."""
 
     name: str
     title: str
@@ -59,20 +61,22 @@ class Measure:
     difference: Spelled
     within_person: bool
     more_blind: int | None
-    """How many blind scores more would leave 0 out of the interval, if the difference stays as it is."""
+    """The number of further blind scores that would exclude 0 from the interval, if the difference stays
+    the same.
+    """
     per_annotator: list[PersonContrast]
 
 
 @dataclass(frozen=True)
 class ArmAccount:
-    """What one way to show the draft did, beside showing none."""
+    """The effects of one way to show the draft, compared with no draft."""
 
     arm: str
     scores: int
     blind_scores: int
     measures: list[Measure]
     pull: Spelled | None
-    """The share of the way to a shifted score, of the arm that shows scores."""
+    """The share of the way to a shifted score, for the arm that shows scores."""
 
     def of(self, name: str) -> Measure:
         return next(one for one in self.measures if one.name == name)
@@ -80,7 +84,7 @@ class ArmAccount:
 
 @dataclass(frozen=True)
 class DraftAccount:
-    """What the drafts did: an account for each arm, what the design cannot say, and a paragraph for a paper."""
+    """The effects of the drafts: one account per arm, the limits of the design, and a paragraph for a paper."""
 
     arms: list[ArmAccount]
     reference: str
@@ -89,7 +93,7 @@ class DraftAccount:
 
 
 def draft_account_section(study: StudyFrames) -> DraftAccount:
-    """Return what the drafts of a study did to its people's time, scores and care."""
+    """Return the effects of a study's drafts on people's time, scores and care."""
     rows, reference = measured_rows(study)
     present = set(rows["arm"].unique())
     accounts = [_account(study, rows, arm) for arm in SHOWN_ARMS if arm in present]
@@ -98,7 +102,7 @@ def draft_account_section(study: StudyFrames) -> DraftAccount:
 
 
 def measured_rows(study: StudyFrames) -> tuple[pd.DataFrame, str]:
-    """Return the scores with what is measured of each, and what the reference is ("" without one)."""
+    """Return the scores with the measures of each, and the name of the reference ("" without one)."""
     scored = scored_with_clusters(study)
     more = study.scored[["wall_seconds", "active_seconds", "genuine", "group"]]
     rows = pd.concat([scored, more], axis=1)
@@ -120,7 +124,7 @@ def measured_rows(study: StudyFrames) -> tuple[pd.DataFrame, str]:
 
 
 def _references(study: StudyFrames) -> tuple[pd.Series[float], str]:
-    """A reference score for each unit that has one, and where it is from."""
+    """Return a reference score for each unit that has one, and its source."""
     known = study.references
     if len(known):
         units = study.units.assign(unit=np.arange(len(study.units)))[["instance", "criterion", "unit"]]
@@ -163,7 +167,7 @@ def _account(study: StudyFrames, rows: pd.DataFrame, arm: str) -> ArmAccount:
 
 
 def _as_ratio(found: Contrast) -> Contrast:
-    """Differences of logarithms as a ratio: 0.7 says that the arm takes 70% of the blind time."""
+    """Return differences of logarithms as a ratio: 0.7 means that the arm takes 70% of the blind time."""
     if not found.difference.defined:
         return found
     details = {
@@ -180,7 +184,7 @@ def _as_ratio(found: Contrast) -> Contrast:
 
 
 def _per_line(study: StudyFrames, rows: pd.DataFrame, arms: Arms) -> Contrast:
-    """Each person's time over the lines that they approved, revised, deleted or added, in each arm."""
+    """Return each person's time over the lines that they approved, revised, deleted or added, in each arm."""
     if not len(study.actions):
         return Contrast.undefined("no actions on lines are recorded")
     timed = rows.dropna(subset=["seconds"])
@@ -222,29 +226,29 @@ def _cannot(
         return
     if not (rows["arm"] == BLIND).any():
         yield (
-            "No score was given without the draft, so nothing says what people would have done by themselves. Draw a "
-            "blind arm (Set-up, People, design)."
+            "No score was given without the draft, so the study cannot show what people would do alone. "
+            "Set a blind share (Set-up, Tasks)."
         )
         return
     if study.planned is None:
         yield (
-            "Nothing here says that the arms were drawn at random. CoEval draws them for its own people; of imported "
-            "scores they may differ in more than the draft."
+            "The file does not say that the arms were drawn at random. CoEval draws them for its own "
+            "people; in imported scores they may differ in more than the draft."
         )
     if not reference:
         yield (
-            "There is no reference score, so nearness and agreement cannot be told from accuracy: people who copy one "
-            "draft agree with each other whether it is right or wrong. Adjudicate some blind items, or let experts "
-            "score without the draft."
+            "There is no reference score, so accuracy is unknown: people who copy one draft agree with "
+            "each other whether it is right or wrong. Adjudicate some blind items, or let experts score "
+            "without the draft."
         )
     elif reference.startswith("adjudicated"):
         yield "Adjudicated scores were decided by somebody who could see people's scores and the draft."
     if not rows["planted_score"].astype(bool).any():
-        yield "No wrong score was shown on purpose, so nothing says whether people would notice one."
+        yield "No planted wrong score was shown, so the study cannot show whether people notice one."
     alone = len({name for name in rows["annotator"].unique()} - _in_both(rows))
     if alone:
         who = "1 person" if alone == 1 else f"{alone} people"
-        yield f"{who} worked in one of the arms only; differences within person leave them out."
+        yield f"{who} worked in only one of the arms; differences within person leave them out."
     kind = study.clusters.kind
     yield (
         f"Intervals speak of other {kind} judged by these people; the wider ones, for people like these, are in the "
@@ -260,7 +264,7 @@ def _in_both(rows: pd.DataFrame) -> set[str]:
 
 
 def _open_questions(account: ArmAccount) -> Iterator[str]:
-    """Measures whose interval holds 0, with the blind scores that would settle them."""
+    """Return measures whose interval includes 0, with the number of blind scores that would settle them."""
     settled, hopeless = [], []
     for name in ("seconds", "adoption", "error"):
         one = account.of(name)
@@ -305,7 +309,7 @@ def _paragraph(study: StudyFrames, accounts: Sequence[ArmAccount], reference: st
         if reference and accurate.difference.value.defined:
             yield from _tell(account, "accurate", f"They gave the score of the reference ({reference})")
         elif not reference:
-            yield "Whether their scores were more accurate is not known, as the study has no reference."
+            yield "The accuracy of the scores is unknown, because the study has no reference."
         caught = account.of("caught")
         if caught.shown.defined:
             text = f"They let {1 - float(caught.shown):.0%} of the scores stand that were wrong on purpose"
@@ -354,7 +358,7 @@ def _limits(value: Estimate) -> str:
 
 
 def draft_account_tables(section: DraftAccount) -> list[Table]:
-    """Return what the drafts did as a table, each person's own differences, and what the design cannot say."""
+    """Return tables of the drafts' effects, each person's differences, and the limits of the design."""
     rows = [
         {
             "shown": ARM_NAMES.get(account.arm, account.arm),
@@ -388,18 +392,18 @@ def draft_account_tables(section: DraftAccount) -> list[Table]:
     found = []
     if rows:
         note = f"{section.paragraph} Of the typical seconds the difference is a ratio: 1 says that nothing changed."
-        found.append(Table("what_the_drafts_did", "What the drafts did", note, pd.DataFrame(rows)))
+        found.append(Table("what_the_drafts_did", "Effects of the drafts", note, pd.DataFrame(rows)))
     if people:
         found.append(
             Table(
                 "what_the_drafts_did_by_person",
-                "What the drafts did to each person",
-                "Each person's own means with the draft and without.",
+                "Effects of the drafts on each person",
+                "Each person's own means with and without the draft.",
                 pd.DataFrame(people),
             )
         )
     if section.cannot and section.arms:
         cannot = pd.DataFrame({"what": section.cannot})
-        title = "What this design cannot say"
-        found.append(Table("what_the_design_cannot_say", title, "And what would change that.", cannot))
+        title = "Limits of this design"
+        found.append(Table("what_the_design_cannot_say", title, "And what would remove each limit.", cannot))
     return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from coeval.stats.frames import StudyFrames
 
 COMPLETE, DRAWN, UNKNOWN = "complete", "at random", "not known"
-"""No score is missing; some are missing by the draw of who scores what; or some are, for unknown reasons."""
+"""Whether scores are missing: none; some, because scorers were drawn; or some, for unknown reasons."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,9 @@ class MissingSection:
 
 
 def missing_section(study: StudyFrames) -> MissingSection:
-    """Count the missing scores, and bound the mean of all; of one arm alone, whose share was drawn, neither is done."""
+    """Count the missing scores, and bound the mean of all scores; neither is done for a single arm, whose
+    share was drawn.
+    """
     scored = study.scored
     people, instances = len(study.annotators), scored["instance"].nunique()
     possible = people * instances * len(study.criteria)
@@ -52,7 +54,7 @@ def missing_section(study: StudyFrames) -> MissingSection:
 
 
 def _bounds(study: StudyFrames, missing: int) -> tuple[float | None, float | None, float | None]:
-    """Return the mean of all scores, and with the missing ones at either end of the scale."""
+    """Return the mean of all scores, and the means if missing scores were at either end of the scale."""
     scores, scales = study.scored["score"], set(map(tuple, study.scales.values()))
     if scores.empty or len(scales) != 1:
         return None, None, None

@@ -1,4 +1,4 @@
-"""Comparisons of judges: preferences, pairs of raters, a latent truth, verdicts that change between runs."""
+"""Comparisons of judges: preferences, pairs of raters, a latent truth, and verdicts that change between runs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MIN_SYSTEMS = 6
 """With fewer systems, swapping judges by system cannot reach p below .05: 2 in 2^5 is .0625."""
 
 STEPS = 20_000_000
-"""Scores times steps of Dawid and Skene's model that a page may wait for."""
+"""Largest number of scores times steps of Dawid and Skene's model for a page."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class Permuted:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two runs by one criterion, on the units that both and people scored.
+    """Two runs on one criterion, for the units that both runs and people scored.
 
     ``permutation`` and ``bootstrap`` speak of other documents judged by these people, for these systems;
     ``permutation_systems``, if there are enough systems to swap, of other systems.
@@ -103,7 +103,9 @@ def compare_runs(
     replicates: int,
     seed: int,
 ) -> list[Comparison]:
-    """Every two runs by criterion, on the units that both and people scored; p-values also adjusted by Holm's rule."""
+    """Return every two runs by criterion, on the units that both and people scored; p-values also adjusted
+    by Holm's rule.
+    """
     pairs = list(combinations(judges, 2))
     if len(judges) > MAX_RUNS:
         main = next((judge for judge in judges if judge.shown), judges[0])
@@ -178,7 +180,7 @@ def _permuted(sides: Sequence[Numbers], groups: Any, replicates: int, seed: int)
 def _by_system(
     study: StudyFrames, sides: Sequence[Numbers], units: Codes, replicates: int, seed: int
 ) -> Permuted | None:
-    """Return the test that swaps by system; None with too few systems for a difference to show."""
+    """Return the test that swaps by system; None if there are too few systems to show a difference."""
     systems = study.units["system"].replace("", None).to_numpy(dtype=object)[units]
     if pd.isna(systems).any() or len(set(systems)) < MIN_SYSTEMS:
         return None
@@ -196,7 +198,7 @@ class PairMeans:
     n_pairs_left_out: int
 
     def of(self, method: str) -> Estimate:
-        """One of the three coefficients."""
+        """Return one of the three coefficients."""
         return {"pearson": self.pearson, "spearman": self.spearman, "kendall": self.kendall}[method]
 
 
@@ -205,7 +207,8 @@ MeanPairwise = Mapping[str, PairMeans]
 
 
 def mean_pairwise(study: StudyFrames) -> MeanPairwise:
-    """Mean correlation over pairs of raters: people by arm, and the shown run with people (paper, table 8).
+    """Return mean correlations over pairs of raters: people by arm, and the shown run with people (paper,
+    table 8).
 
     Those called blind are the scores no draft can have led: of the blind arm, and first scores. Drafts that were
     wrong on purpose are left out. Pairs are correlated over all criteria's units together; pairs that share fewer
@@ -266,7 +269,7 @@ def _averaged(rows: pd.DataFrame) -> PairMeans:
 
 @dataclass(frozen=True)
 class PersonCompetence:
-    """The chance that one of a person's ``n`` scores is right."""
+    """The probability that one of a person's ``n`` scores is right."""
 
     annotator: Any
     n: int
@@ -284,7 +287,7 @@ class Competence:
 
 
 def competence_section(people: Ratings) -> Competence:
-    """Dawid and Skene's chance that a person's score is right, over all units."""
+    """Return Dawid and Skene's probability that a person's score is right, over all units."""
     if people.n_annotators < 3 or len(people.categories) > 20:
         reason = "fewer than three people" if people.n_annotators < 3 else "more than 20 different scores"
         return Competence(reason, [])
@@ -307,7 +310,7 @@ def _competence_of(value: float | None) -> Estimate:
 
 @dataclass(frozen=True)
 class FlipRow:
-    """One run by one criterion: the verdict "at least ``threshold``", the middle of the scale, by one answer."""
+    """One run on one criterion: the verdict "at least ``threshold``" (the middle of the scale) from one answer."""
 
     run: str
     label: str

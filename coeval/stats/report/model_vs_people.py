@@ -32,7 +32,9 @@ NO_LABELS = "no person has scored anything"
 
 @dataclass(frozen=True)
 class Reference:
-    """The people's scores that judges are held against: ``kind`` says which, ``leaned`` if a draft was in view."""
+    """The people's scores that judges are compared with: ``kind`` names them; ``leaned`` if a draft was in
+    view.
+    """
 
     scored: pd.DataFrame
     kind: str
@@ -121,7 +123,7 @@ class AgainstCriterion:
 
 @dataclass(frozen=True)
 class Mean:
-    """The mean over criteria of each correlation, its interval over clusters, and over how many criteria it is."""
+    """The mean over criteria of each correlation, its interval over clusters, and the number of criteria."""
 
     pearson: Spelled
     spearman: Spelled
@@ -129,7 +131,7 @@ class Mean:
     n_criteria: int
 
     def of(self, method: str) -> Spelled:
-        """One of the three coefficients."""
+        """Return one of the three coefficients."""
         return {"pearson": self.pearson, "spearman": self.spearman, "kendall": self.kendall}[method]
 
 
@@ -145,7 +147,7 @@ class MeanCorrelations:
     system: Mean
 
     def of(self, level: str) -> Mean:
-        """One of the three levels."""
+        """Return one of the three levels."""
         return {"dataset": self.dataset, "document": self.document, "system": self.system}[level]
 
 
@@ -159,7 +161,7 @@ class AltCriteria:
 
 @dataclass(frozen=True)
 class JudgeRow:
-    """A run of drafts against people: over all criteria pooled, the mean over them, and by each."""
+    """A run of drafts compared with people: over all criteria pooled, the mean over criteria, and by criterion."""
 
     run: str
     label: str
@@ -254,7 +256,9 @@ def _spread(
 def _mean_over_criteria(
     study: StudyFrames, met: pd.DataFrame, tables: Sequence[tuple[Correlations, Varied]]
 ) -> MeanCorrelations:
-    """The mean over the criteria that have a correlation, each group of clusters left out of all of them at once."""
+    """Return the mean over the criteria that have a correlation, each group of clusters left out of all of
+    them at once.
+    """
     clusters = len(np.unique(study.clusters.code[met["unit"].to_numpy(dtype=np.int64)])) if len(met) else 0
     levels = {}
     for place, level in enumerate(LEVELS):
@@ -290,7 +294,7 @@ def _against(
     correlated: Correlations,
     criterion: int | None = None,
 ) -> Against:
-    """One run against people, over all criteria or one."""
+    """Return one run compared with people, over all criteria or one."""
     items = human_means(reference.scored)
     both = items.index.intersection(model.index)
     where = study.units.iloc[both]

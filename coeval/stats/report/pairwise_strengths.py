@@ -37,7 +37,7 @@ from coeval.stats.report.tables import Table
 # towards each other.
 
 ADDED = 0.5
-"""Wins added each way to every pair of systems that was compared."""
+"""Wins added in each direction for every compared pair of systems."""
 
 STEPS, CLOSE = 100, 1e-10
 KIND = "sandwich over documents, t"
@@ -45,7 +45,7 @@ KIND = "sandwich over documents, t"
 
 @dataclass(frozen=True)
 class Strengths:
-    """The systems' strengths in their order, and the log-odds that being shown first is worth, with intervals."""
+    """The systems' strengths in order, and the log-odds of being shown first, with intervals."""
 
     systems: tuple[str, ...]
     strengths: tuple[Estimate, ...]
@@ -132,7 +132,9 @@ def _connected(first: Codes, second: Codes, k: int) -> bool:
 
 
 def _design(first: Codes, second: Codes, k: int) -> Numbers:
-    """Return a column for each system but the last, whose strength is 0 here, and one of ones for being first."""
+    """Return one column per system except the last, whose strength is 0, and a column of ones for the first
+    position.
+    """
     design = np.zeros((len(first), k + 1))
     rows = np.arange(len(first))
     design[rows, first] += 1
@@ -154,7 +156,7 @@ def _chance(log_odds: Numbers) -> Numbers:
 
 
 def _newton(design: Numbers, preference: Numbers, extra: Numbers) -> tuple[Numbers, Numbers]:
-    """Return the strengths at which the score is zero, and the information there."""
+    """Return the strengths at which the score function is zero, and the information matrix there."""
     theta = np.zeros(design.shape[1])
     information = np.eye(design.shape[1])
     for _ in range(STEPS):
@@ -189,7 +191,7 @@ POOLED = "all criteria"
 
 @dataclass(frozen=True)
 class ComparedSystem:
-    """A system's strength (``bradley_terry``), how often it was preferred, and its ratings."""
+    """A system's strength (``bradley_terry``), the number of times it was preferred, and its ratings."""
 
     system: str
     n: int
@@ -201,7 +203,7 @@ class ComparedSystem:
 
 @dataclass(frozen=True)
 class ComparedBy:
-    """The comparisons by one criterion, or by all together.
+    """The comparisons on one criterion, or on all together.
 
     ``first_share`` is how often the output shown first was preferred if there was no tie; ``first_log_odds`` is what
     being first is worth in the model of the strengths. ``same_both_ways`` of ``both_ways`` pairs that were compared in
@@ -228,7 +230,9 @@ class PairwiseRun:
 
 
 def pairwise_section(study: StudyFrames) -> list[PairwiseRun]:
-    """Bradley-Terry strengths with intervals over documents, ties and position bias: by criterion, and together."""
+    """Return Bradley-Terry strengths with intervals over documents, ties and position bias, by criterion
+    and together.
+    """
     known = study.comparisons
     known = known[(known["first_system"] != "") & (known["second_system"] != "")]
     return [
@@ -368,16 +372,17 @@ def pairwise_tables(section: list[PairwiseRun]) -> list[Table]:
     return [
         Table(
             "pairwise_strengths",
-            "Systems compared two at a time",
-            "Bradley-Terry strengths in log-odds (the mean system has 0, ties count half, the order is allowed for), "
-            "with 95% intervals over documents, beside the means of ratings.",
+            "Pairwise comparisons of systems",
+            "Bradley-Terry strengths in log-odds (0 for the mean system, ties count half, adjusted for "
+            "the order), with 95% intervals over documents, beside the means of ratings.",
             pd.DataFrame(strengths).dropna(axis=1, how="all"),
         ),
         Table(
             "pairwise_order",
-            "What the order did",
-            "How often the output shown first was preferred, ties left out (.5 where the order does nothing), with a "
-            "95% interval over documents; and of the pairs compared in both orders, how many came out alike.",
+            "Effect of the order",
+            "How often the output shown first was preferred, without ties (.5 means no effect of the "
+            "order), with a 95% interval over documents; and how many pairs had the same result in both "
+            "orders.",
             pd.DataFrame(orders),
         ),
     ]

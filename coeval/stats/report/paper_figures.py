@@ -1,4 +1,4 @@
-"""The figures of a paper as SVG, each with its numbers: estimates with their intervals, one a line."""
+"""The figures of a paper as SVG, each with its numbers: estimates with their intervals, one per line."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from coeval.stats.report.answer import short
 Document = Mapping[str, Any]
 
 WIDTH, LEFT, RIGHT = 640, 230, 130
-"""Pixels: of a figure, of the names at its left, of the numbers at its right."""
+"""Widths in pixels: of a figure, of the names on its left, of the numbers on its right."""
 
 ROW, TOP, BOTTOM = 38, 34, 34
-"""Pixels: of a line, and of the room above and below all lines."""
+"""Heights in pixels: of a line, and of the room above and below all lines."""
 
 NAME = 36
 """Characters of one of the two lines of a name."""
@@ -33,7 +33,7 @@ _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 @dataclass(frozen=True, eq=False)
 class PaperFigure:
-    """A figure: ``name`` of its files, ``title``, numbers (``COLUMNS``), and the lines that are drawn, by name."""
+    """A figure: its file ``name``, ``title``, numbers (``COLUMNS``), and the names of its lines."""
 
     name: str
     title: str
@@ -42,7 +42,7 @@ class PaperFigure:
     reach: tuple[float, float]
 
     def svg(self) -> str:
-        """Return the figure as a file of its own; a name from the study can become no markup."""
+        """Return the figure as a file of its own; names from the study are escaped."""
         drawn = self.frame.dropna(subset=["value"])
         rows = [(str(row.name_), row.value, row.ci_low, row.ci_high) for row in _tuples(drawn)]
         height = TOP + ROW * len(rows) + BOTTOM
@@ -134,7 +134,7 @@ def _tuples(frame: pd.DataFrame) -> Any:
 
 
 def _axis(reach: tuple[float, float], rows: Sequence[tuple[Any, ...]]) -> tuple[float, float, list[float]]:
-    """From where to where the axis reaches, which holds every interval, and its ticks.
+    """Return the range of the axis, which includes every interval, and its ticks.
 
     >>> _axis((0.0, 1.0), [("a", 0.5, -0.13, 0.8)])
     (-0.2, 1.0, [-0.2, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0])

@@ -46,7 +46,8 @@ class RaterPair:
 
 
 def list_pairs(people: Ratings, everyone: Ratings, clusters: Clusters) -> Iterator[RaterPair]:
-    """Yield every two raters, the model last: the three alphas, an interval of the ordinal one over clusters, kappas.
+    """Yield each pair of raters, the model last: three alphas, an interval of ordinal alpha over clusters,
+    kappas.
 
     ``clusters`` are those of the units of ``everyone``.
     """
@@ -103,7 +104,7 @@ def _from_tables(data: Ratings, clusters: Clusters) -> Listed:
 
 
 def _without_tables(data: Ratings, only: tuple[int, int] | None = None) -> Listed:
-    """Return the same for near-continuous scores, which have no tables: the alphas alone."""
+    """Return only the alphas for near-continuous scores, which have no tables."""
     for a, b in [only] if only else combinations(range(data.n_annotators), 2):
         sample = sample_units(data.where(np.isin(data.annotator, (a, b))))
         yield (
@@ -141,7 +142,8 @@ class ReliabilitySection:
 
 
 def reliability_section(study: StudyFrames) -> ReliabilitySection:
-    """Variance between instances, between people, and the rest, by criterion; and how the mean of k people would agree.
+    """Return variance between instances, between people, and the residual, by criterion, and the
+    reliability of k people.
 
     Final scores of everybody, whatever they saw: with drafts in view, people agree more than they would without.
     Intervals speak of other documents scored by these people.
@@ -199,7 +201,10 @@ def reliability_tables(section: ReliabilitySection) -> list[Table]:
         Table(
             "people_needed",
             "Reliability by number of raters",
-            "Phi, the dependability of a mean of k people's scores; .8 is usually asked for (a D-study: Brennan 2001).",
+            (
+                "Phi, the dependability of a mean of k people's scores; .8 is the usual target (a D-study: "
+                "Brennan 2001)."
+            ),
             study,
         ),
     ]

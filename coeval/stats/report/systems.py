@@ -27,7 +27,7 @@ UNLIKE = 0.01
 
 @dataclass(frozen=True)
 class LabelDraw:
-    """Tells whether the labelled units are a random draw: ``name`` says which, or why it is unknown.
+    """Whether the labelled units are a random draw; ``name`` names the draw, or the reason that it is unknown.
 
     ``p_value`` is of the judges scoring labelled units like the others, which labels picked by how hard or how good an
     item looks seldom are.
@@ -53,7 +53,10 @@ def check_draw(
     if p_value.defined and p_value < UNLIKE:
         return LabelDraw(
             False,
-            "judges score the labelled units unlike the others, so chance did not choose them",
+            (
+                "judges score the labelled units differently from the others, so they were not chosen by "
+                "chance"
+            ),
             p_value,
         )
     own = scored[scored["unit"].isin(labelled)]
@@ -61,7 +64,9 @@ def check_draw(
         arms = " and ".join(sorted(set(own["arm"])))
         return LabelDraw(True, f"the arm {arms}, drawn at random by this study's design", p_value)
     return LabelDraw(
-        False, "nothing says that the labelled units were drawn at random or with known chances", p_value
+        False,
+        ("the study does not show that the labelled units were drawn at random or with known probabilities"),
+        p_value,
     )
 
 
@@ -91,7 +96,7 @@ def _likeness(study: StudyFrames, judged: pd.DataFrame, labelled: Codes, rest: C
 
 @dataclass(frozen=True)
 class CriterionMean:
-    """The mean of one system's units (outputs) by one criterion, each unit counting once.
+    """The mean of one system's units (outputs) on one criterion; each unit counts once.
 
     ``run`` is the label of the judge's run, "" for people, who are ``n_people``. ``deviation`` is the standard
     deviation over the units, nan of fewer than two. The mean's interval leaves out whole clusters.
@@ -193,7 +198,8 @@ class SystemRow:
 
 
 def systems_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> list[SystemRow]:
-    """The systems in the order of the instances: means of people, of the shown run, prediction-powered, and ranks.
+    """Return the systems in the order of the instances: means of people, of the shown run,
+    prediction-powered, and ranks.
 
     Intervals leave out whole clusters: documents with all their criteria, so that they speak of other documents.
     """
@@ -349,5 +355,5 @@ def _means(sums: Numbers) -> Numbers:
 
 
 def _places(means: Numbers) -> Numbers:
-    """Return the place of each system in each row: one more than how many have a higher mean."""
+    """Return the place of each system in each row: one plus the number of systems with a higher mean."""
     return np.asarray(1 + (means[:, None, :] > means[:, :, None]).sum(axis=2))

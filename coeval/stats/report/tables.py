@@ -1,4 +1,4 @@
-"""Tables as the report, the tab and the downloads have them, and as Markdown and LaTeX."""
+"""Tables for the report, the tab and the downloads, and as Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Table:
 # Tables as Markdown and LaTeX, with escaped text.
 
 WIDE = 8
-"""From this number of columns on, a LaTeX table does not fit a page without scaling."""
+"""From this number of columns on, a LaTeX table needs scaling to fit a page."""
 
 MISSING = "–"
 LATEX = {
@@ -44,7 +44,7 @@ LATEX = {
 
 
 def tables_markdown(tables: Sequence[Table]) -> str:
-    """The tables one below the other, each with its title and note.
+    """Return the tables below each other, each with its title and note.
 
     >>> print(tables_markdown([Table("t", "Odd | cells", "A note.", pd.DataFrame({"x": ["a|b"], "r": [0.5]}))]))
     **Odd \\| cells**
@@ -71,7 +71,7 @@ def _markdown(table: Table) -> str:
 
 
 def tables_latex(tables: Sequence[Table]) -> str:
-    """The tables as floats for a document that loads booktabs.
+    """Return the tables as floats for a document that loads booktabs.
 
     >>> print(tables_latex([Table("t", "Cost & effect", "100%.", pd.DataFrame({"x_1": ["$5"]}))]))
     \\begin{table}

@@ -96,7 +96,7 @@ class Storage(Protocol):
         """The same without user and password, for people and logs."""
 
     def write(self, *, guarded: bool = True) -> AbstractContextManager[Database]:
-        """Return a transaction on the newest state. All its changes are kept, or none.
+        """Open a transaction on the newest state. All its changes are kept, or none.
 
         Writers go one after another, those of other processes and machines as well. Inside another of the same
         thread it is a part of that: undone by itself, kept only with the whole.
@@ -144,7 +144,7 @@ def get_row(db: Database, sql: str, values: Values = ()) -> dict[str, Any] | Non
 
 
 def stream(db: Database, sql: str, values: Values = ()) -> Cursor:
-    """Return the rows of a query that may be many: PostgreSQL sends them some at a time, as SQLite always does."""
+    """Return the rows of a query with many rows: PostgreSQL sends them in portions, as SQLite always does."""
     run = getattr(db.conn, "stream", db.conn.execute)
     cursor: Cursor = run(sql, values)
     return cursor
@@ -157,7 +157,7 @@ def scalar(db: Database, sql: str, values: Values = ()) -> Any:
 
 
 def append(db: Database, table: str, values: Mapping[str, Any]) -> None:
-    """Insert one row, in as few microseconds as a save can spare."""
+    """Insert one row as fast as possible."""
     db.conn.execute(_insertion(table, values), dict(values))
 
 
@@ -170,7 +170,7 @@ def append_all(db: Database, table: str, values: Sequence[Mapping[str, Any]]) ->
 
 
 def append_numbered(db: Database, table: str, values: Mapping[str, Any]) -> int:
-    """Insert one row into a table with ids and return its id, as fast."""
+    """Insert one row into a table with ids, as fast as possible, and return its id."""
     row = db.conn.execute(f"{_insertion(table, values)} RETURNING id", dict(values)).fetchone()
     return int(row[0])
 
@@ -207,7 +207,7 @@ def overwrite_deleted(db: Database) -> None:
 
 
 def continue_ids(db: Database, table: str) -> None:
-    """Let PostgreSQL number new rows after rows with given ids, as SQLite does by itself."""
+    """Let PostgreSQL number new rows after rows with given ids, as SQLite always does."""
     if table in getattr(db, "numbered", ()):
         db.conn.execute(
             f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), coalesce(max(id), 1), max(id) IS NOT NULL)"
@@ -280,7 +280,7 @@ class Record(Generic[Stored]):
 
 
 def _maker(hint: Any) -> Callable[[Any], Any] | None:
-    """Return the function that converts a column's value to a field's; None if they are equal."""
+    """Return the function that converts a column's value to a field's value; None if they are equal."""
     if hint is bool or (isinstance(hint, type) and issubclass(hint, StrEnum)):
         return hint
     return None

@@ -1,4 +1,4 @@
-"""The changes of methods that a database has met, who has read of them, and the figures that were shown last."""
+"""The method changes that a database has met, the people who read of them, and the last shown figures."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def record_read(db: Database, annotator: int, changes: Sequence[str]) -> None:
 
 
 def list_figures(db: Database, task: int) -> list[dict[str, Any]]:
-    """Return the figures of a task that were kept, of every state of the methods, the latest shown first."""
+    """Return the stored figures of a task, for every state of the methods, the latest shown first."""
     return list(rows(db, "SELECT * FROM shown_figure WHERE task = ? ORDER BY shown_at DESC", [task]))
 
 

@@ -140,13 +140,16 @@ class PostgresStore:
         return max(2, round(self.patience))  # libpq takes no less
 
     def _check_clock(self, connection: psycopg.Connection[Any]) -> None:
-        """Leases, sessions and reservations compare times that several machines wrote."""
+        """Raise if this machine's clock differs too much from the database's: leases and sessions
+        compare their times.
+        """
         row = connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()
         apart = time.time() - (row[0] if row else 0.0)
         if abs(apart) > CLOCK_SECONDS:
             raise StorageError(
-                f"The clock of this machine is {abs(apart):.0f} s {'ahead of' if apart > 0 else 'behind'} that of "
-                f"{self.shown_address}, at most {CLOCK_SECONDS} s is allowed: set both by a time server (NTP)."
+                f"The clock of this machine is {abs(apart):.0f} s {'ahead of' if apart > 0 else 'behind'} "
+                f"that of {self.shown_address}, and the limit is {CLOCK_SECONDS} s: set both with a time "
+                "server (NTP)."
             )
 
     def _open(self) -> None:
@@ -195,7 +198,7 @@ class PostgresStore:
                 yield outer
             return
         if self.read_only:
-            raise StorageError(f"{self.shown_address} was opened to be read only.")
+            raise StorageError(f"{self.shown_address} is open for reading only.")
         with self._translated():
             with self._lock:
                 if guarded:
@@ -230,7 +233,8 @@ class PostgresStore:
                 self._local.view = None
 
     def _count_rows(self, filled: Counter[str]) -> None:
-        """Have the planner know of tables that were filled at once: by itself it looks only after a minute.
+        """Update the planner's statistics of tables that were filled at once; the server would do so
+        only after a minute.
 
         Until then it takes a table of thousands for an empty one and reads all of it, which makes a save cost three
         times as much. What is kept is kept, whatever becomes of this.
@@ -325,13 +329,13 @@ class PostgresStore:
             yield
         except (psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled) as error:
             raise BusyError(
-                f"Others wrote to {self.shown_address} for more than {self.patience:g} seconds: try again. Nothing was "
-                "written.",
+                f"Other processes have been writing to {self.shown_address} for more than "
+                f"{self.patience:g} seconds: try again. Nothing was written.",
                 "Others are saving just now, so nothing was saved: try again in a moment.",
             ) from error
         except psycopg.DataError as error:
             raise StorageError(
-                f"PostgreSQL cannot hold a value: {_first_line(error)}. Nothing was written.",
+                f"PostgreSQL cannot store a value: {_first_line(error)}. Nothing was written.",
                 "A text holds a character that the database cannot keep, so nothing was saved: remove it and try "
                 "again.",
             ) from error
@@ -339,7 +343,7 @@ class PostgresStore:
             raise self._unusable(error, StorageError) from error
         except psycopg.errors.ReadOnlySqlTransaction as error:
             raise UnreachableError(
-                f"{self.shown_address} is read-only: wait until its service has finished what it does, or make it "
+                f"{self.shown_address} is read-only: wait until its service finishes, or make it "
                 "writable. Nothing was written.",
                 "The database of the study is read-only just now, so nothing was saved: try again in a moment.",
             ) from error

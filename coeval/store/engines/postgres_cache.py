@@ -158,7 +158,7 @@ class Recent:
         self._answers[key] = answer, tables
 
     def forget(self, sql: str) -> None:
-        """Answer nothing from memory that a statement may have changed."""
+        """Forget all answers that a statement may have changed."""
         if not CHANGES.search(sql):
             return
         target = find_target(sql)

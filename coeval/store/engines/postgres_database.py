@@ -1,4 +1,4 @@
-"""A PostgreSQL connection that answers to the calls of sqlite-utils' ``Database`` (see ``interface.py``)."""
+"""A PostgreSQL connection with the methods of sqlite-utils' ``Database`` (see ``interface.py``)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from coeval.store.engines.postgres_cache import KEPT_ROWS, Answer, Recent, find_
 from coeval.store.engines.postgres_statements import Statements, translate
 
 MANY = 100
-"""Rows put in at a time from which on they count for the planner's statistics."""
+"""Number of rows inserted at once from which the planner's statistics are updated."""
 
 STREAMED = 5_000
-"""Rows of a long answer that the server sends at a time."""
+"""Number of rows of a long answer that the server sends at a time."""
 
 
 class _FlagDumper(Dumper):
-    """A truth value as the 0 or 1 that the tables hold."""
+    """Sends a truth value as the 0 or 1 that the tables hold."""
 
     oid = Int8Dumper.oid
 
@@ -42,7 +42,7 @@ class _NumberLoader(Loader):
 
 
 def adapt(adapters: AdaptersMap) -> None:
-    """Have values go there and come back as with SQLite."""
+    """Convert values to and from PostgreSQL as with SQLite."""
     adapters.register_dumper(bool, _FlagDumper)
     # one width for all whole numbers: a statement is then prepared once
     adapters.register_dumper(int, Int8Dumper)
@@ -65,7 +65,7 @@ def statements_of(raw: psycopg.Connection[Any]) -> Statements:
 
 
 class Parts:
-    """Parts of a transaction, one inside another: each is undone by itself.
+    """Nested parts of a transaction; each can be undone separately.
 
     A use case that calls another opens a part, and most parts read, or are all that there is. So the place to go back
     to is marked only before something is changed, and given up with the next mark or the end.
@@ -99,7 +99,7 @@ class Parts:
 
 
 class PostgresConnection:
-    """Statements of the portable subset on a connection of psycopg, in one transaction.
+    """Statements of the portable subset on a psycopg connection, in one transaction.
 
     A transaction sees one state, and a use case asks for the same task, study and criteria again and again: what was
     asked before in the same words is answered from memory (``remembered.py``).
@@ -110,7 +110,7 @@ class PostgresConnection:
         self.recent = recent or Recent()
         self.statements = statements_of(raw)
         self.filled: Counter[str] = Counter()
-        """Rows that tables got many at a time."""
+        """The number of rows inserted in bulk, by table."""
         self._parts = Parts(raw, self.statements)
         self._streams = 0
 

@@ -85,7 +85,7 @@ def mark_changed(connection: psycopg.Connection[Any]) -> None:
 
 
 def _drop_views(db: PostgresDatabase, views: Iterable[str]) -> None:
-    """Drop the views: they block changes of their tables, and steps recreate them."""
+    """Drop the views, because they block changes of their tables; the steps recreate them."""
     for name in reversed(list(views)):
         db.conn.execute(f"DROP VIEW IF EXISTS {name}")
 

@@ -1,4 +1,4 @@
-"""Statements to PostgreSQL: SQLite's SQL translated, prepared on a connection, then bound and run by libpq.
+"""Statements for PostgreSQL: SQLite's SQL translated, prepared on a connection, then bound and run by libpq.
 
 Queries and migrations stay in the subset that both know; here is the rest of the difference, all of it: placeholders
 of statements, and types of the schema.
@@ -28,7 +28,7 @@ from psycopg.pq.abc import PGresult
 # all of it.
 
 TOKEN = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|\?|:([A-Za-z_]\w*)|%")
-"""Literals, quoted names and comments, in which nothing is replaced but a percent sign; and placeholders."""
+"""Literals, quoted names and comments, in which only percent signs are replaced; and placeholders."""
 
 SCHEMA = re.compile(r"\s*(?:--[^\n]*\s*)*(?:CREATE|ALTER|DROP)\b", re.IGNORECASE)
 
@@ -57,7 +57,7 @@ def translate(sql: str) -> str:
 
 @lru_cache(maxsize=2_000)
 def number_places(sql: str) -> tuple[bytes, tuple[str, ...]]:
-    """Return a statement in PostgreSQL's own form, with numbered values, and the names of named values.
+    """Return a statement in PostgreSQL's form, with numbered values, and the names of named values.
 
     >>> number_places("SELECT '50%?' FROM task WHERE id = :id AND name = :name OR id = :id")
     (b"SELECT '50%?' FROM task WHERE id = $1 AND name = $2 OR id = $1", ('id', 'name'))
@@ -152,7 +152,7 @@ class Statements:
         return self._check(self._line.exec_(sql.encode()))
 
     def _prepare(self, kind: Kind) -> bytes:
-        """Return the name of a statement that is asked often; empty for one that is not."""
+        """Return the name of a frequent statement; empty for any other."""
         self._asked[kind] += 1
         if self._asked[kind] < OFTEN:
             return b""
@@ -178,7 +178,7 @@ class Statements:
         raise errors.error_from_result(result)
 
     def load(self, result: PGresult, first: int, end: int) -> list[tuple[Any, ...]]:
-        """Rows of a result, from the first to before the last."""
+        """Return rows of a result, from the first to before the last."""
         self._values.set_pgresult(result)
         return self._values.load_rows(first, end, tuple)
 

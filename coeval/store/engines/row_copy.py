@@ -1,4 +1,4 @@
-"""Copy all rows of tables from one database to another, of any engine, with a proof that they arrived."""
+"""Copy all rows of tables from one database to another, of any engine, and prove that they arrived."""
 
 from __future__ import annotations
 

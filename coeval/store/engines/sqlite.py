@@ -36,7 +36,7 @@ NESTED = ("SAVEPOINT part", "RELEASE part", ("ROLLBACK TO part", "RELEASE part")
 
 
 class Store:
-    """One SQLite file: one writing connection behind a lock, one reading connection a thread.
+    """One SQLite file: one writing connection behind a lock, and one reading connection per thread.
 
     WAL lets readers go on while somebody writes; ``synchronous=FULL`` makes a commit survive a power cut.
     With ``read_only`` the file must be there and is left as it is: nothing is migrated, nothing written. With
@@ -68,14 +68,14 @@ class Store:
             with closing(connect(self.path, read_only=True)) as connection:
                 self._refuse_foreign(Database(connection))
         elif self.read_only:
-            raise StorageError(f"There is no file {self.path}: name an existing one with --db.")
+            raise StorageError(f"There is no file {self.path}: name an existing file with --db.")
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._writer = self._connect()
         if not self.read_only and (list_pending(self._writer) or list_new(self._writer)):
             self._bring_up_to_date()
 
     def _bring_up_to_date(self) -> None:
-        """Run all steps that the file lacks, or none; other starting processes wait."""
+        """Run all missing steps, or none; other starting processes wait."""
         self._writer.conn.execute("BEGIN IMMEDIATE")
         with self._writer.conn:
             copy = "" if self._aside else self._keep_earlier()
@@ -83,7 +83,8 @@ class Store:
             meet_changes(self._writer, copy)
 
     def _keep_earlier(self) -> str:
-        """Copy a file of an earlier version before it is changed: an earlier CoEval opens nothing else.
+        """Copy a file of an earlier version before it is changed, because an earlier CoEval cannot open
+        a newer file.
 
         Return the name of the copy, "" if none was needed.
         """
@@ -115,7 +116,7 @@ class Store:
         tables = db.table_names()
         if (tables or self.read_only) and APPLIED not in tables:
             raise StorageError(
-                f"{self.path} is a database of another program: choose another file with --db."
+                f"{self.path} is the database of another program: choose another file with --db."
             )
         newer = list_newer(db)
         if newer:
@@ -137,9 +138,9 @@ class Store:
         # a log that was missing at first, as on some file systems, tells nothing
         if any(old not in (None, new) for old, new in zip(self._opened, self._get_identity(), strict=True)):
             raise StorageError(
-                f"{self.path} was moved, deleted or replaced while CoEval was running: nothing more is saved. Put "
-                "the file back with the one beside it that ends in -wal, or restart CoEval to work on what is "
-                "there now.",
+                f"{self.path} was moved, deleted or replaced while CoEval was running: CoEval saves "
+                "nothing more. Restore the file with the one beside it that ends in -wal, or restart "
+                "CoEval to use the file that is there now.",
                 f"The file of the study was moved, deleted or replaced: nothing more is saved. {ASK_OWNER}",
             )
 
@@ -211,7 +212,7 @@ class Store:
             pass
 
     def backup(self, target: Path) -> None:
-        """Write a consistent copy of the file, while others go on reading and writing.
+        """Write a consistent copy of the file while others continue to read and write.
 
         The copy appears under its name once it is whole and found sound.
 
@@ -224,8 +225,8 @@ class Store:
                 self._copy(partial)
                 if is_damaged(partial):
                     raise StorageError(
-                        f"The copy of {self.path} is damaged, so it was not kept: run “python -m coeval check” and "
-                        "look at the disk.",
+                        f"The copy of {self.path} is damaged, so it was not kept: run “python -m coeval "
+                        "check” and check the disk.",
                         UNUSABLE,
                     )
                 _sync(partial)

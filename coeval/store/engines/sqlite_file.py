@@ -22,7 +22,7 @@ BUSY_SECONDS = 30.0
 """Seconds to wait for another program's lock."""
 
 NO_ROOM = 1_000_000
-"""Bytes: a disk with less left is full."""
+"""The number of free bytes below which a disk counts as full."""
 
 ASK_OWNER = "Tell the owner of the study; the server's log has the details."
 UNUSABLE = f"The server cannot use the file of the study, so nothing was saved. {ASK_OWNER}"
@@ -165,7 +165,7 @@ def explain(path: Path, error: sqlite3.Error) -> StorageError:
 
 
 def _full(path: Path) -> StorageError:
-    """SQLite also writes to the folder of temporary files, which may be the full one."""
+    """Return the error of a full disk; the folder of temporary files may be the full one."""
     temporary = Path(tempfile.gettempdir())
     if _has_no_room(temporary) and not _has_no_room(path.parent):
         return StorageError(

@@ -41,7 +41,7 @@ def _key(row: dict[str, Any]) -> AnswerKey:
 
 
 def set_keys(db: Database, task: int, keys: list[AnswerKey]) -> None:
-    """Put these keys in the place of all that the task had."""
+    """Replace all keys of the task by these."""
     db.conn.execute(
         "DELETE FROM answer_key WHERE instance IN (SELECT id FROM instance WHERE task = ?)", [task]
     )
@@ -105,7 +105,7 @@ def _graded(values: dict[str, Any]) -> Graded:
 
 
 def list_items(db: Database, task: int, person: int, attempt: int) -> list[int]:
-    """Return the instances of one try of a person at a study's exam; empty before the try has begun."""
+    """Return the instances of a person's attempt at a study's exam; empty before the attempt has begun."""
     sql = "SELECT instance FROM exam_item WHERE task = ? AND annotator = ? AND attempt = ? ORDER BY instance"
     return [row["instance"] for row in rows(db, sql, [task, person, attempt])]
 
@@ -124,7 +124,7 @@ def count_seen(db: Database, person: int) -> dict[int, int]:
 
 
 def find_study_of_exam(db: Database, person: int, exam: int) -> int | None:
-    """Return the study whose exam a person takes now, if this task is that exam."""
+    """Return the study whose exam a person is taking, if this task is that exam."""
     sql = (
         "SELECT e.task FROM current_enrolment e JOIN crowd c ON c.task = e.task"
         " WHERE e.annotator = ? AND e.state = 'exam' AND c.exam = ? ORDER BY e.id DESC LIMIT 1"

@@ -26,8 +26,9 @@ OR (arm IS NOT NULL AND EXISTS (
     SELECT 1 FROM submission s WHERE s.annotator = assignment.annotator AND s.instance = assignment.instance
       AND s.criterion = m.criterion)))
 """
-"""Whether there is something to judge where drafts are waited for: what is opened has a draft of a criterion that is
-not saved, what is not has all of its drafts, so that errors can be planted in them."""
+"""The condition that there is something to judge if drafts are awaited. An opened instance needs a draft of an
+unsaved criterion. An unopened one needs all of its drafts, so that errors can be planted in them.
+"""
 
 
 IS_WANTED = """
@@ -40,7 +41,7 @@ OR EXISTS (SELECT 1 FROM current_asked_line l WHERE l.task = :task AND l.instanc
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
-    """For waiting for drafts: the run whose drafts are shown (0: none yet), and the criteria set."""
+    """The conditions for waiting for drafts: the shown run (0: none yet), and the criteria set."""
 
     run: int
     criteria_set: int
@@ -68,7 +69,7 @@ def has_unassigned(db: Database, annotator: int, task: int) -> bool:
 
 
 def list_unassigned(db: Database, annotator: int, task: int) -> list[int]:
-    """Instances of the task that are not in the person's queue."""
+    """Return instances of the task that are not in the person's queue."""
     sql = (
         "SELECT id FROM instance i WHERE i.task = ? AND NOT EXISTS (SELECT 1 FROM assignment a"
         " WHERE a.annotator = ? AND a.instance = i.id) ORDER BY i.position"
@@ -200,7 +201,7 @@ def count_assignments(db: Database, annotator: int, task: int) -> dict[str, int]
 
 
 def list_progress(db: Database, task: int) -> list[dict[str, Any]]:
-    """Per person who has opened the task: name, role, total, finished, flagged, last save."""
+    """Return the progress of each person who opened the task: name, role, total, finished, flagged, last save."""
     return list(
         db.query(
             "SELECT p.name, p.role, count(*) AS total, count(CASE WHEN a.state = 'finished' THEN 1 END) AS finished,"

@@ -21,7 +21,7 @@ CALL = Record(Call, elsewhere=("id",))
 
 
 def get_answer(db: Database, request_hash: str, sample: int, endpoint: str = "") -> Call | None:
-    """Return the answer that an endpoint gave already, if there is one; without an endpoint the first that any gave."""
+    """Return the saved answer of an endpoint, if any; without an endpoint, the first saved answer."""
     sql = "SELECT * FROM call WHERE request_hash = ? AND sample = ? AND error = ''"
     values: list[str | int] = [request_hash, sample]
     if endpoint:
@@ -32,7 +32,7 @@ def get_answer(db: Database, request_hash: str, sample: int, endpoint: str = "")
 
 
 def list_recent(db: Database, model: str, endpoint: str) -> list[Call]:
-    """Up to ``RECENT`` of the latest answers of a model at an endpoint, newest first.
+    """Return up to ``RECENT`` of the latest answers of a model at an endpoint, newest first.
 
     Only the end of the ledger is looked at: it may hold millions of calls to others.
     """
@@ -66,7 +66,7 @@ def _cut(call: Call) -> Call:
 
 
 def count_calls(db: Database) -> dict[str, float]:
-    """Totals of the ledger: answered, failed, tokens and cost."""
+    """Return totals of the ledger: answered, failed, tokens and cost."""
     row = get_row(
         db,
         "SELECT count(CASE WHEN error = '' THEN 1 END) AS answered, count(CASE WHEN error <> '' THEN 1 END) AS failed,"
@@ -79,7 +79,7 @@ def count_calls(db: Database) -> dict[str, float]:
 
 
 class StoredLedger:
-    """The ledger as the runner wants it (``llm.ledger.Ledger``): reads never wait for writers."""
+    """The ledger for the runner (``llm.ledger.Ledger``): reads never wait for writers."""
 
     def __init__(self, store: Storage) -> None:
         self._store = store

@@ -1,4 +1,4 @@
-"""Criteria, the votes on them, and the sets they end in."""
+"""Criteria, the votes on them, and the resulting sets."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def list_proposals(db: Database, round_id: int) -> list[Proposal]:
 
 
 def list_proposed(db: Database, task: int) -> list[str]:
-    """Return the wording of everything that was ever put to a vote in a task, votes that were cancelled apart."""
+    """Return the wording of every criterion that was put to a vote in a task, except in cancelled votes."""
     sql = (
         "SELECT p.text FROM proposal p JOIN ballot_round r ON r.id = p.ballot_round WHERE r.task = ?"
         " AND r.id NOT IN (SELECT ballot_round FROM cancelled_round) ORDER BY p.id"

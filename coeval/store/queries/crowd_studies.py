@@ -94,7 +94,7 @@ SELECT coalesce(r.arrival, (SELECT max(v.id) FROM arrival v WHERE v.annotator = 
   count(r.passed) AS checks, sum(CASE WHEN r.passed = 0 THEN 1 ELSE 0 END) AS failed
 FROM reservation r WHERE r.task = :task AND (:annotator = 0 OR r.annotator = :annotator) GROUP BY of_arrival
 """
-"""Attention checks count as the work that they look like, here as in the quota."""
+"""Attention checks count as work, here as in the quota."""
 
 SAVES = """
 SELECT s.annotator, s.opened_at, s.submitted_at, s.active_ms, s.instance, s.criterion,
@@ -108,7 +108,7 @@ SELECT e.annotator, e.at, e.state FROM enrolment e JOIN annotator p ON p.id = e.
 WHERE e.task = :task AND (:annotator = 0 OR e.annotator = :annotator)
   AND (e.actor = p.name OR e.actor IN ('exam', 'attention checks')) ORDER BY e.id
 """
-"""Events that a person caused, directly or at once. Decisions of owners are not among them."""
+"""Events that a person caused, directly or immediately. Decisions of owners are not included."""
 
 REPEATS = "SELECT annotator, study, session FROM repeated_session WHERE task = :task ORDER BY id"
 
@@ -126,7 +126,7 @@ ARMS = (
     "SELECT arm, count(*) AS n FROM assignment a WHERE task = ? AND arm IS NOT NULL"
     " AND NOT EXISTS (SELECT 1 FROM answer_key k WHERE k.instance = a.instance) GROUP BY arm ORDER BY arm"
 )
-"""The arms of work; attention checks have their own draw."""
+"""The arms of work; attention checks are drawn separately."""
 
 
 def list_participants(db: Database, task: int, *, annotator: int = 0) -> list[Participant]:

@@ -176,7 +176,7 @@ def count_drafts(db: Database, run: int) -> dict[str, int]:
 
 
 UNSCORED, NO_RULE = "unscored", "no rule recorded"
-"""Labels in place of a rule: for a draft without a score, and for a score that none of our rules read."""
+"""Labels instead of a rule: for a draft without a score, and for a score that no rule of ours read."""
 
 _RULE = f"CASE WHEN d.status = 'unscored' THEN '{UNSCORED}' WHEN d.rule = '' THEN '{NO_RULE}' ELSE d.rule END"
 
@@ -200,7 +200,7 @@ def list_by_rule(db: Database, run: Run, rule: str, limit: int) -> list[DraftAns
 def list_undrafted(
     db: Database, task: int, run: int, criteria: Iterable[int], *, retry_unscored: bool = False
 ) -> Iterator[tuple[int, int]]:
-    """(instance, criterion) pairs that a run has still to draft, instance by instance.
+    """Return (instance, criterion) pairs without a draft of the run, instance by instance.
 
     With ``retry_unscored`` the pairs whose latest draft is unscored are given as well.
     """
@@ -215,7 +215,7 @@ def list_undrafted(
 
 
 def list_scores(db: Database, run: int) -> list[tuple[str, str, float]]:
-    """(instance's external id, criterion's text, score) of a run's scored drafts."""
+    """Return (instance's external id, criterion's text, score) of a run's scored drafts."""
     sql = (
         "SELECT i.external_id, c.text, d.score FROM current_draft d JOIN instance i ON i.id = d.instance"
         " JOIN criterion c ON c.id = d.criterion WHERE d.run = ? AND d.status = 'ok' ORDER BY i.position, c.id"
@@ -271,7 +271,7 @@ def next_comparison_attempt(db: Database, run: int, instance: int, criterion: in
 
 
 def record_comparisons(db: Database, run: int, comparisons: Sequence[Comparison], attempt: int) -> None:
-    """Append comparisons of a run; a pair whose preference is known already keeps it."""
+    """Append comparisons of a run; a pair with a known preference keeps it."""
     made_at = now()
     db.conn.executemany(
         "INSERT INTO comparison (run, criterion, first, second, attempt, preference, reason, raw, samples_json,"

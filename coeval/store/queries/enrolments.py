@@ -72,7 +72,7 @@ def may_work(db: Database, person: int, slug: str) -> bool:
 
 
 def list_studies(db: Database, person: int) -> list[str]:
-    """Slugs of the studies a person joined, the latest first."""
+    """Return the slugs of the studies that a person joined, the latest first."""
     sql = (
         "SELECT t.slug FROM current_enrolment e JOIN task t ON t.id = e.task WHERE e.annotator = ?"
         " ORDER BY e.id DESC"
@@ -124,7 +124,7 @@ def _request(row: dict[str, Any]) -> ReturnRequest:
 def add_request(
     db: Database, task: int, person: int, number: str, token_hash: str, *, admitted_by: str = ""
 ) -> int:
-    """Record a request to be let in as this person, or a permission to come in."""
+    """Record a request to continue as this person, or a permission to come in."""
     return insert(
         db,
         "return_request",
@@ -140,14 +140,14 @@ def add_request(
 
 
 def find_request(db: Database, task: int, person: int, token_hash: str) -> ReturnRequest | None:
-    """Return the request of one browser for one person of a study, the newest."""
+    """Return the newest request of one browser for one person of a study."""
     sql = f"{SELECT_REQUEST} WHERE r.task = ? AND r.annotator = ? AND r.token_hash = ? ORDER BY r.id DESC LIMIT 1"
     row = get_row(db, sql, [task, person, token_hash])
     return _request(row) if row else None
 
 
 def list_open_requests(db: Database, task: int) -> list[ReturnRequest]:
-    """Requests that no owner has decided, oldest first."""
+    """Return requests that no owner has decided, oldest first."""
     sql = f"{SELECT_REQUEST} WHERE r.task = ? AND r.admitted IS NULL ORDER BY r.id"
     return [_request(row) for row in list(rows(db, sql, [task]))]
 
@@ -159,7 +159,7 @@ def count_open_requests(db: Database, task: int, person: int) -> int:
 
 
 def decide_request(db: Database, task: int, id_: int, admitted: bool, actor: str) -> bool:
-    """Decide an open request; whether there was one."""
+    """Decide an open request; return whether there was one."""
     sql = (
         "UPDATE return_request SET admitted = ?, decided_by = ?, decided_at = ?"
         " WHERE id = ? AND task = ? AND admitted IS NULL"
@@ -168,7 +168,7 @@ def decide_request(db: Database, task: int, id_: int, admitted: bool, actor: str
 
 
 def use_request(db: Database, id_: int) -> None:
-    """End a used admission: it lets one browser in, once."""
+    """End a used admission, which lets one browser in, once."""
     db.conn.execute("UPDATE return_request SET token_hash = '' WHERE id = ?", [id_])
 
 

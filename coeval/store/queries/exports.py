@@ -1,4 +1,4 @@
-"""Reads for export: each streams, in a stable order, and names its columns as the files do.
+"""Queries for export: each streams its rows in a stable order, and names its columns as the files do.
 
 What stands in a task now is read as objects: of each draft its last attempt, of each person's work the last revision.
 """
@@ -110,7 +110,7 @@ AS_TEXT = (
     "CASE WHEN s.shown_score = CAST(s.shown_score AS INTEGER) THEN CAST(CAST(s.shown_score AS INTEGER) AS TEXT)"
     " ELSE CAST(s.shown_score AS TEXT) END"
 )
-"""A score as people write it: 4, and not 4.0."""
+"""A score as people write it: 4, not 4.0."""
 
 ROWS = f"""
 SELECT i.external_id AS instance, c.text AS criterion, a.name AS annotator, {STANDING}, {OUTCOME} AS arm, s.revision,
@@ -204,7 +204,7 @@ JOIN instance i ON i.id = s.instance AND i.task = :task
 JOIN criteria_set_member m ON m.criterion = +s.criterion AND m.criteria_set =
   (SELECT z.id FROM criteria_set z WHERE z.task = :task ORDER BY z.version DESC LIMIT 1)
 """
-"""The submissions that agreement is computed from: of the current criteria, and not ``uncounted``."""
+"""The submissions behind agreement: those of the current criteria that are not ``uncounted``."""
 
 IS_COUNTED = "(s.annotator, s.instance) NOT IN (SELECT annotator, instance FROM uncounted WHERE task = :task)"
 
@@ -226,7 +226,7 @@ SELECT i.document, i.external_id AS instance, i.system, i.input, i.output, c.tex
 {COUNTED} JOIN criterion c ON c.id = s.criterion
 WHERE {IS_COUNTED} AND s.score IS NOT NULL ORDER BY i.document, i.position, m.position, s.annotator
 """
-"""Every score that counts, with the person's conclusion, the outputs of a document side by side."""
+"""Every score that counts, with the person's conclusion; the outputs of a document are side by side."""
 
 
 _DRAFTS = "SELECT id FROM current_draft WHERE run = ? ORDER BY id"

@@ -107,7 +107,7 @@ def name_task(db: Database, staging: int, slug: str) -> None:
 
 
 def move_in(db: Database, staging: int, task: int) -> None:
-    """Move instances, criteria and columns from the task of an import to the one they are for."""
+    """Move instances, criteria and columns from the task of an import to their target task."""
     first = tasks.count_instances(db, task)
     db.conn.execute(
         "UPDATE instance SET task = ?, position = position + ? WHERE task = ?", [task, first, staging]

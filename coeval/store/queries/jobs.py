@@ -37,7 +37,7 @@ def take_lease(db: Database, name: str, holder: str, job: int | None = None) -> 
 
 
 def renew_leases(db: Database, holder: str) -> int:
-    """Renew all that a holder has, and say how many they are."""
+    """Renew all leases of a holder, and return their number."""
     return db.conn.execute("UPDATE lease SET renewed_at = ? WHERE holder = ?", [now(), holder]).rowcount
 
 
@@ -160,6 +160,6 @@ def take_over(db: Database, before: int, but: Collection[int] = ()) -> Job | Non
 
 
 def list_waiting(db: Database, kind: str) -> list[Job]:
-    """Jobs of a kind that wait for something from outside, oldest first."""
+    """Return jobs of a kind that wait for an external event, oldest first."""
     waiting = db.table("job").rows_where("kind = ? AND state = 'queued'", [kind], order_by="id")
     return [_job(row) for row in waiting]

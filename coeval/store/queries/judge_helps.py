@@ -9,7 +9,7 @@ from coeval.store.engines.database import Database, insert, scalar
 
 
 def get_steps(db: Database, criteria: Iterable[int]) -> dict[int, str]:
-    """Return the evaluation steps in force, by criterion; a criterion without any is left out."""
+    """Return the current evaluation steps by criterion; criteria without steps are left out."""
     sql = "SELECT text FROM criterion_steps WHERE criterion = ? ORDER BY id DESC LIMIT 1"
     steps = {criterion: scalar(db, sql, [criterion]) for criterion in criteria}
     return {criterion: text for criterion, text in steps.items() if text}

@@ -37,7 +37,7 @@ def list_people(db: Database) -> list[Person]:
 
 
 def count_owners(db: Database, *, besides: int = 0) -> int:
-    """Owners who can sign in, one person left out."""
+    """Return the number of owners who can sign in, without one person."""
     sql = (
         "SELECT count(*) FROM annotator a WHERE role = 'owner' AND id <> ? AND NOT EXISTS"
         " (SELECT 1 FROM disabling d WHERE d.annotator = a.id AND d.enabled_at IS NULL)"
@@ -79,7 +79,7 @@ def revoke_session(db: Database, token_hash: str) -> None:
 
 
 def revoke_all_sessions(db: Database, person: int) -> int:
-    """End every session of a person, and say how many there were."""
+    """End every session of a person; return their number."""
     cursor = db.conn.execute(
         "UPDATE session SET revoked_at = ? WHERE annotator = ? AND revoked_at IS NULL AND expires_at > ?",
         [now(), person, now()],
@@ -120,7 +120,7 @@ def is_disabled(db: Database, person: int) -> bool:
 
 
 def disable(db: Database, person: int, by: str) -> None:
-    """Keep a person who can sign in from doing so."""
+    """Stop a person from signing in."""
     insert(db, "disabling", annotator=person, disabled_at=now(), disabled_by=by)
 
 
@@ -197,7 +197,7 @@ OPEN_INVITATION = (
 
 
 def get_invitation(db: Database, token_hash: str) -> Invitation | None:
-    """Return what an invitation is for; None if it was used or revoked, has expired, or never existed."""
+    """Return the content of an invitation; None if it was used or revoked, has expired, or never existed."""
     sql = f"SELECT * FROM invitation WHERE token_hash = :hash AND {OPEN_INVITATION}"
     row = get_row(db, sql, {"hash": token_hash, "now": now()})
     return _invitation(db, row) if row else None
@@ -231,7 +231,7 @@ def revoke_invitations_by(db: Database, creator: int) -> None:
 
 
 def ensure_named_owner(db: Database, name: str, subject: str) -> bool:
-    """Return whether the owner of that name has this lasting id; the first who comes by the name has."""
+    """Return whether the owner with that name has this permanent id; the first to use the name gets it."""
     db.conn.execute(
         "INSERT INTO named_owner (name, subject, pinned_at) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING",
         [name, subject, now()],

@@ -16,7 +16,7 @@ SOURCES = (
     "SELECT d.instance FROM planted_error p JOIN draft_row r ON r.id = p.source_row JOIN draft d ON d.id = r.draft"
     " WHERE p.annotator = :annotator"
 )
-"""Instances from which lines were taken for a person, who never gets them."""
+"""Instances whose lines were used for a person, who never gets them."""
 
 
 def get_planted_error(db: Database, annotator: int, instance: int, criterion: int) -> PlantedError | None:
@@ -50,7 +50,8 @@ def record_planted_error(
 
 
 def list_neighbours(db: Database, draft: Draft, annotator: int, position: int) -> list[Neighbour]:
-    """Drafts of the same run by the same criterion: ``SAMPLE`` instances from a position of the task on, then from 1.
+    """Return drafts of the same run on the same criterion: ``SAMPLE`` instances from a position on, then
+    from 1.
 
     The lines of an instance that this person has, has had, or will have are not lent: they would know the line again,
     or learn what a draft says that they are not to see. Nor are those of one that a line was taken from before.

@@ -1,4 +1,4 @@
-"""The removal of a person's data, the only place where facts are deleted or set aside for a time."""
+"""The removal of a person's data; only here are facts deleted or set aside for a time."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from coeval.store.engines.database import (
 )
 
 CHILDREN = {"submission_row": "submission", "vote": "ballot", "mark_answer": "mark"}
-"""Tables whose rows belong to a row of a person's, named by the column that points at it."""
+"""Tables whose rows belong to a row of a person, with the column that refers to it."""
 KEPT = frozenset(["enrolment", "reservation", "arrival", "invitation"])
-"""The rows that stay: that somebody took part and got work, under a neutral name."""
+"""The rows that stay, under a neutral name: they record that somebody took part and got work."""
 
 
 def remove_person(db: Database, person: int) -> dict[str, int]:
@@ -106,7 +106,7 @@ def get_aside(db: Database, task: int, person: int) -> Aside | None:
 
 
 def list_due(db: Database, at: str) -> list[Aside]:
-    """Work whose time aside is over."""
+    """Return set-aside work whose time is over."""
     sql = "SELECT id, task, annotator, state, delete_after FROM withdrawn_work WHERE delete_after <= ?"
     return [_aside(row) for row in list(rows(db, sql, [at]))]
 
@@ -116,7 +116,7 @@ def _aside(row: dict[str, Any]) -> Aside:
 
 
 def delete_aside(db: Database, aside: Aside) -> None:
-    """Delete set-aside work for good."""
+    """Delete set-aside work permanently."""
     overwrite_deleted(db)
     db.conn.execute("DELETE FROM withdrawn_work WHERE id = ?", [aside.id])
 
@@ -149,7 +149,7 @@ def put_back(db: Database, aside: Aside) -> int:
 
 
 def _tables_with_annotator(db: Database, also: str = "annotator") -> list[str]:
-    """Tables that have a column ``annotator``, and the one named."""
+    """Return tables with a column ``annotator``, and the named one."""
     return [name for name in sorted(db.table_names()) if {"annotator", also} <= get_columns(db, name)]
 
 

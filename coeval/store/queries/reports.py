@@ -1,4 +1,4 @@
-"""Reads for statistics: one query each, giving column names and rows as SQLite has them."""
+"""Queries for statistics: each returns column names and rows as SQLite stores them."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ GROUP BY r.id, c.id, m.position
 HAVING count(q.draft_row) > 0 OR count(CASE WHEN l.kind = 'evidence' THEN 1 END) > 0
 ORDER BY r.id, m.position
 """
-"""The passages that drafts quote with their places, and the lines of evidence without a quotation."""
+"""The quoted passages of drafts with their places, and the lines of evidence without a quotation."""
 
 COMPARISONS = """
 SELECT r.label AS run_label, c.text AS criterion, a.document, a.external_id AS first, b.external_id AS second,
@@ -101,7 +101,7 @@ ORDER BY r.id, m.position, a.position, b.position
 """
 
 REFERENCE = "reference score"
-"""A column of the instances that begins with these words holds scores that people's are held against."""
+"""The beginning of the name of an instance column with reference scores."""
 
 WITH_REFERENCE = """
 SELECT external_id AS instance, context_json FROM instance
@@ -169,7 +169,7 @@ Small blocks stay in the processor's cache: 1,250,000 scores take 4.3 s, instead
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The answer of a query: names of the columns, and a cursor over the rows, good while the read is."""
+    """The answer to a query: names of the columns, and a cursor over the rows, valid during the read."""
 
     names: Sequence[str]
     cursor: Cursor
@@ -201,7 +201,8 @@ GROUPS = "SELECT group_name FROM annotator_group ORDER BY annotator"
 
 
 def get_fingerprint(db: Database, task: int) -> tuple[Any, ...]:
-    """Changes whenever anything that a task's statistics rest on does; costs a millisecond, not a read.
+    """Return a value that changes with any data of a task's statistics; it takes a millisecond, not a full
+    read.
 
     Facts are appended, so the newest ids tell. It may change for another task's sake, never fail to change.
     """

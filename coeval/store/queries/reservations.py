@@ -83,7 +83,7 @@ def get_outcome(db: Database, annotator: int, instance: int) -> str | None:
 
 
 def is_full(db: Database, task: int, per_instance: int) -> bool:
-    """Return whether every instance that is work was finished by as many people as it needs."""
+    """Return whether enough people have finished every instance of the work."""
     sql = (
         "SELECT 1 FROM instance i WHERE i.task = ? AND NOT EXISTS (SELECT 1 FROM answer_key k WHERE k.instance = i.id)"
         " AND (SELECT count(*) FROM reservation r WHERE r.instance = i.id AND r.purpose = 'work'"
@@ -250,7 +250,7 @@ def count_all_arms(db: Database, task: int) -> dict[Arm, int]:
 
 
 def count_room(db: Database, annotator: int, task: int, quota: int) -> int:
-    """Return how many more instances a person may get in this submission."""
+    """Return the number of further instances that a person may get in this submission."""
     work = count_work(db, annotator, task)
     return quota - work.get("", 0) - work.get("finished", 0)
 

@@ -167,7 +167,7 @@ def record_adjudication(db: Database, decided: Adjudication, by: int) -> None:
 
 
 def add_suggestion(db: Database, task: int, person: int, instance: int, text: str) -> None:
-    """Keep a suggested criterion; the same words of the same person at the same instance are kept once."""
+    """Store a suggested criterion; a person's repeated suggestion for an instance is stored once."""
     known = scalar(
         db,
         "SELECT 1 FROM suggestion WHERE task = ? AND annotator = ? AND instance = ? AND text = ?",
@@ -180,7 +180,7 @@ def add_suggestion(db: Database, task: int, person: int, instance: int, text: st
 
 
 def list_suggestions(db: Database, task: int) -> list[Suggestion]:
-    """Everything that was suggested, oldest first."""
+    """Return everything that was suggested, oldest first."""
     suggestions = db.query(
         "SELECT i.*, g.text AS suggested, p.name, g.suggested_at, g.id AS suggestion FROM suggestion g"
         " JOIN annotator p ON p.id = g.annotator JOIN instance i ON i.id = g.instance"

@@ -25,7 +25,7 @@ SUBMISSION = Record(
     elsewhere=("rows", "id"),
     may_be_null=("opened_at", "planted", "also"),
 )
-"""Every stored field of a submission: a further one is a field of ``Submission`` and a column of that name."""
+"""Every stored field of a submission. To add one, add a field of ``Submission`` and a column with that name."""
 
 LINE = Record(ScrutinyRow)
 LINES_AT_ONCE = 100
@@ -63,8 +63,9 @@ JOIN submission old ON old.annotator = later.annotator AND old.instance = later.
   AND old.criterion = later.criterion AND old.revision < later.revision
 WHERE later.revision > 1 AND {published("later")}
 """
-"""Submissions that a later revision stands in place of; the first is revision 1. They are few, and an index holds the
-later ones: asked of each submission whether there is one after it takes 0.7 s of 1,250,000."""
+"""Submissions that a later revision replaces; the first is revision 1. They are few, and an index holds the
+later ones. Checking each submission for a later one takes 0.7 s for 1,250,000.
+"""
 
 
 def submission_of(db: Database, row: dict[str, Any]) -> Submission:
@@ -177,7 +178,7 @@ def _last_timed(table: str) -> str:
 
 
 def mean_seconds(db: Database, annotator: int, *, last: int = 100) -> float | None:
-    """Mean active seconds of a person's last saves; None before the first timed one."""
+    """Return mean active seconds of a person's last saves; None before the first timed one."""
     milliseconds = scalar(
         db,
         "SELECT avg(active_ms) FROM (SELECT active_ms FROM submission WHERE annotator = ?"

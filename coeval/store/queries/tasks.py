@@ -283,7 +283,7 @@ def count_instances(db: Database, task: int) -> int:
 
 
 def has_submissions(db: Database, task: int) -> bool:
-    """Whether anybody saved a score of the task."""
+    """Return whether anybody saved a score of the task."""
     sql = "SELECT 1 FROM submission s JOIN instance i ON i.id = s.instance WHERE i.task = ? LIMIT 1"
     return get_row(db, sql, [task]) is not None
 
@@ -361,6 +361,6 @@ def add_instances(db: Database, task: int, instances: Iterable[Instance]) -> int
 
 
 def list_names(db: Database, task: int) -> Iterator[str]:
-    """Return the ids, documents and systems of a task's instances, each as often as there are instances."""
+    """Return the ids, documents and systems of a task's instances, one entry per instance."""
     sql = "SELECT external_id, document, system FROM instance WHERE task = ?"
     return chain.from_iterable(stream(db, sql, [task]))

@@ -39,7 +39,7 @@ def get_team(db: Database, task: int) -> StoredTeam | None:
 
 
 def record_team(db: Database, task: int, team: StoredTeam, by: str) -> None:
-    """Put a team in force; the one before stays on record."""
+    """Store a new team; the previous one stays on record."""
     team_id = insert(db, "task_team", task=task, per_instance=team.per_instance, set_by=by, set_at=now())
     db.table("task_team_member").insert_all(
         {"task_team": team_id, "annotator": annotator} for annotator in team.members
@@ -58,7 +58,7 @@ def is_hidden(db: Database, annotator: int, slug: str) -> bool:
 
 
 def is_shared_out(db: Database, task: int, members: Sequence[int]) -> bool:
-    """Return whether one of these people has the newest instance of a task, or there is none."""
+    """Return whether one of these people has the newest instance of a task, or the task has none."""
     sql = "SELECT id FROM instance WHERE task = ? ORDER BY position DESC LIMIT 1"
     newest = scalar(db, sql, [task])
     if newest is None:
@@ -72,7 +72,7 @@ def _marks(members: Sequence[int]) -> str:
 
 
 def list_units(db: Database, task: int) -> list[tuple[int, str]]:
-    """(instance, document) of a task, in its order."""
+    """Return (instance, document) pairs of a task, in order."""
     found = rows(db, "SELECT id, document FROM instance WHERE task = ? ORDER BY position", [task])
     return [(row["id"], row["document"]) for row in found]
 

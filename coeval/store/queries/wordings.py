@@ -1,4 +1,4 @@
-"""Examples that the questions of a run show, and sharper wordings of criteria.
+"""Examples in the questions of a run, and sharper wordings of criteria.
 
 The core asks with such examples and counts votes on such wordings, whoever made them.
 """

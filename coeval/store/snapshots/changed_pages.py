@@ -1,4 +1,4 @@
-"""Changed pages: SQLite's write-ahead log, read while it grows, and written as a file.
+"""Changed pages of SQLite's write-ahead log, read while it grows and written to a file.
 
 The log's format is documented (https://www.sqlite.org/fileformat2.html#walformat). A read transaction is open at
 all times, and the next begins before it ends: while one is open, SQLite starts the log anew at most once, and only
@@ -48,12 +48,12 @@ Salts = tuple[int, int]
 
 
 class LostTrackError(StorageError):
-    """The log is not the one that was read before: only a whole copy of the file helps."""
+    """The log is not the one that was read before; only a whole copy of the file helps."""
 
 
 @dataclass(slots=True)
 class Changes:
-    """Pages after the last transaction that was read, and the number of pages of the file."""
+    """The pages after the last read transaction, and the number of pages of the file."""
 
     page_size: int = 0
     n_pages: int = 0
@@ -101,7 +101,7 @@ class LogTail:
             self._readers = [new, old]
 
     def fold(self) -> Changes:
-        """Copy a long log into the file, so that it starts again; return the commits until then."""
+        """Copy a long log into the file, so that it starts again; return the commits until that time."""
         changes, state = Changes(), (self._salts, self._frames)
         if self._frames < FOLD_FRAMES or state == self._folded:
             return changes
@@ -132,10 +132,10 @@ class LogTail:
             return self._read_frames(file, page_size, big_endian=bool(magic & 1))
 
     def _check_last(self, file: BinaryIO, page_size: int) -> None:
-        """See that the last frame read is still there: one whose commit failed is written over."""
+        """Check that the last read frame still exists: the frames of a failed commit are overwritten."""
         file.seek(HEADER.size + (self._frames - 1) * (FRAME.size + page_size))
         if FRAME.unpack(file.read(FRAME.size))[4:] != self._sums:
-            raise LostTrackError(f"{self._log} was written over: a whole copy of the file is taken.")
+            raise LostTrackError(f"{self._log} was overwritten: CoEval takes a whole copy of the file.")
 
     def _read_frames(self, file: BinaryIO, page_size: int, *, big_endian: bool) -> Changes:
         changes, part, sums = Changes(page_size), {}, self._sums
@@ -215,7 +215,7 @@ def write_pages(path: Path, changes: Changes, *, after: int, submissions: int) -
 
 
 def read_head(path: Path) -> tuple[PagesHead, bytes]:
-    """Return the header of the file, and its pages one after the other.
+    """Return the header of the file, and its pages one after another.
 
     Raises:
         StorageError: it is not such a file, or a part of it is missing.
@@ -226,7 +226,7 @@ def read_head(path: Path) -> tuple[PagesHead, bytes]:
     except (zlib.error, ValueError, TypeError) as error:
         raise StorageError(f"{path.name} cannot be read: {error}.") from error
     if len(body) != head.page_size * len(head.numbers):
-        raise StorageError(f"{path.name} holds {len(body)} bytes of {len(head.numbers)} pages.")
+        raise StorageError(f"{path.name} has {len(body)} bytes for {len(head.numbers)} pages.")
     return head, body
 
 

@@ -25,7 +25,7 @@ MARK_TEXT = (
 
 
 class FolderPlace:
-    """A file appears in the folder whole or not at all."""
+    """A folder as a place; a file appears in it completely or not at all."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.title = folder, f"folder {folder}"
@@ -84,7 +84,7 @@ class FolderPlace:
                 (self.folder / old).unlink(missing_ok=True)
 
     def _read_back(self, path: Path, name: str) -> None:
-        """Compare a file in the place with the sent one.
+        """Compare a file in the place with the sent file.
 
         Raises:
             PassingError: they differ. A bucket that is mounted as a folder may report a write before it has it.
@@ -97,7 +97,7 @@ class FolderPlace:
                     return
         (self.folder / name).unlink(missing_ok=True)  # or it would hide later changes
         raise PassingError(
-            f"{name} is not yet in the snapshot {self.title} as it was written: it is sent again."
+            f"{name} is not yet in the snapshot {self.title} with its full content: CoEval sends it again."
         )
 
     def get(self, name: str, target: Path) -> None:

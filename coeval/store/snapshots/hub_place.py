@@ -65,9 +65,7 @@ class HubPlace:
     def put(self, path: Path, name: str, choose_drops: Callable[[list[str]], Sequence[str]] | None) -> None:
         with self._translated():
             if not _repeat(self._info).private:
-                raise StorageError(
-                    f"The {self.title} is public: make it private, and snapshots go there again."
-                )
+                raise StorageError(f"The {self.title} is public: make it private, and snapshots continue.")
             drops = choose_drops([*_repeat(self.list_names), name]) if choose_drops else ()
             deletions = [CommitOperationDelete(old) for old in drops if old != name]
             _repeat(
@@ -90,7 +88,7 @@ class HubPlace:
             fetched = Path(self.api.hf_hub_download(self.repo, name, repo_type="dataset", local_dir=cache))
             if [file.size for file in stored if isinstance(file, RepoFile)] != [fetched.stat().st_size]:
                 # the connection broke: the files at the Hub may be complete
-                raise PassingError(f"{name} did not arrive whole from the {self.title}.")
+                raise PassingError(f"The download of {name} from the {self.title} is incomplete.")
             shutil.copyfile(fetched, target)
 
     # ---- the lease ------------------------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ class Snapshot:
 
     @property
     def taken_at(self) -> str:
-        """The time, as the tables write it."""
+        """Return the time in the format of the tables."""
         t = self.time
         return f"{t[:4]}-{t[4:6]}-{t[6:8]}T{t[9:11]}:{t[11:13]}:{t[13:15]}.{t[15:18]}Z"
 
@@ -119,7 +119,7 @@ def choose_drops(names: Iterable[str]) -> Sequence[str]:
 
 
 def _begin_of_chains(whole: Sequence[Snapshot]) -> dict[int, int]:
-    """Return the number for each of the latest terms after which changed pages are kept."""
+    """Return the first snapshot number of each of the latest terms whose changed pages are kept."""
     terms = sorted({snapshot.term for snapshot in whole}, reverse=True)[:KEEP_CHAINS]
     return {
         term: [snapshot.number for snapshot in whole if snapshot.term == term][:KEEP_CHAINS][-1]
@@ -138,7 +138,7 @@ T = TypeVar("T")
 
 
 class PassingError(StorageError):
-    """A place does not answer as it should just now: the same again may work."""
+    """A place does not answer properly at the moment; trying again may work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ class Pace:
 
 
 class Place(Protocol):
-    """A place for snapshots; ``title`` is how messages call it. Failures are StorageErrors."""
+    """A place for snapshots; ``title`` is its name in messages. Failures are StorageErrors."""
 
     title: str
     pace: Pace
@@ -237,7 +237,7 @@ LOOK_SECONDS = 1.0
 
 
 def describe_holder() -> dict[str, str]:
-    """This process, for others to know it by."""
+    """Return a description of this process, by which others recognise it."""
     return {
         "id": uuid.uuid4().hex,
         "host": socket.gethostname(),

@@ -1,4 +1,4 @@
-"""Restoration: find the newest state of a lineage in all places, and make the file from it.
+"""Restoration: find the newest state of a lineage in all places, and rebuild the file from it.
 
 What a place does not hand out for a passing reason is asked for again. Only a file that arrived whole, twice, with
 other content than its name says counts as damaged; then the next best state is taken, and what that costs is recorded.
@@ -41,7 +41,7 @@ def get_lineage(db: Database) -> Lineage:
 
 
 def load_lineage(path: Path) -> Lineage | None:
-    """Return the lineage of a file that nobody has open; None if it is older than lineages.
+    """Return the lineage of a file that is not open; None if the file is older than lineages.
 
     Raises:
         StorageError: it cannot be read.
@@ -99,7 +99,7 @@ Survey = Mapping[str, tuple[Place, list[Snapshot]]]
 
 @dataclass(slots=True)
 class Chain:
-    """A whole copy, and the changed pages to lay over it, in their order."""
+    """A whole copy, and the changed pages to apply to it, in order."""
 
     place: Place
     whole: Snapshot
@@ -150,8 +150,8 @@ def restore(path: Path, survey: Survey, lineage: str, patience: float = PATIENCE
                 reached, source = state, chain.place.title
         if reached is None:
             raise StorageError(
-                f"None of the {len(chains)} whole snapshots of {lineage or 'this study'} is good: look at "
-                f"{', '.join(survey)}. CoEval does not start with an empty file while this is so."
+                f"None of the {len(chains)} whole snapshots of {lineage or 'this study'} is intact: check "
+                f"{', '.join(survey)}. CoEval does not start with an empty file in this state."
             )
         aside = put_aside(path)
         os.replace(best, path)
@@ -167,7 +167,7 @@ def _rank(snapshot: Snapshot) -> tuple[int, int, str]:
 
 
 def list_chains(survey: Survey, lineage: str) -> list[Chain]:
-    """Return every way to a state of a lineage, the one that leads furthest first."""
+    """Return every chain to a state of a lineage, the one with the newest state first."""
     chains = []
     for place, snapshots in survey.values():
         mine = sorted(snapshot for snapshot in snapshots if snapshot.lineage == lineage)
@@ -260,7 +260,7 @@ def _count_to(path: Path) -> int:
 
 
 def put_aside(path: Path) -> str:
-    """Move the file and its log away, if there are any, and say under which name the file is kept.
+    """Move the file and its log away, if they exist, and return the name of the kept file.
 
     An old log must never be applied to another file.
     """

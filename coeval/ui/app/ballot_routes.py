@@ -139,7 +139,7 @@ def _added_row(text: str, reason: str) -> Json:
 
 
 def history_json(round_: RoundState, versions: Iterable[Ballot]) -> list[Json]:
-    """Everything a person saved of their ballot, version after version."""
+    """Return everything a person saved of their ballot, version after version."""
     texts = {proposal.id: proposal.text for proposal in round_.proposals}
     return [
         {

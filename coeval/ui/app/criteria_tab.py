@@ -1,4 +1,4 @@
-"""The Criteria tab: the task card, the ballot, and for owners the tally and the way to an established set."""
+"""The Criteria tab: the task card, the ballot, and for owners the tally and the final decisions."""
 
 from __future__ import annotations
 
@@ -245,7 +245,7 @@ class CriteriaTab(StudyTab):
 
     @classmethod
     def is_wanted(cls, context: Context, person: Person, slug: str) -> bool:
-        """Annotators come to vote."""
+        """Return whether to show the tab: annotators see it when there is a vote."""
         if person.role is not Role.ANNOTATOR or not slug:
             return True
         round_ = criteria_rounds.get_round(context, person, slug)

@@ -39,7 +39,7 @@ def task_card(task: Task) -> Node:
 
 
 def own_data_view() -> Node:
-    """Return the way from the demo to the owner's own study."""
+    """Return links that lead from the demo to the owner's own study."""
     return el(
         "div.card.steps",
         el("p", el("b", "This is an example to try. "), "For a study of your own, start with a table of outputs: ",
@@ -74,7 +74,7 @@ def no_task_view(owner: bool) -> Node:
 
 
 def stack(rates: ActionRates) -> Node:
-    """Return a bar of the actions' shares, with the same in words for screen readers."""
+    """Return a bar of the actions' shares, with the same information in words for screen readers."""
     words = words_of(rates)
     parts = [
         el(f"i.{action}", width=share, title=f"{VERBS[action]} {percent(share)}")

@@ -26,7 +26,7 @@ BLOCK = 1 << 18
 """Bytes that are sent at a time."""
 
 IN_MEMORY = 32_000_000
-"""Largest size of a file in memory; longer files are written to disk while they are made."""
+"""Largest size of a file in memory; longer files are written to disk while they are built."""
 
 
 def add_downloads(app: FastAPI, context: Context) -> None:

@@ -1,4 +1,4 @@
-"""The Scrutiny tab: the review screen, links to its places, and its routes.
+"""The Scrutiny tab: the review screen, links into it, and its routes.
 
 A confirm is one request, and its answer holds the next screen. Confirms that come at the same time share a
 transaction (``coeval.usecases.save_batching``). They go past Gradio's event queue because the queue limits how many
@@ -68,8 +68,8 @@ class ScrutinyTab(StudyTab):
 Named = Annotated[int, Query(ge=1, le=LARGEST_ID)]
 Wanted = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
 NOT_GIVEN = (
-    "Instance “{}” was not given to you, so you cannot judge it. Set-up, Data, shows everything there is of it; who "
-    "judges at this task is chosen in Set-up, People."
+    "Instance “{}” is not assigned to you, so you cannot judge it. Set-up, Data, shows all of its data; "
+    "Set-up, People, assigns the work."
 )
 """The message for owners who follow a link of Set-up."""
 
@@ -149,7 +149,7 @@ def add_scrutiny_api(app: FastAPI, context: Context) -> None:
 def _open(
     context: Context, person: Person, slug: str, where: Where, aliases: Aliases, *, sheet: bool
 ) -> Json:
-    """Return the screen of a place: one criterion or all, by the study's design or the request."""
+    """Return the screen of a place: one criterion or all, as the study's design or the request says."""
     layout = steps.get_layout(context, person, slug)
     if layout is Layout.ALL or (layout is Layout.CHOICE and sheet):
         return sheet_json(steps.get_sheet(context, person, slug, where), aliases)
@@ -157,7 +157,7 @@ def _open(
 
 
 def _identify(context: Context, request: Request, slug: str) -> tuple[Person, Aliases]:
-    """Return the person who asks, and the ids that they use for their work."""
+    """Return the person of the request, and the ids in their view."""
     with context.store.read():
         person = get_person(context, request)
         return person, steps.get_aliases(context, person, slug)
@@ -210,7 +210,7 @@ def _save_and_open(
 
 
 def _reveal(aliases: Aliases, sent: Sent) -> Sent:
-    """Return a browser's save with table ids in place of this person's aliases."""
+    """Return a browser's save with table ids instead of this person's aliases."""
     return replace(
         sent,
         instance=aliases.reveal("instance", sent.instance),

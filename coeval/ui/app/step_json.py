@@ -53,8 +53,8 @@ EMPTY = {
     ),
     Emptiness.NOT_GIVEN: (
         later("No instance is assigned to you in this task."),
-        "See under Set-up, Crowd, how it is given out.",
-        "See how it is given out",
+        "Set-up, Crowd, shows how it is assigned.",
+        "See how it is assigned",
         "crowd",
     ),
 }
@@ -96,7 +96,7 @@ def step_json(step: Step, aliases: Aliases = AS_THEY_ARE) -> Json:
 
 
 def _empty_json(step: Step) -> Json | None:
-    """Return why there is nothing to judge and, for owners, where to change it."""
+    """Return the reason that there is nothing to judge and, for owners, the place to change it."""
     if step.emptiness is None:
         return None
     why, remedy, label, tab = EMPTY[step.emptiness]
@@ -122,11 +122,11 @@ def sheet_json(sheet: Sequence[Step], aliases: Aliases = AS_THEY_ARE) -> Json:
 
 
 FIELDS = {"Input": later("Input"), "Output": later("Output")}
-"""What a task's texts are called where nobody chose another name."""
+"""The default names of a task's texts."""
 
 
 def name_field(name: str) -> str:
-    """Return what a task calls its input or output; a name that nobody chose is in the language of the page.
+    """Return a task's name for its input or output; a default name is in the language of the page.
 
     >>> from coeval.language import speaking
     >>> with speaking("ar"):
@@ -253,7 +253,7 @@ def _rows_json(step: Step, draft: Draft | None, saved: Submission | None, aliase
 
 
 def _score_before(step: Step, draft: Draft | None) -> float | None:
-    """The score that the person gave before the draft was there or was shown."""
+    """Return the person's score from before the draft existed or was shown."""
     if draft is not None and step.saved is not None and step.saved.draft is None:
         return step.saved.score
     return step.first.score if step.first else None
@@ -272,7 +272,7 @@ def _quote_json(quote: Quote, step: Step) -> Json:
 
 
 def _mark_json(quote: Quote) -> Json:
-    """A place in a text, and no word of the model's: a quote may be only nearly what stands there."""
+    """Return a place in a text, without the model's words: a quote may differ slightly from the text."""
     return {"start": quote.start, "end": quote.end, "place": quote.place}
 
 
@@ -297,7 +297,7 @@ def _added_json(saved: Submission | None) -> list[Json]:
 
 
 def history_json(versions: Iterable[Submission]) -> list[Json]:
-    """Everything a person saved of one evaluation, in their own words: no drafted word is repeated."""
+    """Return everything that a person saved of one evaluation, in their own words, without drafted words."""
     return [
         {
             "revision": version.revision,

@@ -1,4 +1,4 @@
-"""Charts: small tidy frames to Altair charts.
+"""Charts: Altair charts from small tidy frames.
 
 A chart holds what it shows and no more, so that 100,000 scores make a chart of a few kilobytes. Each takes the
 sentences that describe it to whoever does not see it; how it looks is in ``chart_style``.
@@ -60,7 +60,7 @@ def forest(
     lines: Mapping[str, float] | None = None,
     domain: tuple[float, float] = (0.0, 1.0),
 ) -> Any:
-    """Estimates with their intervals, one a line, and the same in figures at the right.
+    """Return estimates with their intervals, one per line, and the same in figures on the right.
 
     Args:
         frame: ``label, value, low, high, text, about``; an estimate without a value shows its text alone.
@@ -126,7 +126,7 @@ def _ticks(low: float, high: float, lines: Sequence[float]) -> list[float]:
 
 
 def alpha_forest(frame: pd.DataFrame, description: str) -> Any:
-    """Alphas with their intervals, and the lines at .667 and .800."""
+    """Return alphas with their intervals, and lines at .667 and .800."""
     return forest(frame, description, lines={"tentative": TENTATIVE, "reliable": ACCEPTABLE})
 
 
@@ -172,7 +172,7 @@ def heatmap(frame: pd.DataFrame, description: str, names: Sequence[str]) -> Any:
 
 
 def _alpha_band(value: float) -> str:
-    """Which shade an alpha has, by name.
+    """Return the name of the shade for an alpha.
 
     >>> [_alpha_band(value) for value in (0.5, 0.667, 0.8, float("nan"))]
     ['below .667', '.667 to .8', '.8 or more', 'undefined']
@@ -183,7 +183,7 @@ def _alpha_band(value: float) -> str:
 
 
 def action_bars(frame: pd.DataFrame, description: str) -> Any:
-    """Shares of the four actions by kind of line, stacked, each in its own colour.
+    """Return shares of the four actions by kind of line, stacked, each in its own colour.
 
     Args:
         frame: ``label, action, share, n, text``; ``text`` stands at the right, the same for a label.
@@ -277,7 +277,7 @@ def curves(
     log: bool = False,
     zero: bool = False,
 ) -> Any:
-    """Lines over a quantity: a time ECDF (steps, shares up to 1), or drift over the order of work.
+    """Return lines over a quantity: a time ECDF (steps, shares up to 1), or drift over the order of work.
 
     More lines than there are colours are all drawn grey, and named on hover.
 

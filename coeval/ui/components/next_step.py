@@ -101,14 +101,14 @@ def next_view(stands: TaskState, *, in_setup: bool) -> Node:
 
 
 def find_next(stands: TaskState) -> Step:
-    """Return the first step that is not done. Drafts are no longer offered once people judge without them."""
+    """Return the first step that is not done. Drafts are no longer offered after people judge without them."""
     return next(
         step for step in list_steps(stands) if not (step.done or (step.optional and stands.has_scores))
     )
 
 
 def steps_line(stands: TaskState, here: str, *, voting: bool) -> Node:
-    """Return the steps by number with a tick for those done, and the next one.
+    """Return the numbered steps, with a tick for each finished one, and the next step.
 
     ``here`` says what to do where the next step is done on the page that shows this, a vote that is open for one:
     a link to it would lead nowhere.

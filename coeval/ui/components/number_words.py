@@ -74,7 +74,7 @@ def p_value(p: float | None) -> str:
 
 
 def plain_number(value: float | None, digits: int = 2) -> str:
-    """Return a quantity that is no coefficient: a mean score, seconds.
+    """Return a quantity that is not a coefficient: a mean score, seconds.
 
     >>> plain_number(4.126), plain_number(1234.5, 0), plain_number(-0.5, 1)
     ('4.13', '1,234', '−0.5')

@@ -76,10 +76,10 @@ FONT = 'Inter, "Source Sans 3", system-ui, sans-serif'
 BRAND, INK, SOFT, FAINT, LINE = (f"var(--{name})" for name in ("brand", "ink", "soft", "faint", "line"))
 SERIES = [f"var(--series-{n})" for n in range(1, 9)]
 EMBED = {"embedOptions": {"renderer": "svg", "actions": False}}
-"""SVG, so that colours may be CSS variables; no menu, as that leads to another site."""
+"""SVG, so that colours can be CSS variables; no menu, because it links to another site."""
 
 HELP_LINE: dict[str, Any] = {"strokeDash": [3, 4], "color": FAINT, "aria": False}
-"""A line that only helps the eye; a screen reader has the figures in words."""
+"""A line that only guides the eye; a screen reader gets the figures in words."""
 
 NO_ZERO = "datum.value == 0 ? '0' : replace(format(datum.value, '.3f'), '0.', '.')"
 """A label as Vega computes it: .667 rather than 0.667."""
@@ -153,7 +153,7 @@ def blank() -> PlotData:
 
 
 def wrapped(text: str, width: int = 34) -> str:
-    """A label of at most two lines; a longer one ends in an ellipsis.
+    """Return a label of at most two lines; a longer label ends in an ellipsis.
 
     >>> wrapped("Simple language: the answer uses words that every child knows and no others")
     'Simple language: the answer uses\\nwords that every child knows and…'

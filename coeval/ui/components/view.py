@@ -1,4 +1,4 @@
-"""Nodes that the browser builds without markup, and the places for the parts that it builds by itself.
+"""Nodes that the browser builds without markup, and placeholders for parts that it builds itself.
 
 A gr.HTML with a value runs what the value says. So the templates here are constant: the value of a ``View`` is a tree
 of nodes that ``static/texts/view.js`` builds with createElement and textContent, and the value of a ``Screen`` only
@@ -98,7 +98,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Node | None]], *, cls: st
 
 
 def markdown_view(text: str) -> dict[str, Any]:
-    """Markdown, made into nodes by the browser as the guidelines of a task are; HTML in it stays text."""
+    """Return Markdown that the browser renders like a task's guidelines; HTML in it stays text."""
     return el("div.coeval", el("div.ce-markdown", data_markdown=text))
 
 
@@ -119,7 +119,7 @@ def image_view(image: ShownImage) -> dict[str, Any]:
 
 
 class View(gr.HTML):
-    """Shows a node, or a list of nodes, that the server made."""
+    """Shows a node, or a list of nodes, from the server."""
 
     def __init__(self, value: Node | list[Node] | None = None, **options: Any) -> None:
         super().__init__(
@@ -153,7 +153,7 @@ Value = dict[str, Any]
 
 
 class Screen(gr.HTML):
-    """The scrutiny of a task, one's own ballot, the owner's decisions on the count, or a screen of an extension.
+    """A screen that the browser builds: scrutiny, a ballot, an owner's decisions, or a screen of an extension.
 
     The value is ``{"task": slug, "person": text}`` or None; ``person`` only keeps apart what the browser stores
     for different people, so it may be any text that is theirs alone; ``language`` is what the words are in. A
@@ -178,7 +178,7 @@ class Screen(gr.HTML):
         )
 
     def preprocess(self, payload: Any) -> None:
-        """Nothing is believed from the browser here."""
+        """Ignore the browser's value: this component takes no input."""
         return None
 
     def postprocess(self, value: Any) -> Any:

@@ -60,7 +60,7 @@ def show_way_out(plan: Plan, code: str) -> list[Node]:
 
 
 def paragraphs(text: str) -> list[Node]:
-    """Plain text as paragraphs, each running in its own direction; a line that begins with # is a heading.
+    """Return plain text as paragraphs, each in its own direction; a line that begins with # is a heading.
 
     >>> [node["tag"] for node in paragraphs("# One\\n\\nTwo")]
     ['h2', 'p']
@@ -293,7 +293,7 @@ def _show_finished(visit: Visit, page: int) -> StudyView:
 
 
 def _say_short(visit: Visit) -> str:
-    """Return why the code is not the one for all of the work."""
+    """Return the reason that the code is not the one for all of the work."""
     return tr(
         "The full completion code is for {needed} instances; you finished {done}. The study team sees your work.",
         needed=visit.part.needed,

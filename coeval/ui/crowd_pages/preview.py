@@ -1,4 +1,4 @@
-"""A study as its people will see it, page after page, for one of the team: nothing is written, no session changes."""
+"""A preview of a study's pages for the team; it writes nothing and changes no session."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ STATES = {"paused": StudyState.PAUSED, "closed": StudyState.CLOSED}
 
 
 def show_preview(visit: Visit, name: str, page: int = 1) -> StudyView:
-    """Return the page with that name, with links to the others in place of its buttons."""
+    """Return the page with that name, with links to the other pages instead of its buttons."""
     name = name if name in PAGES else "consent"
     view = _view(visit, name, page)
     links = [

@@ -1,4 +1,4 @@
-"""The gate before a mounted Gradio app: only the routes of its pages, only for permitted people.
+"""The gate before a mounted Gradio app: it passes only the routes of its pages, and only permitted people.
 
 Every event of Gradio is an endpoint, and beside the events it has some sixty routes of its own. What our pages
 never ask for is not there. A file named in an event is fetched by Gradio before any check of ours, so such events
@@ -43,7 +43,7 @@ MOST_NODES = 10_000, 1_000_000
 
 
 class GradioGate:
-    """ASGI middleware around one mounted Gradio app; ``role`` is who may reach it, None for every member."""
+    """ASGI middleware around one mounted Gradio app; ``role`` may reach it, None means every member."""
 
     def __init__(self, app: ASGIApp, context: Context, role: Role | None, *, takes_files: bool) -> None:
         self.app, self.context, self.role, self.takes_files = app, context, role, takes_files
@@ -88,7 +88,7 @@ class GradioGate:
         return bool(known and known.fullmatch(path))
 
     def _check_event(self, body: bytes, scope: Scope) -> Response | None:
-        """Refuse an event that Gradio does not know, or that names a file or an address of one."""
+        """Refuse an event that Gradio does not know, or that names a file or its address."""
         try:
             event = json.loads(body)
             files = find_files(event, MOST_NODES[self.takes_files])

@@ -108,7 +108,7 @@ class Guard:
         return await request_limits.read_body(receive, headers, path, get_role, self.body_seconds)
 
     def _charge(self, scope: Scope, path: str, size: int) -> Response | None:
-        """Count what a person saves; refuse it above the limit of human typing."""
+        """Count what a person saves; refuse saves above the limit of human typing."""
         if not path.startswith("/api/"):
             return None
         token = read_session(self.context, Request(scope)) or ""
@@ -214,7 +214,7 @@ def is_same_origin(settings: Settings, scheme: str, headers: Headers) -> bool:
 
 
 def is_asked_by_us(headers: Headers) -> bool:
-    """Return whether no browser says that another site asks."""
+    """Return whether no other site has made the browser send this request."""
     return headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")
 
 

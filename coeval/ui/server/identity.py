@@ -36,7 +36,7 @@ from coeval.usecases.sessions import SESSION_DAYS, get_signed_in
 
 COOKIE = "coeval_session"
 LINK = "coeval_link"
-"""The study's link that this browser last followed. A restart that restores a snapshot ends every session."""
+"""The last study link that this browser followed. A restart that restores a snapshot ends every session."""
 WORKER, WAITING = "coeval_worker", "coeval_waiting"
 """The pass of a crowd worker's browser, and the token of one that asks to be let in."""
 KNOWN = "coeval_known"
@@ -102,12 +102,12 @@ def set_cookie(settings: Settings, answer: Response, name: str, value: str, seco
 
 
 def keep_session(context: Context, answer: Response, token: str) -> None:
-    """Have the browser keep a session that was just opened."""
+    """Set the cookie of a new session in the browser."""
     set_cookie(context.settings, answer, COOKIE, token, SESSION_DAYS * 24 * 3600)
 
 
 def drop_cookie(settings: Settings, answer: Response, name: str) -> None:
-    """Have the browser forget a cookie."""
+    """Delete a cookie in the browser."""
     set_cookie(settings, answer, name, "", 0)
 
 
@@ -120,7 +120,7 @@ def shown(error: CoevalError) -> gr.Error:
 
 
 def build_sticky_cookie(settings: Settings, headers: Headers) -> str:
-    """Return the Set-Cookie line for a browser without one; empty if one server alone uses the database."""
+    """Return the Set-Cookie line for a browser without one; empty if only one server uses the database."""
     if not settings.server or f"{STICKY}=" in headers.get("cookie", ""):
         return ""
     cookie: SimpleCookie = SimpleCookie({STICKY: secrets.token_hex(8)})

@@ -31,10 +31,10 @@ from coeval.usecases.scrutiny.steps import Sent
 # text.
 
 MAX_ROWS = 500
-"""Drafted lines in one table; a draft has a handful, a ballot a few dozen."""
+"""Largest number of drafted lines in one table; a draft has a handful, a ballot a few dozen."""
 
 LIMITS = {"added": MAX_ADDED, "remark": MAX_REMARK}
-"""The limits that the browser must know; they come with every sheet."""
+"""The limits that the browser needs; every sheet contains them."""
 
 LARGEST_ID = 2**53 - 1
 """The largest whole number that JavaScript represents exactly."""
@@ -56,7 +56,7 @@ Decision = Literal["approve", "delete", "revise"]
 
 
 class Payload(BaseModel):
-    """Base of everything a browser sends: an unknown field or a type that is nearly right is refused."""
+    """Base class of everything that a browser sends: it refuses unknown fields and inexact types."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
@@ -79,7 +79,7 @@ class AddedPayload(Payload):
 
 
 class BallotPayload(Payload):
-    """The body of a ballot, and of an owner's decisions: ``revision`` is that of the sheet it was made from."""
+    """The body of a ballot or of an owner's decisions: ``revision`` is that of the displayed sheet."""
 
     round: Id
     revision: Annotated[int, Field(ge=0, le=LARGEST_ID)]
@@ -146,7 +146,7 @@ class SubmissionPayload(Payload):
     first: bool = False
 
     def to_sent(self) -> Sent:
-        """Return the same as an argument for the use case.
+        """Return this body as an argument for the use case.
 
         Raises:
             InputError: a criterion is added, which only a ballot can hold.
@@ -202,7 +202,7 @@ NAMES = {
 
 
 def explain(errors: list[Mapping[str, Any]]) -> str:
-    """Return the first of pydantic's errors as one sentence that names the value and the remedy.
+    """Return the first of pydantic's errors as one sentence with the value and the remedy.
 
     >>> explain([{"type": "string_too_long", "loc": ("rows", 1, "reason"), "input": "x" * 12000, "msg": ""}])
     'Line 2: the reason has 12,000 characters; shorten it to 10,000.'
@@ -255,7 +255,7 @@ def _name(path: list[Any]) -> str:
 
 
 def _where(path: list[Any]) -> str:
-    """ "Line 2: " for the second row; lines count from 1, as people count them."""
+    """Return "Line 2: " for the second row; lines count from 1."""
     if len(path) > 1 and path[0] in ("rows", "added") and isinstance(path[1], int):
         number = path[1] + 1
         line = (
@@ -279,7 +279,7 @@ KINDS: tuple[tuple[type[CoevalError], int, str], ...] = (
 
 
 def add_error_answers(app: FastAPI) -> None:
-    """Have every route of the app answer refusals in one way."""
+    """Make every route of the app answer refusals in the same way."""
     app.add_exception_handler(CoevalError, _on_error)  # type: ignore[arg-type]
     app.add_exception_handler(RequestValidationError, _on_invalid)  # type: ignore[arg-type]
 

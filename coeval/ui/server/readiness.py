@@ -114,4 +114,4 @@ class _Answer(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Visitors who wait are nothing to log."""
+        """Log nothing about visitors who wait."""

@@ -52,7 +52,7 @@ CHUNK_SECONDS = 20.0
 
 
 class TooLargeError(Exception):
-    """More was sent than is allowed."""
+    """The client sent more than is allowed."""
 
 
 class TooSlowError(Exception):
@@ -60,7 +60,7 @@ class TooSlowError(Exception):
 
 
 class GoneError(Exception):
-    """The sender left before all that was announced had arrived."""
+    """The client left before all announced data had arrived."""
 
 
 def has_body(headers: Headers) -> bool:
@@ -84,7 +84,7 @@ def limit_of(path: str, role: Role | None) -> int:
 
 
 class Quota:
-    """The sum of each person's requests to this server in the present hour."""
+    """The sum of each person's requests to this server in the current hour."""
 
     def __init__(self, most: int = HOURLY_BYTES, seconds: float = HOUR) -> None:
         self.most, self.seconds = most, seconds
@@ -315,14 +315,14 @@ def build_protocol(
     head_seconds: float = HEAD_SECONDS,
     write_seconds: float = WRITE_SECONDS,
 ) -> type[asyncio.Protocol]:
-    """uvicorn's protocol with these limits; ``proxies`` are the networks of trusted ones."""
+    """Return uvicorn's protocol with these limits; ``proxies`` are the networks of trusted ones."""
     trusted = [ipaddress.ip_network(proxy) for proxy in proxies]
     limits = Limits(trusted, most, most_of_one, head_seconds, write_seconds)
     return type("BoundedProtocol", (BoundedProtocol,), {"limits": limits})
 
 
 def _reset(transport: asyncio.Transport) -> None:
-    """End a connection at once, including the data that the system holds for the client."""
+    """End a connection immediately, and drop the data that the system holds for the client."""
     connection = transport.get_extra_info("socket")
     if connection is not None:
         with contextlib.suppress(OSError):

@@ -14,8 +14,9 @@ from coeval.extending import list_scripts
 
 FOLDER = Path(__file__).parents[1] / "static"
 BUNDLE = FOLDER / "bundle"
-"""What ``npm run --prefix tests/js bundle`` makes from the modules beside it. The pages load only this: three files
-in the place of sixty. Node is not needed to run the app."""
+"""The output of ``npm run --prefix tests/js bundle`` from the modules beside it. The pages load only this:
+three files instead of sixty. Node is not needed to run the app.
+"""
 
 
 def _hash_bundle() -> str:
@@ -26,7 +27,7 @@ def _hash_bundle() -> str:
 
 
 VERSION = _hash_bundle()
-"""Part of the bundle's address, so that a new version is loaded at once and an old one never again."""
+"""Part of the bundle's address, so that browsers load a new version at once, and a known one never again."""
 
 
 class Scripts(StaticFiles):

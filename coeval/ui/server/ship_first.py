@@ -43,7 +43,7 @@ STUDY_FORM = re.compile(r"/s/[^/]+/[a-z-]+")
 
 
 class ShipFirst:
-    """ASGI middleware around the routes that pages save by."""
+    """ASGI middleware around the routes that save people's work."""
 
     def __init__(self, app: ASGIApp, context: Context) -> None:
         self.app, self.context = app, context

@@ -50,11 +50,13 @@ from coeval.usecases.access import Context
 T = TypeVar("T")
 CHECKS_AT_ONCE = max(1, (os.cpu_count() or 2) // 2)
 MOST_TRIES, MOST_CHECKS = 3, 12
-"""Tries of one name from one address, and checks of one address, that wait; each further one is answered at once."""
+"""Largest number of waiting tries of one name from one address, and of checks of one address; further ones are
+answered at once.
+"""
 
 
 class WaitingRoom:
-    """Tries of one name from one address go one by one, and so do the checks of one address."""
+    """Lets tries of one name from one address run one at a time, and also the checks of one address."""
 
     def __init__(self) -> None:
         self._limiter = CapacityLimiter(CHECKS_AT_ONCE)
@@ -109,9 +111,9 @@ TICKET_SECONDS = 600
 NEXT = re.compile(r"s/[a-z0-9-]{1,64}")
 PAGE = re.compile(r"((?:admin/)?)\?(.+)", re.DOTALL)
 PLACES = ("task", "tab", "at", "item")
-"""What the address of a page of tabs may say of its place."""
+"""The parts of a place that the address of a page of tabs may contain."""
 MAX_NEXT = 2_000
-"""Longest place that a sign-in leads on to, in characters."""
+"""Longest place to which a sign-in returns, in characters."""
 
 
 def add_sign_in(app: FastAPI, context: Context) -> None:
@@ -145,7 +147,8 @@ def add_sign_in(app: FastAPI, context: Context) -> None:
 
 
 def check_next(next: str) -> str:
-    """Return the place to lead on to: a study's own page, or a task on a page of tabs. "" for any other address.
+    """Return the place to continue to: a study's own page, or a task on a page of tabs. "" for any other
+    address.
 
     >>> check_next("s/eli5"), check_next("?task=eli5&tab=scrutiny&x=//evil"), check_next("admin/?tab=people")
     ('s/eli5', '?task=eli5&tab=scrutiny', 'admin/?tab=people')

@@ -1,4 +1,4 @@
-"""Set-up, Crowd people: who takes part and how far, exams to review, and what to do about a submission."""
+"""Set-up, Crowd people: participants with their progress, exams to review, and decisions on submissions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from coeval.usecases.crowd import overview, plans
 from coeval.usecases.reports import statistics
 
 REFRESH_SECONDS = 20
-"""How often the people of a study are read again while Set-up shows them."""
+"""Seconds between two reads of a study's people while Set-up shows them."""
 
 DECISIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("remove", "Remove all their data at their request", {"min_width": 320}),
@@ -41,18 +41,18 @@ DECISIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("refuse", "Refuse", {}),
     ("admit", "Admit", {"variant": "primary"}),
 )
-"""What an owner can do about people; what cannot be undone stands apart, and is never the tinted button."""
+"""Actions of an owner on people; irreversible ones are separate, and their button is never tinted."""
 
 
 class CrowdPeopleTab(Tab):
-    """How far a crowd study is, exams that wait for an owner, and what to do about people."""
+    """The tab with the progress of a crowd study, exams to review, and actions on people."""
 
     title, id = "Crowd people", "crowd-people"
     group = PageGroup.CROWD
 
     @classmethod
     def is_wanted(cls, context: Context, person: Person, slug: str) -> bool:
-        """The page is listed once the task has a plan."""
+        """Return the page is listed once the task has a plan."""
         return bool(slug) and person.role is Role.OWNER and plans.get_plan(context, person, slug) is not None
 
     def build(self) -> None:
@@ -112,11 +112,11 @@ class CrowdPeopleTab(Tab):
     def on_tick(
         self, person: Person, slug: str, text: str | None, page: float | None, seen: dict[str, str]
     ) -> Any:
-        """What has changed since the page was sent: most ticks find nothing, and send nothing."""
+        """Return the changes since the page was sent; most ticks find and send nothing."""
         return self._fill(self._read(person, slug, text or "", int(page or 1)), seen) or gr.skip()
 
     def _read(self, person: Person, slug: str, text: str, page: int) -> dict[str, Any]:
-        """What each part of the tab is to show, as plain values that can be compared."""
+        """Return the content of each part of the tab as plain values that can be compared."""
         if not slug:
             return {"progress": None}
         try:
@@ -140,7 +140,7 @@ class CrowdPeopleTab(Tab):
         }
 
     def _fill(self, shown: dict[str, Any], seen: dict[str, str] | None = None) -> Update:
-        """The parts that differ from those seen before; every part where nothing was."""
+        """Return the parts that differ from the previous ones; every part if there were none."""
         marks = {name: sha256(json.dumps(value).encode()).hexdigest() for name, value in shown.items()}
         fresh = {name for name in marks if marks[name] != (seen or {}).get(name)}
         if not fresh:
@@ -206,7 +206,7 @@ class CrowdPeopleTab(Tab):
 def _waiting(
     context: Context, person: Person, slug: str, text: str | None
 ) -> list[tuple[Participant, Attempt | None]]:
-    """Whose exams wait for an owner, of those that are looked for."""
+    """Return the people whose exams wait for an owner, limited to the search."""
     return [pair for pair in overview.list_reviews(context, person, slug) if is_meant(pair[0], text or "")]
 
 
@@ -229,7 +229,7 @@ def _decide(context: Context, person: Person, slug: str, name: str, who: list[st
 
 
 def _agreement_words(context: Context, person: Person, slug: str) -> str:
-    """Agreement as it stands; computed again only after somebody saved."""
+    """Return agreement in words; it is computed again only after a save."""
     headline = statistics.get_statistic(context, person, slug, people_alphas).headline
     alpha, criteria = headline.mean.value, plural(headline.criteria, "criterion", "criteria")
     if not alpha.defined:

@@ -1,4 +1,4 @@
-"""Set-up, Crowd: how a task is given out to strangers, and running, pausing and closing it."""
+"""Set-up, Crowd: distribute a task to a crowd, and run, pause and close the study."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from coeval.usecases import tasks
 from coeval.usecases.crowd import exams, plans
 
 OWN = ("per_instance", "batch", "quota", "reserve_minutes")
-"""Fields of the plan itself, as the form shows them; the others are of its terms."""
+"""Fields of the plan itself in the form; the other fields belong to its terms."""
 NEW = Plan(terms=Terms(proof=Proof.TOKEN))
-"""What the form of a task without a plan begins with."""
+"""The initial values of the form for a task without a plan."""
 NO_EXAM = ("None", "")
 OFF = "A crowd study assigns work to people who come by a link, and pays them. This task has none."
 SURE = {
@@ -29,11 +29,11 @@ SURE = {
     StudyState.CLOSED: "Close the study? After that, nobody can save, not even people who are working now. "
     "Saved work stays.",
 }
-"""What an owner reads before the state changes."""
+"""The text for an owner before a change of state."""
 
 
 class CrowdTab(Tab):
-    """The plan by which a task is given out, its answer keys, and whether it runs."""
+    """The tab with the plan of a task for a crowd, its answer keys, and its state."""
 
     title, id = "Crowd study", "crowd"
     group = PageGroup.CROWD
@@ -67,7 +67,7 @@ class CrowdTab(Tab):
         self.wanted_after = [saved.then]
 
     def _build_sure(self) -> None:
-        """The question before the state changes; only the button of the state that was asked for is shown."""
+        """Build the confirmation before a change of state, with a button only for the requested state."""
         self.outputs = [self.off, self.form, self.status, *self.fields.values(), *self.asks.values()]
         with gr.Column(elem_classes="card", elem_id="crowd-sure", visible=False) as self.sure:
             self.question = View(elem_id="crowd-question")
@@ -165,7 +165,7 @@ def _label(state: StudyState) -> str:
 
 
 def _build_main() -> dict[str, Any]:
-    """The fields that every crowd study fills in."""
+    """Return the fields that every crowd study fills in."""
     with gr.Row():
         numbers = {
             "per_instance": _number("People per instance", "k"),
@@ -245,7 +245,7 @@ def _values(plan: Plan, exam: str) -> dict[str, Any]:
 
 
 def _read(given: dict[str, Any], before: Plan) -> Plan:
-    """The plan of the form; what the form does not show stays as it was."""
+    """Return the plan in the form; fields that are not in the form stay unchanged."""
     whole: dict[str, Any] = {name: int(given[name] or 0) for name in OWN}
     terms: dict[str, Any] = {"review": bool(given["review"])}
     terms |= {

@@ -1,4 +1,4 @@
-"""What the two Crowd tabs show: a study's state and address, its people and progress, exams that wait."""
+"""The content of the two Crowd tabs: a study's state and address, people and progress, and waiting exams."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from coeval.usecases.crowd.overview import Overview, Row
 
 
 def build_status(slug: str, plan: Plan | None, note: str, secret: str, settings: Settings) -> Node:
-    """The card over the form."""
+    """Return the card over the form."""
     if plan is None:
         text = "Everyone on the team gets every instance."
         return el("div.card", el("h4", "Assignment"), el("p", text), el("p.note", note) if note else None)
@@ -37,7 +37,7 @@ def build_status(slug: str, plan: Plan | None, note: str, secret: str, settings:
 
 
 def _warnings(plan: Plan, settings: Settings) -> Iterator[str]:
-    """What an owner should know before people come."""
+    """Return what an owner should know before people come."""
     terms = plan.terms
     if not settings.public_url:
         yield (
@@ -64,7 +64,7 @@ def _warnings(plan: Plan, settings: Settings) -> Iterator[str]:
 
 
 def _secure_links_steps() -> Node:
-    """How to turn on Prolific's signed links, step by step."""
+    """Return the steps that turn on Prolific's signed links."""
     return el(
         "details",
         el("summary", "Prolific’s secure links, step by step"),
@@ -91,7 +91,7 @@ HEAD = [
 
 
 def is_meant(participant: Participant, text: str) -> bool:
-    """Whether a search means this submission: by name, or by an id of the service."""
+    """Return whether a search means this submission: by name, or by an id of the service."""
     sought = text.strip().casefold()
     return any(
         sought in known.casefold()
@@ -100,17 +100,17 @@ def is_meant(participant: Participant, text: str) -> bool:
 
 
 def find_rows(rows: Iterable[Row], text: str) -> list[Row]:
-    """The submissions that a search means."""
+    """Return the submissions that a search means."""
     return [row for row in rows if is_meant(row.participant, text)]
 
 
 PAGE = 25
-"""Submissions on a page, and exams and requests that are shown at once."""
+"""Number of submissions on a page, and of displayed exams and requests."""
 URGENCY = ("look", "approve", "reject", "screen out", "return", "wait")
 
 
 def sort_rows(rows: Iterable[Row]) -> list[Row]:
-    """The submissions with those first that need a decision; else in the order of their coming."""
+    """Return the submissions, first those that need a decision, then in the order of arrival."""
     return sorted(
         rows, key=lambda row: (row.state is not Standing.REVIEW, URGENCY.index(row.advice.suggestion))
     )
@@ -121,7 +121,7 @@ def count_pages(rows: list[Row]) -> int:
 
 
 def progress_view(slug: str, overview: Overview, agreement: str) -> Node:
-    """How far a study is."""
+    """Return the progress of a study."""
     k = overview.plan.per_instance
     total = sum(n for _, _, n in overview.places)
     full = sum(n for done, _, n in overview.places if done >= k)
@@ -140,7 +140,7 @@ def progress_view(slug: str, overview: Overview, agreement: str) -> Node:
 
 
 def people_view(overview: Overview, rows: list[Row], page: int) -> Node:
-    """A page of the submissions, with what to do about each."""
+    """Return a page of the submissions, with the suggested action for each."""
     if not rows:
         nobody = "Nobody has opened the study's page yet." if not overview.people else "No person matches."
         return el("p.note", nobody)
@@ -151,7 +151,7 @@ def people_view(overview: Overview, rows: list[Row], page: int) -> Node:
 
 
 def returning_view(asked: list[ReturnRequest]) -> Node | None:
-    """Who asks to be let in as a person of the study."""
+    """Return the people who ask to be let in as a person of the study."""
     if not asked:
         return None
     cells = [[one.name, one.number, one.asked_at[:16].replace("T", " ")] for one in asked[:PAGE]]
@@ -184,7 +184,7 @@ def _person_cells(row: Row, currency: str) -> list[Node | None]:
 
 
 def reviews_view(waiting: list[tuple[Participant, Attempt | None]]) -> Node | None:
-    """Whose exams wait, a line each; the items open on demand."""
+    """Return the people whose exams wait, one per line; the items open on demand."""
     if not waiting:
         return None
     rows = [

@@ -33,11 +33,11 @@ HEAD = (
     "Notes",
 )
 CELL = 48
-"""Characters of a text that the list shows."""
+"""Number of characters of a text in the list."""
 
 
 class DataTab(Tab):
-    """A list of instances, and everything there is of the one that is looked at."""
+    """The tab with a list of instances, and all data of the selected one."""
 
     title, id = "Data", "data"
 
@@ -114,7 +114,7 @@ class DataTab(Tab):
 
 
 def _picked_row(chosen: gr.EventData) -> str:
-    """The instance of the row that was clicked, wherever sorting has put it; "" where a program names none."""
+    """Return the instance of the clicked row, regardless of sorting; "" if a program names none."""
     row = (chosen._data or {}).get("row_value")
     return str(row[0]) if isinstance(row, list) and row else ""
 
@@ -145,7 +145,7 @@ def _count_view(n: int) -> Node:
 
 
 def instance_view(slug: str, seen: InstanceView) -> list[Node]:
-    """The texts of an instance, its drafts beside everybody's scores, and what was said of it."""
+    """Return the texts of an instance, its drafts beside everybody's scores, and the remarks on it."""
     instance = seen.instance
     people = list(dict.fromkeys(name for judged in seen.judged for name, _ in judged.latest))
     rows = [_judged_row(judged, people) for judged in seen.judged]
@@ -206,7 +206,7 @@ SHOWN = [*(str(state) for state in InboxState), EVERY_STATE]
 
 
 class InboxTab(Tab):
-    """A list of messages, and an answer to one of them."""
+    """The tab with a list of messages, and a form to answer one."""
 
     title, id = "Inbox", "inbox"
     group = PageGroup.PEOPLE
@@ -276,7 +276,7 @@ def _name(message: InboxItem) -> str:
 
 
 def messages_view(slug: str, messages: list[InboxItem], state: str) -> Node:
-    """The messages as cards, each with a link to its instance."""
+    """Return the messages as cards, each with a link to its instance."""
     if not messages:
         which = "" if state == EVERY_STATE else f"{state} "
         return el(

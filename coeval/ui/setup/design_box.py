@@ -1,4 +1,4 @@
-"""Set-up, Tasks: how drafts are shown, and who sees the further columns."""
+"""Set-up, Tasks: the way drafts are shown, and the visibility of further columns."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def _read(
     layout: str,
     also: bool,
 ) -> Design:
-    """The fields as a design.
+    """Return the fields as a design.
 
     Raises:
         InputError: a field is empty or holds what it cannot.
@@ -224,12 +224,12 @@ WORDS: dict[str, Any] = {
     "shown": ColumnRole.SHOWN.value,
     "show": "Show to judge and people",
 }
-"""What the browser writes: the heads of the table, and its button with the role that it gives."""
+"""Texts for the browser: the headings of the table, and its button with the role that it sets."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoleRow:
-    """A column with an example and its role; ``fixed`` is what it is where there is nothing to choose."""
+    """A column with an example and its role; ``fixed`` is its role if there is no choice."""
 
     name: str
     example: str = ""
@@ -238,7 +238,7 @@ class RoleRow:
 
 
 class _Sent(BaseModel):
-    """A row as the browser sends it."""
+    """A row from the browser."""
 
     model_config = ConfigDict(extra="ignore")
     name: str = Field(max_length=1_000_000)
@@ -289,7 +289,7 @@ class RoleTable(gr.HTML):
 
 
 class ColumnsBox(Panel):
-    """The further columns of a task, and who sees them."""
+    """The box with the further columns of a task and their visibility."""
 
     def build(self) -> None:
         with gr.Column(elem_classes="card", elem_id="columns", visible=False) as self.box:

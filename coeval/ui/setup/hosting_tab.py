@@ -1,4 +1,4 @@
-"""Set-up, Hosting: snapshots of the file, moving it, and the hosts that images may come from."""
+"""Set-up, Hosting: snapshots of the file, moving studies, and the allowed hosts of images."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ABOUT = (
 
 
 class ImagesBox(LoadedPanel):
-    """The list for every task of this server."""
+    """The box with the image hosts of this server, for all tasks."""
 
     def build(self) -> None:
         with more_settings("image-hosts-box", "Images"):
@@ -66,7 +66,7 @@ UNTIL_THERE = "With COEVAL_SHIP_FIRST=yes, a save is confirmed only after it is 
 
 
 class HostingTab(Tab):
-    """Snapshots of the file, moving and publishing studies, and where images come from."""
+    """The tab for snapshots of the file, moving and publishing studies, and image hosts."""
 
     title, id = "Hosting", "hosting"
     group = PageGroup.SERVER
@@ -131,7 +131,7 @@ def _restorations(state: SnapshotState) -> list[Node]:
 
 
 def _tell(restoration: Restoration) -> list[Node]:
-    """What a restoration brought back, and what it cost."""
+    """Return the result of a restoration and its losses."""
     back = (
         f"This file was restored from {restoration.name} ({restoration.source}) at "
         f"{_short(restoration.restored_at)}."

@@ -38,11 +38,11 @@ from coeval.usecases.study_import import ImportOptions, ImportReport, import_fil
 from coeval.usecases.tasks import make_slug
 
 CHOSEN, NEW = "chosen", "new"
-"""Where a file goes: into the task chosen above, or into a new one."""
+"""The target of a file: the task chosen above, or a new one."""
 
 
 class ImportTab(Tab):
-    """A file, the task it goes into, which column holds what, and its first rows."""
+    """The tab to import a file: the target task, the meaning of its columns, and its first rows."""
 
     title, id = "Import", "import"
 
@@ -167,7 +167,7 @@ class ImportTab(Tab):
             return self.without_preview(refused_view(error))
 
     def _known(self, person: Person, slug: str, into: str | None) -> dict[str, Column]:
-        """The columns that the task has already, whose roles are chosen."""
+        """Return the columns that the task already has, with chosen roles."""
         known = list_columns(self.context, person, slug) if into == CHOSEN and slug else []
         return {column.name: column for column in known if not column.is_open}
 
@@ -180,12 +180,12 @@ class ImportTab(Tab):
         mapping: Mapping[str, str],
         chosen: Mapping[str, str] = MappingProxyType({}),
     ) -> Update:
-        """Every column of the file, with its field or its role."""
+        """Return every column of the file, with its field or its role."""
         rows = role_rows(seen, mapping, self._known(person, slug, into), chosen)
         return {self.roles_box: gr.Column(visible=bool(rows)), self.roles: rows}
 
     def with_preview(self, seen: Preview, name: str, origin: str = "") -> Update:
-        """The file, or the part of a data set (``origin``)."""
+        """Return the file, or the part of a data set (``origin``)."""
         return {
             self.seen: seen,
             self.name: name,
@@ -257,7 +257,7 @@ class ImportTab(Tab):
     def _target(
         self, person: Person, slug: str, into: str | None, name: str, description: str
     ) -> tuple[str, dict[str, str]]:
-        """The short name of the task that the file goes into, and the texts of a new one."""
+        """Return the short name of the target task, and the texts of a new one."""
         if into == CHOSEN:
             return tasks.get_task(self.context, person, need_task(slug)).slug, {}
         new = make_slug(name)
@@ -290,7 +290,7 @@ class ImportTab(Tab):
 
 
 def _role(column: Column, mapped: Mapping[str, str], chosen: Mapping[str, str]) -> ColumnRole:
-    """The role of a further column: hidden, unless listed; a source id that holds texts keeps its own."""
+    """Return the role of a further column: hidden unless listed; a source id with texts keeps its role."""
     if column.name == mapped.get("document"):
         return column.role
     return ColumnRole(chosen.get(column.name, ColumnRole.HIDDEN))
@@ -303,7 +303,7 @@ def _check_owner(person: Person) -> None:
 
 @contextmanager
 def _gathered(paths: list[str]) -> Iterator[Path]:
-    """The uploaded file, or a folder of them where there are several; a copy that is gone afterwards."""
+    """Yield the uploaded file, or a folder for several files; a temporary copy is deleted afterwards."""
     if len(paths) == 1:
         yield Path(paths[0])
         return

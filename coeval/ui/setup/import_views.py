@@ -1,4 +1,4 @@
-"""Set-up, Import: what is shown of a file before it is taken in, and after."""
+"""Set-up, Import: the content of the page before and after a file is imported."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ LABELS = {
     "system": "System",
     "reference": "Reference",
 }
-"""What the page calls the fields of an instance."""
+"""The page's names for the fields of an instance."""
 
 EXAMPLE = 60
-"""Characters of a column's first value that are shown beside its name."""
+"""Number of displayed characters of a column's first value."""
 
 PREVIEWED = 200
-"""Characters of a cell that the preview shows."""
+"""Number of displayed characters of a cell in the preview."""
 
 
 def further_columns(seen: Preview | None, mapped: Mapping[str, str]) -> list[Column]:
-    """Return the columns of the file beside its fields, each with the role that it gets by rule.
+    """Return the columns of the file beside its fields, each with its role by the rule.
 
     A source id that holds texts is one of them: judge and people see it, as the import keeps it.
     """
@@ -82,7 +82,7 @@ def role_rows(
 
 
 def read_mapping(seen: Preview | None, chosen: Mapping[str, str]) -> dict[str, str]:
-    """Return the column of each field; that of the file, where the page still has the table of another."""
+    """Return the column of each field; the file's own mapping if the page still shows another file's table."""
     if seen is None or not any(name in seen.columns for name in chosen):
         return dict(seen.mapping) if seen else {}
     return {
@@ -98,7 +98,7 @@ def _cells(seen: Preview, name: str) -> list[str]:
 
 
 def title_of(path: Path) -> str:
-    """A name for the task of a file.
+    """Return a name for the task of a file.
 
     >>> title_of(Path("my_answers-2.csv"))
     'My answers 2'
@@ -154,7 +154,7 @@ def report_view(report: ImportReport, stands: TaskState, columns: Sequence[Colum
 
 
 def sources_view(sources: Sequence[TaskSource]) -> Node | None:
-    """The data sets that the task's instances were read from."""
+    """Return the data sets that the task's instances were read from."""
     if not sources:
         return None
     lines = [

@@ -22,7 +22,7 @@ from coeval.usecases.scrutiny.requested_lines import Team, get_team, set_team
 
 
 class InviteBox(Panel):
-    """Invitations and password resets, and the sessions of people."""
+    """The box for invitations, password resets and people's sessions."""
 
     def build(self) -> None:
         with gr.Column(elem_classes="card", visible=self.context.settings.sign_in is SignIn.ACCOUNTS):
@@ -48,7 +48,7 @@ class InviteBox(Panel):
         self.on(revoke.click, self.on_revoke, [key], self.open_links)
 
     def build_sessions(self) -> None:
-        """Lay out the way to end somebody's sessions."""
+        """Build the form that ends somebody's sessions."""
         with gr.Column(elem_classes="card"):
             View(el("h4", "Sessions"))
             who = gr.Textbox(label="End all sessions of", placeholder="username", elem_id="sessions-name")
@@ -58,7 +58,7 @@ class InviteBox(Panel):
         self.on(end.click, self.on_end, [who], ended)
 
     def show(self, person: Person) -> Update:
-        """The links that are open."""
+        """Return the links that are open."""
         return {self.open_links: _links(accounts.list_invitations(self.context, person))}
 
     def on_invite(self, person: Person, slug: str, role: str | None, known: str | None) -> list[Node]:
@@ -80,7 +80,7 @@ class InviteBox(Panel):
 
 
 def _links(links: Sequence[Invitation]) -> Node:
-    """The links that still let somebody in."""
+    """Return the links that still let somebody in."""
     if not links:
         return el("p.note", "No link is open.")
     lines = [
@@ -93,7 +93,7 @@ def _links(links: Sequence[Invitation]) -> Node:
 
 
 class TeamBox(Panel):
-    """The people of the task chosen above."""
+    """The box with the people of the chosen task."""
 
     def build(self) -> None:
         with gr.Column(elem_classes="card", elem_id="team"):
@@ -119,7 +119,7 @@ class TeamBox(Panel):
         self.on(save.click, self.on_save, [self.names, self.per_instance])
 
     def show(self, person: Person, slug: str, members: Sequence[Member]) -> Update:
-        """The box for a task; ``members`` are those who can be chosen."""
+        """Return the box for a task; ``members`` are the people to choose from."""
         team = get_team(self.context, person, slug) if slug else Team()
         known = [one.person.name for one in members if not one.disabled_at or one.person.name in team.members]
         return {
@@ -159,7 +159,7 @@ def _state_view(team: Team) -> Node:
 
 
 class PeopleTab(Tab):
-    """Who takes part, in which role and group and how far, and the export."""
+    """The tab with all people, their roles, groups and progress, and the export."""
 
     title, id = "People", "people"
     group = PageGroup.PEOPLE

@@ -49,11 +49,13 @@ MARGINS = {
     Measure.DIFFERENCE: ("Margin of error of the difference (± points)", 0.3),
     Measure.PULL: ("Limit of the pull", 0.1),
 }
-"""Name and first value of a rule's margin: alpha ends at 1, a difference is in points, the pull is a share."""
+"""Name and initial value of a rule's margin: alpha is at most 1, a difference is in points, the pull is a
+share.
+"""
 
 
 class PlanTab(Tab):
-    """A plan from scores or assumptions, and the rule that says when to stop."""
+    """The tab with a plan from scores or assumptions, and the rule for stopping."""
 
     title, id = "Plan", "plan"
 
@@ -168,7 +170,7 @@ def _number(value: float | None, what: str) -> float:
 
 
 def read_spreads(values: tuple[float | None, ...]) -> Assumed:
-    """The fields of the page as assumptions, in the order of ``SPREADS``."""
+    """Return the fields of the page as assumptions, in the order of ``SPREADS``."""
     whole = {field.name for field in fields(Assumed) if field.type == "int"}
     given = {
         name: _number(value, label.lower())
@@ -205,7 +207,7 @@ def _needed(needed: Needed) -> str:
 
 
 def standing_view(known: Planning) -> Node:
-    """Where the study stands by its rule, and the rules before it."""
+    """Return the state of the study under its rule, and the earlier rules."""
     lines = [el("p", line) for line in tell_progress(known.progress, known.rules)]
     if _looks_often(known):
         planned, documents = known.plan.alpha.documents, known.progress.documents if known.progress else 0
@@ -219,7 +221,7 @@ def standing_view(known: Planning) -> Node:
 
 
 def _looks_often(known: Planning) -> bool:
-    """Whether the plan has enough documents for the rule's margin, and the rule has not."""
+    """Return whether the plan has enough documents for the rule's margin, and the rule has not."""
     progress, planned = known.progress, known.plan.alpha.documents
     if progress is None or planned is None or progress.enough or progress.rule.measure is not Measure.ALPHA:
         return False

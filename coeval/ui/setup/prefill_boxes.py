@@ -1,4 +1,4 @@
-"""Set-up, Pre-fill: presets, several criteria in one question, evaluation steps, runs, and how a fused run follows."""
+"""Set-up, Pre-fill: presets, several criteria in one question, evaluation steps, runs, and fused runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from coeval.usecases.drafting.run_settings import RunSettings
 
 
 class PresetBox(Panel):
-    """Chooses a preset, says what it is, and establishes its criteria where it has some."""
+    """The box to choose a preset, read about it, and establish its criteria if it has any."""
 
     def build(self) -> None:
         choices = [("None", ""), *((preset.title, name) for name, preset in PRESETS.items())]
@@ -35,7 +35,7 @@ class PresetBox(Panel):
         )
 
     def fill(self, fields: Mapping[str, Any]) -> None:
-        """Have a choice fill in these components of the form, by the names of a run's settings."""
+        """Let a choice fill these components of the form, by the names of a run's settings."""
         self.fields = fields
         self.outputs = [self.about, self.take, *fields.values()]
         self.on(self.preset.input, self.on_choose, [self.preset])
@@ -59,7 +59,7 @@ class PresetBox(Panel):
 
 
 def show_value(name: str, value: Any) -> Any:
-    """A setting as its component holds it; what is not set is empty, or 0 where the component is a number.
+    """Return a setting in the form of its component; an unset one is empty, or 0 for a number.
 
     >>> show_value("temperature", 0.7), show_value("temperature", None), show_value("samples", None)
     ('0.7', '', 0)
@@ -70,7 +70,7 @@ def show_value(name: str, value: Any) -> Any:
 
 
 def preset_view(preset: Preset) -> Node:
-    """Where a preset comes from, and what is different here."""
+    """Return the source of a preset, and the differences in our version."""
     return el(
         "div.notes",
         el("p", f"{preset.source}."),
@@ -88,7 +88,7 @@ TOLD = (
 
 
 class SeveralBox(Panel):
-    """How many criteria one question covers, and the size of a pilot."""
+    """The box with the number of criteria in one question, and the size of a pilot."""
 
     def build(self) -> None:
         with gr.Accordion("Several criteria in one question", open=False, elem_id="several"):
@@ -112,7 +112,7 @@ class SeveralBox(Panel):
 
 
 def comparison_view(found: Comparison) -> Node:
-    """The scores of both ways, and what each cost."""
+    """Return the scores of both ways, and the cost of each."""
     headings = [name.capitalize() for name in COLUMNS]
     return el(
         "div.card",
@@ -131,7 +131,7 @@ HEADS = ("Criterion", "Assistant", "n", "Pearson", "Spearman", "Kendall tau-b", 
 
 
 class FollowingBox(Panel):
-    """A fused run that follows one assistant almost exactly adds nothing to it."""
+    """The box that checks fused runs: one that follows a single assistant almost exactly adds nothing to it."""
 
     def build(self) -> None:
         with gr.Column(elem_classes="card", visible=False) as self.box:
@@ -167,11 +167,11 @@ def _show(value: object) -> str:
 # archive.
 
 Counted = Sequence[tuple[Run, int, int]]
-"""Each run with how many drafts are ok and how many unscored."""
+"""Each run with its numbers of scored and unscored drafts."""
 
 
 class RunsBox(Panel):
-    """A table of the runs, and what can be done with one of them."""
+    """The box with a table of the runs, and actions on one of them."""
 
     def build(self) -> None:
         with gr.Column(elem_classes="card", visible=False) as self.all:
@@ -232,7 +232,7 @@ class RunsBox(Panel):
         return self.update(person, slug)
 
     def update(self, person: Person, slug: str, chosen: str | None = None) -> Update:
-        """The box as it stands; ``chosen`` is the run whose drafts are looked at, those without a score first."""
+        """Return the current box; ``chosen`` is the run whose drafts are listed, those without a score first."""
         runs = tasks.get_task_state(self.context, person, slug).runs
         away = tasks.list_archived_runs(self.context, person, slug)
         drafted = [run.label for run, ok, unscored in runs if unscored or (ok and run.protocol != "pairwise")]
@@ -256,11 +256,11 @@ class RunsBox(Panel):
         }
 
     def follow(self, runs: Counted) -> Update:
-        """The counts alone, which change while a run is under way."""
+        """Return the counts alone, which change while a run is under way."""
         return {self.runs: _runs_view(runs)}
 
     def _by_rule(self, person: Person, slug: str, label: str | None) -> Update:
-        """The menu of a run's rules, and the drafts of the first of them."""
+        """Return the menu of a run's rules, and the drafts of the first of them."""
         counts = count_by_rule(self.context, person, slug, label) if label else []
         rule = next((count.rule for count in counts), None)
         return {
@@ -329,7 +329,9 @@ def _why(one: DraftAnswer) -> Node:
 
 
 class StepsBox(Panel):
-    """Evaluation steps (auto-CoT): written by the model once per criterion, shown, edited, stored."""
+    """The box with evaluation steps (auto-CoT): the model writes them once per criterion, and people can
+    edit them.
+    """
 
     def __init__(self, context: Context, task: gr.Dropdown, model: gr.Textbox) -> None:
         self.model = model

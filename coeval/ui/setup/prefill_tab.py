@@ -1,4 +1,4 @@
-"""Set-up, Pre-fill: what it will take before, how far it is while, cancel, resume, what could not be read."""
+"""Set-up, Pre-fill: estimate, start, follow, cancel and resume a run, and list unreadable answers."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ from coeval.usecases.drafting.run_settings import RunSettings
 BUSY = (JobState.QUEUED, JobState.RUNNING)
 EFFORTS = ["", "minimal", "low", "medium", "high"]
 SECONDS = 2.0
-"""How often the page asks how far a job is."""
+"""Seconds between two checks of a job's progress."""
 
 IDLE_SECONDS = 10.0
-"""How often it asks while no job is under way: one may be started elsewhere. Every tick redraws the whole page."""
+"""Seconds between two checks if no job is running: one may start elsewhere. Every tick redraws the whole page."""
 
 Seen = tuple[object, ...]
-"""What menus and buttons were last drawn from."""
+"""The data of the last drawing of menus and buttons."""
 
 
 class PrefillTab(Tab):
-    """What a pre-fill will take before, how far it is while, and cancel, resume and send again."""
+    """The tab to estimate, start, follow, cancel and resume a pre-fill, and to repeat unreadable answers."""
 
     title, id = "Pre-fill", "prefill"
 
@@ -221,7 +221,7 @@ class PrefillTab(Tab):
         return comparison_view(run_preview.compare_ways(self.context, person, need_task(slug), settings))
 
     def on_tick(self, person: Person, slug: str, seen: Seen, looked_at: str | None) -> Any:
-        """What changed since the last tick: counts by themselves, menus and buttons only when they have to."""
+        """Return the changes since the last tick: counts always, menus and buttons only if they changed."""
         if not slug:
             return gr.skip()
         listed = jobs.list_jobs(self.context, person, slug)
@@ -268,7 +268,7 @@ class PrefillTab(Tab):
         }
 
     def _next(self, person: Person, slug: str, busy: bool) -> list[Node]:
-        """The next step, once nothing is under way."""
+        """Return the next step, once nothing is under way."""
         stands = tasks.get_task_state(self.context, person, slug, counted=False)
         step = find_next(stands)
         return [] if busy or step.tab == self.id else [next_view(stands, in_setup=True)]
@@ -284,12 +284,12 @@ def _signature(slug: str, listed: list[Job], runs: Counted) -> Seen:
 
 
 def doubts_of(settings: RunSettings) -> list[Node]:
-    """What the user may not have meant."""
+    """Return warnings about settings that the user may not have meant."""
     return [el("p", el("b", "Warning: "), doubt) for doubt in settings.doubts]
 
 
 def read_form(values: tuple[Any, ...]) -> RunSettings:
-    """The form's values as the settings of a run."""
+    """Return the form's values as the settings of a run."""
     model, protocol, samples, temperature, price_in, price_out, persona, logprobs, label, *further = values
     reference, top_p, max_tokens, effort, templates, concurrency, together, steps = further
     return RunSettings(

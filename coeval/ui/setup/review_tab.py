@@ -1,4 +1,4 @@
-"""Set-up, Review: people side by side, deciding where they differ, how they work, and who changed what."""
+"""Set-up, Review: people's work side by side, decisions on disputes, working habits, and recent changes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SAID = {Action.APPROVE: "kept", Action.DELETE: "deleted", Action.REVISE: "revise
 
 
 def clock(at: str) -> str:
-    """A stored time as people read it, UTC to the minute."""
+    """Return a stored time as people read it, UTC to the minute."""
     return at[:16].replace("T", " ")
 
 
@@ -50,7 +50,7 @@ def number(score: float | None) -> str:
 
 
 def comparison_view(comparison: Comparison) -> Node:
-    """One evaluation: the draft in the first column, a column for everybody who saved it."""
+    """Return one evaluation: the draft in the first column, and one column per person who saved it."""
     head = ["", "Drafted", *(column.person for column in comparison.columns)]
     rows = [
         _score_row(comparison),
@@ -96,7 +96,7 @@ def _score_cell(column: Column) -> Node:
 
 
 def _line_rows(comparison: Comparison) -> list[list[Node | None]]:
-    """A row per drafted line, the shown run's first; a line of another draft has a row of its own."""
+    """Return one row per drafted line, the shown run's first; lines of other drafts have rows of their own."""
     drafts = [comparison.draft, *(column.shown for column in comparison.columns)]
     lines: dict[int, tuple[str, EvaluationRow]] = {}
     for draft in drafts:
@@ -162,7 +162,7 @@ def _decided(comparison: Comparison) -> Node:
 
 
 def habits_view(habits: Sequence[Habits], planted_share: float) -> Node:
-    """Everybody's figures, and the questions they raise."""
+    """Return everybody's figures, and the questions that they raise."""
     rows = [
         [
             habit.person,
@@ -199,7 +199,7 @@ def habits_view(habits: Sequence[Habits], planted_share: float) -> Node:
 
 
 def changes_view(changes: Sequence[Change]) -> Node:
-    """The latest saves, newest first."""
+    """Return the latest saves, newest first."""
     rows = [
         [
             clock(change.at),
@@ -220,7 +220,7 @@ def changes_view(changes: Sequence[Change]) -> Node:
 
 
 class ReviewTab(Tab):
-    """People side by side, deciding where they differ, how they work, and who changed what."""
+    """The tab with people's work side by side, decisions on disputes, working habits, and recent changes."""
 
     title, id = "Review", "review"
     group = PageGroup.PEOPLE
@@ -307,7 +307,7 @@ class ReviewTab(Tab):
         return {self.comparison: empty, self.habits: None, self.changes: None}
 
     def _lists(self, person: Person, slug: str) -> Update:
-        """Everything on the tab but the comparison."""
+        """Return everything on the tab but the comparison."""
         context = self.context
         current = criteria_rounds.get_criteria_set(context, person, slug)
         habits = review.list_habits(context, person, slug)
@@ -364,7 +364,7 @@ def _label(dispute: Dispute) -> str:
 
 
 def _id(text: str | None) -> int:
-    """The id that a menu gave.
+    """Return the id that a menu gave.
 
     Raises:
         InputError: nothing, or nothing of ours, is chosen.

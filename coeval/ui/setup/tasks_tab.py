@@ -101,7 +101,7 @@ TO_THE_NAME = "() => document.querySelector('#task-name input, #task-name textar
 
 
 class TasksTab(Tab):
-    """The card of the task that is chosen, or of a new one where none is, and below it its design."""
+    """The tab with the card of the chosen task, or of a new one, and its design below."""
 
     title, id = "Tasks", "tasks"
 
@@ -143,7 +143,7 @@ class TasksTab(Tab):
         self.on(partial(gr.on, [opened, self.task.change]), self.load, [self.of], trigger_mode="always_last")
 
     def load(self, person: Person, slug: str, of: str | None = None) -> Update:
-        """The task; ``of`` is the one that the form shows ("" a new one), whose texts may be half changed."""
+        """Return the task; ``of`` is the task in the form ("" for a new one), whose texts may be half changed."""
         if not slug and of == "":
             return {self.state: gr.skip()}  # a new task is being written
         if slug and slug == of:
@@ -251,7 +251,7 @@ def _filled(form: dict[str, Any], task: Task | None) -> dict[Any, Any]:
 
 
 def _read_form(values: dict[str, str], slug: str) -> Task:
-    """What is typed, as the task of that short name; as a new one where ``slug`` is ""."""
+    """Return the form as the task with that short name; as a new task if ``slug`` is ""."""
     slug = slug or values["slug"].strip() or make_slug(values["name"])
     return Task(
         slug=slug,
@@ -266,7 +266,7 @@ def _read_form(values: dict[str, str], slug: str) -> Task:
 
 
 def read_scale(text: str) -> Scale:
-    """``"1-5"`` to a scale.
+    """Return the scale in a text such as ``"1-5"``.
 
     Raises:
         InputError: it is not two whole numbers, the lower one first.

@@ -1,4 +1,4 @@
-"""Giving out a crowd study's work: places, batches, quotas, time-outs, and arms that balance.
+"""Assignment of a crowd study's work: places, batches, quotas, time-outs, and balanced arms.
 
 Who asks for work is served inside one ``BEGIN IMMEDIATE`` transaction: what has timed out is taken back, free
 places are counted, and the person's new ones are taken. However many ask at once, they are served one by one.
@@ -94,7 +94,7 @@ def give_work(db: Database, plan: Plan, person: Person, task: Task) -> int:
 
 
 def _may_be_invented(db: Database, plan: Plan, person: Person) -> bool:
-    """Return whether somebody came by an unproved link and has saved nothing: they get one instance."""
+    """Return whether a person came by an unproved link and has saved nothing; such a person gets one instance."""
     return (
         bool(plan.terms.service)
         and plan.terms.proof != Proof.TOKEN
@@ -136,7 +136,7 @@ def _pick(db: Database, plan: Plan, person: Person, task: Task, room: int) -> li
 
 
 def _finish(db: Database, person: Person, task: Task) -> None:
-    """Note the end of a person's work, once they did any."""
+    """Record the end of a person's work, if they did any."""
     done = reservations.count_work(db, person.id, task.id).get(reservations.FINISHED, 0)
     if done:
         enrolments.record_step(db, task.id, person.id, Standing.FINISHED, person.name, f"{done} instances")
@@ -182,7 +182,7 @@ def check_saving(db: Database, person: Person, task: Task, instance: int) -> Non
 
 
 def note_saved(db: Database, person: Person, task: Task) -> None:
-    """Record what a save has finished. A study with enough work then pauses by itself."""
+    """Record the effect of a save. A study with enough work then pauses automatically."""
     plan = stored_plans.get_plan(db, task.id)
     if plan is None or not reservations.note_finished(db, task.id, annotator=person.id):
         return
@@ -228,7 +228,7 @@ def draw_balanced_arm(db: Database, task: Task, person: Person, instance: int, d
 
 
 def _behind(arm: Arm, share: float, counts: Mapping[Arm, int]) -> float:
-    """Return the number of draws that an arm is behind its share after one more draw."""
+    """Return how far an arm is behind its share, in draws, after one more draw."""
     return share * (sum(counts.values()) + 1) - counts.get(arm, 0)
 
 
@@ -237,14 +237,16 @@ PARTNER = 2.0
 
 
 def _weigh_partner(arm: Arm, share: float, here: Mapping[Arm, int]) -> float:
-    """Return the weight of an arm without a draft that one person has alone, against a too frequent arm."""
+    """Return the weight of an arm without a draft for a person who is alone in it, to correct a too
+    frequent arm.
+    """
     if arm is not Arm.ASSISTED and here.get(arm, 0) % 2:
         return PARTNER
     return PARTNER * min(0.0, _behind(arm, share, here))
 
 
 def get_guidelines(db: Database, person: Person, task: Task) -> str:
-    """Return the guidelines of the study that a person works at, or whose exam they take; else the task's own."""
+    """Return the guidelines of the study or exam that a person works on; else the task's own."""
     plan = stored_plans.get_plan(db, task.id)
     if plan is None:
         study = answer_keys.find_study_of_exam(db, person.id, task.id)

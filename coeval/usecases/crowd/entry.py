@@ -69,15 +69,15 @@ class Browser:
 
 
 class Coming(StrEnum):
-    """A person's relation to the study of the link."""
+    """A person's relation to the study in the link."""
 
     NEW = "new"
     SAME = "same"
     """by the submission that they work at, in the browser where they began"""
     AGAIN = "again"
-    """known already: by another submission, or from another browser"""
+    """already known: by another submission, or from another browser"""
     ELSEWHERE = "elsewhere"
-    """known, from a browser that does not know them, by a link that proves nothing"""
+    """known, but from an unknown browser, by a link that proves nothing"""
     TEAM = "team"
     """a team member, who checks what people see"""
     SHUT = "shut"
@@ -86,7 +86,7 @@ class Coming(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """The result of following a link. Nothing of it is written."""
+    """The result of following a link; it is not written."""
 
     task: Task
     plan: Plan
@@ -115,7 +115,7 @@ def require_plan(db: Database, slug: str) -> tuple[Task, Plan]:
 
 
 def check_link(link: Link) -> Link:
-    """Return the link with its ids in the one spelling they are kept in.
+    """Return the link with its ids in their stored spelling.
 
     Raises:
         InputError: it names no worker, or something that the service would not send.
@@ -146,7 +146,8 @@ def look(
     worker_pass: str = "",
     waiting: str = "",
 ) -> Arrival:
-    """Return what a person who follows a link sees, sealed if the link proves who they are. Nothing is written.
+    """Return the page for a person who follows a link, sealed if the link proves their identity. Nothing is
+    written.
 
     ``key`` is the study's secret as the link has it, ``token`` what the service signed, ``host`` where we are
     reached, ``old_token`` the session of the browser, ``worker_pass`` and ``waiting`` its other cookies.
@@ -317,7 +318,7 @@ def _check_not_team(db: Database, who: Person | None) -> None:
 
 
 def _check_idle(db: Database, plan: Plan, network: str) -> None:
-    """Refuse a network whose newest people have begun nothing: a made-up id costs nothing, and work does."""
+    """Refuse a network whose newest people have not begun: made-up ids cost nothing, but work does."""
     if plan.terms.proof == Proof.TOKEN:
         return
     since = time_from_now(-timedelta(minutes=plan.reserve_minutes))
@@ -344,7 +345,7 @@ def _forget_others(
 
 
 def find_elsewhere(context: Context, slug: str, link: Link, waiting: str) -> Arrival:
-    """Return what a known person without proof sees, with this browser's request to be let in."""
+    """Return the page for a known person without proof, with this browser's request to be let in."""
     with context.store.read() as db:
         task, plan = require_plan(db, slug)
         link = _check_sealed(db, task, plan, link)

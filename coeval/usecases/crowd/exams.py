@@ -51,7 +51,7 @@ def find_missed(key: AnswerKey, saved: Submission, draft: Draft | None) -> tuple
 
 
 def is_right(key: AnswerKey, saved: Submission | None, draft: Draft | None) -> bool:
-    """Return whether a saved evaluation meets its key; one that is missing does not."""
+    """Return whether a saved evaluation meets its key; a missing one does not."""
     if saved is None or (key.accepted and saved.score not in key.accepted):
         return False
     # without the lines of the draft before them, nobody can delete these
@@ -74,7 +74,7 @@ def _with_draft(db: Database, saved: Submission | None) -> tuple[Submission | No
 
 
 def grade_checks(db: Database, plan: Plan, person: Person, task: Task) -> bool:
-    """Grade the attention checks a person has finished; whether they may go on.
+    """Grade a person's finished attention checks; return whether they may continue.
 
     A check is graded once, by its first finished answer. So many failures bring a warning, to be read
     before going on, and so many end the work.

@@ -1,4 +1,4 @@
-"""Proofs of workers' identity: sealed links, signed tokens, their browser, and the return code.
+"""Proofs of workers' identity: sealed links, signed tokens, browsers, and return codes.
 
 The secret of a link is made from the task's seed, which leaves the server in no other form, so nothing more has to
 be kept. Prolific's secure links carry a JSON Web Token with the ids in the claim ``prolific``, signed (RS256) by a
@@ -71,7 +71,7 @@ class Link:
 
 
 def build_key(seed: str, version: int) -> str:
-    """Return the secret part of a study's address; another one for every version.
+    """Return the secret part of a study's address; every version has a different one.
 
     >>> build_key("seed", 1) == build_key("seed", 1) != build_key("seed", 2)
     True
@@ -124,12 +124,12 @@ def _sign_text(seed: str, text: str) -> str:
 
 
 def is_same(given: str, expected: str) -> bool:
-    """Return whether two secrets are equal, in a time that tells nothing."""
+    """Return whether two secrets are equal, in constant time."""
     return hmac.compare_digest(given.encode(), expected.encode())
 
 
 class SigningKeys:
-    """A service's published keys, read again every day, or when an unknown one is named."""
+    """A service's published keys, read every day, or when an unknown one is named."""
 
     def __init__(self, url: str) -> None:
         import jwt
@@ -245,13 +245,13 @@ def _make_code() -> str:
 
 
 def forget_browsers(db: Database, person: int) -> None:
-    """End a worker's code, its passes and their sessions, which may belong to somebody else."""
+    """End a worker's code, passes and sessions, which may be in another person's hands."""
     people.set_secret(db, person, "")
     people.revoke_all_sessions(db, person)
 
 
 def is_their_code(context: Context, service: str, worker: str, code: str, network: str = "") -> bool:
-    """Return whether it is this worker's code; every try is counted before it is answered.
+    """Return whether this is the worker's code; every try is counted before it is answered.
 
     Raises:
         NotAllowedError: too many codes were tried for this worker of late.

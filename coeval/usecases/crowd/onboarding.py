@@ -41,7 +41,7 @@ class Visit:
     attempts: tuple[Attempt, ...] = ()
     exam: Task | None = None
     confirmed: tuple[int, int] = (0, 0)
-    """Items of the exam that are confirmed, of how many."""
+    """The number of confirmed items of the exam, and of all items."""
     asks_code: bool = False
     """True if withdrawing asks for the person's return code: always if they got one."""
 
@@ -119,7 +119,7 @@ FREE_MATTERS = (Standing.CONSENTED, Standing.EXAM, Standing.ADMITTED, Standing.W
 def read_submissions(
     db: Database, plan: Plan, task: Task, *, annotator: int = 0
 ) -> list[tuple[Participant, Part]]:
-    """Every submission of a study with the part that its page and its line of the list are about; or one person's."""
+    """Return the submissions of a study (or of one person), each with the person's part in the study."""
     offered, withheld = crowd_studies.count_offered(db, task.id)
 
     def is_free(one: Participant) -> bool:

@@ -257,7 +257,7 @@ def export_participants(context: Context, person: Person, slug: str, *, with_ids
 
 
 def _habit_cells(habits: Habits | None) -> list[object]:
-    """Planted errors met and caught, the longest streak of evaluations kept whole, and the share kept whole."""
+    """Return planted errors shown and caught, the longest streak of unchanged evaluations, and their share."""
     if habits is None:
         return [0, "", "", ""]
     caught = "" if habits.caught is None else round(habits.caught * habits.n_planted)

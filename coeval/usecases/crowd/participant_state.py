@@ -1,4 +1,4 @@
-"""A person's state in a study, the code that they get, and the suggestion for their submission. Pure.
+"""A person's state in a study, their completion code, and the suggestion for their submission. Pure.
 
 The worker's page and the owner's list both ask ``find_due``, so that they cannot disagree.
 """
@@ -12,7 +12,7 @@ from coeval.domain import Participant, Plan, Standing, StudyState, Terms
 
 
 class Situation(StrEnum):
-    """The subject of a person's page. Each has its own texts and a next step."""
+    """The situation of a person, which their page shows. Each has its own texts and a next step."""
 
     GUIDELINES = "guidelines"
     EXAM = "exam"
@@ -130,7 +130,7 @@ def _suggest(situation: Situation, part: Part) -> str:
 
 
 def _had_finished(part: Part) -> bool:
-    """Return whether somebody who has gone had the full code before."""
+    """Return whether a person who has left had the full code before."""
     return part.before is Standing.FINISHED and part.is_enough
 
 
@@ -174,7 +174,7 @@ def _at_work(plan: Plan, part: Part) -> Situation:
 
 
 def is_full(plan: Plan, free: bool) -> bool:
-    """Return whether a study has no place left for somebody: for now, or for good."""
+    """Return whether a study has no place for a person, now or permanently."""
     return plan.reason == "full" or (plan.state is StudyState.RUNNING and not free)
 
 

@@ -55,7 +55,7 @@ def choose_assistants(db: Database, task: Task, names: Sequence[str]) -> list[As
 
 
 def choose_among(instances: Sequence[Instance], task: Task, names: Sequence[str]) -> list[Assistant]:
-    """As `choose_assistants`, for these instances.
+    """Choose assistants as `choose_assistants` does, for these instances.
 
     Raises:
         InputError: as there.
@@ -81,7 +81,7 @@ def _spec(spec: str, instances: Sequence[Instance], known: Sequence[str]) -> Ass
 
 
 def _column(name: str, instances: Sequence[Instance]) -> Assistant:
-    """Return a column of assistant scores without a stated range: that of its values."""
+    """Return a column of assistant scores whose range is that of its values."""
     scores = _values(name, instances)
     low, high = min(scores.values()), max(scores.values())
     told = f"the column {name} of the imported file, with the range of its values"

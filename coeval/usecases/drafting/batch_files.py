@@ -1,4 +1,4 @@
-"""Pre-fills that leave this machine: questions out as batch files, results in, drafts made of them."""
+"""Pre-fills through batch files: write questions, read results, and turn them into drafts."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ResultsReport:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The written files. ``helps`` tells that they are questions for steps or a plan, which come first."""
+    """The written files. ``helps`` means that they are questions for steps or a plan, which come first."""
 
     batch: BatchWriter
     helps: bool = False

@@ -195,7 +195,7 @@ class _Work:
         return _Judged(item.instance, attempts, judged)
 
     def _read(self, item: Item) -> tuple[Instance, dict[int, int]]:
-        """Return the instance, and by criterion the number of the attempt that comes next."""
+        """Return the instance, and the number of the next attempt for each criterion."""
         with self.context.store.read() as db:
             instance = tasks.get_instance(db, item.instance)
             run = self.prepared.run.id
@@ -304,7 +304,7 @@ class _Judged:
 # words.
 
 MOST_LISTED = 200
-"""Drafts that are listed at once."""
+"""Number of drafts in a list."""
 
 LARGEST_LIMIT = 1_000_000
 

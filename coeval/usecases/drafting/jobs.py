@@ -69,7 +69,7 @@ def start_job(context: Context, person: Person, slug: str, settings: RunSettings
 
 
 def _refuse_second(context: Context, db: Database, prepared: Prepared) -> None:
-    """One job at a time for a run: a second would ask, and pay, for the same."""
+    """Refuse a second job for a run, because it would ask and pay for the same."""
     jobs.mark_interrupted(db, count_takeovers(context))
     for job in jobs.list_active(db, prepared.task.id):
         if read_run_settings(job.params).label == prepared.run.label:
@@ -86,7 +86,7 @@ def count_takeovers(context: Context) -> int:
 
 @use_case(OWNERS)
 def list_jobs(context: Context, person: Person, slug: str) -> list[Job]:
-    """See a task's pre-fills and how far they are, newest first."""
+    """See a task's pre-fills and their progress, newest first."""
     with context.store.read() as db:
         task = require_task(db, slug)
         interrupted = jobs.has_interrupted(db, count_takeovers(context))
@@ -144,11 +144,11 @@ class Worker:
         self._begin(f"job-{job.id}", lambda: self._work(job))
 
     def follow(self) -> None:
-        """Look from now on for jobs of servers that have ended, and go on with them."""
+        """From now on, find jobs of servers that have ended, and continue them."""
         self._begin("takeover", self._follow)
 
     def stop(self, seconds: float = STOP_SECONDS) -> None:
-        """Begin no more questions, and leave the jobs to another server, or to the next start."""
+        """Start no more questions, and leave the jobs to another server, or to the next start."""
         self._stopping.set()
         until = time.monotonic() + seconds
         for thread in self._threads:
@@ -172,7 +172,7 @@ class Worker:
                 self.start(job)
 
     def take_over(self) -> Job | None:
-        """Take the oldest job without a worker, for this server alone; return None if there is none.
+        """Take the oldest job without a worker for this server alone; return None if there is none.
 
         A job that a thread of this process is at is none of them, however long it could not show a sign of life.
         """
@@ -279,7 +279,7 @@ class _Watch:
 
 
 def mark_interrupted(context: Context) -> int:
-    """Say of jobs that were cut off that they can be started again; how many there were.
+    """Mark interrupted jobs as ready to be restarted; return their number.
 
     A job that another server is at is left alone: its lease tells. So is one that another server will go on with.
     """

@@ -1,4 +1,4 @@
-"""Requests to the model through this file's ledger: criteria, evaluation steps and the plan of a fusion."""
+"""Requests to the model through this file's ledger: criteria, evaluation steps and fusion plans."""
 
 from __future__ import annotations
 

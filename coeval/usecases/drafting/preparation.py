@@ -52,7 +52,7 @@ class Beside:
 
 
 def show_examples(protocol: Protocol, shown: Sequence[Example]) -> Protocol:
-    """Return the same with examples in the guides of their criteria."""
+    """Return the protocol with examples in the guides of their criteria."""
     brief = protocol.brief
     criteria = {
         number: with_examples(
@@ -188,7 +188,7 @@ _LATER = {
 
 
 def _params(settings: RunSettings, protocol: Protocol) -> dict[str, object]:
-    """Return the parameters that a run records, beside protocol, model and prompt."""
+    """Return the run's recorded parameters, besides protocol, model and prompt."""
     params: dict[str, object] = {
         "samples": protocol.answers,
         "temperature": settings.temperature,
@@ -234,7 +234,7 @@ def _ensure_run(
 def list_left(
     db: Database, task: Task, run: Run | None, current: CriteriaSet, settings: RunSettings
 ) -> Iterator[tuple[int, int]]:
-    """(instance, criterion) pairs that the run has still to draft, as far as the settings go.
+    """Return (instance, criterion) pairs that the run still has to draft under its settings.
 
     A run that was not opened yet (None) has to draft them all.
     """

@@ -61,7 +61,7 @@ def estimate_run(context: Context, person: Person, slug: str, settings: RunSetti
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question as it would be sent: which instance and criteria it is about, and its texts by role."""
+    """One question before it is sent: its instance, its criteria, and its texts by role."""
 
     instance: str
     criteria: tuple[str, ...]
@@ -150,7 +150,7 @@ ALL = "all criteria"
 
 @dataclass(frozen=True, slots=True)
 class WayCost:
-    """The cost of a pilot's questions in one way, with tokens as the endpoint counted them."""
+    """The cost of a pilot's questions in one way, with the endpoint's token counts."""
 
     label: str
     questions: int
@@ -173,7 +173,7 @@ class Comparison:
 
     @property
     def share(self) -> float | None:
-        """Return the prompt tokens of the combined way as a share of the other's; None if none were counted."""
+        """Return the combined way's share of the other way's prompt tokens; None if none were counted."""
         before = self.one_by_one.prompt_tokens
         return self.together.prompt_tokens / before if before else None
 

@@ -76,7 +76,7 @@ def _sweep(context: Context) -> None:
 
 
 def list_leftovers(context: Context) -> list[Path]:
-    """Copies on their way, and folders of temporary files, that nothing has touched for a day."""
+    """Return unfinished copies and folders of temporary files that have not changed for a day."""
     return [path for path in _list_candidates(context) if _is_old(path)]
 
 

@@ -36,8 +36,9 @@ CHAIN_FILES, LONGEST_CHAIN = 200, 2_000
 """Number of files with changed pages before the next whole copy: for a small file, and the maximum."""
 
 FILE_BYTES = 1_000_000
-"""Of a large file there are as many between two copies as it has times these bytes: copying takes time as it is large,
-and so a server that people work on spends the same share of its time on it whatever the size."""
+"""For a large file, the number is its size divided by this number of bytes. Copying time grows with size, so a
+server spends a constant share of its time on copies.
+"""
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
 """Seconds before a place that failed is tried again: the pause doubles after the second try."""
@@ -68,11 +69,11 @@ class PlaceState:
 
     title: str
     saved_at: str = ""
-    """Up to when all changes are there; empty before the first snapshot."""
+    """The time up to which all changes are there; empty before the first snapshot."""
     window: float = 0.0
-    """The longest that a change of the last hour was on this machine alone, in seconds."""
+    """The longest time, in seconds, that a change of the last hour was on this machine only."""
     promised: float = 0.0
-    """The longest that it should be."""
+    """The longest intended time."""
     limit: float = 0.0
     """The owner's limit in seconds; 0 if there is none."""
     failed_at: str = ""
@@ -102,7 +103,7 @@ class Waiting:
 
     changes: Changes = field(default_factory=Changes)
     number: int = 0
-    """The look at which these changes end."""
+    """The check with which these changes end."""
     since: float | None = None
     """The earliest commit time of the oldest change, by the monotonic clock."""
     submissions: int = 0
@@ -152,7 +153,7 @@ class Shipper:
                 self._forget()
 
     def lose_track(self, since: float) -> None:
-        """Have a whole copy go there next."""
+        """Request a whole copy as the next one."""
         with self._lock:
             self._waiting.add(Waiting(since=since))
             self._forget()
@@ -169,7 +170,7 @@ class Shipper:
         return max([lag for _, lag in self._lags] + [moment - since if since else 0.0])
 
     def get_shipped_until(self, noted: float) -> float:
-        """Before which moment of the monotonic clock all is there; ``noted`` is when the last look began."""
+        """Return the monotonic time before which everything is there; ``noted`` is the start of the last look."""
         with self._lock:
             open_since = [since for since in (self._waiting.since, self._flying_since) if since is not None]
         return min([*open_since, noted])
@@ -297,7 +298,7 @@ class Shipper:
         self.state = replace(self.state, saved_at=now())
 
     def _note_failure(self, error: Exception | None, what: str) -> None:
-        """Note how sending or holding the lease went; the one going well says nothing of the other."""
+        """Record the result of sending or of holding the lease; success of one says nothing about the other."""
         if error is not None and not isinstance(error, CoevalError):
             log.error("the %s fails", self.place.title, exc_info=error)
         text = str(error) if isinstance(error, CoevalError) else f"{type(error).__name__}: {error}"

@@ -110,7 +110,7 @@ class Keeper:
                 )
 
     def lose(self, title: str) -> None:
-        """Accept no more saves, because another server serves the study now.
+        """Accept no more saves, because another server now serves the study.
 
         Pending changes are still sent, separately.
         """
@@ -174,7 +174,7 @@ class Keeper:
             shipper.ship(whole=whole)
 
     def get_shipped_until(self) -> float | None:
-        """Return the moment before which every working place has everything (monotonic clock); None if none works."""
+        """Return the monotonic time before which every working place has everything; None if none works."""
         taking = [shipper for shipper in self.shippers if not shipper.state.error]
         return min((one.get_shipped_until(self.noted_at) for one in taking), default=None)
 
@@ -190,7 +190,7 @@ class Keeper:
 
 
 KEEPERS: WeakKeyDictionary[Storage, Keeper] = WeakKeyDictionary()
-"""The keeper of each open store, for owners to see how it fares."""
+"""The keeper of each open store, whose state owners can see."""
 
 
 # What browsers ask of the snapshots: which saves are safe even where this machine is lost, and what was
@@ -200,7 +200,7 @@ KEEPERS: WeakKeyDictionary[Storage, Keeper] = WeakKeyDictionary()
 # all that again: what is in the file already is answered as it was, and what was lost is saved again.
 
 LONGEST_SAVE = timedelta(seconds=5)
-"""Between the time that a save bears and its commit."""
+"""Seconds between the time recorded in a save and its commit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,11 +210,11 @@ class Shipped:
     term: str = ""
     """The server and study; empty if the file is on persistent storage and has no replicas."""
     until: str = ""
-    """Saves of before are in the places of snapshots."""
+    """The time before which all saves are in the snapshot places."""
     restored_at: str = ""
     """The time of the last restoration from a snapshot; empty if there was none."""
     taken_at: str = ""
-    """Up to when that snapshot had everything."""
+    """The time up to which that snapshot was complete."""
 
 
 def needs_shipping(context: Context, moment: float) -> bool:

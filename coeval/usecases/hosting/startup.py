@@ -29,8 +29,9 @@ from coeval.usecases.hosting.replication import Keeper
 log = logging.getLogger(__name__)
 
 CHECKED_BYTES = 50_000_000
-"""A file up to this size is checked whole before it is served, in less than a second; of a larger one the head and the
-schema, and the rest when the first snapshot is taken, which owners are told of where it fails."""
+"""A file up to this size is checked completely before it is served, in less than a second. For a larger file,
+only the header and the schema are checked; the first snapshot checks the rest, and owners are told of faults.
+"""
 
 
 def build_places(settings: Snapshots) -> list[Place]:
@@ -142,7 +143,7 @@ def _release(place: Place, term: int) -> None:
 
 
 def _holds_study(path: Path) -> bool:
-    """Return whether a study is there, sound as far as a start has time to look."""
+    """Return whether a study exists and is sound, as far as a quick check at the start can tell."""
     size = path.stat().st_size if path.exists() else 0
     return size > 0 and not is_damaged(path, whole=size <= CHECKED_BYTES)
 

@@ -1,1 +1,1 @@
-"""Statistics of a task: read, computed, kept."""
+"""Statistics of a task: read, computed and cached."""

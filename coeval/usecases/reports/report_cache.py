@@ -1,4 +1,4 @@
-"""Cached results of a task, computed from one state of the file, until there is a newer state.
+"""Cached results of a task for one state of the file, until there is a newer state.
 
 Of a small file a reading is made anew whenever something changed. Where a server has many submissions, a process of
 its own makes it (``coeval.usecases.reports.report_process``), and while people save, the last reading is shown with
@@ -30,7 +30,7 @@ Statistic = Callable[[StudyFrames], Any]
 Fingerprint = tuple[Any, ...]
 
 LARGE = 50_000
-"""Submissions of a file above which a server has its reports computed by processes of their own."""
+"""Number of submissions in a file above which a server computes its reports in separate processes."""
 
 QUICK_SECONDS = 2.0
 """Longest computation for which a reader waits; otherwise the previous report is shown."""
@@ -76,7 +76,7 @@ class Reading:
         return result
 
     def compute(self, statistic: Statistic, tables: tuple[str, ...] = ()) -> Any:
-        """Return a statistic whose result is not kept."""
+        """Return a statistic without caching it."""
         with self._lock:
             started = time.perf_counter()
             try:
@@ -198,13 +198,13 @@ class Readings:
         threading.Thread(target=run, name=f"report on {task.slug}", daemon=True).start()
 
     def stand_by(self) -> None:
-        """Have a process load its libraries, so that the next report need not wait for that."""
+        """Let a process load its libraries now, so that the next report does not wait for that."""
         with self._lock:
             if self._waiting is None or not self._waiting.alive:
                 self._waiting = Helper()
 
     def compute_apart(self) -> None:
-        """Have large reports computed by processes of their own from here on.
+        """Compute large reports in separate processes from now on.
 
         Where the file is large already, the first process starts at once, so that nobody waits for its imports.
         """

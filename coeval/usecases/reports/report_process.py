@@ -40,19 +40,19 @@ Statistic = Callable[[StudyFrames], Any]
 
 
 class HelperEndedError(StorageError):
-    """The process has ended, with all that it had read."""
+    """The process has ended and lost all that it had read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The state of the file that the process has read, and the time."""
+    """The state of the file that the process has read, and its time."""
 
     fingerprint: tuple[Any, ...]
     seconds: float
 
 
 class Helper:
-    """The process, as the one that started it sees it."""
+    """The process, from the side of its parent."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -66,7 +66,7 @@ class Helper:
         )
 
     def open(self, address: str, slug: str) -> Opened:
-        """Have it read a task.
+        """Let the process read a task.
 
         Raises:
             HelperEndedError: it cannot.
@@ -106,7 +106,7 @@ class Helper:
         return self._process.poll() is None
 
     def close(self) -> None:
-        """End the process at once."""
+        """End the process immediately."""
         self._process.kill()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:

@@ -122,7 +122,7 @@ class MethodNews:
 
 @use_case(TEAM)
 def get_method_news(context: Context, person: Person, slug: str) -> MethodNews | None:
-    """See which methods changed since the numbers of a task were last shown, until one has read it."""
+    """See which methods changed since a task's numbers were last shown; after you mark it read, it is empty."""
     with context.store.read() as db:
         task = require_task(db, slug)
         unread = {row["id"]: row for row in met_changes.list_unread(db, task.id, person.id)}
@@ -148,7 +148,7 @@ def get_method_news(context: Context, person: Person, slug: str) -> MethodNews |
 
 @use_case(TEAM)
 def mark_method_news_read(context: Context, person: Person, slug: str) -> None:
-    """Say that one has read which methods changed; it is not shown to this person again."""
+    """Mark the news about changed methods as read; it is not shown to this person again."""
     with context.store.write() as db:
         task = require_task(db, slug)
         unread = [row["id"] for row in met_changes.list_unread(db, task.id, person.id)]

@@ -23,16 +23,16 @@ from coeval.usecases.reports.task_frames import MORE
 
 EVERY = tuple(MORE)
 FIGURE = "figure_"
-"""What the names of the paper's figures begin with."""
+"""The beginning of the names of the paper's figures."""
 WHOLE = Basis()
-"""All scores by the newest version of the criteria."""
+"""All scores for the newest version of the criteria."""
 
 
 @use_case(TEAM)
 def get_reading(
     context: Context, person: Person, slug: str, *, newest: bool = False, version: int = 0
 ) -> Reading:
-    """Return the statistics of a task at one moment; for a large task perhaps some saves ago.
+    """Return the statistics of a task at one moment; for a large task, they may lack the latest saves.
 
     Args:
         version: of the criteria set; 0 is the newest, as is one that there is not.
@@ -47,7 +47,7 @@ def get_reading(
 
 @use_case(TEAM)
 def list_versions(context: Context, person: Person, slug: str) -> list[int]:
-    """See which versions of a task's criteria there are, the newest last."""
+    """See the versions of a task's criteria, the newest last."""
     with context.store.read() as db:
         newest = criteria.get_criteria_set(db, require_task(db, slug).id)
         return list(range(1, newest.version + 1)) if newest else []
@@ -131,7 +131,7 @@ def get_paper_tables(context: Context, person: Person, slug: str) -> dict[str, s
 def write_paper_tables(
     frames: StudyFrames, *, report: dict[str, Any], votes: pd.DataFrame | None
 ) -> dict[str, str | pd.DataFrame]:
-    """Return the paper's tables, figures and methods paragraph: file names to texts, or to what a CSV holds."""
+    """Return the paper's tables, figures and methods paragraph: file names to texts or CSV data."""
     tables, figures = paper_tables(frames, report, votes), paper_figures(report)
     texts: dict[str, str | pd.DataFrame] = {
         "methods.md": methods_paragraph(frames, report) + "\n",
@@ -145,7 +145,7 @@ def write_paper_tables(
 
 @use_case(TEAM)
 def get_table_files(context: Context, person: Person, slug: str, kind: str) -> dict[str, str]:
-    """Print the paper's tables as csv, md or latex: file names to texts.
+    """Return the paper's tables as csv, md or latex: file names to texts.
 
     Raises:
         InputError: for another kind.
@@ -164,7 +164,7 @@ def get_table_files(context: Context, person: Person, slug: str, kind: str) -> d
 
 
 def compute_apart(context: Context) -> Readings:
-    """Have large reports computed by processes of their own from here on, as a server does."""
+    """Compute large reports in separate processes from now on, as a server does."""
     readings = get_readings(context.store)
     readings.compute_apart()
     return readings

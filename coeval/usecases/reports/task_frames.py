@@ -89,7 +89,7 @@ def read_times(values: tuple[Any, ...]) -> npt.NDArray[Any]:
 
 
 def _are_missing(values: tuple[Any, ...]) -> bool:
-    """Return whether no value is there, as in the many columns that few studies fill."""
+    """Return whether every value is missing, as in columns that few studies fill."""
     return bool(values) and values[0] is None and values.count(None) == len(values)
 
 
@@ -104,7 +104,9 @@ def read_columns(result: reports.Result, kinds: Mapping[str, Block]) -> dict[str
 
 
 class _Growing:
-    """A column that grows in place: a block for itself is small enough to stay with the process when it is freed."""
+    """A column that grows in place, because separate small blocks would stay with the process after they
+    are freed.
+    """
 
     def __init__(self, empty: npt.NDArray[Any]) -> None:
         self.values, self.size = np.empty(reports.BLOCK, dtype=empty.dtype), 0
@@ -117,7 +119,7 @@ class _Growing:
         self.size = end
 
     def take(self) -> npt.NDArray[Any]:
-        """Return the column, which this no longer holds."""
+        """Return the column, which this object then no longer holds."""
         if len(self.values) > self.size:
             self._stretch(self.size)
         values, self.values = self.values, self.values[:0].copy()
@@ -155,7 +157,7 @@ MORE = {
     "references": (reports.ADJUDICATED, REFERENCE_COLUMNS),
     "also": (reports.ALSO, ALSO_COLUMNS),
 }
-"""Tables that few statistics look at, with their queries and columns: each is read when one asks for it."""
+"""Tables for a few statistics, with their queries and columns; each is read on request."""
 
 SCORE_KINDS: dict[str, Block] = {
     "annotator": read_whole,
@@ -182,7 +184,9 @@ class TaskFrames:
         self._more: dict[str, pd.DataFrame] = {}
 
     def get(self, db: Database, tables: Sequence[str] = ()) -> StudyFrames:
-        """Return the frames with these further tables and the others empty; ``db`` supplies tables not read yet."""
+        """Return the frames with these further tables; the others are empty. ``db`` supplies tables not
+        read yet.
+        """
         key = tuple(tables)
         if key not in self._known:
             self.read_more(db, key)
@@ -256,7 +260,7 @@ def _read_more(db: Database, task: Task, name: str, version: int | None) -> pd.D
 def _read_reference_column(
     db: Database, task: Task, members: Sequence[Criterion]
 ) -> list[tuple[str, str, float, str]]:
-    """Return the numbers of the columns "reference score" (where there is one criterion) and "reference score: ...".
+    """Return the numbers of the columns "reference score" (for a single criterion) and "reference score: ...".
 
     What is no number on the criterion's scale is no reference, and is left out.
     """
@@ -287,7 +291,7 @@ def _read_instances(db: Database, task: Task) -> tuple[list[int], pd.DataFrame]:
 def _read_saved(
     db: Database, task: Task, criteria_set: int, instances: dict[int, str], texts: dict[int, str]
 ) -> pd.DataFrame:
-    """Return a row for each latest submission; every name and text in it is kept once."""
+    """Return one row per latest submission; every name and text in it is stored once."""
     result = reports.read(db, reports.SCORES, task=task.id, criteria_set=criteria_set)
     columns: dict[str, Any] = read_columns(result, SCORE_KINDS)
     own = is_among(columns["instance"], instances) & is_among(columns["criterion"], texts)
@@ -330,7 +334,7 @@ def _read_drafts(
 
 
 def _read_samples(values: tuple[str | None, ...]) -> Any:
-    """Return the scores of each draft's samples; None under two."""
+    """Return the scores of each draft's samples; None for fewer than two."""
     samples = np.full(len(values), None, dtype=object)
     for place, samples_json in enumerate(values):
         if samples_json is not None and len(scores := json.loads(samples_json)) > 1:
@@ -339,5 +343,5 @@ def _read_samples(values: tuple[str | None, ...]) -> Any:
 
 
 def _find_spreads(samples: Any) -> Any:
-    """Standard deviation over each draft's samples (n - 1); NaN under two samples."""
+    """Return the standard deviation over each draft's samples (n - 1); NaN for fewer than two."""
     return np.array([np.nan if scores is None else np.std(scores, ddof=1) for scores in samples], dtype=float)

@@ -24,7 +24,7 @@ class DesignState:
     changed_at: str
     changed_by: str
     n_opened: int
-    """(annotator, instance) pairs that are opened already: their arm stays."""
+    """(annotator, instance) pairs that are already open and keep their arm."""
     overlap: str = ""
     """The basis of agreement without the draft."""
     overlap_missing: bool = False
@@ -73,7 +73,7 @@ def set_design(context: Context, person: Person, slug: str, design: Design) -> D
 # The columns of a task's instances beyond input and output: who may see them.
 
 SOURCE_TEXT = "document"
-"""The name of the column that is made from source ids that are texts."""
+"""The name of the column for source ids that are texts."""
 
 
 @use_case(OWNERS)
@@ -106,7 +106,7 @@ def find_telling_columns(db: Database, task: Task) -> frozenset[str]:
 
 
 MOST_FOUND = 100
-"""Tasks whose columns a process remembers."""
+"""Number of tasks whose columns a process caches."""
 
 _FOUND: dict[Hashable, frozenset[str]] = {}
 

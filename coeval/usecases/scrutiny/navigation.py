@@ -73,7 +73,7 @@ def find_place(db: Database, person: Person, task: Task, current: CriteriaSet, w
 
 
 def get_ready(db: Database, task: Task, current: CriteriaSet) -> Drafted | None:
-    """Return the drafts that are awaited; None if the task's design does not wait."""
+    """Return the drafts to wait for; None if the task's design does not wait."""
     if not tasks.get_design(db, task.id).wait_for_drafts:
         return None
     run = drafts.get_shown_run(db, task.id)
@@ -81,7 +81,7 @@ def get_ready(db: Database, task: Task, current: CriteriaSet) -> Drafted | None:
 
 
 def is_waiting(db: Database, assignment: Assignment, criterion: int, ready: Drafted | None) -> bool:
-    """Return whether an evaluation of an opened instance is held back until there is a draft."""
+    """Return whether an evaluation of an opened instance waits for a draft."""
     if ready is None or assignment.arm in (None, Arm.BLIND):
         return False
     if drafts.get_current_draft(db, ready.run, assignment.instance, criterion) is not None:

@@ -1,4 +1,4 @@
-"""The only place where opening and saving an evaluation meets the design of the study.
+"""The only place that applies the study's design to opening and saving an evaluation.
 
 The crowd plan, the team, the arms, the lines that are asked for and the planted errors decide at four moments: who is
 given an instance (``give``), what it is opened as (``may_open``), whether a save is taken (``may_save``), and what
@@ -71,7 +71,7 @@ def explain_empty(db: Database, person: Person, task: Task) -> Emptiness:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """An evaluation as the study knows it. A person sees only the result of ``shown``."""
+    """An evaluation for the study's rules. A person sees only the result of ``shown``."""
 
     arm: Arm
     draft: Draft | None

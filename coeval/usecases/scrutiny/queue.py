@@ -61,16 +61,16 @@ class Step:
     instance: Instance | None = None
     images: tuple[ShownImage, ...] = ()
     withheld: frozenset[str] = frozenset()
-    """Columns that are shown at no instance, because they name systems that the study hides."""
+    """Columns that are never shown, because they name systems that the study hides."""
     criterion: Criterion | None = None
     done: frozenset[int] = frozenset()
     reopened: frozenset[int] = frozenset()
     """Criteria that are new in this version of the set, if the person had finished the previous one."""
     draft: Draft | None = None
     marks: tuple[Quote, ...] = ()
-    """The passages that are marked without a word of the draft, in the arm that shows evidence only."""
+    """The marked passages, without a word of the draft, in the arm that shows only evidence."""
     has_evidence: bool = False
-    """Whether that arm has a draft to take passages from, even if it quotes none."""
+    """True if that arm has a draft to take passages from, even if it quotes none."""
     awaits_first: bool = False
     """True if a score is requested before the draft is shown."""
     first: Submission | None = None
@@ -162,7 +162,7 @@ def _check_ready(db: Database, task: Task, current: CriteriaSet, assignment: Ass
 
 
 def require_set(db: Database, task: Task) -> CriteriaSet:
-    """Return the criteria set that holds now.
+    """Return the current criteria set.
 
     Raises:
         NotFoundError: none is established yet.

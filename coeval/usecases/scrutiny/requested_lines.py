@@ -1,4 +1,4 @@
-"""The team of a task, and the lines that are requested of it."""
+"""The team of a task, and the lines requested from it."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _check_team(db: Database, task: Task, team: StoredTeam) -> None:
 
 
 def ensure_share(context: Context, task: Task) -> bool:
-    """Share out instances that were imported since; whether the task's work is shared out at all."""
+    """Distribute newly imported instances; return whether the task's work is distributed at all."""
     with context.store.read() as db:
         team = teams.get_team(db, task.id)
         if team is None or not team.per_instance:
@@ -114,7 +114,7 @@ def share_asked(db: Database, task: Task) -> bool:
 
 
 def _share_out(db: Database, task: Task, team: StoredTeam) -> None:
-    """Give every instance, or every requested one, to as many team members as it lacks."""
+    """Give every instance, or every requested one, to as many more team members as it needs."""
     only = set(teams.list_asked_instances(db, task.id))
     units = [unit for unit in teams.list_units(db, task.id) if not only or unit[0] in only]
     drawn = find_order(db, task.id, (instance for instance, _ in units))

@@ -180,7 +180,7 @@ def list_habits(context: Context, person: Person, slug: str) -> list[Habits]:
 # Lists of a task's instances: drafts, judges, flags and comments.
 
 MOST_INSTANCES = 500
-"""Instances that are listed at a time; a search or a filter finds the others."""
+"""Number of instances in a list; a search or a filter finds the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +227,7 @@ def list_instances(
 
 @use_case(OWNERS)
 def list_systems(context: Context, person: Person, slug: str) -> list[str]:
-    """See who wrote a task's outputs."""
+    """See the systems that wrote a task's outputs."""
     with context.store.read() as db:
         return review.list_systems(db, require_task(db, slug).id)
 
@@ -256,7 +256,7 @@ def view_instance(context: Context, person: Person, slug: str, external_id: str)
 
 
 MOST_MESSAGES = 200
-"""Messages that are listed at a time."""
+"""Number of messages in a list."""
 
 
 @use_case(OWNERS)

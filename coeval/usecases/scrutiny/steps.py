@@ -84,7 +84,7 @@ def get_aliases(context: Context, person: Person, slug: str) -> Aliases:
 
 
 def get_layout(context: Context, person: Person, slug: str) -> Layout:
-    """Return the layout for a task's annotators; their own choice for a task that does not exist."""
+    """Return the layout for a task's annotators; "own choice" for a task that does not exist."""
     with context.store.read() as db:
         task = tasks.get_task(db, slug)
         return tasks.get_design(db, task.id).layout if task else Layout.CHOICE
@@ -220,7 +220,7 @@ def _build_submission(
 
 
 def _times(assignment: Assignment, worked_until: str, sent: Sent) -> tuple[str, int | None]:
-    """Return opening time and active milliseconds as stored; empty and None if they cannot be true.
+    """Return the opening time and active milliseconds for storage; empty and None if they are impossible.
 
     Nobody opens an evaluation before its instance, or later than now; nor is anybody active for longer than
     it was open, nor at two evaluations at once: what was opened while the one saved before was worked at, counts
@@ -305,7 +305,8 @@ def suggest_criterion(context: Context, person: Person, slug: str, instance: int
 def list_history(
     context: Context, person: Person, slug: str, instance: int, criterion: int, before: int = NEWEST
 ) -> Sequence[Submission]:
-    """See every revision one saved of an evaluation, oldest first; revision 0 is a score before the draft.
+    """See every revision that the person saved of an evaluation, oldest first; revision 0 is a score before
+    the draft.
 
     Gives one page: the last revisions below ``before``.
 

@@ -50,8 +50,8 @@ def test_outputs_are_compared_and_a_fusion_is_held_against_its_assistants(page: 
     assert "pairwise" not in page.locator("#shown-run").inner_text()
     page.goto(f"{server.url}/?task=demo&tab=agreement")
     page.get_by_text("Systems", exact=True).first.click()
-    page.get_by_text("Systems compared two at a time").wait_for()
-    page.get_by_text("What the order did").wait_for()
+    page.get_by_text("Pairwise comparisons of systems").wait_for()
+    page.get_by_text("Effect of the order").wait_for()
     assert (
         page.get_by_role("cell", name="all criteria", exact=True).count() == 4
     )  # three systems, and the order

@@ -47,7 +47,7 @@ def test_a_data_set_is_found_looked_at_and_imported(page: Any, server: Running, 
     words = page.locator("#hub-words").locator("textarea, input").first
     words.fill("nothing like it")
     page.locator("#hub-find").click()
-    page.locator("#import-note").get_by_text("The Hub has no data set that fits").wait_for()
+    page.locator("#import-note").get_by_text("The Hub has no data set that matches").wait_for()
     words.fill("study")
     words.press("Enter")
     page.locator("#hub-name input").click()
@@ -75,7 +75,7 @@ def test_a_study_is_looked_at_sent_and_taken_in_again(page: Any, server: Running
     note, send = page.locator("#publish-note"), page.locator("#publish-send")
     unfold(page, "Publish on the Hugging Face Hub")
     page.locator("#publish-look").click()
-    expect(note).to_contain_text("is no data set of the Hub")
+    expect(note).to_contain_text("is not a data set of the Hub")
     expect(send).to_be_hidden()
     page.locator("#publish-name").locator("textarea, input").first.fill("team/study")
     page.locator("#publish-licence input").click()
@@ -87,7 +87,7 @@ def test_a_study_is_looked_at_sent_and_taken_in_again(page: Any, server: Running
     typed = page.locator("#publish-typed").locator("textarea, input").first
     typed.fill("team/other")
     send.click()
-    expect(note).to_contain_text("Type the data set's whole name, team/study")
+    expect(note).to_contain_text("Type the full name of the data set, team/study")
     assert not hub.exists
     typed.fill("team/study")
     send.click()

@@ -100,7 +100,7 @@ def test_a_study_from_its_draft_to_the_last_bonus(owner: Any, context: Context, 
     words = act(page, "publish", "Dry run: nothing was sent")
     untick(page, "publish")
     page.locator("#prolific-publish").click()
-    page.get_by_text("To confirm, write “publish demo for 6 people”").first.wait_for()
+    page.get_by_text("To confirm, type “publish demo for 6 people”").first.wait_for()
     assert stub.studies[study]["status"] == "UNPUBLISHED"
     fill(page, "publish-confirm", words)
     act(page, "publish", "The study was published")
@@ -154,10 +154,10 @@ def test_a_study_from_its_draft_to_the_last_bonus(owner: Any, context: Context, 
     fill(page, "bonus-confirm", words)
     untick(page, "bonus")
     stub.fail("/pay/", "cut after")
-    act(page, "bonus", "Whether it happened is not known")
+    act(page, "bonus", "The result is unknown: look up request")
     # pressed again, nobody is paid: what came of the first has to be looked up
     page.locator("#prolific-bonus").click()
-    page.get_by_text("Nobody is to be paid by this rule").first.wait_for()
+    page.get_by_text("This rule pays nobody").first.wait_for()
     page.get_by_text("Look up an unanswered request", exact=True).click()
     page.locator("#prolific-request input").click()
     page.get_by_role("option", name="bonus").click()

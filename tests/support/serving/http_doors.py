@@ -362,7 +362,7 @@ def judge_tab() -> list[Door]:
         Door(
             "extensions.judge.deferred_lines.end_asking",
             pressed("people-end"),
-            says="asked for everything already",
+            says="already has all lines",
         ),
     ]
 
@@ -383,7 +383,7 @@ def spans_tab() -> list[Door]:
             "extensions.spans.annotation.save_spans",
             at("POST", "/api/spans/{task}/saves", json=body),
             OWN,
-            says="not marked",
+            says="no spans to mark",
         ),
     ]
 
@@ -569,7 +569,7 @@ def setup_prefill() -> list[Door]:
         Door(
             "usecases.drafting.run_preview.compare_ways",
             setup("pilot-compare", put=fixed(prefill_model="m", criteria_per_call=0), **opened),
-            says="There is no run",
+            says="There is no judge run",
         ),
         Door(
             "usecases.drafting.assistants.correlate_run",

@@ -72,5 +72,5 @@ def test_another_or_a_cut_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"lacks a part of the demo"):
         load_demo(path)
     path.write_text("{}", encoding="utf-8")
-    with pytest.raises(InputError, match="is not the demo's file"):
+    with pytest.raises(InputError, match="is not a file of the demo"):
         load_demo(path)

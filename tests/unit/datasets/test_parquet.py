@@ -79,7 +79,7 @@ def test_what_is_wrong_is_one_sentence(tmp_path: Path, monkeypatch: pytest.Monke
         (good[:-3], "cannot be read as Parquet"),
         (
             write(tmp_path / "b.parquet", output=broken).read_bytes(),
-            "rows 1 to 1: hold text that is not UTF-8",
+            "rows 1 to 1: contain text that is not UTF-8",
         ),
         (
             write(tmp_path / "c.parquet", **{"input": ["q"], "input ": ["q"]}).read_bytes(),
@@ -92,11 +92,11 @@ def test_what_is_wrong_is_one_sentence(tmp_path: Path, monkeypatch: pytest.Monke
         with pytest.raises(InputError, match=said):
             list(open_table(tmp_path / "bad.parquet").rows())
     monkeypatch.setattr(parquet_file, "MAX_ROWS", 0)
-    with pytest.raises(InputError, match="has 1 rows and at most 0 are read"):
+    with pytest.raises(InputError, match="has 1 rows, and the limit is 0"):
         open_table(tmp_path / "a.parquet")
     monkeypatch.setattr(parquet_file, "MAX_ROWS", 9)
     monkeypatch.setattr(parquet_file, "MAX_UNPACKED", 9)
-    with pytest.raises(InputError, match="bytes once unpacked and at most 9 are read"):
+    with pytest.raises(InputError, match="bytes when unpacked, and the limit is 9"):
         open_table(tmp_path / "a.parquet")
 
 

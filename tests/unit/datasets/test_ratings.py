@@ -108,21 +108,21 @@ def test_columns_can_be_mapped(tmp_path: Path) -> None:
 
 
 REFUSALS = [
-    (PEOPLE + "a,clear,p1,good\n", "line 2, column 'score': holds 'good', which is no number"),
+    (PEOPLE + "a,clear,p1,good\n", "line 2, column 'score': contains 'good', which is not a number"),
     (PEOPLE + "a,clear,p1,inf\n", "line 2, column 'score'"),
     (PEOPLE + "a,,p1,3\n", "line 2, column 'criterion': is empty"),
     (PEOPLE + ",clear,p1,3\n", "line 2, column 'instance': is empty"),
     (PEOPLE + "a,clear,,3\n", "line 2: names neither an annotator nor a run"),
     (
         PEOPLE + "a,clear,p1,3\na,clear,p1,4\n",
-        "line 3: rates 'clear' of instance 'a' by 'p1' again, after people",
+        "line 3: rates 'clear' of instance 'a' by 'p1' a second time, after people",
     ),
     (PEOPLE + "a,clear,p1,0\na,clear,p2,5000\n", "the scale 0-5000 must rise"),
-    (PEOPLE.replace("\n", ",scale\n") + "a,clear,p1,0,high\n", "holds 'high'; write a scale as in 1-5"),
+    (PEOPLE.replace("\n", ",scale\n") + "a,clear,p1,0,high\n", "contains 'high'; write a scale such as 1-5"),
     (PEOPLE.replace("\n", ",scale\n") + "a,clear,p1,0,5-1\n", "the scale 5-1 must rise"),
     (
         PEOPLE.replace("\n", ",scale\n") + "a,c,p1,0,1-5\nb,c,p1,0,1-3\n",
-        "line 3: gives 'c' the scale 1-3, and",
+        "line 3: gives 'c' the scale 1-3, but",
     ),
 ]
 
@@ -135,10 +135,10 @@ def test_broken_ratings_are_refused(tmp_path: Path, text: str, message: str) -> 
 
 def test_ratings_of_unknown_instances_and_empty_folders_are_refused(tmp_path: Path) -> None:
     (tmp_path / "instances.csv").write_text("instance,prompt,reply\na,x,y\n", encoding="utf-8")
-    with pytest.raises(InputError, match="holds no table of ratings"):
+    with pytest.raises(InputError, match="contains no table of ratings"):
         load_study(tmp_path, slug="t")
     (tmp_path / "people.csv").write_text(PEOPLE + "a,clear,p1,3\nb,clear,p1,3\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"people.csv, line 3: rates instance 'b', which is not among"):
+    with pytest.raises(InputError, match=r"people.csv, line 3: rates instance 'b', which does not exist"):
         load_study(tmp_path, slug="t")
     with pytest.raises(InputError, match="no file has a column 'points' to map 'score' to"):
         load_study(tmp_path, slug="t", mapping={"score": "points"})
@@ -166,5 +166,7 @@ def test_a_column_says_which_group_people_count_in(tmp_path: Path) -> None:
         "group is none of team, expert, crowd" in note and note.endswith(": 1.") for note in study.notes
     )
     path.write_text(GROUPED.replace("arm b", "team"), encoding="utf-8")
-    with pytest.raises(InputError, match="line 5: counts 'Ann' as team, and a row before it as crowd"):
+    with pytest.raises(
+        InputError, match="line 5: puts 'Ann' in the group team, but an earlier row says crowd"
+    ):
         load_study(path, slug="s", format="ratings-csv")

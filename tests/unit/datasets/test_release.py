@@ -384,7 +384,7 @@ REFUSALS = [
     ({"1": {**STORY, "criteria": []}}, "needs an input, an output and 'criteria'"),
     ({"1": {**STORY, "story": " ", "criteria": {}}}, "'story': is empty"),
     ({"1": {**STORY, "story": ["x"], "criteria": {}}}, "'story': is not a text"),
-    ({"1": {**STORY, "story": "a\0", "criteria": {}}}, "'story': holds a NUL byte"),
+    ({"1": {**STORY, "story": "a\0", "criteria": {}}}, "'story': contains a NUL byte"),
     ({"1": {**STORY, "criteria": {CLARITY: work([["a", "1", ""]])}}}, "row 1: is not a row of five texts"),
     ({"1": {**STORY, "criteria": {CLARITY: work([[{}, "1", "", "", ""]])}}}, "row 1: is not a text"),
     ({"1": {**STORY, "criteria": {CLARITY: {"eval_result": "x"}}}}, "'eval_result' is not a list"),
@@ -404,5 +404,5 @@ def test_one_person_in_two_files_and_a_broken_combine_data_are_refused(tmp_path:
     with pytest.raises(InputError, match="task roc: 'target' is not a list"):
         load_study(folder, slug="roc")
     (folder / "A07.json").write_text(json.dumps({"A06": entry}), encoding="utf-8")
-    with pytest.raises(InputError, match=r"A07.json: holds A06, who is in A06.json too"):
+    with pytest.raises(InputError, match=r"A07.json: contains A06, who is also in A06.json"):
         load_study(folder, slug="roc")

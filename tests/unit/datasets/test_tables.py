@@ -188,7 +188,7 @@ def test_broken_jsonl_is_refused_with_place_and_remedy(write: Write, content: st
 
 def test_a_formula_without_a_value_is_refused(tmp_path: Path) -> None:
     path = write_sheet(tmp_path / "a.xlsx", ["input", "output"], ["x", "y"], ["x", '=A2&"z"'])
-    with pytest.raises(InputError, match="row 3, cell B3: holds a formula without a value; open the file"):
+    with pytest.raises(InputError, match="row 3, cell B3: contains a formula without a value; open the file"):
         load(path)
 
 
@@ -231,7 +231,7 @@ def test_a_zip_bomb_is_refused_before_it_is_read(tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for part in range(3):
             archive.writestr(f"xl/{part}.xml", b"\0" * 70_000_000)  # 210 MB, 204 kB zipped
-    with pytest.raises(InputError, match=r"210,000,000 bytes once unzipped and at most 200,000,000"):
+    with pytest.raises(InputError, match=r"210,000,000 bytes when unzipped, and the limit is 200,000,000"):
         load(path)
 
 
@@ -260,7 +260,7 @@ def test_unknown_field_column_format_and_path(write: Write, tmp_path: Path) -> N
         load_study(path, slug="t", format="xml")
     with pytest.raises(InputError, match="no file or folder"):
         load(tmp_path / "absent.csv")
-    with pytest.raises(InputError, match="holds neither .*instances.csv .* nor A"):
+    with pytest.raises(InputError, match="contains neither .*instances.csv .* nor A"):
         load(tmp_path)
     with pytest.raises(InputError, match="cannot be read"):
         load_study(tmp_path, slug="t", format="csv")
@@ -296,6 +296,6 @@ def test_an_empty_column_without_a_name_is_left_out_and_one_with_a_text_is_named
     ]
     path.write_text("input,,output\nWhy?,,So.\nHow?,lost,Thus.\n", encoding="utf-8")
     with pytest.raises(
-        InputError, match="gap.csv, line 3: column 2 has the text 'lost' and no name in the header"
+        InputError, match="gap.csv, line 3: column 2 contains 'lost' but has no name in the header"
     ):
         list(text_tables.open_csv(path).rows())

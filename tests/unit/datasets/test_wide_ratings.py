@@ -42,8 +42,8 @@ def test_columns_become_ratings(tmp_path: Path) -> None:
     "row, told",
     [
         (".5,.1,0", "judge.csv, line 2: the probabilities of p1, p2, p3 add up to 0.6"),
-        (".5,high,0", "line 2, column 'p2': holds 'high'"),
-        ("1.5,0,0", "line 2, column 'p1': holds '1.5'"),
+        (".5,high,0", "line 2, column 'p2': contains 'high'"),
+        ("1.5,0,0", "line 2, column 'p1': contains '1.5'"),
     ],
 )
 def test_what_is_no_probability_is_refused(tmp_path: Path, row: str, told: str) -> None:

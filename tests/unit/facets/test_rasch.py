@@ -162,7 +162,9 @@ def test_a_careless_person_misfits() -> None:
 
 def test_parts_that_share_nothing_are_told() -> None:
     found = FitRuler()(make_study(apart=True))  # type: ignore[arg-type]
-    assert set(found.parts) == {("Ana", "Ben"), ("Cem",)} and "dealt to the parts at random" in found.notes[0]
+    assert (
+        set(found.parts) == {("Ana", "Ben"), ("Cem",)} and "assigned to the parts at random" in found.notes[0]
+    )
 
 
 def test_what_cannot_be_measured_says_why() -> None:

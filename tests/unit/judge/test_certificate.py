@@ -102,7 +102,7 @@ def test_a_good_judge_passes_and_a_useless_one_is_told_that_a_constant_does_as_w
     good: Certificate,
 ) -> None:
     assert good.alt_test.passed and "may stand in for one of these people" in " ".join(good.findings)
-    assert "nearer to people's scores than a constant and than each criterion's mean" in " ".join(
+    assert "closer to people's scores than a constant and than each criterion's mean" in " ".join(
         good.findings
     )
     assert all(one.equivalence.equivalent for one in good.by_criterion)
@@ -140,7 +140,7 @@ def test_a_calibration_that_hides_the_judge_is_named() -> None:
 
 
 def test_it_says_how_often_a_verdict_changes_between_runs(good: Certificate) -> None:
-    assert "it is not known how often a verdict changes between runs" in " ".join(good.findings)
+    assert "the rate of changed verdicts between runs" in " ".join(good.findings)
     dev, sealed = (make_labels(names, skill=1.0) for names in (range(100, 140), range(40)))
     keys = list(zip(sealed.judges["instance"], sealed.judges["criterion"], strict=True))
     number = {name: int(re.split("[fs]", name)[0]) for name, _ in keys}
@@ -171,7 +171,7 @@ def test_the_first_lines_say_who_saw_the_draft_and_how_often_the_labels_were_rea
     assert leaned.findings[0].startswith("People saw the model's draft when they gave these scores")
     assert "This is opening 3 of the seal: these labels had been read 2 times before" in leaned.findings[1]
     assert leaned.alt_test.passed is None and "draft in view" in leaned.alt_test.reason
-    assert any("rests on 8 documents only" in limit for limit in leaned.limits)
+    assert any("covers only 8 documents" in limit for limit in leaned.limits)
     page = render_page(leaned)
     assert page.count("c" * 12) == 2 and 'class="first warn"' in page
 
@@ -185,7 +185,7 @@ def test_what_cannot_be_computed_is_said_and_what_proves_nothing_is_refused() ->
     assert "nobody's lines were scored by others" in told and len(found.calibration) == 1
     assert "undefined" in render_page(found)
     nothing = sealed.judges.assign(score=np.nan)
-    with pytest.raises(InputError, match="No sealed line has a score of both"):
+    with pytest.raises(InputError, match="No sealed line has scores from both"):
         write_certificate(FACTS, dev, sealed, nothing, {})
     with pytest.raises(InputError, match="in both parts"):
         write_certificate(FACTS, sealed, sealed, sealed.judges, {})

@@ -61,12 +61,12 @@ def test_labels_of_some_documents_hold_nothing_of_the_others() -> None:
 @pytest.mark.parametrize(
     "people, judges, told",
     [
-        ({"person": "P1"}, {}, "scored instance a1 twice"),
-        ({"document": ["a", "b", "b", "c"]}, {}, "stands in two documents"),
-        ({"score": np.nan}, {}, "score is missing"),
-        ({"score": "good"}, {}, "holds words"),
-        ({"criterion": "dull"}, {}, "No scale is given for the criterion 'dull'"),
-        ({}, {"judge": "x"}, "scored instance a1 twice"),
+        ({"person": "P1"}, {}, "scored instance a1 on 'clear' twice"),
+        ({"document": ["a", "b", "b", "c"]}, {}, "is in two documents"),
+        ({"score": np.nan}, {}, "score of a person is missing"),
+        ({"score": "good"}, {}, "contains words"),
+        ({"criterion": "dull"}, {}, "The criterion 'dull' has no scale"),
+        ({}, {"judge": "x"}, "scored instance a1 on 'clear' twice"),
         ({}, {"probabilities": [(0.5, 0.5)] * 6}, "must be 5 numbers"),
     ],
 )
@@ -75,7 +75,7 @@ def test_labels_refuse_what_would_mislead(
 ) -> None:
     with pytest.raises(InputError, match=told):
         Labels(PEOPLE.assign(**people), JUDGES.assign(**judges), SCALES)
-    with pytest.raises(InputError, match="lacks the column 'person'"):
+    with pytest.raises(InputError, match="has no column 'person'"):
         Labels(PEOPLE.drop(columns="person"), JUDGES, SCALES)
 
 

@@ -108,31 +108,31 @@ def changed(change: Any) -> bytes:
 
 
 HOSTILE = {
-    "no JSON": (b"{", "no JSON that can be read"),
-    "a list": (b"[]", "is no judge: it has no “kind”"),
-    "deep": (b"[" * 200_000, "no JSON that can be read"),
-    "another kind": (b'{"kind": "x"}', "is no judge"),
+    "no JSON": (b"{", "not valid JSON"),
+    "a list": (b"[]", "is not a judge file: its “kind”"),
+    "deep": (b"[" * 200_000, "not valid JSON"),
+    "another kind": (b'{"kind": "x"}', "is not a judge file"),
     "nan": (
         changed(lambda v: v["fitted"]["examples"][0].update(score=float("nan"))),
         "holds NaN, which is no",
     ),
     "a later version": (
         changed(lambda v: v.update(version=3)),
-        "is of version 3 and this CoEval reads version 2",
+        "has version 3, and this CoEval reads version 2",
     ),
-    "no version": (changed(lambda v: v.pop("version")), "is of version None"),
+    "no version": (changed(lambda v: v.pop("version")), "has version None"),
     "a key twice": (b'{"kind": "coeval-judge", "kind": "x"}', "the key 'kind' stands there twice"),
     "a hash of another content": (
         json.dumps(json.loads(changed(lambda v: None)) | {"name": "Another"}).encode(),
-        "was changed after it was written",
+        "content does not match its hash, so somebody changed it after it was written",
     ),
     "no hash": (
         json.dumps(json.loads(changed(lambda v: None)) | {"hash": ""}).encode(),
-        "has lost its hash",
+        "has no hash",
     ),
     "a signature that is none": (
         json.dumps(json.loads(changed(lambda v: None)) | {"signature": {"key": "x", "value": "y"}}).encode(),
-        "its signature does not fit its content",
+        "its signature does not match its content",
     ),
     "a signature that is a word": (
         json.dumps(json.loads(changed(lambda v: None)) | {"signature": "me"}).encode(),
@@ -178,7 +178,7 @@ def test_a_file_that_is_too_large_or_not_there_is_refused(
         load_judge(tmp_path / "none.json")
     path = tmp_path / "judge.json"
     monkeypatch.setattr(judge_file, "MAX_BYTES", 1000)
-    with pytest.raises(InputError, match="at most 1,000"):
+    with pytest.raises(InputError, match="the limit is 1,000"):
         write_judge(path, make_judge())
     assert not list(tmp_path.iterdir())
     path.write_bytes(b" " * 1001)
@@ -281,14 +281,14 @@ def test_a_signature_says_who_answers_for_the_content(
         load_judge(path, key)
     path.write_bytes(sign_judge(path.read_bytes(), own))
     assert load_judge(path, key).hash and load_judge(path).hash == Judge.load(path, key).file.hash
-    with pytest.raises(InputError, match="signed by another key, SHA256:.* and not SHA256:"):
+    with pytest.raises(InputError, match="signed with another key: SHA256:.*, not SHA256:"):
         load_judge(path, read_public_key(tmp_path / "other.pub"))
     # somebody changes the file, makes its hash anew, and signs it
     forged = json.loads(path.read_bytes()) | {"name": "Another"}
     forged["hash"] = hash_content(forged)
-    with pytest.raises(InputError, match="its signature does not fit its content"):
+    with pytest.raises(InputError, match="its signature does not match its content"):
         parse_judge(json.dumps(forged))
-    with pytest.raises(InputError, match="signed by another key"):
+    with pytest.raises(InputError, match="signed with another key"):
         parse_judge(sign_judge(json.dumps(forged).encode(), other), key=key)
     pem = tmp_path / "pem"
     private = load_ssh_private_key(own.read_bytes(), None)
@@ -299,7 +299,7 @@ def test_a_signature_says_who_answers_for_the_content(
     )
     for name, said in (
         ("pem", "locked by a passphrase"),
-        ("key.pub", "no private key"),
+        ("key.pub", "not a valid private key"),
         ("none", "cannot be read"),
     ):
         with pytest.raises(InputError, match=said):
@@ -333,7 +333,7 @@ def test_the_verifier_stands_alone(tmp_path: Path) -> None:
     assert code == 0 and "as it was written, signed by SHA256:" in said and load_judge(path).hash in said
     assert check()[0] == 0
     code, said = check("--key", str(tmp_path / "other.pub"))
-    assert code == 1 and "signed by another key" in said
+    assert code == 1 and "signed with another key" in said
     path.write_bytes(path.read_bytes().replace(b'"people": 3.5', b'"people": 4.5'))
     code, said = check()
-    assert code == 1 and "changed after it was written" in said
+    assert code == 1 and "changed it after it was written" in said

@@ -49,7 +49,7 @@ def test_the_model_reads_reasons_as_data_and_its_answer_is_only_a_proposal() -> 
     words = ask.words()
     assert "3 of 5 lines" in words and "The model gave 5, a person 2." in words and "rambles" in words
     assert words.count("</sample_context>") == 1, "a reason cannot close its own tag"
-    with pytest.raises(InputError, match="Nobody corrected"):
+    with pytest.raises(InputError, match="Nobody has corrected"):
         render_wording_request(TASK, BRIEF, (), "m")
 
 

@@ -75,7 +75,7 @@ def test_a_package_that_cannot_be_loaded_is_named(site: Path) -> None:
     info = site / "broken-1.0.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
-    for target, said in (("nowhere:x", "cannot be loaded"), ("math:pi", "is no Assistant with a score")):
+    for target, said in (("nowhere:x", "cannot be loaded"), ("math:pi", "is not an Assistant with a score")):
         (info / "entry_points.txt").write_text(f"[{catalogue.GROUP}]\nbad = {target}\n")
         with pytest.raises(InputError, match=f"“bad” of broken {said}"):
             choose_among(ROWS, TASK, ["TF-IDF cosine"])

@@ -144,7 +144,7 @@ def test_without_references_no_overlap_of_words_is_offered_as_a_merit() -> None:
     [
         ([0.5], "gave 1 scores for 2 instances"),
         ([0.5, 7.0], "gave 7, outside its range 0 to 1"),
-        ([0.5, "x"], "gave a score that is no number"),
+        ([0.5, "x"], "gave a score that is not a number"),
     ],
 )
 def test_what_an_assistant_gives_is_checked(scores: list[Any], said: str) -> None:

@@ -79,7 +79,7 @@ def test_wordings_are_templates_of_protocols_and_found_by_name(tmp_path: object)
         assert folder is not None
         for path in folder.glob("*.md"):
             assert path.stem in list_protocols() and load_template(path.stem, folder).version >= 1
-    with pytest.raises(InputError, match="no folder of templates “/nowhere”.*closer-look, g-eval"):
+    with pytest.raises(InputError, match="no template folder “/nowhere”.*closer-look, g-eval"):
         find_templates("/nowhere")
 
 

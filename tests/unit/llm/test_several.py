@@ -161,9 +161,15 @@ def test_the_sample_s_own_form_is_no_verdict() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"protocol": "score-only", "criteria_per_call": 0}, "score-only does not ask by several criteria"),
-        ({"protocol": "fusion", "criteria_per_call": 2}, "fusion does not ask by several criteria"),
-        ({"criteria_per_call": -1}, "-1 criteria a question"),
+        (
+            {"protocol": "score-only", "criteria_per_call": 0},
+            "score-only asks about one criterion at a time: set the criteria",
+        ),
+        (
+            {"protocol": "fusion", "criteria_per_call": 2},
+            "fusion asks about one criterion at a time: set the criteria",
+        ),
+        ({"criteria_per_call": -1}, "The number of criteria in one question"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(options: dict[str, Any], words: str) -> None:

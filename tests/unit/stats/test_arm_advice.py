@@ -60,7 +60,11 @@ def test_the_rule_is_told_with_its_reasons() -> None:
     rows = study(300, {"evidence": 0.0, "assisted": 0.35}, TIMES)
     told = " ".join(tell_advice(advise_arm(rows, rule.width, rule.planned), rule))
     assert "surely under 0.12" in told and "Keep: the evidence only." in told
-    assert "the full draft: pull +0.3" in told and "may not be kept" in told and "3 scores were there" in told
+    assert (
+        "the full draft: pull +0.3" in told
+        and "may not be kept" in told
+        and "3 scores already existed" in told
+    )
     waits = " ".join(tell_advice(advise_arm(rows, rule.width, 900), rule))
     assert "Not yet: 300 of 900 documents" in waits
 

@@ -55,13 +55,13 @@ def test_people_in_one_arm_only_are_compared_where_nobody_has_both() -> None:
 
 def test_what_is_missing_is_said() -> None:
     only = rows(annotator=list("ab"), arm="assisted", x=[1.0, 2.0])
-    assert contrast_means(only, "x").difference.reason == "nothing was measured in the arm blind"
+    assert contrast_means(only, "x").difference.reason == "the arm blind has no measured values"
     assert contrast_medians(only, "x").difference.reason == "nobody has worked in both arms"
     caught = only.assign(planted_score=False, shown_score=np.nan, draft_score=3, score=3, criterion="c")
     assert "no wrong score" in str(contrast_catches(caught).difference.reason)
     assert (
         contrast_means(only, "x", Arms("evidence")).difference.reason
-        == "nothing was measured in the arm evidence"
+        == "the arm evidence has no measured values"
     )
 
 
@@ -136,9 +136,9 @@ def test_the_section_says_what_it_cannot_say() -> None:
     frames = make_frames(blind, criteria=("c0", "c1"))
     section = draft_account_section(frames)
     said = " ".join(section.cannot)
-    assert "no reference score" in said and "wrong score was shown on purpose" in said
+    assert "no reference score" in said and "planted wrong score was shown" in said
     assert "drawn at random" in said and "drawn at random" not in section.paragraph
-    assert "People gave the draft's score" in section.paragraph and "not known" in section.paragraph
+    assert "People gave the draft's score" in section.paragraph and "unknown" in section.paragraph
     names = [table.name for table in draft_account_tables(section)]
     assert names == ["what_the_drafts_did", "what_the_drafts_did_by_person", "what_the_design_cannot_say"]
     spelled = plain(section)["arms"][0]["measures"][0]["difference"]

@@ -106,4 +106,4 @@ def test_runs_of_models_by_wordings_are_a_grid() -> None:
 def test_a_study_without_runs_says_so() -> None:
     assert next(tell_sources(FindSources(())(make_study(())))) == "No judge has scored this study."  # type: ignore[arg-type]
     few = FindSources((("ax", "a", "x"),))(make_study(("ax",), 4))  # type: ignore[arg-type]
-    assert "4 documents were scored by every run" in few.reason
+    assert "Every run scored 4 documents" in few.reason

@@ -186,8 +186,8 @@ def _judged_study(picked: str, drafted: bool) -> StudyFrames:
     ("picked", "drafted", "valid", "said"),
     [
         ("chance", True, True, "the arm blind, drawn at random"),
-        ("chance", False, False, "nothing says that the labelled units were drawn"),
-        ("best", True, False, "unlike the others, so chance did not choose them"),
+        ("chance", False, False, "the study does not show that the labelled units were drawn"),
+        ("best", True, False, "differently from the others, so they were not chosen by chance"),
     ],
 )
 def test_a_prediction_powered_mean_says_how_its_labels_were_chosen(

@@ -59,7 +59,7 @@ def test_a_study_by_command(
     assert "a1  awaiting review" in run("status")
     assert "In all 9.00 GBP." in run("approve", "--suggested", "--dry-run") and not stub.approved
     run("approve", "a1", "a2")
-    assert "Prolific wants at least 100" in fails(
+    assert "Prolific requires at least 100" in fails(
         "reject", "a3", "--category", "LOW_EFFORT", "--message", "Bad."
     )
     run("reject", "a3", "--category", "LOW_EFFORT", "--message", "It was not read at all. " * 5)
@@ -67,7 +67,7 @@ def test_a_study_by_command(
     bonus = ("--rule", "same", "--name", "thanks", "--amount", "1.50")
     assert "--confirm 'pay 3.00 GBP to 2'" in run("bonus", *bonus, "--dry-run")
     stub.fail("/pay/", "cut after")
-    assert "looked up" in fails("bonus", *bonus, "--confirm", "pay 3.00 GBP to 2")
+    assert "look up" in fails("bonus", *bonus, "--confirm", "pay 3.00 GBP to 2")
     number = run("record").splitlines()[-1].partition(",")[0]
     assert "2 of 2 bonuses are there" in run("look-up", number)
     assert stub.paid == [("a1", 150), ("a2", 150)]

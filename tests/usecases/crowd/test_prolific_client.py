@@ -139,7 +139,7 @@ def test_it_waits_as_long_as_prolific_says_and_no_longer_than_people_do(
     for wait in ("3600", "nan", "inf"):
         stub.wait = wait
         stub.fail("/filters/", "429")
-        with pytest.raises(RefusedError, match="no more requests for"):
+        with pytest.raises(RefusedError, match="no requests for"):
             client.list_filters()
     stub.wait = "Wed, 21 Oct 2026 07:28:00 GMT"
     stub.fail("/filters/", "429")

@@ -86,8 +86,8 @@ def test_all_that_are_suggested_are_approved_and_paid_once(
 
 def test_a_rejection_keeps_to_the_rules(study: Context, owner: Person, stub: ProlificStub) -> None:
     for category, message, says in (
-        ("LAZY", WHY, "no category of Prolific"),
-        ("LOW_EFFORT", "Not good.", "has 9 characters: Prolific wants at least 100"),
+        ("LAZY", WHY, "not a category of Prolific"),
+        ("LOW_EFFORT", "Not good.", "has 9 characters: Prolific requires at least 100"),
     ):
         with pytest.raises(InputError, match=says):
             review(
@@ -102,7 +102,7 @@ def test_a_rejection_keeps_to_the_rules(study: Context, owner: Person, stub: Pro
             )
     with pytest.raises(InputError, match="Only approvals"):
         review(study, owner, "demo", Verdict.REJECT, suggested=True, category="LOW_EFFORT", message=WHY)
-    with pytest.raises(InputError, match="name submissions, or take all that are suggested"):
+    with pytest.raises(InputError, match="either named submissions or all suggested ones,"):
         review(study, owner, "demo", Verdict.APPROVE, ["a1"], suggested=True, dry_run=False)
     assert stub.approved == []
     with pytest.raises(InputError, match="no submission “zz”"):
@@ -150,11 +150,11 @@ def test_what_may_be_rejected(
 
 
 def test_a_return_is_asked_for_once(study: Context, owner: Person, stub: ProlificStub) -> None:
-    with pytest.raises(InputError, match="Say why"):
+    with pytest.raises(InputError, match="Tell the person why"):
         review(study, owner, "demo", Verdict.RETURN, ["a1"], dry_run=False)
     stub.fail("request-return/", "cut after")
     lost = review(study, owner, "demo", Verdict.RETURN, ["a1"], message="The page broke.", dry_run=False)
-    assert lost.failed == 1 and "looked up" in lost.lines[0].words
+    assert lost.failed == 1 and "look up" in lost.lines[0].words
     again = review(study, owner, "demo", Verdict.RETURN, ["a1"], message="The page broke.", dry_run=False)
     assert "asked to return before" in again.lines[0].words and stub.count("request-return") == 1
     number = list_asked(study, owner, "demo")[-1].id
@@ -167,7 +167,7 @@ def test_a_message_is_sent_once(study: Context, owner: Person, stub: ProlificStu
     assert [one["recipient_id"] for one in stub.messages] == [pid(1), pid(2)]
     assert stub.messages[0]["body"] == "Thank you." and stub.messages[0]["study_id"] in stub.studies
     again = message_workers(study, owner, "demo", ["a1"], "Thank you.", dry_run=False)
-    assert again.failed == 1 and "not asked for twice" in again.lines[0].words and len(stub.messages) == 2
+    assert again.failed == 1 and "not sent again" in again.lines[0].words and len(stub.messages) == 2
     stub.fail("/messages/", "cut after")
     message_workers(study, owner, "demo", ["a3"], "Thank you.", dry_run=False)
     number = list_asked(study, owner, "demo")[-1].id
@@ -181,7 +181,7 @@ def test_a_prolific_that_does_not_answer_stops_the_rest(
 ) -> None:
     stub.fail("/transition/", "500", 4)
     report = review(study, owner, "demo", Verdict.APPROVE, suggested=True, dry_run=False)
-    assert report.failed == 3 and "looked up" in report.lines[0].words
+    assert report.failed == 3 and "look up" in report.lines[0].words
     assert all(line.words.startswith("not asked: ") for line in report.lines[1:])
     assert stub.count("a1/transition/") == 4 and not stub.count("a2/transition/")
 

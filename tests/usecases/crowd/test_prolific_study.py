@@ -87,7 +87,7 @@ def test_the_draft_has_what_the_task_and_its_plan_say(
     assert "Arabic" in find_filters(study, owner, "demo", "languages").lines[0].words
     (asked,) = list_asked(study, owner, "demo")
     assert (asked.outcome, asked.remote, asked.asked_by) == (Outcome.DONE, made["id"], owner.name)
-    with pytest.raises(InputError, match="not asked for twice"):
+    with pytest.raises(InputError, match="not sent again"):
         draft_study(study, owner, "demo", draft, dry_run=False)
     assert len(stub.studies) == 1
 
@@ -106,13 +106,13 @@ def test_the_draft_has_what_the_task_and_its_plan_say(
         ({"filters": "shoe-size=4"}, "Prolific has no filter"),
         ({"filters": "age=young"}, "does not fit"),
         ({"devices": ()}, "No device is chosen: tick at least one."),
-        ({"filters": "age=a..b"}, "no number"),
-        ({"filters": "age=18..inf"}, "no number"),
-        ({"filters": "age=nan..40"}, "no number"),
-        ({"filters": "age=1e999..40"}, "no number"),
+        ({"filters": "age=a..b"}, "not a number"),
+        ({"filters": "age=18..inf"}, "not a number"),
+        ({"filters": "age=nan..40"}, "not a number"),
+        ({"filters": "age=1e999..40"}, "not a number"),
         ({"filters": "age=.."}, "neither a lowest nor a highest"),
-        ({"filters": "fluent-languages=Klingon"}, "it has: 19 .English."),
-        ({"filters": "age=18..40\nage=50..60"}, "stands twice"),
+        ({"filters": "fluent-languages=Klingon"}, "its values are: 19 .English."),
+        ({"filters": "age=18..40\nage=50..60"}, "is listed twice"),
     ],
 )
 def test_a_draft_that_cannot_be_used_is_refused_with_the_remedy(
@@ -164,7 +164,7 @@ def test_it_is_published_on_a_typed_confirmation_and_once(
     report = publish_study(study, owner, "demo")
     assert (report.total, report.currency, report.confirm) == (900, "GBP", "publish demo for 3 people")
     for typed in ("", "publish", "publish demo for 30 people"):
-        with pytest.raises(InputError, match="write “publish demo for 3 people”"):
+        with pytest.raises(InputError, match="type “publish demo for 3 people”"):
             publish_study(study, owner, "demo", confirm=typed, dry_run=False)
     assert not stub.count("transition")
     publish_study(study, owner, "demo", confirm=report.confirm, dry_run=False)
@@ -183,14 +183,14 @@ def test_a_draft_that_nobody_could_come_in_by_is_not_published(
     draft_study(study, owner, "demo", DRAFT, dry_run=False)
     codes = list(stub.studies.values())[-1]["completion_codes"]
     codes[0]["code"] = "DONE2"
-    with pytest.raises(InputError, match="does not take the code “DONE1”, for who"):
+    with pytest.raises(InputError, match="lacks the code “DONE1”, for who"):
         publish_study(study, owner, "demo")
     codes[0]["code"] = "DONE1"
     assert publish_study(study, owner, "demo").dry
     stub.studies.popitem()
     stub.currency = "USD"
     draft_study(study, owner, "demo", DRAFT, dry_run=False)
-    with pytest.raises(InputError, match="pays in GBP, and this study at Prolific in USD"):
+    with pytest.raises(InputError, match="pays in GBP, but this study at Prolific pays in USD"):
         publish_study(study, owner, "demo")
 
 
@@ -202,9 +202,9 @@ def test_a_draft_without_an_answer_is_looked_up_and_not_made_twice(
     study: Context, owner: Person, stub: ProlificStub, fault: str, made: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stub.fail("/studies/", fault)
-    with pytest.raises(UnansweredError, match="request 1 looked up"):
+    with pytest.raises(UnansweredError, match="look up request 1"):
         draft_study(study, owner, "demo", DRAFT, dry_run=False)
-    with pytest.raises(InputError, match="looked up first"):
+    with pytest.raises(InputError, match="look up that request first"):
         draft_study(study, owner, "demo", DRAFT, dry_run=False)
     monkeypatch.setattr(lookup, "WAIT_MINUTES", -1)
     report = settle(study, owner, "demo", 1)
@@ -224,7 +224,7 @@ def test_publishing_without_an_answer_is_looked_up(study: Context, owner: Person
     with pytest.raises(UnansweredError):
         publish_study(study, owner, "demo", confirm="publish demo for 3 people", dry_run=False)
     assert settle(study, owner, "demo", 2).title == "Request 2 was done"
-    with pytest.raises(InputError, match="is known"):
+    with pytest.raises(InputError, match="is already known"):
         settle(study, owner, "demo", 2)
     with pytest.raises(NotFoundError):
         settle(study, owner, "demo", 99)
@@ -275,7 +275,7 @@ def test_a_confirmation_of_more_places_is_good_for_once(
     words = top_up(study, owner, "demo", more=5).confirm
     top_up(study, owner, "demo", more=5, confirm=words, dry_run=False)
     # the same button pressed again, with the same words in its box
-    with pytest.raises(InputError, match="write “make 13 places of 8 for demo”"):
+    with pytest.raises(InputError, match="type “make 13 places of 8 for demo”"):
         top_up(study, owner, "demo", more=5, confirm=words, dry_run=False)
     assert stub.studies[remote]["total_available_places"] == 8 and stub.count(f"PATCH /studies/{remote}") == 1
 
@@ -289,7 +289,7 @@ def test_no_places_are_added_before_it_is_known_what_came_of_the_last(
         top_up(study, owner, "demo", more=5, confirm="make 8 places of 3 for demo", dry_run=False)
     number = list_asked(study, owner, "demo")[-1].id
     for dry in (True, False):
-        with pytest.raises(InputError, match=rf"request {number}\), and what came of it is not known"):
+        with pytest.raises(InputError, match=rf"request {number}\), and its result is unknown"):
             top_up(study, owner, "demo", more=2, confirm="make 10 places of 8 for demo", dry_run=dry)
     assert stub.studies[remote]["total_available_places"] == 8
     settle(study, owner, "demo", number)
@@ -309,7 +309,7 @@ def test_a_deleted_or_a_second_draft_stands_in_nobodys_way(
     # what was deleted or published can be drafted again, and once
     for again in (DRAFT, replace(DRAFT, title="Second")):
         draft_study(study, owner, "demo", again, dry_run=False)
-        with pytest.raises(InputError, match="not asked for twice"):
+        with pytest.raises(InputError, match="not sent again"):
             draft_study(study, owner, "demo", again, dry_run=False)
     assert len(stub.studies) == 3
     # the newest are drafts: places are added to the study that is out

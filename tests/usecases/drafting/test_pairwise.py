@@ -106,7 +106,7 @@ def test_the_agreement_tab_shows_strengths_and_the_order(context: Context, ready
     with start_stub(prefers_b) as stub:
         asyncio.run(run_drafting(connected(context, stub), ready, "demo", PAIRS))
     text = json.dumps([page.tables for page in get_pages(context, ready, "demo", "systems")], default=str)
-    assert "Systems compared two at a time" in text and "What the order did" in text
+    assert "Pairwise comparisons of systems" in text and "Effect of the order" in text
 
 
 def test_a_batch_file_carries_comparisons(context: Context, ready: Person, tmp_path: Path) -> None:

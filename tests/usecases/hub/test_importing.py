@@ -64,7 +64,7 @@ def test_an_address_names_a_part_at_a_commit() -> None:
         "a/b c",
         "-a/b",
     ):
-        with pytest.raises(InputError, match="is no data set of the Hub"):
+        with pytest.raises(InputError, match="is not a data set of the Hub"):
             parse_address(text)
 
 
@@ -98,7 +98,7 @@ def test_a_part_is_looked_at_and_imported_with_its_commit(
     assert listing.revision == filled.sha
     seen = preview_hub(context, owner, f"{REPO}/qa/train")
     assert (seen.n_rows, seen.mapping["input"], seen.columns) == (3, "input", ("input", "output", "topic"))
-    with pytest.raises(InputError, match="has several parts: add one of them.*qa/test"):
+    with pytest.raises(InputError, match="has several parts: add a part.*qa/test"):
         import_hub(context, owner, REPO, "t")
     report = import_hub(context, owner, f"{REPO}@v1/qa/train", "t", ImportOptions(name="Answers"))
     assert report.instances == 3 and report.notes == [f"Read from {REPO}@{filled.sha}/qa/train."]
@@ -134,8 +134,8 @@ FAULTS = {
     "429": "too many requests",
     "500": r"The Hub failed \(500\)",
     "cut": "cannot be reached",
-    "half": "did not arrive whole",
-    "https://elsewhere.example/x": "sent us on to elsewhere.example, which is not its own",
+    "half": "is incomplete",
+    "https://elsewhere.example/x": "redirected to elsewhere.example, which is not its own",
 }
 
 
@@ -163,9 +163,9 @@ def test_sizes_are_limited_before_anything_is_fetched(
     filled: HubStub, context: Context, owner: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for limit, said in (
-        ("MAX_BYTES", "a file are read"),
-        ("MAX_PART", "are fetched"),
-        ("MAX_FILES", "are fetched"),
+        ("MAX_BYTES", "per file"),
+        ("MAX_PART", "in 2 files. The limit is"),
+        ("MAX_FILES", "in 2 files. The limit is"),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(client, limit, 1)
@@ -177,5 +177,5 @@ def test_a_shard_that_differs_is_refused(filled: HubStub, context: Context, owne
     sink = pa.BufferOutputStream()
     parquet.write_table(pa.table({"input": ["q"], "answer": ["a"]}), sink)
     filled.files["qa/train-00001-of-00002.parquet"] = sink.getvalue().to_pybytes()
-    with pytest.raises(InputError, match="has other columns than part-00000-of-00002"):
+    with pytest.raises(InputError, match="differs from part-00000-of-00002.parquet in its columns"):
         import_hub(context, owner, f"{REPO}/qa/train", "t")

@@ -49,9 +49,9 @@ def test_what_leaves_is_said_before(studied: Context, owner: Person, hub: HubStu
     assert seen.counts == {
         "instances": 4, "criteria": 2, "drafts": 8, "submissions": 16, "votes": 0, "scores": 16,
     }  # fmt: skip
-    assert seen.standing.startswith("There is no such data set") and "private" in seen.standing
+    assert seen.standing.startswith("The token sees no such data set") and "private" in seen.standing
     told = " ".join([*seen.texts, *seen.ids])
-    assert "4 instances" in told and "1 of them hold the name of somebody" in told, told
+    assert "4 instances" in told and "1 of them contain the name of a person" in told, told
     assert "2 people: 2 of the group team. They go under pseudonyms." in told
     assert "Ann Archer told me so." in seen.examples
     assert not hub.exists and not hub.commits and {line.split()[0] for line in hub.heard} == {"GET"}
@@ -92,10 +92,10 @@ def test_only_an_owner_sends_and_only_what_was_looked_at(
         with pytest.raises(NotAllowedError):
             push_study(studied, other, "demo", TARGET, confirmed=seen.repo, digest=seen.digest)
     for typed in ("", "study", "team/Study", "yes"):
-        with pytest.raises(InputError, match="Type the data set's whole name, team/study"):
+        with pytest.raises(InputError, match="Type the full name of the data set, team/study"):
             push_study(studied, owner, "demo", TARGET, confirmed=typed, digest=seen.digest)
     other_licence = replace(TARGET, licence="mit")
-    with pytest.raises(InputError, match="is not as you looked at it"):
+    with pytest.raises(InputError, match="has changed since the preview"):
         push_study(studied, owner, "demo", other_licence, confirmed=seen.repo, digest=seen.digest)
     assert not hub.exists and not hub.commits
 
@@ -103,8 +103,8 @@ def test_only_an_owner_sends_and_only_what_was_looked_at(
 @pytest.mark.slow
 def test_where_a_study_may_not_go(studied: Context, owner: Person, hub: HubStub) -> None:
     for changes, said in (
-        ({"name": "study"}, "is no data set of the Hub"),
-        ({"name": "team/study@v1"}, "goes to a whole data set"),
+        ({"name": "study"}, "is not a data set of the Hub"),
+        ({"name": "team/study@v1"}, "needs a data set"),
         ({"licence": ""}, "No licence was chosen"),
         ({"licence": "GPL for texts"}, "is no licence of the Hub"),
     ):
@@ -112,13 +112,13 @@ def test_where_a_study_may_not_go(studied: Context, owner: Person, hub: HubStub)
             look(studied, owner, **changes)
     settings = studied.settings
     kept = replace(settings, snapshots=replace(settings.snapshots, repo="team/study"))
-    with pytest.raises(InputError, match="holds this file's snapshots"):
+    with pytest.raises(InputError, match="contains the snapshots of this database"):
         look(replace(studied, settings=kept), owner)
     without = replace(settings, snapshots=replace(settings.snapshots, token=""))
-    with pytest.raises(InputError, match="set HF_TOKEN to one that may write"):
+    with pytest.raises(InputError, match="set HF_TOKEN to a token with write"):
         look(replace(studied, settings=without), owner)
     hub.exists, hub.files["data.csv"] = True, b"a,b\n"
-    with pytest.raises(InputError, match="holds files that CoEval did not send"):
+    with pytest.raises(InputError, match="contains files that CoEval did not send"):
         look(studied, owner)
     hub.files.clear()
     with pytest.raises(InputError, match="team/study is public: choose public"):
@@ -172,7 +172,7 @@ def test_what_passes_is_tried_again(studied: Context, owner: Person, hub: HubStu
 
 def test_a_lost_answer_and_a_race(studied: Context, owner: Person, hub: HubStub) -> None:
     hub.trouble = "hang up"
-    with pytest.raises(InputError, match="may have arrived"):
+    with pytest.raises(InputError, match="may have received"):
         push(studied, owner)
     assert len(hub.commits) == 1, "it was done, and only the answer lost"
     hub.trouble = ""
@@ -197,7 +197,7 @@ def test_a_lost_answer_and_a_race(studied: Context, owner: Person, hub: HubStub)
 
 def test_a_name_that_others_have(studied: Context, owner: Person, hub: HubStub) -> None:
     hub.trouble = "404"
-    with pytest.raises(InputError, match="HF_TOKEN may not see it: give another name"):
+    with pytest.raises(InputError, match="HF_TOKEN has no access to it: give another name"):
         push(studied, owner)
     assert not hub.commits
 
@@ -265,7 +265,7 @@ def test_the_command(
     assert not hub.exists
     main([*command, "--licence", "mit", "--private", "--confirm", "team/study"])
     told = capsys.readouterr().out
-    assert "scores: 16 rows" in told and "team/study holds the study at commit" in told
+    assert "scores: 16 rows" in told and "team/study contains the study at commit" in told
     assert hub.private and len(hub.commits) == 1 and hub.token not in told
     main([*command, "--licence", "mit", "--confirm", "team/study"])
     assert "nothing was changed" in capsys.readouterr().out

@@ -199,11 +199,12 @@ def test_a_study_that_was_changed_by_hand_is_refused(context: Context, owner: Pe
     ):  # fmt: skip
         spoil(config, column, value)
         with pytest.raises(
-            InputError, match=rf"{config}.parquet, row 1: is not as CoEval wrote it|holds work on lines"
+            InputError,
+            match=rf"{config}.parquet, row 1: was changed after CoEval wrote it|contains work on lines",
         ):
             import_hub(context, owner, address, "spoilt")
     hub.files = good | {"study.json": b'{"version": 2}'}
-    with pytest.raises(InputError, match="is of another version of CoEval"):
+    with pytest.raises(InputError, match="was written by another version of CoEval"):
         import_hub(context, owner, address, "spoilt")
     with context.store.read() as db:
         assert tasks.get_task(db, "spoilt") is None

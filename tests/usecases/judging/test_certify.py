@@ -136,7 +136,7 @@ def test_nothing_but_a_certificate_depends_on_a_sealed_label(sealed_file: Path, 
 
 
 def test_each_opening_is_confirmed_recorded_and_said_for_ever_after(sealed: Context) -> None:
-    with pytest.raises(NotFoundError, match="No judge of “demo” was fitted yet"):
+    with pytest.raises(NotFoundError, match="No judge of “demo” is fitted yet"):
         certify(sealed, OPERATOR, "demo", "opening 1")
     frozen: FrozenJudge = fit_judge(sealed, OPERATOR, "demo", wishes=QUICK)
     assert frozen.judge == "first" and frozen.dev.documents == 8 and not frozen.dev.leaned
@@ -182,7 +182,7 @@ def test_what_cannot_be_certified_leaves_the_seal_closed(context: Context, owner
         fit_judge(context, owner, "demo", "other")
     frozen = fit_judge(context, owner, "demo", wishes=QUICK)
     assert frozen.dev.leaned and frozen.dev.arms == "assisted"
-    with pytest.raises(InputError, match="A margin of 90.0%"):
+    with pytest.raises(InputError, match="The margin is 90.0%"):
         certify(context, owner, "demo", "opening 1", margin=0.9)
     with context.store.write() as db:
         db.conn.execute(

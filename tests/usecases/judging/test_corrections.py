@@ -116,7 +116,7 @@ def test_what_cannot_be_taken_is_refused(served: tuple[Context, Stub]) -> None:
     context, _ = served
     with pytest.raises(InputError, match="No example is ticked"):
         take_examples(context, OPERATOR, "judged", [])
-    with pytest.raises(InputError, match="not the examples of this judge and number"):
+    with pytest.raises(InputError, match="The examples for this judge and this number"):
         take_examples(context, OPERATOR, "judged", ["none such"])
     with pytest.raises(InputError, match="choose from 1 to 8"):
         propose_examples(context, OPERATOR, "judged", number=9)
@@ -152,7 +152,7 @@ def test_a_wording_that_is_taken_becomes_a_criterion_by_a_vote_with_its_meanings
     new = establish(context, OPERATOR, "judged")
     assert new.version == 2 and new.criteria[1].text == WORDING
     assert dict(new.criteria[1].guide.anchors) == {1: "More than a page."}
-    with pytest.raises(InputError, match="was taken already"):
+    with pytest.raises(InputError, match="was already taken"):
         leave_wording(context, OPERATOR, "judged", wording.id)
 
 
@@ -163,7 +163,7 @@ def test_a_wording_that_is_left_changes_nothing_and_stays_on_record(served: tupl
     assert not get_judge_state(context, OPERATOR, "judged").wordings
     assert get_round(context, OPERATOR, "judged") is None
     for decide in (take_wording, leave_wording):
-        with pytest.raises(InputError, match="was left already"):
+        with pytest.raises(InputError, match="was already left"):
             decide(context, OPERATOR, "judged", wording.id)
         with pytest.raises(NotFoundError, match="no proposed wording 99"):
             decide(context, OPERATOR, "judged", 99)
@@ -203,7 +203,7 @@ def test_an_answer_without_a_wording_is_no_approval_and_trying_again_asks_again(
     stub.reply = lambda body: "I cannot help with that."
     before = stub.paid
     for asked in (1, 2):
-        with pytest.raises(UnreadableAnswerError, match="without a line “Criterion:”"):
+        with pytest.raises(UnreadableAnswerError, match="has no line “Criterion:”"):
             propose(context)
         assert stub.paid == before + asked
     assert not get_judge_state(context, OPERATOR, "judged").wordings
@@ -227,4 +227,6 @@ def test_a_wording_is_shown_with_its_criterion_and_what_taking_it_does(served: t
     assert f"Proposed wording of “{OVERRATED}”" in str(wording_view(wording))
     meanings = replace(wording, text=OVERRATED)
     for shown, at_once in ((wording, False), (meanings, True)):
-        assert ("Meanings of scores go into the guide at once." in str(wording_view(shown))) is at_once
+        assert (
+            "Meanings of scores are added to the guide immediately." in str(wording_view(shown))
+        ) is at_once

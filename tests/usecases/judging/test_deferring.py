@@ -72,7 +72,7 @@ def test_a_run_without_probabilities_or_samples_has_no_threshold(context: Contex
     seal_task(context, OPERATOR, "demo")
     assert fit_judge(context, OPERATOR, "demo", wishes=THRESHOLD).fitted.deferral is None
     for call in (list_deferred, assign_deferred):
-        with pytest.raises(NotFoundError, match="No threshold was kept.*log-probabilities"):
+        with pytest.raises(NotFoundError, match="has no threshold.*log-probabilities"):
             call(context, OPERATOR, "demo")
 
 
@@ -96,7 +96,7 @@ def test_the_team_meets_just_what_is_assigned_and_everything_again_when_it_ends(
     }
     assert progress["Dee"] == (len(instances), len(instances)) and progress["Cat"][0] <= len(instances) + 1
     assert not list_deferred(fitted, OPERATOR, "demo").lines
-    with pytest.raises(InputError, match="all of these are scored: there is nothing to assign"):
+    with pytest.raises(InputError, match="all of these: no line is left to assign"):
         assign_deferred(fitted, OPERATOR, "demo")
     end_asking(fitted, OPERATOR, "demo")
     assert get_judge_state(fitted, OPERATOR, "demo").asking is None

@@ -165,11 +165,11 @@ def test_the_options_are_those_of_the_command(stub: Stub, tmp_path: Path) -> Non
     ("table", "options", "said"),
     [
         (TABLE.drop(columns="output"), {}, "no column “output”; it has input"),
-        (TABLE.assign(instance="a"), {}, "“a” names two rows"),
+        (TABLE.assign(instance="a"), {}, "Two rows are named “a”"),
         (TABLE, {"sample": 3}, "no option sample; the options are .*samples"),
         (TABLE, {"protocol": "x"}, "no protocol 'x'"),
-        (TABLE, {"criteria": []}, "Criteria are needed"),
-        (TABLE, {"task": " "}, "no description: say what the outputs are for"),
+        (TABLE, {"criteria": []}, "The list of criteria is empty or names one twice: give"),
+        (TABLE, {"task": " "}, "no description: describe it"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_sent(

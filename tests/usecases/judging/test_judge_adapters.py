@@ -52,7 +52,8 @@ def test_an_output_has_to_reach_a_score(judge: Path) -> None:
     with pytest.raises(AssertionError, match="“Be right.” has no score: The model was asked twice"):
         assert_judged(judge, input="Why?", output="unreadable", at_least=0)
     with pytest.raises(
-        InputError, match="“Be kind.” is no criterion of this judge; they are: Be right.; Be brief."
+        InputError,
+        match="“Be kind.” is not a criterion of this judge; its criteria are: Be right.; Be brief.",
     ):
         assert_judged(judge, **ask, at_least={"Be kind.": 3})  # type: ignore[arg-type]
 
@@ -79,7 +80,7 @@ def test_promptfoo_is_given_a_grading_result(judge: Path) -> None:
         ({"judge": "none.json"}, "cannot be read"),
         ({"input": "text"}, "no variable “text”"),
         ({"least": 3}, "no key “least”; the keys are judge"),
-        ({"at_least": "much"}, "is a number, or a mapping"),
+        ({"at_least": "much"}, "must be a number, or a mapping"),
     ):
         refused = grade("So.", **config)
         assert refused["pass"] is False and said in refused["reason"]

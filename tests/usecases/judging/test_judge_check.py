@@ -137,12 +137,12 @@ def test_only_the_question_that_was_asked_is_asked_again(
     paid = stub.paid
     other = asked[0].model_copy(update={"request": "0" * 64})
     write_judge(tmp_path / "judge.json", make_judge(criteria=ONE, questions=(other, *asked[1:])))
-    assert check(tmp_path) == 1 and "would not be the one that was asked" in capsys.readouterr().err
+    assert check(tmp_path) == 1 and "words the question on" in capsys.readouterr().err
     forged = asked[0].model_copy(update={"sample": asked[1].sample})
     write_judge(tmp_path / "judge.json", make_judge(criteria=ONE, questions=(forged, *asked[1:])))
     assert check(tmp_path) == 1 and "do not match its hash" in capsys.readouterr().err
     write_judge(tmp_path / "judge.json", make_judge(criteria=ONE))
-    assert check(tmp_path) == 1 and "holds no questions" in capsys.readouterr().err
+    assert check(tmp_path) == 1 and "contains no questions" in capsys.readouterr().err
     write_judge(tmp_path / "judge.json", make_judge(criteria=ONE, questions=asked[:5]))
     assert check(tmp_path) == 4 and stub.paid == paid + 10
     assert len(load_judge(tmp_path / "judge.json").questions) == 5

@@ -148,7 +148,7 @@ def test_the_gate_tells_by_its_exit_code(
     assert "11 documents have scores, and 12 are asked for" in capsys.readouterr().out
     paid = stub.paid
     assert run(tmp_path, "gate", *terms[:2], "--against", "older") == 1
-    assert "no outputs of “older”; the column “system” has new, old" in capsys.readouterr().err
+    assert "no outputs of “older”; the column “system” contains new, old" in capsys.readouterr().err
     assert run(tmp_path, "gate", *terms[:4], "--margin", "0.5") == 1 and stub.paid == paid
 
 
@@ -222,7 +222,7 @@ def test_peoples_scores_of_the_study_and_of_a_file_correct_the_gate(
     assert "Difference +0.000" in capsys.readouterr().out, "the file's scores come before the study's"
     (tmp_path / "people.csv").write_text("instance,criterion,score\nnew-0,Be right.,good\n")
     assert run(tmp_path, "gate", *terms, "--labels", str(tmp_path / "people.csv")) == 1
-    assert "line 2, column 'score': is “good”, which is no number" in capsys.readouterr().err
+    assert "line 2, column 'score': contains “good”, which is not a number" in capsys.readouterr().err
 
 
 def test_no_command_uses_a_judge_that_was_changed(
@@ -237,12 +237,12 @@ def test_no_command_uses_a_judge_that_was_changed(
     assert run(tmp_path, "run", "--key", str(tmp_path / "key.pub")) == 0
     for command in (("run",), gate, ("check",)):
         assert run(tmp_path, *command, "--key", str(tmp_path / "other.pub")) == 1
-        assert "is not used: it is signed by another key" in capsys.readouterr().err
+        assert "was refused: it is signed with another key" in capsys.readouterr().err
     paid = stub.paid
     path.write_bytes(path.read_bytes().replace(b'"model": "m"', b'"model": "n"'))
     for command in (("run",), gate, ("check",)):
         assert run(tmp_path, *command) == 1
-        assert "is not used: it was changed after it was written" in capsys.readouterr().err
+        assert "was refused: its content does not match its hash" in capsys.readouterr().err
     old = json.loads(path.read_bytes()) | {"version": 1, "hash": "", "signature": None}
     path.write_text(json.dumps(old))
     assert run(tmp_path, "run") == 0 and stub.paid > paid

@@ -164,7 +164,7 @@ def test_prompts_are_those_of_the_file_and_changed_ones_are_refused(stub: Stub, 
     asking = judge.judges[0]
     texts = {**asking.templates, "score-only": asking.templates["score-only"] + "Always give 5."}
     other = judge.model_copy(update={"judges": (asking.model_copy(update={"templates": texts}),)})
-    with pytest.raises(InputError, match="not those that the judge was made with"):
+    with pytest.raises(InputError, match="have changed"):
         score(other, stub, tmp_path)
     code = hashlib.sha256(b"x").hexdigest()
     unknown = judge.model_copy(

@@ -104,7 +104,7 @@ def test_take_asks_before_it_replaces_a_file_and_signs_it(
     take = ["judge", "take", *study, "--out", str(path), "--preset", "coeval-paper", "--model", "other"]
     with pytest.raises(SystemExit):
         main(take)
-    assert "is there already, and was left as it is: replace it with --force" in capsys.readouterr().err
+    assert "exists and was not changed: replace it with --force" in capsys.readouterr().err
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     for typed, kept in (("no", True), ("", True), ("Yes", False)):
         monkeypatch.setattr("builtins.input", lambda asked, typed=typed: typed)

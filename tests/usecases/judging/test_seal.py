@@ -50,14 +50,14 @@ def test_a_task_is_sealed_once_by_an_owner_with_enough_documents(context: Contex
     for role in (Role.RESEARCHER, Role.ANNOTATOR):
         with pytest.raises(NotAllowedError):
             seal_task(context, Person("Rae", role), "demo")
-    with pytest.raises(InputError, match="A share of 95% cannot be: choose from 10% to 90%"):
+    with pytest.raises(InputError, match="The share is 95%: choose from 10% to 90%"):
         seal_task(context, OPERATOR, "demo", 0.95)
-    with pytest.raises(InputError, match="Of 3 documents 1 would be"):
+    with pytest.raises(InputError, match="1 of 3 documents would be"):
         seal_task(context, OPERATOR, "demo")
 
 
 def test_a_second_seal_is_refused_and_the_table_refuses_it_too(sealed: Context) -> None:
-    with pytest.raises(InputError, match="a task is sealed once"):
+    with pytest.raises(InputError, match="A task can be sealed only once"):
         seal_task(sealed, OPERATOR, "demo", 0.3)
     with pytest.raises(IntegrityError), sealed.store.write() as db:
         task = tasks.get_task(db, "demo")

@@ -109,9 +109,12 @@ def claim_strange(parts: Parts) -> None:
 
 
 HOSTILE: dict[str, tuple[Callable[[Parts], object], str]] = {
-    "traversal": (add_part("../../etc/passwd"), "other parts than its manifest says: '../../etc/passwd'"),
-    "an unknown table": (claim_strange, "tables that no study has: 'session'"),
-    "a changed row": (flip, "tables/instance.jsonl is not what the manifest says"),
+    "traversal": (
+        add_part("../../etc/passwd"),
+        "contains parts that its manifest does not name: '../../etc/passwd'",
+    ),
+    "an unknown table": (claim_strange, "unknown tables: 'session'"),
+    "a changed row": (flip, "tables/instance.jsonl does not match the manifest"),
     "no manifest": (lambda parts: parts.pop("manifest.json"), "no file of a study"),
     "a manifest that is none": (add_part("manifest.json", b"[1"), "manifest of this file cannot be read"),
     "a newer schema": (
@@ -120,7 +123,7 @@ HOSTILE: dict[str, tuple[Callable[[Parts], object], str]] = {
     ),
     "a schema in between": (in_manifest(schema=["m002_criteria"]), "between two releases"),
     "a newer format": (in_manifest(version=2), "version 2, and this CoEval reads version 1"),
-    "a false task": (in_manifest(task="other"), "tasks are not those its manifest names"),
+    "a false task": (in_manifest(task="other"), "tasks in the file differ from those in its manifest"),
     "a number for a text": (
         with_value("instance", "output", None),
         "Row 1 of the study's instance cannot be stored",
@@ -130,12 +133,12 @@ HOSTILE: dict[str, tuple[Callable[[Parts], object], str]] = {
         "Row 1 of the study's submission cannot be stored",
     ),
     "an orphan": (with_value("draft_row", "draft", 99), "1 rows of draft_row without its draft"),
-    "no time": (with_value("run", "created_at", "yesterday"), "has a created_at that is none: “yesterday”"),
-    "no JSON": (with_value("run", "params_json", "{"), "has a params_json that is none"),
-    "a huge id": (with_value("draft", "id", 2**62), "has a id that is none"),
+    "no time": (with_value("run", "created_at", "yesterday"), "has an invalid created_at: “yesterday”"),
+    "no JSON": (with_value("run", "params_json", "{"), "has an invalid params_json"),
+    "a huge id": (with_value("draft", "id", 2**62), "has an invalid id"),
     "a number too large": (with_value("instance", "position", 2**70), "cannot be stored"),
     "half a character": (with_value("instance", "output", "\ud800"), "cannot be stored"),
-    "a list in a cell": (with_value("instance", "output", ["x"]), "is no list of 10 values"),
+    "a list in a cell": (with_value("instance", "output", ["x"]), "is not a list of 10 values"),
     "a gap in revisions": (with_value("submission", "revision", 7), "submissions whose revisions have a gap"),
 }
 
@@ -166,7 +169,7 @@ def test_bombs_and_huge_rows_are_refused(
     change_manifest(parts, lambda manifest: manifest["tables"]["instance"].update(bytes=len(data)))
     bomb = write_parts(tmp_path / "bomb.zip", parts)
     assert bomb.stat().st_size < 50_000
-    with pytest.raises(InputError, match="no study is packed so tightly"):
+    with pytest.raises(InputError, match="which is too many for a study"):
         import_study_file(there, OPERATOR, bomb)
     monkeypatch.setattr(study_file, "MOST_LINE", 10_000)
     parts = read_parts(packed)
@@ -307,7 +310,7 @@ def test_our_own_exports_name_the_command_for_them(context: Context, packed: Pat
         with pytest.raises(InputError, match="is a CSV export of CoEval.*study export.*study import"):
             open_source(path, slug="x")
     with pytest.raises(
-        InputError, match="is a whole study: take it in with “python -m coeval study import study.zip"
+        InputError, match="is a whole study: import it with “python -m coeval study import study.zip"
     ):
         open_source(packed, slug="x")
     with pytest.raises(InputError, match="CSV export of a study"):

@@ -215,7 +215,7 @@ def test_the_first_run_is_shown_and_others_where_that_is_asked(
         show_rubrics_run(context, owner, "hb", "two")
         sheet = get_rubrics_sheet(context, owner, "hb")
         assert sheet.run is not None and sheet.run.label == "two"
-        with pytest.raises(NotFoundError, match="there are: one, two"):
+        with pytest.raises(NotFoundError, match="the runs are: one, two"):
             show_rubrics_run(context, owner, "hb", "three")
         with pytest.raises(InputError, match="another label"):
             judge(connected, owner, label="one", way="criterion")

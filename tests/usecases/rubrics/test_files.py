@@ -152,13 +152,13 @@ def test_a_row_for_each_criterion_is_gathered_by_instance(
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"completion": ""}, "holds no answer to judge"),
+        ({"completion": ""}, "contains no answer to judge"),
         ({"prompt": [{"role": "user"}]}, "has no prompt"),
-        ({"rubrics": [{"criterion": "A.", "points": "many"}]}, "has the points “many”"),
+        ({"rubrics": [{"criterion": "A.", "points": "many"}]}, "has “many”"),
         ({"rubrics": [{"criterion": "A.", "points": 1e9}]}, "write a number from"),
         ({"rubrics": [{"criterion": " ", "points": 1}]}, "has no text"),
         ({"rubrics": [{"criterion": "x" * 10_001, "points": 1}]}, "10,001 characters"),
-        ({"rubrics": [{"criterion": "A.", "points": 1, "tags": "axis:a"}]}, "no list of texts"),
+        ({"rubrics": [{"criterion": "A.", "points": 1, "tags": "axis:a"}]}, "not a list of texts"),
     ],
 )
 def test_a_line_that_cannot_be_used_is_named_and_nothing_is_written(

@@ -147,7 +147,7 @@ def test_who_judges_first_sees_the_verdicts_after_that(context: Context, people:
         (SentLine(0, Action.APPROVE, value=0.5), "say whether it is met"),
         (SentLine(0, Action.REVISE, "", value=1.0), "has no text"),
         (SentLine(0, Action.REVISE, "x" * 10_001, value=1.0), "longer than"),
-        (SentLine(0, Action.REVISE, "Other.", points=float("nan"), value=1.0), "has the points"),
+        (SentLine(0, Action.REVISE, "Other.", points=float("nan"), value=1.0), "as its points"),
         (SentLine(0, Action.ADD, "Other.", 1.0, value=1.0), "decide on it"),
     ],
 )

@@ -149,9 +149,9 @@ def test_printed_values_are_taken_from_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("study,table\nS,T\n", "needs a row of headings"),
-        ("", "needs a row of headings"),
-        ("study,table,row,column,printed\nS,T,a,x,one\n", "line 2: 'one' is no number"),
+        ("study,table\nS,T\n", "needs a header row"),
+        ("", "needs a header row"),
+        ("study,table,row,column,printed\nS,T,a,x,one\n", "line 2: 'one' is not a number"),
         ("study,table,row,column,printed\nS,T,a,x,1\nS,T,a,x,2\n", "line 3: gives T, a, x again"),
     ],
 )
@@ -184,4 +184,4 @@ def test_the_command_writes_files_and_needs_no_study(
     assert len(cells) == 128 and set(cells["verdict"]) == {"printed value not at hand", "not released"}
     with pytest.raises(SystemExit):
         main(["replicate", "coeval", "--data", str(tmp_path / "o"), "--out", str(tmp_path / "p")])
-    assert "holds no A*.json" in capsys.readouterr().err
+    assert "contains no A*.json" in capsys.readouterr().err

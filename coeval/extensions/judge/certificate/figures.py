@@ -1,4 +1,4 @@
-"""A certificate is computed: a frozen judge's scores of the sealed documents against people's."""
+"""Compute a certificate: compare a frozen judge's scores of the sealed documents with people's."""
 
 from __future__ import annotations
 
@@ -102,15 +102,17 @@ def write_certificate(
         If no sealed line has a score of both people and the judge, or the parts share a document.
     """
     if set(dev.documents) & set(sealed.documents):
-        raise InputError("A document is in both parts: nothing is proved on what a judge was fitted on.")
+        raise InputError(
+            "A document is in both parts: documents that a judge was fitted on cannot certify it."
+        )
     lines = people_lines(sealed).merge(
         scores[["instance", "criterion", "score"]], on=["instance", "criterion"]
     )
     both = lines[lines["score"].notna()].reset_index(drop=True)
     if both.empty:
         raise InputError(
-            "No sealed line has a score of both people and the judge: have people score sealed documents, and the "
-            "judge draft them, first."
+            "No sealed line has scores from both people and the judge: have people score sealed "
+            "documents, and draft these documents with the judge."
         )
     study = _frames(sealed, both, facts.leaned)
     row = judge_row(study, choose_labels(study), study.ratings(), list_judges(study)[0], EPSILONS[facts.kind])
@@ -265,7 +267,7 @@ def _add_runs(
     sealed: Labels,
     answers: pd.Series | None,
 ) -> tuple[OfCriterion, ...]:
-    """Return the same with the fixed scores, and how often verdicts change between runs."""
+    """Return the line with the fixed scores, and the rate of changed verdicts between runs."""
     slopes = find_unmoved(scores) if "raw" in scores else {}
     given = dict(answers.items()) if answers is not None else {}
     told = []

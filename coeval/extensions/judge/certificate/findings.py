@@ -81,19 +81,20 @@ def _findings(certificate: Certificate) -> Iterator[str]:
 def _arms(certificate: Certificate) -> str:
     if certificate.people.leaned:
         return (
-            "People saw the model's draft when they gave these scores, as this study has none that were given without "
-            "it: people lean towards a draft, so the judge looks better here than it is."
+            "People saw the model's draft when they gave these scores, because the study has no blind "
+            "scores. People lean towards a draft, so the judge looks better here than it is."
         )
     return f"People gave these scores {ARMS.get(certificate.people.arms, 'without the draft')}."
 
 
 def _openings(certificate: Certificate) -> str:
     if certificate.opening == 1:
-        return "This is the first opening of the seal: no judge had been held against these labels before."
+        return "This is the first opening of the seal: no judge had been compared with these labels before."
     times = "once" if certificate.opening == 2 else f"{certificate.opening - 1} times"
     return (
-        f"This is opening {certificate.opening} of the seal: these labels had been read {times} before, so whoever "
-        "fitted this judge may have known earlier results, and it may look better here than on untouched documents."
+        f"This is opening {certificate.opening} of the seal: these labels had been read {times} before. "
+        "The authors of this judge may have known earlier results, so it may look better here than on "
+        "new documents."
     )
 
 
@@ -108,7 +109,7 @@ def _errors(certificate: Certificate) -> str:
 
 
 def _beside_constants(certificate: Certificate) -> str:
-    """No certificate leaves out that a constant does as well."""
+    """Return sentences that compare the judge with constants; no certificate leaves them out."""
     rivals = [
         rival
         for name in (CONSTANT, CRITERIA)
@@ -128,7 +129,7 @@ def _beside_constants(certificate: Certificate) -> str:
         return (
             f"The judge was nearer to people's scores than {names}, but by no more than chance may explain."
         )
-    return "The judge is nearer to people's scores than a constant and than each criterion's mean."
+    return "The judge is closer to people's scores than a constant and than each criterion's mean."
 
 
 def _called(rival: Rival) -> str:
@@ -203,7 +204,10 @@ def _flips(certificate: Certificate) -> str:
         for flip in one.flips
     ]
     if not told:
-        return "Each line has one answer of the judge, so it is not known how often a verdict changes between runs."
+        return (
+            "Each line has only one answer of the judge, so the rate of changed verdicts between runs "
+            "is unknown."
+        )
     _, criterion, flip = max(told, key=lambda each: each[0])
     return (
         f"Asked again for one answer, the judge changes a verdict most often by “{criterion}”, at the threshold "
@@ -230,7 +234,10 @@ def write_limits(certificate: Certificate) -> tuple[str, ...]:
 def _limits(certificate: Certificate) -> Iterator[str]:
     split = certificate.split
     if split.used < FEW_DOCUMENTS:
-        yield f"It rests on {counted(split.used, 'document')} only: other documents may give other figures."
+        yield (
+            f"The certificate covers only {counted(split.used, 'document')}: other documents may give "
+            "other figures."
+        )
     weak = [f"“{one.criterion}”" for one in certificate.by_criterion if not _follows(one.pearson)]
     if weak:
         yield f"It was not shown to tell better outputs from worse by {listed(weak)}: that correlation may be nought."
@@ -256,10 +263,19 @@ def _limits(certificate: Certificate) -> Iterator[str]:
         )
     judge = certificate.get_rival(JUDGE)
     if judge is not None and judge.mae.value is not None:
-        yield f"A single score is off by {number(judge.mae.value)} points on average: means of many are surer than one."
+        yield (
+            f"A single score is off by {number(judge.mae.value)} points on average; means of many "
+            "outputs are more precise."
+        )
     if split.unread:
-        yield f"It gave no score for {counted(split.unread, 'line')} that people scored, and these are in no figure."
-    yield "It was tried on documents and systems of this study, and its intervals speak of these people, not of others."
+        yield (
+            f"It gave no score for {counted(split.unread, 'line')} that people scored; no figure "
+            "includes them."
+        )
+    yield (
+        "The judge was tested on documents and systems of this study, and its intervals apply to these "
+        "people, not to others."
+    )
 
 
 def _follows(value: Number) -> bool:
@@ -279,7 +295,7 @@ def _differs(bias: Number) -> bool:
 
 
 def _partial(systems: Sequence[Group]) -> Iterator[str]:
-    """Return the systems that the judge favours or wrongs, whose means cannot be compared by it alone."""
+    """Return the systems that the judge rates too high or too low, so that it alone cannot compare their means."""
     told = [f"{group.name} ({number(group.bias.value)})" for group in systems if _differs(group.bias)]
     if told and len(systems) > 1:
         yield (

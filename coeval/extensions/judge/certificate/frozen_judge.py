@@ -1,4 +1,4 @@
-"""A judge after fitting and before its certificate: the learned parts, and everything that was tried."""
+"""A judge after fitting and before its certificate: the learned parts and all comparisons."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class FrozenJudge(Part):
 
 
 def hash_judge(members: tuple[str, ...], prompts: tuple[str, ...], fitted: Fitted) -> str:
-    """See ``FrozenJudge.hash``."""
+    """Return the hash of the judge; see ``FrozenJudge.hash``."""
     decides = {"members": members, "prompts": prompts, "fitted": fitted.model_dump(mode="json")}
     text = json.dumps(decides, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,4 +1,4 @@
-"""A certificate as a self-contained page: no script, no further file, its calibration plot as SVG."""
+"""A certificate as a self-contained page, without scripts or further files; its calibration plot is SVG."""
 
 from __future__ import annotations
 
@@ -93,14 +93,15 @@ TEMPLATES = Environment(
 )
 
 PROMISE = (
-    "The documents were split once, by a hash with a salt drawn at random. Whatever fitted this judge, or chose among "
-    "ways to judge, was given the labels of the dev part only, and the labels of this part were read by nothing of it "
-    "but the computation of certificates, which records every reading."
+    "The documents were split once, by a hash with a random salt. Every step that fitted this judge, or "
+    "chose among ways to judge, saw only the labels of the dev part. Only the computation of "
+    "certificates reads the labels of this part, and it records every reading."
 )
 NO_PROMISE = (
-    "The seal does not keep people from looking: the team sees all labels in the statistics and the exports, and may "
-    "have seen how a judge did on these documents before it was chosen. It counts the openings in this file of this "
-    "study only, and it cannot tell whether the model was trained on these texts."
+    "The seal does not keep people from looking. The team sees all labels in the statistics and the "
+    "exports, and may have known the results of a judge on these documents before choosing it. The seal "
+    "counts openings only in this file of this study. It cannot show whether the model was trained on "
+    "these texts."
 )
 
 

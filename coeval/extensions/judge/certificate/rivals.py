@@ -91,7 +91,7 @@ def _rival(name: str, note: str, own: pd.DataFrame, judge: pd.DataFrame) -> Riva
 
 
 def _best_person(scored: pd.DataFrame, dev: Labels, sealed: Labels) -> Rival:
-    """Return the person nearest to the others on the dev part, and the judge, on the same lines."""
+    """Return the person closest to the others on the dev part, and the judge, on the same lines."""
     own = _against_others(dev.people)
     tried = _against_others(sealed.people)
     errors = ((own["score"] - own["human"]) ** 2).groupby(own["person"]).mean()

@@ -58,11 +58,11 @@ class Split(Part):
     lines: int
     """Outputs by criteria that both people and the judge scored."""
     unread: int
-    """Lines that people scored and the judge gave no score: they are in no figure."""
+    """Lines with scores of people but no score of the judge; no figure includes them."""
 
 
 class EarlierOpening(Part):
-    """A time before this one that these labels were read."""
+    """An earlier reading of these labels."""
 
     at: str
     judge: Hash
@@ -109,7 +109,8 @@ class AltTest(Part):
 
 
 class Equivalence(Part):
-    """Is the judge's mean within ``margin`` of people's: two one-sided tests at .05 (Schuirmann 1987).
+    """Tests whether the judge's mean is within ``margin`` of people's: two one-sided tests at .05
+    (Schuirmann 1987).
 
     ``bias`` has an interval of 90%; ``p_value`` is adjusted over the criteria (Holm). ``equivalent`` is None if
     undefined, and False if it was not shown, which is not the same as different.
@@ -123,7 +124,8 @@ class Equivalence(Part):
 
 
 class Flips(Part):
-    """How often the verdict "at least ``threshold``" changes between two runs of one answer, over ``lines``.
+    """The rate at which the verdict "at least ``threshold``" changes between two runs of one answer, over
+    ``lines``.
 
     ``answers`` is the mean number of answers of a line, from which it is estimated.
     """
@@ -135,7 +137,8 @@ class Flips(Part):
 
 
 class OfCriterion(Part):
-    """The judge by one criterion; ``constant`` is the error of people's mean on the dev part by that criterion.
+    """The judge on one criterion; ``constant`` is the error of people's mean on the dev part for that
+    criterion.
 
     ``slope`` says how far the calibrated score moves where the judge's own moves by a point, if it hardly does; else it
     is None. ``flips`` is empty if every line has one answer.
@@ -153,7 +156,7 @@ class OfCriterion(Part):
 
 
 class Group(Part):
-    """Lines of one system, or of one score of people: the judge's mean less people's."""
+    """Lines of one system, or of one score of people: the judge's mean minus people's."""
 
     name: str
     lines: int
@@ -163,7 +166,7 @@ class Group(Part):
 
 
 class Bin(Part):
-    """Lines to which the judge gave about the same score: its mean, and people's mean with its interval."""
+    """Lines with about the same score from the judge: its mean, and people's mean with its interval."""
 
     judge: float
     people: Number
@@ -195,7 +198,7 @@ class Certificate(Part):
     steps: tuple[str, ...]
     """The steps that were learned on the dev part and kept; empty if there are none."""
     opening: Annotated[int, Field(ge=1)]
-    """The how manieth time these labels were read for a judge."""
+    """The number of times that these labels were read for a judge, this time included."""
     earlier: tuple[EarlierOpening, ...]
     people: People
     split: Split

@@ -80,7 +80,7 @@ class Seen:
         return self._rows[criterion]
 
     def ratings(self, criterion: str) -> Ratings:
-        """People's ratings by a criterion of the lines that have a judge's score."""
+        """Return people's ratings on a criterion for the lines with a judge's score."""
         if criterion not in self._ratings:
             people = self.labels.people[self.labels.people["criterion"] == criterion]
             raw = self.rows(criterion)["score"].reindex(people["instance"]).to_numpy(dtype=float)
@@ -157,7 +157,7 @@ def fit_ordinal(ratings: Ratings, criterion: str, scale: Scale) -> tuple[Ordinal
 
 
 def _unpack(values: Numbers, n_steps: int, n_people: int) -> tuple[Numbers, float, Numbers]:
-    """Cuts from the first and the logarithms of the gaps; the slope; the people's leniency."""
+    """Return the cuts (from the first cut and the logarithms of the gaps), the slope, and people's leniency."""
     gaps = np.exp(values[1 : n_steps - 1])
     cuts = values[0] + np.concatenate([[0.0], np.cumsum(gaps)])
     return cuts, float(values[n_steps - 1]), values[n_steps : n_steps + n_people]
@@ -222,7 +222,7 @@ PARTS = 5
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """A map, and each person's leniency beside it. The leniency is never exported: a judge's file names no people."""
+    """A map with each person's leniency. The leniency is never exported: a judge's file names no people."""
 
     map: Map
     leniency: Mapping[object, float] = field(default_factory=dict)
@@ -278,7 +278,9 @@ def _isotonic(ratings: Ratings) -> Learned:
 
 
 def _features_across(seen: Seen, probabilities: bool) -> tuple[Feature, ...]:
-    """Return every criterion's score, or every answer's probability but the last, which the others add up to."""
+    """Return every criterion's score, or the probability of every answer except the last, which the others
+    determine.
+    """
     scales = seen.labels.scales
     criteria = [criterion for criterion in scales if len(seen.rows(criterion))]
     if not probabilities:

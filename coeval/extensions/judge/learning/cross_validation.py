@@ -69,7 +69,7 @@ def fold_documents(labels: Labels, folds: int = FOLDS, seed: int = 0) -> list[li
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """A part of the documents, and the rest that may be learned from to judge it."""
+    """A part of the documents to test on, and the rest to learn from."""
 
     rest: Labels
     own: Labels
@@ -187,7 +187,7 @@ RATE = 0.05
 """Largest share of studies that may keep a step although nothing helps."""
 
 FEWEST = 5
-"""Documents below which nothing is compared: an interval over four says little."""
+"""Fewest documents for a comparison; an interval over four says little."""
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,8 @@ def compare(
     after: pd.DataFrame,
     comparisons: int,
 ) -> Comparison:
-    """The comparison of two tables of lines with ``human``, ``document`` and ``score``, on the lines scored by both.
+    """Return the comparison of two tables of lines with ``human``, ``document`` and ``score``, on the lines
+    scored by both.
 
     ``comparisons`` is how many were planned in the whole study, this one counted in.
     """
@@ -251,7 +252,7 @@ def compare(
 
 
 def one_sided(gain: Estimate) -> float:
-    """Return the p-value against "it does not help"; 0 or 1 if all documents say the same."""
+    """Return the p-value against "it does not help"; 0 or 1 if all documents agree."""
     if gain.details.get("se") == 0.0:
         return 0.0 if gain > 0 else 1.0
     p = float(gain.p_value)
@@ -271,7 +272,7 @@ RAW = "raw judge"
 
 @dataclass(frozen=True)
 class Baseline:
-    """A way to score that needs no learning judge. ``criterion`` is empty for all criteria together.
+    """A reference way to score that learns nothing. ``criterion`` is empty for all criteria together.
 
     ``note`` says what the numbers rest on.
     """
@@ -283,7 +284,7 @@ class Baseline:
 
 
 def baselines(labels: Labels, folds: int = FOLDS, seed: int = 0) -> tuple[Baseline, ...]:
-    """Return every baseline, overall and by criterion, on the same lines except those of single people.
+    """Return every baseline, overall and by criterion, on the same lines; single people have their own lines.
 
     - ``constant mean`` and ``criterion means`` of people, each line by the other parts of the documents;
     - ``raw judge: NAME`` for each judge, and ``raw judge`` for the mean of several;

@@ -30,7 +30,7 @@ THEOREM = "conformal risk control over documents (Angelopoulos et al. 2024, theo
 
 @dataclass(frozen=True)
 class Separation:
-    """How much better people agree with the judge on lines of higher confidence.
+    """The improvement of people's agreement with the judge on lines of higher confidence.
 
     ``gap`` is the least-squares difference in agreement between the least and the most confident line; ``p_value`` is
     one-sided.
@@ -90,7 +90,7 @@ def fit_deferral(
     """
     for name, value in (("agreement", agreement), ("coverage", coverage)):
         if not 0 < value < 1:
-            raise InputError(f"The {name} {value} cannot be had; give a number between 0 and 1.")
+            raise InputError(f"The {name} is {value}: give a number between 0 and 1.")
     level = (1 - agreement) * coverage
     confidence = find_confidence(lines, kind)
     usable = ~(np.isnan(confidence) | lines["agree"].isna().to_numpy())

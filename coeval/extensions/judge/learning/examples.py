@@ -30,7 +30,7 @@ from coeval.llm.running.runner import Runner
 # answer, and takes one line a document.
 
 MAX_SHOWN = 1500
-"""Characters of an input or output that an example shows; the middle of longer texts is left out."""
+"""Characters of an input or output in an example; the middle of longer texts is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +66,15 @@ class Verdict:
 
 
 JudgeAgain = Callable[[Sequence[Question]], Awaitable[Sequence[Verdict]]]
-"""Asks the model: one verdict a question, in their order. The ledger, limits and progress are the caller's."""
+"""Asks the model and returns one verdict per question, in order. The ledger, limits and progress belong to the
+caller.
+"""
 
 
 def choose_examples(
     corrections: Sequence[Correction], criterion: str, number: int, salt: str
 ) -> tuple[Example, ...]:
-    """Up to ``number`` examples by one criterion; see ``choose_corrections``."""
+    """Return up to ``number`` examples for one criterion; see ``choose_corrections``."""
     return tuple(make_example(c, salt) for c in choose_corrections(corrections, criterion, number, salt))
 
 
@@ -104,7 +106,7 @@ def choose_corrections(
 
 
 def _agreed(corrections: Sequence[Correction]) -> list[Correction]:
-    """One correction a line: the median score, with the longest reason of who gave it."""
+    """Return one correction per line: the median score, with the longest reason of the people who gave it."""
     by_line: dict[str, list[Correction]] = {}
     for correction in corrections:
         by_line.setdefault(correction.instance, []).append(correction)
@@ -217,7 +219,7 @@ class ExampleAsker:
         chosen = get_protocol(brief.options.protocol)
         if chosen.compares or chosen.uses_assistants:
             raise InputError(
-                f"The protocol {chosen.name} takes no examples: learn from a run of another one."
+                f"The protocol {chosen.name} takes no examples: learn from a run with another protocol."
             )
         self._brief, self._instances, self._runner = brief, instances, runner
         self._should_stop, self._on_progress = should_stop, on_progress

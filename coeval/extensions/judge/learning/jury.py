@@ -1,4 +1,5 @@
-"""Several judges as one: the mean of their z-scores, ridge weights, or a vote; and one judge as a jury of itself.
+"""Several judges as one: the mean of their z-scores, ridge weights, or a vote; also the choice of a single
+judge.
 
 The mean of z-scores and the ridge are put on people's scale by a line; a judge alone is put there in the same way, so
 that a jury is held against a judge that had the same help.
@@ -26,7 +27,7 @@ PARTS = 5
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """One criterion's lines x judges (NaN if one gave no score), people's mean of each line, the judges' names.
+    """One criterion: lines x judges (NaN without a score), people's mean of each line, the judges' names.
 
     ``z`` has the z-scores of the judges whose scores vary; these stand at ``places``, with ``means`` and ``sds``.
     """
@@ -47,7 +48,7 @@ Grids = Mapping[str, Grid]
 
 
 def fit_jury(labels: Labels, kind: Kind, grids: Grids | None = None) -> Jury:
-    """Return all judges of ``labels`` as a jury, by each criterion that people and at least one judge scored.
+    """Return all judges of ``labels`` as a jury, for each criterion that people and at least one judge scored.
 
     ``grids`` are those of ``judge_grids(labels)``, where they are at hand.
     """
@@ -138,7 +139,7 @@ def _line(x: Numbers, y: Numbers) -> tuple[float, float]:
 
 
 def _ridge_weights(z: Numbers, human: Numbers) -> Numbers:
-    """Ridge weights, the penalty chosen on parts of the lines left out."""
+    """Return ridge weights; the penalty is chosen by cross-validation over lines."""
     part = np.random.default_rng(0).permutation(len(human)) % PARTS
     centred = human - human.mean()
 

@@ -75,12 +75,12 @@ class Study:
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """The steps that were kept, each once, in their order."""
+        """Return the kept steps in order, each once."""
         return tuple(dict.fromkeys(c.step for c in self.comparisons if c.kept))
 
 
 def learn(labels: Labels, wishes: Wishes = Wishes(), judge: str = "") -> Study:
-    """Jury, calibration and deferral from the dev documents' labels; see ``learn_with_examples`` for examples too.
+    """Learn a jury, calibration and deferral from the labels of the dev documents; see ``learn_with_examples``.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ async def learn_with_examples(
     salt: str,
     wishes: Wishes = Wishes(),
 ) -> Study:
-    """Learn like ``learn``, but ask the judge first with as many examples from corrections as ``wishes`` names.
+    """Learn like ``learn``, but first try the numbers of examples from corrections in ``wishes``.
 
     Every line is asked once for each number, with examples from the other parts of the documents. Where examples are
     kept, the steps after them learn from the answers with examples; other judges of a jury then stay out of it.

@@ -57,7 +57,7 @@ class WordingProposal:
 
     @property
     def changes(self) -> bool:
-        """Return whether it proposes a change."""
+        """Return whether the proposal changes anything."""
         return bool(self.anchors) or " ".join(self.text.split()) != " ".join(self.criterion.split())
 
 
@@ -83,7 +83,8 @@ def render_wording_request(
     model: str,
     templates: Path | None = None,
 ) -> Request:
-    """The question to the model: the criterion, and its groups of corrections as data that cannot close their tags.
+    """Return the question to the model: the criterion, and its groups of corrections as data that cannot
+    close their tags.
 
     Raises
     ------
@@ -92,7 +93,8 @@ def render_wording_request(
     """
     if not groups:
         raise InputError(
-            f"Nobody corrected a score by “{criterion.text[:80]}”, so there is nothing to learn from."
+            f"Nobody has corrected a score on “{criterion.text[:80]}”, so there are no corrections to "
+            "learn from."
         )
     values = task_values(task) | scale_values(criterion.scale)
     values |= {"criterion": render_guided(criterion), "groups": "\n\n".join(map(_render_group, groups))}
@@ -127,14 +129,14 @@ async def propose_wording(
     answer = await ask(render_wording_request(task, criterion, groups, model, templates), sample)
     if not _find_lines(answer.text):
         raise UnreadableAnswerError(
-            f"The model has answered on “{criterion.text[:80]}” without a line “Criterion:”: try again, or "
-            "another model."
+            f"The model's answer about “{criterion.text[:80]}” has no line “Criterion:”: try again, or "
+            "use another model."
         )
     return read_wording(answer.text, criterion.text, criterion.scale)
 
 
 def read_wording(answer: str, criterion: str, scale: Scale) -> WordingProposal:
-    """Return a model's answer as a proposal; without a wording, the criterion's own stays. Never raises.
+    """Return a model's answer as a proposal; without a wording, the criterion's text stays. Never raise.
 
     The last wording counts, as models correct themselves; meanings of scores off the scale are left out.
 

@@ -116,7 +116,7 @@ class Asking(Part):
 
 
 class Label(Part):
-    """The scores of people and judge for one output and criterion, with which a gate corrects its mean.
+    """The scores of people and judge for one output and criterion, which a gate uses to correct its mean.
 
     ``document`` and ``output`` are salted hashes (``mark_document``); ``score`` is the judge's calibrated score.
     """
@@ -195,7 +195,7 @@ class JudgeFile(Part):
     questions: Annotated[tuple[Question, ...], Field(max_length=10_000)] = ()
     hashes: Hashes = Hashes()
     hash: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
-    """SHA-256 of everything above (``artifact.verify``): a file whose content has another hash is refused."""
+    """SHA-256 of everything above (``verify``); a file with other content is refused."""
     signature: Signature | None = None
 
     @model_validator(mode="after")
@@ -256,7 +256,7 @@ def render_json_schema() -> str:
 
 
 def describe_task(task: Task) -> JudgeTask:
-    """Return a task for the file: its texts in questions, and the columns that a judge may see."""
+    """Return a task for the file: its texts for questions, and the columns that a judge may see."""
     return JudgeTask(
         name=task.name[:200],
         description=task.description,
@@ -294,7 +294,8 @@ def describe_asking(judge: str, protocol: Protocol, endpoint: str = "", *, suppl
     """
     if protocol.compares or protocol.uses_assistants:
         raise InputError(
-            f"A judge.json holds a judge that scores outputs by itself; {protocol.name} does not: use another protocol."
+            f"A judge.json needs a protocol that scores single outputs, and {protocol.name} does not: use "
+            "another protocol."
         )
     options = protocol.options
     texts = {name: read_whole(name, options.templates) for name in dict.fromkeys(protocol.prompt_templates)}

@@ -1,4 +1,4 @@
-"""The learned parts as plain numbers and texts: JSON in and out, applied without the code for fitting.
+"""The learned parts as plain numbers and texts: read and written as JSON, and applied without the fitting code.
 
 Every part takes a table and gives a table, so that the same lines serve a study's drafts and a file of new outputs:
 ``Jury`` makes one score of several judges', ``Calibration`` maps it to people's scale, ``Deferral`` says which lines a
@@ -59,7 +59,7 @@ class Jury(Part):
     benches: dict[Name, Bench]
 
     def apply(self, judges: pd.DataFrame) -> pd.DataFrame:
-        """One row an instance and criterion, from ``judges`` with the columns of ``Labels.judges``.
+        """Return one row per instance and criterion, from ``judges`` with the columns of ``Labels.judges``.
 
         Returns
         -------
@@ -219,7 +219,7 @@ class Fitted(Part):
         return self.deferral.apply(table)
 
     def apply_each(self, judges: pd.DataFrame) -> pd.Series:
-        """Return the score that each single answer would have made, as tuples by (instance, criterion).
+        """Return the score that each single answer would have given, as tuples by (instance, criterion).
 
         ``judges`` has the column ``samples`` beside those of ``Labels.judges``: the scores of the answers. The n-th
         answers of all members of a jury make the n-th score. The tuple is empty if a member has fewer than two.
@@ -240,13 +240,13 @@ class Fitted(Part):
         )
 
     def examples_for(self, criterion: str, document: object, salt: str) -> tuple[Example, ...]:
-        """Return the examples for a question by a criterion, none of them from the document that is judged."""
+        """Return the examples for a question on a criterion, none of them from the judged document."""
         own = mark_document(document, salt)
         return tuple(x for x in self.examples if x.criterion == criterion and x.document != own)
 
 
 def find_unmoved(table: pd.DataFrame) -> dict[str, float]:
-    """Criteria whose calibrated score does not move with the judge's own score, each with its slope.
+    """Return the criteria whose calibrated score does not follow the judge's own score, each with its slope.
 
     ``table`` has ``criterion``, ``raw`` and ``score``. The slope is that of the least-squares line through these rows,
     so that it speaks of the outputs at hand, whatever the kind of the map.
@@ -283,7 +283,7 @@ def find_confidence(table: pd.DataFrame, kind: Confidence) -> Numbers:
 
 
 def weighted_median(grid: Numbers, weight: Numbers) -> Numbers:
-    """Return the lower weighted median of each row's known numbers, or the mean of two equally weighted middle ones.
+    """Return the lower weighted median of each row's known numbers; for two equal weights, their mean.
 
     >>> weighted_median(np.array([[1.0, 5.0, 4.0], [2.0, 3.0, np.nan]]), np.ones(3)).tolist()
     [4.0, 2.5]

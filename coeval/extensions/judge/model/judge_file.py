@@ -1,4 +1,4 @@
-"""``judge.json`` written, signed and read. Reading one runs no code: it is parsed and checked, and nothing else."""
+"""Write, sign and read ``judge.json``. Reading only parses and checks it; it runs no code from the file."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def write_judge(
     data = render_values(read | {"hash": hash_content(read), "signature": None})
     if len(data) > MAX_BYTES:
         raise InputError(
-            f"{path.name} would have {len(data):,} bytes, and a judge has at most {MAX_BYTES:,}: keep fewer labels, "
-            "questions or examples."
+            f"{path.name} would have {len(data):,} bytes, and the limit is {MAX_BYTES:,}: keep fewer "
+            "labels, questions or examples."
         )
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as part:
@@ -96,7 +96,7 @@ def load_judge(path: str | Path, key: str = "") -> JudgeFile:
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error
     if len(data) > MAX_BYTES:
-        raise InputError(f"{path.name} has more than {MAX_BYTES:,} bytes: it is no judge.")
+        raise InputError(f"{path.name} has more than {MAX_BYTES:,} bytes, so it is not a judge file.")
     return parse_judge(data, path.name, key)
 
 
@@ -109,36 +109,39 @@ def parse_judge(data: bytes | str, name: str = "judge.json", key: str = "") -> J
     try:
         values = read_values(data)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{name} is no JSON that can be read ({str(error)[:100]}): get it anew.") from error
+        raise InputError(f"{name} is not valid JSON ({str(error)[:100]}): download it again.") from error
     if not isinstance(values, dict) or values.get("kind") != KIND:
         raise InputError(
-            f"{name} is no judge: it has no “kind” of “{KIND}”. A judge is written by the tab Judge of a study."
+            f"{name} is not a judge file: its “kind” is not “{KIND}”. The Judge tab of a study writes "
+            "judge files."
         )
     if values.get("version") not in READ:
         raise InputError(
-            f"{name} is of version {str(values.get('version'))[:40]} and this CoEval reads version {VERSION}: "
-            "update CoEval, or write the judge anew."
+            f"{name} has version {str(values.get('version'))[:40]}, and this CoEval reads version "
+            f"{VERSION}: update CoEval, or write the judge again."
         )
     _check_unchanged(values, name, key)
     try:
         return JudgeFile.model_validate(values, strict=False)
     except (ValidationError, RecursionError) as error:
-        raise InputError(f"{name} is no judge that can be used: {_first_problem(error)}.") from error
+        raise InputError(f"{name} is not a valid judge file: {_first_problem(error)}.") from error
 
 
 def _check_unchanged(values: dict[str, Any], name: str, key: str) -> None:
-    """Refuse content that has another hash than the file says, and a signature that does not fit."""
+    """Refuse content that does not match the file's hash, and a signature that does not match."""
     try:
         check_hash(values)
         check_signature(values, key)
     except AlteredError as error:
-        raise InputError(f"{name} is not used: {error}.") from error
+        raise InputError(f"{name} was refused: {error}.") from error
     except (ValueError, AttributeError, RecursionError) as error:
         raise InputError(
-            f"{name} is no judge that can be used: its hash or signature cannot be read."
+            f"{name} is not a valid judge file: its hash or signature cannot be read."
         ) from error
     except ImportError as error:
-        raise InputError(f"{name} is signed, and to check that needs: pip install cryptography.") from error
+        raise InputError(
+            f"{name} is signed. To check the signature, run: pip install cryptography."
+        ) from error
 
 
 def _first_problem(error: Exception) -> str:
@@ -181,12 +184,12 @@ def _refuse_secrets(path: Path, values: Any, secrets: Collection[str]) -> None:
     for place, text in _strings(values):
         if _KEY.search(text) or any(secret in text for secret in known):
             raise InputError(
-                f"{path.name} would hold what looks like a key or a password ({place}): take it out."
+                f"{path.name} would contain text that looks like a key or a password ({place}): remove it."
             )
 
 
 def _refuse_names(path: Path, values: Any, names: Collection[str]) -> None:
-    """No value and no key of the certificate or of the fitted parts is a person's name.
+    """Refuse a value or a key of the certificate or the fitted parts that is a person's name.
 
     The texts that are judged, and prompts, may hold any word.
     """
@@ -194,11 +197,11 @@ def _refuse_names(path: Path, values: Any, names: Collection[str]) -> None:
     for part in ("certificate", "fitted", "hashes", "name"):
         for place, text in _strings(values[part], part):
             if text.strip().casefold() in known - {""}:
-                raise InputError(f"{path.name} would hold a person's name ({place}): take it out.")
+                raise InputError(f"{path.name} would contain a person's name ({place}): remove it.")
 
 
 def _pattern(names: Collection[str]) -> re.Pattern[str] | None:
-    """Any of the names as whole words, as written or with a capital, the longest first."""
+    """Return a pattern for any of the names as whole words, as written or capitalised, longest first."""
     plain = {name.strip() for name in names if len(name.strip()) > 1}
     forms = sorted(plain | {name[:1].upper() + name[1:] for name in plain}, key=len, reverse=True)
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, forms))})(?!\w)") if forms else None
@@ -242,7 +245,7 @@ def _read_private_key(path: Path) -> Any:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
         from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_ssh_private_key
     except ImportError as error:
-        raise InputError("Signing needs the package cryptography: pip install cryptography.") from error
+        raise InputError("Signing needs the package cryptography: run pip install cryptography.") from error
     try:
         text = path.read_bytes()
     except OSError as error:
@@ -252,12 +255,12 @@ def _read_private_key(path: Path) -> Any:
         private = load(text, password=None)
     except TypeError as error:
         raise InputError(
-            f"{path} is locked by a passphrase: use a key for signing that has none; {MAKE_ONE}."
+            f"{path} is locked by a passphrase: use a signing key without one; {MAKE_ONE}."
         ) from error
     except (UnsupportedAlgorithm, ValueError) as error:
-        raise InputError(f"{path} is no private key that can be read; {MAKE_ONE}.") from error
+        raise InputError(f"{path} is not a valid private key; {MAKE_ONE}.") from error
     if not isinstance(private, Ed25519PrivateKey):
-        raise InputError(f"{path} is no key of Ed25519; {MAKE_ONE}.")
+        raise InputError(f"{path} is not an Ed25519 key; {MAKE_ONE}.")
     return private
 
 

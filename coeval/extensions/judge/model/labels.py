@@ -22,7 +22,7 @@ from coeval.errors import InputError
 # nothing else.
 
 PEOPLE = ("instance", "document", "system", "criterion", "person", "score")
-"""Columns of people's scores, one row a person's latest score of an instance by a criterion."""
+"""Columns of people's scores: one row per person, instance and criterion, with the latest score."""
 
 JUDGES = ("instance", "criterion", "judge", "score", "spread")
 """Columns of judges' scores, one row per score of an instance and criterion; NaN if unknown."""
@@ -88,11 +88,11 @@ class Labels:
         return self._part(people, judges)
 
     def by_judges(self, names: Collection[str]) -> Labels:
-        """Return the same with the scores of some of the judges."""
+        """Return these labels with the scores of some of the judges only."""
         return self._part(self.people, self.judges[self.judges["judge"].isin(list(names))])
 
     def _part(self, people: pd.DataFrame, judges: pd.DataFrame) -> Labels:
-        """Some of the rows; they were checked with the whole."""
+        """Return some of the rows; they were checked with the whole."""
         part = object.__new__(Labels)
         object.__setattr__(part, "people", people.reset_index(drop=True))
         object.__setattr__(part, "judges", judges.reset_index(drop=True))
@@ -104,41 +104,43 @@ def _check_columns(name: str, table: pd.DataFrame, columns: Collection[str]) -> 
     missing = [column for column in columns if column not in table]
     if missing:
         raise InputError(
-            f"The table of {name} lacks the column {missing[0]!r}; its columns are {', '.join(columns)}."
+            f"The table of {name} has no column {missing[0]!r}; its columns are {', '.join(columns)}."
         )
     for column in ("score", "spread"):
         if column in columns and len(table) and not pd.api.types.is_numeric_dtype(table[column]):
-            raise InputError(f"The column {column!r} of {name} holds words; give numbers.")
+            raise InputError(f"The column {column!r} of {name} contains words; give numbers.")
 
 
 def _check_once(name: str, table: pd.DataFrame, by: str) -> None:
     keys = ["instance", "criterion", by]
     if table[keys].isna().any().any():
-        raise InputError(f"A row of {name} lacks its {' or '.join(keys)}; each row names all three.")
+        raise InputError(f"A row of {name} has no {' or '.join(keys)}; each row needs all three.")
     twice = table[table.duplicated(keys)]
     if len(twice):
         row = twice.iloc[0]
         raise InputError(
-            f"{row[by]} scored instance {row['instance']} twice by {row['criterion']!r}; keep the last score."
+            f"{row[by]} scored instance {row['instance']} on {row['criterion']!r} twice; keep the last score."
         )
     if name == "people" and table["score"].isna().any():
-        raise InputError("A person's score is missing; leave such rows out.")
+        raise InputError("A score of a person is missing; leave out such rows.")
 
 
 def _check_scales(labels: Labels) -> None:
     used = pd.concat([labels.people["criterion"], labels.judges["criterion"]]).unique()
     unknown = [criterion for criterion in used if criterion not in labels.scales]
     if unknown:
-        raise InputError(f"No scale is given for the criterion {unknown[0]!r}; add it to the scales.")
+        raise InputError(f"The criterion {unknown[0]!r} has no scale; add it to the scales.")
 
 
 def _check_documents(people: pd.DataFrame) -> None:
     if people["document"].isna().any():
-        raise InputError("A row of people lacks its document; an instance alone is a document of its own.")
+        raise InputError(
+            "A row of people has no document; for a single instance, use its id as the document."
+        )
     pairs = people[["instance", "document"]].drop_duplicates()
     twice = pairs[pairs["instance"].duplicated()]
     if len(twice):
-        raise InputError(f"Instance {twice.iloc[0]['instance']} stands in two documents; it belongs to one.")
+        raise InputError(f"Instance {twice.iloc[0]['instance']} is in two documents; put it in one.")
 
 
 def _check_probabilities(judges: pd.DataFrame, scales: Mapping[str, Scale]) -> None:
@@ -149,7 +151,7 @@ def _check_probabilities(judges: pd.DataFrame, scales: Mapping[str, Scale]) -> N
         fits = len(given) == steps and all(0 <= p <= 1 for p in given) and abs(sum(given) - 1) < 1e-3
         if not fits:
             raise InputError(
-                f"Probabilities by {criterion!r} must be {steps} numbers from 0 to 1 that add up to 1, "
+                f"Probabilities for {criterion!r} must be {steps} numbers from 0 to 1 that add up to 1, "
                 f"one for each step of the scale. {given!r} are not."
             )
 

@@ -50,7 +50,7 @@ def hash_content(values: dict[str, Any]) -> str:
 
 
 def check_hash(values: dict[str, Any]) -> bool:
-    """Return whether the file has a hash, which then matches. A file without one is of the first version.
+    """Return whether the file has a hash, and check the hash. Files of the first version have none.
 
     Raises AlteredError where the hash is another one, or is missing.
     """
@@ -58,9 +58,9 @@ def check_hash(values: dict[str, Any]) -> bool:
     if not given:
         if values.get("version") == UNHASHED and not values.get("signature"):
             return False
-        raise AlteredError("it has lost its hash: take it from its study again")
+        raise AlteredError("it has no hash: write it from its study again")
     if given != hash_content(values):
-        raise AlteredError("it was changed after it was written, since its content has another hash")
+        raise AlteredError("its content does not match its hash, so somebody changed it after it was written")
     return True
 
 
@@ -78,7 +78,7 @@ def check_signature(values: dict[str, Any], key: str = "") -> str:
     signer, value = str(signature.get("key")), str(signature.get("value"))
     _verify(signer, value, PURPOSE + str(values.get("hash")).encode())
     if key and signer.split()[:2] != normalise_key(key).split()[:2]:
-        raise AlteredError(f"it is signed by another key, {fingerprint(signer)} and not {fingerprint(key)}")
+        raise AlteredError(f"it is signed with another key: {fingerprint(signer)}, not {fingerprint(key)}")
     return signer
 
 
@@ -90,12 +90,12 @@ def _verify(signer: str, value: str, message: bytes) -> None:
     try:
         public = load_ssh_public_key(signer.encode())
         if not isinstance(public, Ed25519PublicKey):
-            raise AlteredError("its signature is of a kind that is not known")
+            raise AlteredError("its signature is of an unknown kind")
         public.verify(base64.b64decode(value, validate=True), message)
     except (InvalidSignature, UnsupportedAlgorithm, ValueError) as error:
         if isinstance(error, AlteredError):
             raise
-        raise AlteredError("its signature does not fit its content") from error
+        raise AlteredError("its signature does not match its content") from error
 
 
 def normalise_key(text: str) -> str:
@@ -151,14 +151,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Check a judge.json against its hash and its signature.")
     parser.add_argument("file", type=Path, metavar="judge.json")
     parser.add_argument(
-        "--key", type=Path, metavar="KEY.pub", help="the public key that has to have signed it"
+        "--key", type=Path, metavar="KEY.pub", help="the public key that must have signed the file"
     )
     options = parser.parse_args(arguments)
     try:
         values = read_values(options.file.read_bytes())
         key = options.key.read_text(encoding="utf-8") if options.key else ""
         if not isinstance(values, dict):
-            raise AlteredError("it is no judge")
+            raise AlteredError("it is not a judge file")
         hashed = check_hash(values)
         signer = check_signature(values, key)
     except (OSError, ValueError, RecursionError, ImportError) as error:

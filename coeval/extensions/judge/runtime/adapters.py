@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 # The scores of one output and their thresholds, shared by assertions.
 
 AtLeast = float | Mapping[str, float]
-"""The least score for every criterion, or for named ones."""
+"""The lowest accepted score, for every criterion or for named ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,9 @@ def _spread(judge: Judge, at_least: AtLeast | None) -> dict[str, float]:
     for name in at_least:
         if name not in criteria:
             known = "; ".join(criteria)
-            raise InputError(f"“{str(name)[:60]}” is no criterion of this judge; they are: {known[:500]}")
+            raise InputError(
+                f"“{str(name)[:60]}” is not a criterion of this judge; its criteria are: {known[:500]}"
+            )
     return {name: float(least) for name, least in at_least.items()}
 
 
@@ -214,13 +216,14 @@ def _score(output: str, config: Mapping[str, Any], values: Mapping[str, Any]) ->
     name = str(config.get("input", "input"))
     if name not in values:
         raise InputError(
-            f"The test has no variable “{name[:60]}”: name the one that holds the input as “input” in the config."
+            f"The test has no variable “{name[:60]}”: in the config, set “input” to the variable that "
+            "holds the input."
         )
     reference, document = (str(values.get(str(config.get(key, "")), "")) for key in ("reference", "document"))
     at_least = config.get("at_least")
     if at_least is not None and not isinstance(at_least, (int, float, Mapping)):
         raise InputError(
-            "The key “at_least” of the config is a number, or a mapping from criteria to numbers."
+            "The key “at_least” of the config must be a number, or a mapping from criteria to numbers."
         )
     instance = Instance("output", str(values[name]), output, document, reference=reference)
     ledger = str(config.get("ledger", LEDGER))

@@ -50,7 +50,8 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """``p_value`` of "old and new answers come from one source"; ``shift`` is new less old, in shares of the scale.
+    """The p-value of "old and new answers have the same source", and the shift (new minus old) as a share
+    of the scale.
 
     ``noise`` is the standard deviation of the shift among the deals: what chance alone moves it by.
     """
@@ -65,7 +66,8 @@ class Drift:
         return self.p_value <= level
 
     def find_least(self, level: float, power: float = POWER) -> float:
-        """Return the least shift, as a share of the scale, that a test like this one finds with a chance of ``power``.
+        """Return the smallest shift, as a share of the scale, that such a test finds with probability
+        ``power``.
 
         It is about (z(1 - level / 4) + z(power)) times the noise: two-sided, and one of two statistics.
 
@@ -76,7 +78,7 @@ class Drift:
 
 
 def find_drift(answers: Sequence[Answers], seed: int = 0) -> Drift:
-    """Test whether new answers differ from old ones, in their mean or in how they scatter.
+    """Test whether new answers differ from old ones in their mean or in their spread.
 
     Within a block, old and new answers are interchangeable if nothing changed, so they are permuted. Of two
     statistics the one that is rarer counts: the mean's shift, and the energy distance, which sees answers that changed
@@ -115,7 +117,7 @@ def find_drift(answers: Sequence[Answers], seed: int = 0) -> Drift:
 
 
 def _group(answers: Iterable[Answers]) -> list[list[Answers]]:
-    """Questions that are dealt together: of a block, and with as many answers."""
+    """Return the group of a question for the permutation: its block and its number of answers."""
     groups: dict[tuple[str, int, int], list[Answers]] = {}
     for each in answers:
         groups.setdefault((each.block, len(each.old), len(each.new)), []).append(each)
@@ -136,7 +138,7 @@ def _mean(values: Numbers, known: Numbers) -> Numbers:
 
 
 def _distance(one: Numbers, other: Numbers) -> Numbers:
-    """Return the mean distance between answers of both sides, each deal by itself."""
+    """Return the mean distance between old and new answers, for each permutation."""
     gaps = np.abs(one[:, :, None] - other[:, None, :]).reshape(len(one), -1)
     return _mean(gaps, ~np.isnan(gaps))
 
@@ -198,7 +200,7 @@ async def check_judge(judge: JudgeFile, samples: Sequence[Instance], asked: Aske
     """
     if not judge.questions:
         raise InputError(
-            f"“{judge.name}” holds no questions to ask again: write it anew from a study with drafts."
+            f"“{judge.name}” contains no questions to ask again: write it again from a study with drafts."
         )
     known = {mark_output(one, judge.salt): one for one in samples}
     told: list[Answers] = []
@@ -220,7 +222,8 @@ def _prepare(
     instance = _find_instance(question, known)
     if mark_output(instance, judge.salt) != question.output:
         raise InputError(
-            f"The texts of a question by “{question.criterion[:60]}” do not match its hash: get the file anew."
+            f"The texts of a question on “{question.criterion[:60]}” do not match its hash: download the "
+            "file again."
         )
     asker = askers[question.judge]
     numbers = {each.text: number for number, each in enumerate(judge.criteria, 1)}
@@ -232,8 +235,8 @@ def _prepare(
         if hash_questions(protocol.render_calls(item, instance)) == question.request:
             return _Ready(question, protocol, instance, item, number)
     raise InputError(
-        f"A question by “{question.criterion[:60]}” would not be the one that was asked: this version of CoEval words "
-        "it otherwise. Use the version that wrote the file."
+        f"This version of CoEval words the question on “{question.criterion[:60]}” differently than the "
+        "file. Use the version that wrote the file."
     )
 
 
@@ -243,8 +246,8 @@ def _find_instance(question: Question, known: Mapping[str, Instance]) -> Instanc
         return Instance("", sample.input, sample.output, reference=sample.reference, context=sample.context)
     if question.output not in known:
         raise InputError(
-            "The file holds the questions' hashes and not their texts: give a table of the study's inputs and outputs "
-            "with --questions."
+            "The file contains only hashes of the questions: give a table of the study's inputs and "
+            "outputs with --questions."
         )
     return known[question.output]
 
@@ -293,7 +296,7 @@ def _from(ask: Ask, first: int) -> Ask:
 
 
 def _pair(each: _Ready, drafts: Mapping[tuple[str, int, int], ImportedDraft]) -> Answers:
-    """Old and new scores of a question; a pass that gave none counts as one that could not be read."""
+    """Return the old and new scores of a question; a pass without a score counts as unreadable."""
     new: list[float] = []
     turns = (draft for (request, _, number), draft in drafts.items()
              if (request, number) == (each.question.request, each.number))  # fmt: skip

@@ -26,7 +26,7 @@ LEVEL = 0.05
 MISSING = 0.2
 """With a larger share of outputs without a score, the result is undecided."""
 HARDLY = 0.1
-"""Calibrated differences that scatter by less than this share of the raw ones come from a map that is level here."""
+"""If calibrated differences vary by less than this share of the raw ones, the calibration is flat here."""
 
 
 class Outcome(StrEnum):
@@ -38,7 +38,7 @@ class Outcome(StrEnum):
 
 
 EXIT_CODES = {Outcome.HELD: 0, Outcome.REGRESSION: 3, Outcome.UNDECIDED: 4}
-"""1 stays for a command that could not do its work, and 2 for options that are none."""
+"""Exit codes 1 and 2 are reserved: a command that could not run, and invalid options."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +57,15 @@ class Terms:
         """Return the terms; raise InputError for an invalid margin or unknown systems."""
         if not -math.inf < self.margin <= 0:
             raise InputError(
-                f"A margin of {self.margin:g} cannot be: give the loss that is let pass as 0 or a number below 0."
+                f"The margin is {self.margin:g}: give the largest accepted loss as 0 or a negative number."
             )
         if self.new == self.old:
-            raise InputError(f"“{self.new}” is compared with itself: name two systems.")
+            raise InputError(f"“{self.new}” cannot be compared with itself: name two systems.")
         known = sorted(set(systems) - {""})
         for system in (self.new, self.old):
             if system not in known:
                 raise InputError(
-                    f"There are no outputs of “{system[:60]}”; the column “system” has "
+                    f"There are no outputs of “{system[:60]}”; the column “system” contains "
                     f"{', '.join(known)[:300] or 'nothing'}."
                 )
 
@@ -85,7 +85,7 @@ class Line:
     on_raw: Difference
     why: str
     flips: Spelled
-    """On which share of the outputs two answers fall on different sides of a threshold (``flip_rate``)."""
+    """The share of outputs for which two answers are on different sides of a threshold (``flip_rate``)."""
     tested: bool = True
     """True if there was enough data for a test."""
 
@@ -108,7 +108,7 @@ class Line:
 
     @property
     def figures(self) -> str:
-        """The differences in a sentence."""
+        """Return the differences in a sentence."""
         difference = self.difference
         if math.isnan(difference.se):
             return "There is no difference to tell."
@@ -192,7 +192,7 @@ def _compare(rows: pd.DataFrame, criterion: JudgeCriterion, terms: Terms) -> Lin
         )
     if p <= terms.level:
         return replace(line, why=_tell_apart(line, "above", terms))
-    why = f"It may lie on either side of {terms.margin:g} (p = {p:.3g}): more documents would tell."
+    why = f"It may be on either side of {terms.margin:g} (p = {p:.3g}): more documents would decide."
     return replace(line, why=why)
 
 
@@ -203,7 +203,7 @@ def _find_flips(rows: pd.DataFrame, criterion: JudgeCriterion, threshold: float 
 
 
 def _tell_apart(line: Line, side: str, terms: Terms) -> str:
-    """Calibrated and raw scores do not say the same."""
+    """Return a sentence if the calibrated and the raw scores lead to different verdicts."""
     return (
         f"The difference of calibrated scores lies {side} {terms.margin:g}, and that of raw scores does not "
         f"({line.on_raw.value:+.3f}, standard error {line.on_raw.se:.3f}): have people score outputs of both systems, "

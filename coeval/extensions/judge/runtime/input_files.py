@@ -44,7 +44,8 @@ def load_outputs(path: Path, columns: Mapping[str, str] | None = None) -> list[I
 
 
 def load_labels(path: Path) -> dict[tuple[str, str], float]:
-    """People's mean scores by instance and criterion, from a table of instance, criterion and score, a person a row.
+    """Return people's mean scores by instance and criterion, from a table with one row per instance,
+    criterion and person.
 
     Raises:
         InputError: the file is broken, lacks a column, or a score is no number.
@@ -68,7 +69,7 @@ def _read_score(text: str, place: str) -> float:
         score = math.nan
     if not math.isfinite(score):
         raise InputError(
-            f"{place}: is “{text[:40]}”, which is no number; write the score, or leave it empty."
+            f"{place}: contains “{text[:40]}”, which is not a number; write the score, or leave it empty."
         )
     return score
 

@@ -1,4 +1,4 @@
-"""``Judge``: a judge from its file, in a notebook, a script or a command, and the askers that it consists of."""
+"""``Judge``: a judge from its file for a notebook, a script or a command, and its askers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Asker:
         base = get_protocol(asking.protocol)
         if base.compares or base.uses_assistants:
             raise InputError(
-                f"The protocol {asking.protocol} of “{asking.judge}” does not score outputs by itself."
+                f"The protocol {asking.protocol} of “{asking.judge}” does not score single outputs."
             )
         self._judge = judge
         self._options = _build_options(asking, templates)
@@ -59,8 +59,9 @@ class Asker:
         self.protocol, self.plain = self._with(judge.fitted.examples), self._with(())
         if self.protocol.prompt_hash != asking.prompt_hash:
             raise InputError(
-                f"The prompt texts of “{asking.judge}” are not those that the judge was made with (their hash is "
-                f"{self.protocol.prompt_hash[:12]} and not {asking.prompt_hash[:12]}): get the file anew."
+                f"The prompt texts of “{asking.judge}” have changed (hash "
+                f"{self.protocol.prompt_hash[:12]}, not {asking.prompt_hash[:12]}): download the file "
+                "again."
             )
 
     def beside(self, instance: Instance) -> Protocol:
@@ -112,7 +113,7 @@ def _build_options(asking: Asking, templates: Path) -> JudgeOptions:
 
 @contextmanager
 def open_askers(judge: JudgeFile) -> Iterator[Mapping[str, Asker]]:
-    """The askers of a judge by name; their prompt texts lie in a folder of their own while this is open.
+    """Yield the askers of a judge by name; meanwhile their prompt texts are in a temporary folder.
 
     Raises:
         InputError: a protocol is not known, or the prompt texts are not those that their hash says.
@@ -209,14 +210,14 @@ class Judge:
         return self.score_instances(read_instances(frame), asked)[list(COLUMNS)]
 
     def score_instances(self, instances: Sequence[Instance], asked: Asked) -> pd.DataFrame:
-        """As ``score``, for instances; with ``answers``, the scores that single answers would have made."""
+        """Score instances like ``score``; with ``answers``, also return the scores from single answers."""
         stop = threading.Event()
         return run_apart(partial(self.score_later, instances, asked, stop), stop)
 
     async def score_later(
         self, instances: Sequence[Instance], asked: Asked, stop: threading.Event | None = None
     ) -> pd.DataFrame:
-        """As ``score``, in an event loop that runs already."""
+        """Score like ``score``, inside a running event loop."""
         numbered = {number: replace(one, id=number) for number, one in enumerate(instances, 1)}
         drafts: dict[tuple[str, int, int], ImportedDraft] = {}
         with open_askers(self.file) as askers:

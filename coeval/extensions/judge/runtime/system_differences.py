@@ -17,12 +17,12 @@ from coeval.stats.prediction import jury_mean
 from coeval.stats.rating_matrix import Numbers
 
 LABELLED = 10
-"""Number of documents with people's scores of both systems from which the mean is corrected."""
+"""Fewest documents with people's scores of both systems for a corrected mean."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """New less old, in points, with its standard error and the degrees of freedom of Student's t.
+    """New minus old, in points, with its standard error and the degrees of freedom of Student's t.
 
     ``documents`` is on how many documents it rests; ``labelled`` is how many of them people scored, where it was
     corrected by their scores, else 0. ``skew`` is the skewness of the estimate: its third central moment over ``se``
@@ -91,7 +91,7 @@ def _by_document(rows: pd.DataFrame, system: str, column: str) -> pd.Series:
 
 
 def _mean(judged: pd.Series, people: pd.Series, *, paired: bool) -> Difference:
-    """Return the mean over documents of the judge's numbers, corrected by people's if there are enough."""
+    """Return the mean over documents of the judge's scores, corrected by people's if there are enough."""
     known = people.notna().to_numpy()
     values, labels = judged.to_numpy(dtype=float), people.to_numpy(dtype=float)
     n = int(known.sum())

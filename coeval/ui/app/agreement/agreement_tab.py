@@ -54,7 +54,7 @@ def chart_file(slug: str, section: str, name: str, basis: Basis) -> str:
 
 
 def with_links(slug: str, nodes: Sequence[Node | None]) -> list[Node]:
-    """The nodes that are there, with each link to a bare file name led to that file of the task."""
+    """Return the nodes with each link to a bare file name completed to that file of the task."""
     return [_linked(slug, node) for node in nodes if node is not None]
 
 
@@ -69,7 +69,7 @@ def _linked(slug: str, node: Node) -> Node:
 
 
 def downloads_view(slug: str, section: str, figures: Sequence[Figure], basis: Basis) -> Node:
-    """What a paper needs in one file, then every file by itself, under a heading that opens."""
+    """Return the download of a paper's files in one zip, then every single file, under a closed heading."""
     links = (
         el(
             "li",
@@ -110,7 +110,7 @@ def downloads_view(slug: str, section: str, figures: Sequence[Figure], basis: Ba
 
 
 def _other_tools_view(slug: str) -> Node:
-    """Formats of other tools. A link is no download of its own: what cannot be built is told on a page."""
+    """Return links to the formats of other tools; a page explains a format that cannot be built."""
     links = (
         el(
             "li",
@@ -126,14 +126,14 @@ def _other_tools_view(slug: str) -> Node:
 # The Agreement tab: six sections of tiles, charts and tables, of which only the one shown is computed.
 
 WARM_UP_SECONDS = 3.0
-"""By then the server answers; nobody has found the tab yet."""
+"""Seconds until the warm-up: the server answers by then, and nobody has found the tab yet."""
 
 FIRST = next(iter(SECTIONS))
 """The section that is shown at first."""
 
 NEWEST, COUNTED, LEFT_OUT = "0", "in", "out"
 USUAL = "usual"
-"""The scores that a section opens with: nobody has chosen others."""
+"""The default scores of a section, until somebody chooses others."""
 
 SLOTS = ("full", "wide", "narrow", "full")
 """The widths of the places for charts, in the order in which they stand: the first chart of a section is always shown,
@@ -144,7 +144,7 @@ sheet: hidden by Gradio it would be taken out of the page, and what is sent whil
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """Room for one chart: its title, drawing, and the line below it."""
+    """The place of one chart: its title, its drawing, and the line below it."""
 
     width: str
     head: View
@@ -189,18 +189,18 @@ class _Parts:
 
     @property
     def basis(self) -> list[gr.Dropdown]:
-        """What is chosen for the whole tab."""
+        """Return the selection for the whole tab."""
         return [self.version, self.arm, self.planted]
 
 
 class AgreementTab(StudyTab):
-    """The section chosen, in stages as its figures are computed."""
+    """The tab with the chosen section, shown in stages as its figures are computed."""
 
     title, id = later("Agreement"), "agreement"
 
     @classmethod
     def is_wanted(cls, context: Context, person: Person, slug: str) -> bool:
-        """Only those who run the study see figures."""
+        """Return whether to show the tab: only people who run the study see figures."""
         return person.role is not Role.ANNOTATOR
 
     def build(self) -> None:
@@ -227,14 +227,14 @@ class AgreementTab(StudyTab):
         yield from _states(self.context, self.parts, person, slug, section, basis)
 
     def end_news(self, person: Person, slug: str) -> Update:
-        """The tab without the news, which this person has read."""
+        """Return the tab without the news, which this person has read."""
         mark_method_news_read(self.context, person, slug)
         return _show_news(self.parts, None)
 
 
 @cache
 def warm_up_soon() -> None:
-    """Some seconds from now, once: have the libraries load that the first visitor would otherwise wait for."""
+    """Load the libraries that the first visitor would otherwise wait for, once, some seconds from now."""
     timer = threading.Timer(WARM_UP_SECONDS, warm_up)
     timer.daemon = True
     timer.start()
@@ -293,7 +293,7 @@ def _build_slot(number: int, width: str) -> _Slot:
 def _states(
     context: Context, parts: _Parts, person: Person, slug: str, section: str, basis: Basis = WHOLE
 ) -> Iterator[Update]:
-    """The tab as this person may see it, in stages.
+    """Yield the tab for this person, in stages.
 
     Every stage holds the charts of those before it: a page that is slow takes the last of several stages alone.
     """
@@ -326,7 +326,7 @@ def _show_news(parts: _Parts, news: MethodNews | None) -> Update:
 def _offer_basis(
     context: Context, parts: _Parts, person: Person, slug: str, section: str, basis: Basis
 ) -> tuple[Basis, Update, bool]:
-    """What is chosen, what there is to choose from, and whether that is anything; a choice of one is not offered."""
+    """Return the selection, its options, and whether to offer them; a single option is not offered."""
     versions = list_versions(context, person, slug)
     newest = max(versions, default=0)
     basis = replace(basis, version=basis.version if basis.version in versions[:-1] else 0)
@@ -359,7 +359,9 @@ def _offer_basis(
 
 
 def _placed(slots: Sequence[_Slot], figures: Sequence[Figure]) -> Iterator[tuple[_Slot, Figure | None]]:
-    """Each slot with its chart or None: the first chart takes the first slot, the others the next of their width."""
+    """Yield each slot with its chart or None: the first chart gets the first slot, the others the next of
+    their width.
+    """
     waiting = [figure for figure in figures if not figure.empty]
     for place, slot in enumerate(slots):
         fits = waiting and (place == 0 or waiting[0].width == slot.width)
@@ -371,7 +373,7 @@ def _hidden(slot: _Slot) -> Update:
 
 
 def _texts(parts: _Parts, page: Page, slug: str, section: str, basis: Basis) -> Update:
-    """Everything but the charts. What opens keeps its id, by which the browser leaves it open."""
+    """Return everything but the charts. Parts that open keep their id, so the browser leaves them open."""
     tiles = el(
         "div.tiles",
         *page.tiles,
@@ -391,7 +393,7 @@ def _texts(parts: _Parts, page: Page, slug: str, section: str, basis: Basis) -> 
 
 
 def _scope_view(scope: str, choices: bool) -> Node | None:
-    """The scores that the page rests on; it opens to the choice of others, where there are any."""
+    """Return the scores that the page uses; it opens to the choice of other scores, if there are any."""
     if not scope or not choices:
         return el("p.note.scope", f"Scores: {scope}") if scope else None
     return el("details.scope", el("summary", f"Scores: {scope}"), id="agreement-scope-open")
@@ -417,7 +419,7 @@ def _filled(slot: _Slot, figure: Figure) -> Update:
 
 
 def _only(parts: _Parts, words: Node) -> Update:
-    """The tab with nothing but a message."""
+    """Return the tab with nothing but a message."""
     hidden: Update = {slot.head: None for slot in parts.slots}
     hidden |= {one: gr.Dropdown(visible=False) for one in parts.basis}
     hidden |= _show_news(parts, None)

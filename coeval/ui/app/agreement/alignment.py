@@ -1,4 +1,4 @@
-"""Model and people: how closely each judge follows people, and on which labels that was measured."""
+"""Model and people: how closely each judge follows people, and the labels behind this measurement."""
 
 from __future__ import annotations
 
@@ -61,21 +61,25 @@ def _scope(section: AlignmentSection) -> str:
 
 
 def _main_run(runs: Sequence[JudgeRow]) -> JudgeRow | None:
-    """The shown run, or the first."""
+    """Return the shown run, or the first."""
     return next((run for run in runs if run.shown), runs[0] if runs else None)
 
 
 def _labels_banner(section: AlignmentSection, run: JudgeRow) -> Node:
-    """Which labels the figures rest on: the first thing to know here."""
+    """Return the labels behind the figures, which a reader must know first."""
     name = run.label if run.shown or len(section.runs) == 1 else f"{run.label} (none is shown, so the first)"
     if not section.n_labels:
-        return banner(f"There is no score of a person to hold the model against. Judge: {name}.", warn=True)
+        return banner(
+            (f"No person has scored anything, so the model cannot be compared with people. Judge: {name}."),
+            warn=True,
+        )
     if not section.leaned:
         words = _labels_words(section.n_blind, section.n_first)
-        return banner(f"Held only against scores that no draft can have led: {words}. Judge: {name}.")
+        return banner(f"Compared only with scores that no draft influenced: {words}. Judge: {name}.")
     return banner(
-        f"Held against {plural(section.n_labels, 'score')} given with the draft in view, as there are no blind ones: "
-        f"people who see a draft lean towards it, so the judge looks better here than it is. Judge: {name}.",
+        f"Compared with {plural(section.n_labels, 'score')} given with the draft in view, because there "
+        "are no blind scores. People who see a draft lean towards it, so the judge looks better here "
+        f"than it is. Judge: {name}.",
         warn=section.leaned,
     )
 
@@ -93,7 +97,9 @@ def _labels_words(n_blind: int, n_first: int) -> str:
 
 
 def _correlation_tile(run: JudgeRow) -> Node | None:
-    """The mean over criteria, within documents where there are any: pooled, it would reward knowing the criteria."""
+    """Return the mean over criteria, within documents if there are any: pooled, it would reward knowledge
+    of the criteria.
+    """
     mean, pooled = run.correlations_mean, run.against.correlations
     level = "document" if mean.document.kendall.value.defined else "dataset"
     accuracy = run.against.pairwise_accuracy.accuracy
@@ -122,7 +128,9 @@ def _median_tile(run: JudgeRow) -> Node | None:
 
 
 def _alt_tile(run: JudgeRow) -> Node | None:
-    """By how many criteria the model may stand in: pooled, easy criteria hide those by which it may not."""
+    """Return the number of criteria on which the model may replace a person: pooled, easy criteria hide the
+    others.
+    """
     tested = [part for part in run.per_criterion if part.against.alt_test.passed is not None]
     if not tested:
         return None
@@ -147,7 +155,9 @@ def _alt_tile(run: JudgeRow) -> Node | None:
 
 
 def correlations_figure(run: JudgeRow) -> Figure:
-    """Three coefficients at three levels, means over criteria: on one data set they differ by a factor of two."""
+    """Return three coefficients at three levels, as means over criteria; on one data set they differ by a
+    factor of two.
+    """
     rows = [
         {
             "label": level.capitalize(),
@@ -190,7 +200,7 @@ def _over(level: str, n: int, groups: int) -> str:
 
 
 def confusion_figure(run: JudgeRow) -> Figure:
-    """The people's median against the model's score."""
+    """Return the people's median against the model's score."""
     cells = pd.DataFrame([vars(cell) for cell in run.against.confusion.cells], columns=["people", "llm", "n"])
     totals = cells.groupby("people")["n"].transform("sum")
     cells = cells.assign(share=(cells["n"] / totals.where(totals > 0)).fillna(0.0))

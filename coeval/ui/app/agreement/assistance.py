@@ -1,4 +1,4 @@
-"""Effect of the draft: how far what the model drafted pulled the people who saw it."""
+"""Effect of the draft: its influence on the people who saw it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def build(get: Get) -> Iterator[Page]:
 
 
 def _page_scope(section: AssistanceSection) -> str:
-    """Which scores the page rests on, as they were counted: the arms, and where planted errors count."""
+    """Return the scores that the page uses: the arms, and how planted errors count."""
     adoption, pull = section.effects.adoption, section.effects.pull
     arms = (
         ("assisted", adoption.get("n_assisted")),
@@ -79,17 +79,20 @@ def _page_scope(section: AssistanceSection) -> str:
 
 
 def pull_scope(pull: Spelled) -> str:
-    """Which scores the pull rests on: those shown another score than the draft's, and how many of them on purpose."""
+    """Return the scores behind the pull: those with another score shown than the draft's, and the planted
+    ones among them.
+    """
     shifted, planted = pull.get("n_shifted") or 0, pull.get("n_planted") or 0
     if planted == shifted:
         return f"from {plural(planted, 'score')} shown a planted error"
     return (
-        f"from {plural(shifted, 'score')} shown another score than the draft's, {planted:,} of them planted"
+        f"from {plural(shifted, 'score')} with another score shown than the draft's, {planted:,} of them "
+        "planted"
     )
 
 
 def _arms_scope(effect: Spelled) -> str:
-    """Which scores a difference between the arms rests on."""
+    """Return the scores behind a difference between the arms."""
     return f"{effect.get('n_assisted') or 0:,} assisted and {effect.get('n_blind') or 0:,} blind scores, none planted"
 
 
@@ -110,7 +113,9 @@ def _no_blind(section: AssistanceSection) -> Node | None:
 
 
 def pull_tile(section: DraftEffectsSection) -> Node | None:
-    """The tile that the Agreement section shows too; without a pull, how often the draft's score was taken over."""
+    """Return the tile that the Agreement section shows too; without a pull, how often the draft's score was
+    taken over.
+    """
     pull = section.pull
     if not pull.value.defined:
         return _adoption_tile(section)
@@ -136,7 +141,7 @@ def _adoption_tile(section: DraftEffectsSection) -> Node | None:
 
 
 def _other_people(effect: Spelled) -> str:
-    """The interval that also speaks of other people than these."""
+    """Return the interval that also speaks of other people than these."""
     found = _people_interval(effect)
     return f"for people like these {found}" if found else ""
 
@@ -153,7 +158,7 @@ def _alpha_tile(section: AssistanceSection) -> Node | None:
 
 
 def estimators_figure(section: DraftEffectsSection) -> Figure:
-    """The three estimates of the draft's pull, with their intervals."""
+    """Return the three estimates of the draft's pull, with their intervals."""
     frame = pd.DataFrame([_estimator_row(name, section.of(name)) for name in ESTIMATORS])
     words = " ".join(
         f"{ESTIMATORS[name][0]} ({ESTIMATORS[name][1]}): {shown(section.of(name).value)}."
@@ -190,7 +195,7 @@ def _estimator_row(name: str, effect: Spelled) -> dict[str, Any]:
 
 
 def alphas_figure(section: AssistanceSection) -> Figure:
-    """Alpha of people with the draft in view, without, and, of those who scored first, before and after it."""
+    """Return alpha of people with the draft in view and without it, and, for first scores, before and after it."""
     arms = {"With the draft": section.alpha_assisted, "Blind": section.alpha_blind}
     if section.first.n:
         arms |= {"Before the draft": section.first.alpha_before, "After it": section.first.alpha_after}
@@ -226,7 +231,9 @@ def alphas_figure(section: AssistanceSection) -> Figure:
 
 
 def first_figures(first: FirstEffect) -> list[Figure]:
-    """The arm that scores first and then sees the draft: how often its scores equal the draft's, before and after."""
+    """Return the arm that scores first and then sees the draft: how often its scores equal the draft's,
+    before and after.
+    """
     if not first.n:
         return []
     names = numbered([part.criterion for part in first.per_criterion])
@@ -253,7 +260,7 @@ def first_figures(first: FirstEffect) -> list[Figure]:
     words = first_words(first)
     figure = Figure(
         "first-and-final",
-        "Scored first, then shown the draft: scores that equal the draft's",
+        "First scores that equal the draft's, before and after it was shown",
         frame[["criterion", "series", "value", "n"]].rename(columns={"series": "moment", "value": "share"}),
         lambda: charts.pairs(frame, words, title="share of scores", percent=True, domain=(0.0, 1.0)),
         words,
@@ -268,7 +275,7 @@ def _moments(shares: FirstShares) -> tuple[tuple[str, Estimate], ...]:
 
 
 def first_words(first: FirstEffect) -> str:
-    """What seeing the draft changed, as sentences."""
+    """Return sentences on the changes that seeing the draft caused."""
     shares = first.shares
     return (
         f"Of {plural(first.n, 'score')} on {plural(first.n_instances, 'instance')}, {percent(shares.same_before, 1)} "
@@ -349,7 +356,7 @@ def _count(effect: Spelled, name: str) -> str:
 
 
 def _caught_table(section: AssistanceSection) -> list[Node | None]:
-    """Catch rates of the planted errors, by annotator."""
+    """Return catch rates of the planted errors, by annotator."""
     planted = section.planted
     if not planted.scores.n and not planted.lines.n:
         return []

@@ -1,4 +1,4 @@
-"""What people changed: actions on drafted lines, moved scores, the four behaviours."""
+"""People's changes: actions on drafted lines, moved scores, the four behaviours."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from coeval.ui.components.view import Node
 BEHAVIOURS = ("correction", "scrutiny", "subjectivity", "outlier")
 ARMS = {"assisted": "With the draft", "blind": "Blind", "first": "Scored first, then shown it"}
 NOTHING_DRAFTED = (
-    "What is here was scored without one. Draft evaluations in Set-up, then people can act on them."
+    "All scores here were given without a draft. Draft evaluations in Set-up; people can then act on them."
 )
 SIGNS = {"approve": "✓ approve", "revise": "✎ revise", "delete": "✕ delete", "add": "+ add"}
 
@@ -57,7 +57,7 @@ def build(get: Get) -> Iterator[Page]:
 
 
 def kept_tile(moved: ScoreChangeSection) -> Node | None:
-    """The share of drafted scores that people kept."""
+    """Return the share of drafted scores that people kept."""
     overall = moved.overall
     if not overall.n:
         return None
@@ -95,7 +95,7 @@ def _of(rates: Rates, action: str) -> Estimate:
 
 
 def actions_figure(actions: ActionRates) -> Figure:
-    """Action rates by kind of line (CoEval paper, tables 5 and 6)."""
+    """Return action rates by kind of line (CoEval paper, tables 5 and 6)."""
     rows = [
         _action_row(kind, action, actions.of(kind))
         for kind in KINDS
@@ -137,8 +137,8 @@ def _rates_words(kind: str, rates: Rates) -> str:
 
 
 def moves_figure(moves: pd.DataFrame) -> Figure:
-    """The drafted score against the one the person left."""
-    words = "How people left the drafted scores. " + (
+    """Return the drafted scores compared with people's final scores."""
+    words = "Final scores compared with the drafted scores. " + (
         " ".join(_moves_words(moves)) or "No score was drafted."
     )
     return Figure(
@@ -162,7 +162,7 @@ def _moves_words(moves: pd.DataFrame) -> Iterator[str]:
 
 
 def behaviour_figure(behaviour: FourBehaviours) -> Figure:
-    """The four behaviours in each arm; the blind one is held against the draft that was hidden."""
+    """Return the four behaviours in each arm; the blind arm is compared with the hidden draft."""
     arms = {title: behaviour.of(arm) for arm, title in ARMS.items()}
     rows = [
         {
@@ -186,14 +186,14 @@ def behaviour_figure(behaviour: FourBehaviours) -> Figure:
     )
     return Figure(
         "behaviours",
-        "What people did with the draft's score",
+        "People's actions on the draft's score",
         frame.rename(columns={"label": "behaviour", "series": "arm", "value": "share"}).drop(
             columns=["low", "high", "about"]
         ),
         lambda: charts.pairs(frame, words, title="share of submissions", percent=True, domain=(0.0, 1.0)),
-        words or "No submission can be judged: it takes a drafted score and two other people.",
+        words or "No submission can be classified: this needs a drafted score and two other people.",
         width="wide",
-        note="held against the median of the other people; see the table for the rules",
+        note="compared with the median of the other people; see the table for the rules",
     )
 
 

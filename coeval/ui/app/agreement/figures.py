@@ -26,11 +26,11 @@ from coeval.usecases.reports.shown_figures import (
 MOST_NAMES = 6
 _UNDEFINED = re.compile(r"undefined(?:: (.*))?", re.S)
 _FIGURE = re.compile(r"[−-]?\d*\.\d|.*%|[−-]?[\d,.]+ (?:s|min)\b")
-"""What a cell with a computed number begins with; counts are whole and say nothing by themselves."""
+"""The beginning of a cell with a computed number; counts are whole numbers and do not match."""
 
 
 def undefined_words(named: Iterable[tuple[str, str]]) -> str:
-    """Names of what could not be computed, by their reasons.
+    """Return the names of undefined values by reason.
 
     >>> undefined_words([("a", "needs two people"), ("b", "needs two people"), ("c", "")])
     'Not computed for a and b: needs two people. Not computed for c.'
@@ -45,7 +45,7 @@ def undefined_words(named: Iterable[tuple[str, str]]) -> str:
 
 
 def split_estimates(frame: pd.DataFrame, name: str) -> tuple[pd.DataFrame, str]:
-    """The rows with a ``value``, and a sentence on the others, which ``name`` is the column to name by."""
+    """Return the rows with a ``value``, and a sentence on the others; ``name`` is the column with their names."""
     defined = frame["value"].notna()
     left_out = frame[~defined]
     named = zip(left_out[name].astype(str), left_out["reason"].astype(str), strict=True)
@@ -53,7 +53,7 @@ def split_estimates(frame: pd.DataFrame, name: str) -> tuple[pd.DataFrame, str]:
 
 
 def split_rows(rows: Sequence[Sequence[str]]) -> tuple[list[list[str]], str]:
-    """The rows of a table of texts that hold a figure, and a sentence on those whose figures are all undefined.
+    """Return the rows of a table of texts with at least one figure, and a sentence on rows without any.
 
     >>> split_rows([["a", "undefined: nobody", "0"], ["b", ".50 [.40, .60]", "9"]])
     ([['b', '.50 [.40, .60]', '9']], 'Not computed for a: nobody.')
@@ -82,15 +82,16 @@ def _listed(names: Sequence[str]) -> str:
 # out.
 
 Get = Callable[..., Any]
-"""A statistic of the task at hand: ``get(function)``, or with the tables it looks at besides, as
-``get(function, tables=("actions",))``; see study.computing.readings."""
+"""A statistic of the current task: ``get(function)``, or with its further tables, as ``get(function,
+tables=("actions",))``; see ``usecases.reports.report_cache``.
+"""
 
 
 NO_PLANTED = "planted errors left out"
-"""What is said of a figure that never counts scores given to a draft with a planted error."""
+"""The note on a figure that never counts scores of drafts with a planted error."""
 
 UNIT_AXIS = (0.0, 1.0)
-"""From where to where the bar of a share or a coefficient reaches; it goes further where the interval does."""
+"""The range of the bar of a share or a coefficient; it extends if the interval does."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,19 +113,19 @@ class Figure:
     note: str = ""
     nothing: bool = False
     basis: str = ""
-    """Which scores it rests on, where these are others than the page's."""
+    """The scores behind it, if they differ from the page's."""
     scoped: bool = False
-    """Whether these are others than the page's."""
+    """True if these differ from the page's."""
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing to draw: the words then stand in the chart's place."""
+        """Return whether there is nothing to draw; a text then replaces the chart."""
         return self.nothing or self.data.empty
 
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """A section as shown. ``notes`` are sentences on what was left out, or is undefined, and why.
+    """A section for the screen. ``notes`` are sentences on omissions and undefined values, with reasons.
 
     ``answer`` comes first: what the section says, in a sentence. ``scope`` are the scores that it rests on, where the
     section itself computes which. ``as_of`` tells of which time the numbers are, where something was saved since;
@@ -154,7 +155,7 @@ def tile(
     axis: tuple[float, float] = UNIT_AXIS,
     lines: Sequence[float] = (),
 ) -> Node | None:
-    """Return a big number with its interval, as text and as a bar; None where it is undefined.
+    """Return a big number with its interval, as text and as a bar; None if it is undefined.
 
     Why it is undefined stands among the notes of the section.
 
@@ -183,7 +184,7 @@ def tile(
 
 
 def interval_bar(value: Any, axis: tuple[float, float], lines: Sequence[float] = ()) -> Node | None:
-    """Return a bar with the interval and the value in it; the same stands beside it as text.
+    """Return a bar with the interval and the value; the text beside it says the same.
 
     >>> bar = interval_bar(Estimate(0.5, ci_low=0.25, ci_high=0.75), (0.0, 1.0))
     >>> [part["attributes"]["width"] for part in bar["children"][:2]]
@@ -201,7 +202,7 @@ def interval_bar(value: Any, axis: tuple[float, float], lines: Sequence[float] =
 
 
 def answer_view(answer: Answer) -> Node:
-    """The first thing on the page: what the numbers say, what the draft did, and what to know before it is quoted."""
+    """Return the first part of the page: what the numbers say, what the draft did, and cautions for quoting."""
     return el(
         "div.answer",
         el("p.verdict", answer.sentence),
@@ -213,19 +214,19 @@ def answer_view(answer: Answer) -> Node:
 
 
 def _exactly(value: Any) -> dict[str, str]:
-    """The number in full: on hover, and for whoever reads the page with a script."""
+    """Return the full number, for hovering and for scripts."""
     return {"title": repr(float(value)), "data_value": repr(float(value))} if isinstance(value, float) else {}
 
 
 def rows_link(name: str, text: str = "Rows") -> Node:
-    """A link to one of the task's files; the page fills in which task (see ``with_links``)."""
+    """Return a link to one of the task's files; the page fills in which task (see ``with_links``)."""
     return el("a", text, href=name, download="", title=f"The rows under this number: {name}")
 
 
 def data_table(
     title: str, frame: pd.DataFrame, note: str = "", *, rows: str = "scores.csv", half: bool = False
 ) -> Node | None:
-    """A card with a table of texts; its columns are named as they are to be read. None where it has no row.
+    """Return a card with a table of texts, with readable column names; None if it has no row.
 
     Args:
         half: it takes half the width, beside another.
@@ -244,22 +245,24 @@ def data_table(
 
 
 def crossed(frame: pd.DataFrame, x: str, y: str) -> pd.DataFrame:
-    """The frame with two of its columns of scores as texts ``x`` and ``y``, as ``charts.confusion`` takes them."""
+    """Return the frame with two of its columns of scores as texts ``x`` and ``y``, as ``charts.confusion``
+    takes them.
+    """
     return frame.assign(x=[f"{value:g}" for value in frame[x]], y=[f"{value:g}" for value in frame[y]])
 
 
 def banner(text: str, *, warn: bool = False) -> Node:
-    """What must be known before the numbers of a section are read."""
+    """Return a notice that must be read before the numbers of a section."""
     return el("p.banner.warn" if warn else "p.banner", text)
 
 
 def message(title: str, *text: Node) -> Node:
-    """What a section shows instead of numbers where there are none, and how to get some."""
+    """Return a section's message if it has no numbers, with the way to get some."""
     return el("div.card.empty", el("h3", title), el("p", *text))
 
 
 def notes_view(notes: Sequence[str]) -> Node | None:
-    """What was left out, and why a number is undefined."""
+    """Return the omissions, and the reasons for undefined numbers."""
     if not notes:
         return None
     return el(
@@ -273,7 +276,7 @@ NAMES = {ALPHA: "Alpha, people", WINNING_RATE: "Winning rate of the model", SYST
 
 
 def news_view(news: MethodNews | None) -> Node | None:
-    """Which methods changed and why, then the figures before and now, or where the old ones are."""
+    """Return the changed methods with reasons, then the figures before and now, or the place of the old ones."""
     if news is None:
         return None
     return el(

@@ -1,4 +1,4 @@
-"""The tables of model and people: the judges, by criterion, compared, and how competent each person is."""
+"""The tables of model and people: judges, by criterion, compared, and the competence of each person."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COLUMNS = {
 
 
 def judge_tables(section: AlignmentSection, run: JudgeRow) -> list[Node | None]:
-    """Every table of the section; ``run`` is the judge that is looked at by criterion."""
+    """Return every table of the section; ``run`` is the judge that is looked at by criterion."""
     return [
         _runs_table(section),
         _competence_table(section.competence),
@@ -73,7 +73,7 @@ def _runs_table(section: AlignmentSection) -> Node | None:
 
 
 def _counts(levels: Correlations) -> tuple[str, str]:
-    """Over how many documents and systems the correlations at these levels are."""
+    """Return the number of documents and systems behind the correlations at these levels."""
     document, system = (level.groups_used or level.n_groups for level in (levels.document, levels.system))
     return f"{document:,}", f"{system:,}"
 
@@ -140,7 +140,7 @@ def _criteria_table(run: JudgeRow) -> Node | None:
 
 
 def _comparisons_table(comparisons: Sequence[Comparison]) -> Node | None:
-    """Every two judges by criterion, with three tests of their difference."""
+    """Return every two judges by criterion, with three tests of their difference."""
     rows = [
         (
             f"{row.a} – {row.b}",
@@ -176,7 +176,7 @@ def _comparisons_table(comparisons: Sequence[Comparison]) -> Node | None:
 
 
 def quotes_table(quotes: QuotesSection) -> Node | None:
-    """How much of the evidence that drafts quote is not in the text, by run and criterion."""
+    """Return the share of quoted evidence that is not in the text, by run and criterion."""
     rows = []
     for run in quotes.per_run:
         names = numbered([part.criterion for part in run.per_criterion])
@@ -186,7 +186,7 @@ def quotes_table(quotes: QuotesSection) -> Node | None:
         ]
     columns = ["Judge", "Criterion", "Passages quoted", "Not in the output", "Share"]
     columns += ["Of them in the input", "Nearly in the output", "Evidence lines", "Without a quotation"]
-    note = "a passage that the draft puts in quotation marks, looked for in the output, then in the input"
+    note = "a passage in quotation marks in a draft, searched in the output, then in the input"
     return data_table("Quoted evidence", pd.DataFrame(rows, columns=columns), note, rows="drafts.csv")
 
 
@@ -200,7 +200,7 @@ def _competence_table(competence: Competence) -> Node | None:
     rows: list[tuple[Any, ...]] = [
         (row.annotator, shown(row.competence), f"{row.n:,}") for row in competence.annotators
     ]
-    note = "Dawid and Skene: the chance that a person's score is right, as all scores together tell it"
+    note = "Dawid and Skene: the probability that a person's score is right, estimated from all scores"
     if competence.converged is False:
         note += f" · stopped after {competence.n_iterations:,} steps, before it had converged"
     frame = pd.DataFrame(rows, columns=["Person", "Competence", "Scores"])

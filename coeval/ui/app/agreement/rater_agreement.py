@@ -1,4 +1,4 @@
-"""Agreement: how far people agree with each other, and with the model."""
+"""Agreement of people with each other and with the model."""
 
 from __future__ import annotations
 
@@ -27,15 +27,17 @@ from coeval.ui.components.number_words import natural, number, numbered, p_value
 from coeval.ui.components.view import Node
 
 MODEL = "Model"
-"""What the model is called on the page."""
+"""The model's name on the page."""
 
 LINES = (TENTATIVE, ACCEPTABLE)
 
-WITHOUT_MODEL = "the model stands here when planted errors are left out: choose that at the top"
+WITHOUT_MODEL = "the model is shown here if planted errors are left out: choose this at the top"
 
 
 def build(get: Get) -> Iterator[Page]:
-    """First the answer and the alphas of people, which are there at once; then everything; then the actions."""
+    """Yield first the answer and the alphas of people, which are available at once; then everything; then
+    the actions.
+    """
     first, criteria = get(people_alphas), get(list_criteria)
     ordinal = {text: levels["ordinal"] for text, levels in zip(criteria, first.per_criterion, strict=True)}
     effects = get(draft_effects_section, whole=True)
@@ -72,7 +74,7 @@ def _acted(actions: ActionRates) -> list[Figure]:
 
 
 def _headline_tile(headline: Headline) -> Node | None:
-    """The mean over criteria of the page's scores."""
+    """Return the mean over criteria of the page's scores."""
     mean = headline.mean.value
     clusters = mean.details.get("clusters")
     about = f"{clusters:,} {mean.details.get('resampled', 'clusters')}" if clusters else ""
@@ -84,7 +86,7 @@ def _headline_tile(headline: Headline) -> Node | None:
 
 
 def _same_score_tile(section: AgreementSection) -> Node | None:
-    """How often two people give a unit the same score."""
+    """Return how often two people give a unit the same score."""
     counts = section.counts
     about = f"{plural(counts.n_units, 'unit')} · {plural(counts.n_annotators, 'person', 'people')}"
     same = section.coefficients.percent.value
@@ -92,7 +94,7 @@ def _same_score_tile(section: AgreementSection) -> Node | None:
 
 
 def forest_figure(alphas: Mapping[str, Estimate]) -> Figure:
-    """Alpha by criterion with the lines at .667 and .800."""
+    """Return alpha by criterion with lines at .667 and .800."""
     names = numbered(list(alphas))
     frame = pd.DataFrame([_alpha_row(names[text], text, alpha) for text, alpha in alphas.items()])
     drawn, undefined = split_estimates(frame, "label")
@@ -131,7 +133,7 @@ def _alpha_row(label: str, about: str, alpha: Estimate) -> dict[str, Any]:
 
 
 def alpha_words(alphas: Mapping[str, Estimate]) -> str:
-    """The forest as sentences."""
+    """Return the forest as sentences."""
     lines = "; ".join(f"{text.rstrip('.')}: {shown(alpha)}" for text, alpha in alphas.items())
     good = sum(alpha >= ACCEPTABLE for alpha in alphas.values())
     fair = sum(TENTATIVE <= alpha < ACCEPTABLE for alpha in alphas.values())
@@ -142,7 +144,7 @@ def alpha_words(alphas: Mapping[str, Estimate]) -> str:
 
 
 def heatmap_figure(pairs: Sequence[RaterPair], planted: int = 0) -> Figure:
-    """Alpha of every two raters, the model first; without the model where ``planted`` scores count."""
+    """Return alpha of each pair of raters, the model first; without the model if ``planted`` scores count."""
     pairs = [pair for pair in pairs if LLM not in (pair.a, pair.b) or (pair.n and not planted)]
     names = rater_names(pairs)
     rows = pd.DataFrame(
@@ -175,7 +177,7 @@ def heatmap_figure(pairs: Sequence[RaterPair], planted: int = 0) -> Figure:
 
 
 def rater_names(pairs: Sequence[RaterPair]) -> list[str]:
-    """The raters of the pairs, the model first."""
+    """Return the raters of the pairs, the model first."""
     names = list(dict.fromkeys(_rater(name) for pair in pairs for name in (pair.a, pair.b)))
     return sorted(names, key=lambda name: (name != MODEL, natural(name)))
 
@@ -185,7 +187,7 @@ def _rater(name: Any) -> str:
 
 
 def _cells(rows: pd.DataFrame) -> pd.DataFrame:
-    """Both halves of the matrix, as the chart takes them."""
+    """Return both halves of the matrix, as the chart takes them."""
     half = rows.assign(
         value=rows["alpha"],
         text=[number(value) if value == value else "–" for value in rows["alpha"]],

@@ -1,4 +1,4 @@
-"""What the Agreement tab shows: a module a section, each from statistics to tiles, charts and tables."""
+"""The sections of the Agreement tab: one module per section, from statistics to tiles, charts and tables."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ __all__ = ["SECTIONS", "Figure", "Page", "get_figure", "get_pages"]
 
 
 WHOLE = Basis()
-"""All scores by the newest version of the criteria."""
+"""All scores for the newest version of the criteria."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One of the tab's sections. ``build`` gives its page in stages, each with everything there is so far."""
+    """One section of the tab. ``build`` yields its page in stages, each with everything so far."""
 
     title: str
     build: Callable[[Get], Iterator[Page]]
     basis: str = ""
-    """Which scores all of it rests on, where these are not those chosen."""
+    """The scores behind all of it, if they differ from the selection."""
     whole: bool = False
-    """Whether it rests on the scores of all arms, whichever are chosen."""
+    """True if it uses the scores of all arms, regardless of the selection."""
     unaided: bool = False
-    """Whether it opens with the scores that no draft can have led, where there are enough of them."""
+    """True if it opens with the scores that no draft influenced, if there are enough of them."""
 
 
 SECTIONS = {
@@ -67,7 +67,7 @@ SECTIONS = {
 def get_pages(
     context: Context, person: Person, slug: str, section: str, basis: Basis = WHOLE
 ) -> Iterator[Page]:
-    """A section of a task in stages, the last one whole.
+    """Yield a section of a task in stages, the last one whole.
 
     Args:
         basis: which scores it rests on; a section that compares arms takes all of them.
@@ -89,7 +89,7 @@ def get_pages(
 
 
 def describe_basis(basis: Basis, versions: Sequence[int], choices: Choices) -> tuple[str, str, str]:
-    """Version, arms and planted errors in words; the last empty where none were planted.
+    """Return version, arms and planted errors in words; the last is empty if none were planted.
 
     >>> describe_basis(Basis(arm="blind"), [1, 2], Choices(("assisted", "blind"), True))
     ('criteria version 2', 'blind scores', 'planted errors counted')
@@ -102,7 +102,7 @@ def describe_basis(basis: Basis, versions: Sequence[int], choices: Choices) -> t
 
 
 def _name_basis(words: tuple[str, str, str], own: str) -> str:
-    """Which scores a figure rests on; ``own`` are its words where they are others than the page's."""
+    """Return the scores behind a figure; ``own`` describes them if they differ from the page's."""
     version, arms, planted = words
     if own == NO_PLANTED:
         parts = [version, arms, own if planted else ""]
@@ -112,7 +112,7 @@ def _name_basis(words: tuple[str, str, str], own: str) -> str:
 
 
 def _labelled(page: Page, words: tuple[str, str, str], own: str) -> Page:
-    """The page with its scope, and each tile, chart and table with its own; on screen only where it is another one."""
+    """Return the page with its scope; each tile, chart and table shows its own scope only if it differs."""
     scope = _name_basis(words, page.scope or own)
 
     def name(node: Node | None) -> Node | None:
@@ -167,19 +167,19 @@ def _build_pages(section: str, reading: Reading, basis: Basis, words: tuple[str,
 
 
 def _as_of(taken_at: str, since: int) -> Node:
-    """Of which time the numbers are.
+    """Return the time of the numbers.
 
     >>> _as_of("2026-01-31T14:02:10.000Z", 312)["children"]
     ['As of 14:02 UTC, 312 saves since. A report of this size is recomputed only from time to time: check again later.']
     """
     return banner(
-        f"As of {taken_at[11:16]} UTC, {plural(since, 'save')} since. A report of this size is "
-        f"recomputed only from time to time: check again later."
+        f"As of {taken_at[11:16]} UTC; {plural(since, 'save')} since then. A report of this size is "
+        "recomputed only from time to time: check again later."
     )
 
 
 def _further_tables(get: Get, section: str) -> list[Node | None]:
-    """The tables of the report's sections that have no page of their own (see ``stats.report.registry``)."""
+    """Return the tables of report sections without a page of their own (see ``stats.report.registry``)."""
     return [_show_table(table) for tab, table in get(list_tables, tables=("comparisons",)) if tab == section]
 
 
@@ -188,7 +188,7 @@ def _show_table(table: Table) -> Node | None:
 
 
 def _as_texts(frame: pd.DataFrame) -> pd.DataFrame:
-    """Numbers as the page writes them, an interval in the column of its value, headings as words.
+    """Return numbers in the page's format: intervals in the column of their value, and headings as words.
 
     >>> _as_texts(pd.DataFrame({"share": [0.5], "ci_low": [0.4], "ci_high": [0.6], "n_pairs": ["9"]}))
           Share [95%] N pairs
@@ -210,7 +210,7 @@ def _as_texts(frame: pd.DataFrame) -> pd.DataFrame:
 def get_figure(
     context: Context, person: Person, slug: str, section: str, name: str, basis: Basis = WHOLE
 ) -> Figure:
-    """A chart of a section, by name.
+    """Return a chart of a section, by name.
 
     Raises:
         NotAllowedError: the person is not of the team.

@@ -1,4 +1,4 @@
-"""Systems: whose outputs people, and the model, score higher."""
+"""Systems: mean scores of their outputs, by people and by the model."""
 
 from __future__ import annotations
 
@@ -79,12 +79,12 @@ def _tiles(systems: Sequence[SystemRow]) -> list[Node | None]:
 
 
 def _at(known: Sequence[SystemRow], mean: float) -> list[SystemRow]:
-    """The systems with this mean: means of the same scores differ by rounding only."""
+    """Return the systems with this mean; rounding can separate means of the same scores."""
     return [row for row in known if abs(row.human_mean - mean) <= SAME]
 
 
 def _shared(rows: Sequence[SystemRow], which: str) -> str:
-    """Who has the highest or lowest mean; all of them where several do.
+    """Return the names with the highest or lowest mean; all of them if several share it.
 
     >>> from types import SimpleNamespace as System
     >>> _shared([System(system="A"), System(system="B"), System(system="C")], "highest")
@@ -100,13 +100,13 @@ def _mean_tile(title: str, rows: Sequence[SystemRow], which: str, axis: tuple[fl
     row = rows[0]
     each = " each" if len(rows) > 1 else ""
     share = row.ranked.p_best
-    odds = f"highest in {percent(share)} of draws of the documents{each}" if share else ""
+    odds = f"highest in {percent(share)} of resamples of the documents{each}" if share else ""
     units = plural(row.n_units, "unit") + each
     return tile(title, row.human_mean, _shared(rows, which), show=plain_number, more=(units, odds), axis=axis)
 
 
 def means_figure(systems: Sequence[SystemRow]) -> Figure:
-    """Mean score of each system, by people, by the model, and prediction-powered."""
+    """Return the mean score of each system, by people, by the model, and prediction-powered."""
     rows = [row for system in systems for row in _means(system)]
     frame = pd.DataFrame(rows, columns=["label", "series", "value", "low", "high", "n", "about"])
     words = " ".join(f"{row['label']}, {row['series'].lower()}: {row['about']}." for row in rows)
@@ -142,7 +142,7 @@ def _means(row: SystemRow) -> Iterator[dict[str, Any]]:
 
 
 def distributions_figure(distributions: Sequence[Distribution]) -> Figure:
-    """What share of its scores people gave to each score, by system."""
+    """Return the share of each score in people's scores, by system."""
     people = [row for row in distributions if row.source == "people" and row.system is not None]
     rows = [
         {"series": row.system, "score": score, "n": n, "share": n / row.n}
@@ -162,7 +162,7 @@ def distributions_figure(distributions: Sequence[Distribution]) -> Figure:
 
 
 def _beats_table(systems: Sequence[SystemRow]) -> Node | None:
-    """How often each system has the higher mean when the documents are drawn anew."""
+    """Return how often each system has the higher mean when documents are resampled."""
     known = [row for row in systems if row.ranked.rank is not None]
     rows = [
         (
@@ -175,7 +175,10 @@ def _beats_table(systems: Sequence[SystemRow]) -> Node | None:
     return data_table(
         "Who scores higher",
         frame,
-        "share of draws of the documents · a tie counts half · p: of the difference, by Holm's rule over all pairs",
+        (
+            "share of resamples of the documents · a tie counts half · p: of the difference, by Holm's rule "
+            "over all pairs"
+        ),
         half=True,
     )
 
@@ -193,7 +196,7 @@ def _place(row: SystemRow) -> str:
 
 
 def _draw(row: SystemRow) -> str:
-    """How the labelled units were chosen, and whether the prediction-powered mean is valid."""
+    """Return how the labelled units were chosen, and whether the prediction-powered mean is valid."""
     powered = row.prediction_powered
     if not powered.value.defined:
         return ""
@@ -201,7 +204,7 @@ def _draw(row: SystemRow) -> str:
 
 
 def _worth(row: SystemRow) -> str:
-    """How many labels one label is worth with the judges' help."""
+    """Return the number of labels that one label is worth with the judges' help."""
     if row.prediction_powered.get("fell_back"):
         return "1: the judges would widen it, so the plain mean"
     times = row.prediction_powered.get("multiplier")

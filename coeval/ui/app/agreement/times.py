@@ -1,4 +1,4 @@
-"""Time: how long people take, and whether their scores drift as they go."""
+"""Time: how long people take, and whether their scores drift over their work."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def build(get: Get) -> Iterator[Page]:
     section = get(time_section)
     if not section.spent.n_timed:
         yield Page(
-            banner=message("Nothing was timed", "Scores given in this app are; imported ones may lack times.")
+            banner=message(
+                "Nothing was timed", ("This app times its own scores; imported ones may lack times.")
+            )
         )
         return
     yield Page(
@@ -89,7 +91,7 @@ def _labelled(curves: pd.DataFrame) -> pd.DataFrame:
 
 
 def curve_figure(curves: pd.DataFrame) -> Figure:
-    """How many submissions are done within a time (ECDF)."""
+    """Return the number of submissions that are done within a time (ECDF)."""
     frame = curves.rename(columns={"criterion": "series", "seconds": "x", "share": "y"})
     frame["series"] = [_short(name) for name in frame["series"]]
     words = " ".join(
@@ -112,7 +114,7 @@ def _short(name: str) -> str:
 
 
 def drift_figure(section: BehaviourSection) -> Figure:
-    """Each person's scores against the others', over the tenths of their work, and whether they move."""
+    """Return each person's scores compared with the others' over the tenths of their work, and the drift."""
     drift = section.drift
     points = pd.DataFrame([vars(point) for point in drift], columns=["annotator", "part", "n", "mean_gap"])
     frame = points.rename(columns={"annotator": "series", "part": "x", "mean_gap": "y"})

@@ -113,5 +113,5 @@ def test_two_people_with_two_texts_of_one_id(tmp_path: Path) -> None:
         (tmp_path / f"{name}.jsonl").write_text(
             f'{{"id": 1, "text": "{text}", "label": ["A"], "Comments": []}}\n'
         )
-    with pytest.raises(InputError, match="names '1' another text"):
+    with pytest.raises(InputError, match="uses the id '1' for a different text"):
         load_study(tmp_path, slug="t")

@@ -213,7 +213,7 @@ def test_inspect_logs_that_cannot_be_read(tmp_path: Path) -> None:
     ):
         for _ in range(1_100):
             part.write(bytes(1_000_000))
-    with pytest.raises(InputError, match="holds 1,100,000,000 bytes once unzipped"):
+    with pytest.raises(InputError, match="contains 1,100,000,000 bytes when unzipped"):
         load_study(bomb, slug="t")
 
 

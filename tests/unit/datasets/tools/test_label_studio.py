@@ -154,14 +154,14 @@ def test_a_file_that_was_tampered_with_is_refused(tmp_path: Path) -> None:
         return str(caught.value)
 
     assert "another version" in refused(lambda ours, _: ours.update(version=2))
-    assert "not as CoEval wrote it" in refused(lambda ours, _: ours.update(criterion={"text": "x"}))
-    assert "not as CoEval wrote it" in refused(lambda ours, _: ours["instance"].update(further=1))
-    assert "not as CoEval wrote it" in refused(
+    assert "changed after CoEval wrote it" in refused(lambda ours, _: ours.update(criterion={"text": "x"}))
+    assert "changed after CoEval wrote it" in refused(lambda ours, _: ours["instance"].update(further=1))
+    assert "changed after CoEval wrote it" in refused(
         lambda ours, _: ours["instance"].update(document={"a": 1}, system=3)
     )
     assert "runs and" in refused(lambda ours, _: ours.update(runs=[], drafts=[{}]))
-    assert "something else" in refused(lambda ours, _: ours["submissions"][0].update(instance="x"))
-    assert "beside others" in refused(lambda _, tasks: tasks.append(FOREIGN[0]))
+    assert "another draft" in refused(lambda ours, _: ours["submissions"][0].update(instance="x"))
+    assert "other tasks" in refused(lambda _, tasks: tasks.append(FOREIGN[0]))
 
 
 def test_the_configuration_names_what_the_tasks_hold() -> None:
