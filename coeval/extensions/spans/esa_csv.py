@@ -28,8 +28,8 @@ from coeval.extensions.spans.reading import (
     SpanFormat,
     check_columns,
     read_csv,
+    read_documents,
     read_number,
-    read_text,
 )
 from coeval.extensions.spans.typology import Side, Span, Typology
 
@@ -75,7 +75,7 @@ def read_esa(path: Path, typology: Typology, further: Further) -> Collection:
         else:
             saves.append(one)
     items = _read_items(further.items) if further.items else {}
-    documents = _read_documents(further.documents) if further.documents else []
+    documents = read_documents(further.documents) if further.documents else []
     people = _read_people(further.people) if further.people else {}
     lines = _place_lines(saves, items, documents)
     seconds = _measure_times(saves, people)
@@ -130,11 +130,6 @@ def _read_items(path: Path) -> dict[tuple[int, str], tuple[int, str]]:
         number = int(read_number(row[found["line"]], place, "line", 0, 10**9))
         items[item, row[found["documentID"]]] = number, row[found["targetText"]]
     return items
-
-
-def _read_documents(path: Path) -> list[str]:
-    """Return the document of each line of a file of mt-metrics-eval."""
-    return [line.split("\t")[-1] for line in read_text(path).splitlines()]
 
 
 def _read_people(path: Path) -> dict[str, str]:
@@ -304,23 +299,31 @@ def find_changes(text: str, clean: str) -> tuple[tuple[int, int], ...]:
 
 
 def write_esa(collection: Collection, typology: Typology) -> str:
-    """Return the annotations as rows of a campaign; an annotator is a login."""
+    """Return the annotations as rows of a campaign; an annotator is a login.
+
+    Raises:
+        InputError: no annotation has a score, without which a campaign has no rows.
+    """
+    if all(one.score is None for one in collection.annotations):
+        raise InputError(
+            "No annotation has a score from 0 to 100, which every row of esa-csv holds: write another format."
+        )
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
-    numbers: dict[tuple[str, str], int] = defaultdict(int)
+    numbers: dict[str, int] = defaultdict(int)
     for one in sorted(
         collection.annotations, key=lambda one: (one.annotator, one.saved_at, one.system, one.segment)
     ):
         if one.score is None:
             continue
-        mine = one.annotator, ""
-        numbers[mine] += 1
+        numbers[one.annotator] += 1
+        item = numbers[one.annotator]
         document = f"{one.document or 'segment'}#{one.system}"
         bad = bool(one.planted and one.planted.bad)
         started = read_time(one.saved_at).timestamp() if one.saved_at else 0.0
         spans = [_write_span(span, place in one.kept, typology) for place, span in enumerate(one.spans)]
         table.writerow(
-            [one.annotator, f"coeval.{one.system}", numbers[mine], "BAD" if bad else "TGT", "", "", f"{one.score:g}",
+            [one.annotator, f"coeval.{one.system}", item, "BAD" if bad else "TGT", "", "", f"{one.score:g}",
              document + ("#bad1" if bad else ""), "False", json.dumps(spans, separators=(",", ":")), started, started]
         )  # fmt: skip
     return out.getvalue()
