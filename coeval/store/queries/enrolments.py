@@ -212,7 +212,7 @@ def prune_newcomers(db: Database, before: str) -> None:
 def count_idle_newcomers(db: Database, network: str, since: str) -> int:
     """Return how many people of a network have arrived since a time and saved nothing."""
     sql = (
-        "SELECT count(*) FROM newcomer n WHERE n.network = ? AND n.came_at > ?"
+        "SELECT count(*) FROM newcomer n WHERE n.network = ? AND n.came_at BETWEEN ? AND ?"
         " AND NOT EXISTS (SELECT 1 FROM submission s WHERE s.annotator = n.annotator)"
     )
-    return int(scalar(db, sql, [network, since]))
+    return int(scalar(db, sql, [network, since, now()]))

@@ -252,8 +252,9 @@ def add_sign_in_try(db: Database, key: str) -> int:
 
 
 def count_sign_in_tries(db: Database, key: str, since: str) -> int:
-    sql = "SELECT count(*) FROM sign_in_failure WHERE key = ? AND failed_at > ?"
-    return int(scalar(db, sql, [key, since]))
+    # a time to come is from before the clock was set back
+    sql = "SELECT count(*) FROM sign_in_failure WHERE key = ? AND failed_at BETWEEN ? AND ?"
+    return int(scalar(db, sql, [key, since, now()]))
 
 
 def remove_sign_in_tries(db: Database, ids: list[int]) -> None:

@@ -209,7 +209,7 @@ SELECT
   (SELECT max(id) FROM comparison),
   (SELECT max(id) FROM run), (SELECT max(id) FROM run_archive), (SELECT max(id) FROM enrolment WHERE task = :task),
   (SELECT max(id) FROM criteria_set WHERE task = :task), (SELECT max(position) FROM instance WHERE task = :task),
-  (SELECT id FROM run WHERE task = :task AND shown = 1), (SELECT max(finished_at) FROM import_batch)
+  (SELECT id FROM run WHERE task = :task AND shown = 1), (SELECT count(finished_at) FROM import_batch)
 """
 
 GROUPS = "SELECT group_name FROM annotator_group ORDER BY annotator"

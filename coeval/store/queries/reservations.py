@@ -54,6 +54,15 @@ def renew(db: Database, annotator: int, task: int, until: str) -> None:
     )
 
 
+def shorten(db: Database, task: int, until: str) -> None:
+    """End all reservations at this time at the latest: those from before a clock was set back last too long."""
+    db.conn.execute(
+        "UPDATE reservation SET reserved_until = :until WHERE task = :task AND outcome = ''"
+        " AND reserved_until > :until",
+        {"task": task, "until": until},
+    )
+
+
 def note_finished(db: Database, task: int, *, annotator: int | None = None) -> int:
     """Mark fully saved instances as finished; return their number."""
     mine = "" if annotator is None else " AND annotator = :annotator"
