@@ -200,6 +200,30 @@ def test_an_esa_campaign_comes_back_as_it_went_out(tmp_path: Path) -> None:
     assert got[0].seconds == 90.0
 
 
+def test_one_edit_of_thresh_is_one_error(tmp_path: Path) -> None:
+    """Also in two parts, or in both texts; without a severity it costs what the lightest one does."""
+    edits = [
+        {"category": "split", "output_idx": [[0, 1], [4, 6]], "input_idx": [[0, 2]]},
+        {
+            "category": "deletion",
+            "input_idx": [[2, 5]],
+            "annotation": {"kind": {"severity": {"val": "major"}}},
+        },
+    ]
+    text = json.dumps([{"original": "abcdefg", "simplified": "abcdefg", "edits": edits}])
+    core = load_typology("mqm")
+    (one,) = read(tmp_path, "a.json", text, "thresh", core).annotations
+    assert one.spans == (Span(0, 6, "minor", "split"), Span(2, 5, "major", "deletion", Side.INPUT))
+    assert core.score(one.spans) == -6.0
+
+
+def test_a_number_that_is_no_line_counts_in_the_order_of_the_file(tmp_path: Path) -> None:
+    text = MQM.replace("\t2\t2\t", "\t2\t" + "9" * 5000 + "\t")
+    found = read(tmp_path, "a.tsv", text, "mqm-tsv")
+    assert {one.segment for one in found.annotations} == {0, 1}
+    assert write(found, "seg-score").count("\n") == 4
+
+
 def test_scores_come_back_as_they_went_out(tmp_path: Path) -> None:
     text = "A\t-1.1\nA\tNone\nB\t0.30000000000000004\nB\t-25.0\n"
     found = read(tmp_path, "a.score", text, "seg-score", ESA)
@@ -227,6 +251,11 @@ def test_the_formats_have_names() -> None:
         ("thresh", "[1]", "entry 1: it has to be an object"),
         ("thresh", '[{"target": "abc", "edits": [{"output_idx": [[1, 9]]}]}]', "within the 3 characters"),
         ("thresh", '[{"target": 3}]', "“target” has to be a text"),
+        ("thresh", '[{"target": "\\ud800"}]', "entry 1"),
+        ("thresh", '[{"target": "abc", "edits": [{"output_idx": 5}]}]', "an edit is at 5"),
+        ("thresh", '[{"target": "abc", "edits": [{"output_idx": [[true, 2]]}]}]', "an edit is at [True, 2]"),
+        ("thresh", '[{"target": "abc", "score": NaN}]', "the score is “nan”"),
+        ("thresh", '[{"target": "abc", "segment": 1000000000000}]', "“segment” has to be a whole number"),
         ("seg-score", "A 1 2\n", "line 1: “A 1 2”"),
         ("seg-score", "A\tx\n", "the score is “x”"),
         ("seg-score", "A\t1\x00\n", "NUL character in line 1"),

@@ -24,6 +24,7 @@ from coeval.clock import read_time, write_time
 from coeval.errors import InputError
 from coeval.extensions.spans.annotations import Annotation, Collection, Planted, collect, keep_latest
 from coeval.extensions.spans.reading import (
+    MOST_LINES,
     Further,
     SpanFormat,
     check_columns,
@@ -127,7 +128,7 @@ def _read_items(path: Path) -> dict[tuple[int, str], tuple[int, str]]:
         if len(row) < len(found):
             raise InputError(f"{place}: {len(row)} cells and {len(found)} columns.")
         item = int(read_number(row[found["itemID"]], place, "itemID", 0, 10**9))
-        number = int(read_number(row[found["line"]], place, "line", 0, 10**9))
+        number = int(read_number(row[found["line"]], place, "line", 0, MOST_LINES))
         items[item, row[found["documentID"]]] = number, row[found["targetText"]]
     return items
 
@@ -246,7 +247,7 @@ def _read_span(span: Mapping[str, Any], output: str) -> Span:
     kind, severity = span.get("error_type"), str(span.get("severity", ""))[:100]
     category = "/".join(map(str, kind))[:200] if isinstance(kind, list) else str(kind or "")[:200]
     start, end = span.get("start_i"), span.get("end_i")
-    if not (isinstance(start, int) and isinstance(end, int) and 0 <= start <= end):
+    if not (type(start) is int and type(end) is int and 0 <= start <= end):
         return Span(None, None, severity, category)
     end += "error_type" in span
     if output:

@@ -17,6 +17,7 @@ from pathlib import Path
 from coeval.errors import InputError
 from coeval.extensions.spans.annotations import Annotation, Collection, collect
 from coeval.extensions.spans.reading import (
+    MOST_LINES,
     Further,
     SpanFormat,
     check_columns,
@@ -81,7 +82,8 @@ def _number(keys: Iterable[Key]) -> dict[Key, int]:
     """
     keys = list(keys)
     names = [name for _, name in keys]
-    if len(set(names)) == len(names) and all(name.isdecimal() and name.isascii() for name in names):
+    numbered = all(name.isdecimal() and name.isascii() and len(name) < len(str(MOST_LINES)) for name in names)
+    if numbered and len(set(names)) == len(names):
         first = min(map(int, names), default=0)
         return {key: int(key[1]) - min(first, 1) for key in keys}
     return {key: place for place, key in enumerate(keys)}

@@ -15,6 +15,8 @@ from coeval.extensions.spans.typology import Typology
 
 LARGEST = 2_000_000_000
 LONGEST_CELL = 10_000_000
+MOST_LINES = 1_000_000
+"""Lines of a test set: score files have one for each, so that a number that is no line cannot fill the disk."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,14 @@ from typing import Any
 
 from coeval.errors import InputError
 from coeval.extensions.spans.annotations import Annotation, Collection, collect, score_segments, score_systems
-from coeval.extensions.spans.reading import Further, SpanFormat, read_documents, read_number, read_text
+from coeval.extensions.spans.reading import (
+    MOST_LINES,
+    Further,
+    SpanFormat,
+    read_documents,
+    read_number,
+    read_text,
+)
 from coeval.extensions.spans.typology import Typology
 
 Scores = dict[tuple[str, int], float]
@@ -65,7 +72,7 @@ def _load_averages(path: Path, named: list[str], listed: list[str]) -> tuple[Sco
         if len(cells) < len(named):
             raise InputError(f"{path.name}, line {number:,}: {len(cells)} cells and {len(named)} columns.")
         here = f"{path.name}, line {number:,}"
-        segment = int(read_number(cells[place["seg_id"]], here, "seg_id", 0, 10**9))
+        segment = int(read_number(cells[place["seg_id"]], here, "seg_id", 0, MOST_LINES))
         numbered[cells[place["system"]], segment] = cells[place["score"]]
     first = min(1, min((segment for _, segment in numbered), default=0))
     scores = {
