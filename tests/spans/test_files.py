@@ -200,6 +200,19 @@ def test_an_esa_campaign_comes_back_as_it_went_out(tmp_path: Path) -> None:
     assert got[0].seconds == 90.0
 
 
+def test_a_campaign_comes_back_line_by_line_in_whatever_order_people_worked(tmp_path: Path) -> None:
+    """Two people share a document, each with a part of it, and began at different ends."""
+    order = [("S", "ben", 7), ("S", "ana", 5), ("S", "ben", 4), ("S", "ana", 2), ("T", "ana", 5)]
+    sent = collect(
+        Annotation(
+            system, line, who, (), "tale", score=float(10 * line), saved_at=f"2026-01-01T10:0{n}:00.000Z"
+        )
+        for n, (system, who, line) in enumerate(order)
+    )
+    got = read(tmp_path, "out.csv", write(sent, "esa-csv", ESA), "esa-csv", ESA)
+    assert score_segments(got.annotations, ESA) == score_segments(sent.annotations, ESA)
+
+
 def test_one_edit_of_thresh_is_one_error(tmp_path: Path) -> None:
     """Also in two parts, or in both texts; without a severity it costs what the lightest one does."""
     edits = [

@@ -3,7 +3,8 @@
 Source: Kocmi et al. 2024 (ESA); Zouhar, Kocmi and Sachan 2025 (ESA with a model's spans); the files are those of
 github.com/wmt-conference/ErrorSpanAnnotation. There is no header. Three things are inferred: a span that a
 person marked ends at its last character, a drafted one after it; a drafted span has no ``error_type``; and a drafted
-span behind the end of the text stands for something that is missing.
+span behind the end of the text stands for something that is missing. In a file that CoEval wrote the item is the number
+of the line, from 1, so that it needs no list of items.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ LONGEST_SECONDS = 300.0
 """A longer time between two starts is a break: the annotator's median stands in its place."""
 
 MISSING = "missing"
+OWN = "coeval"
+"""What stands before the system in a file that CoEval wrote; elsewhere it is the campaign's name."""
 BAD = re.compile(r"#bad\d+$")
 
 
@@ -55,7 +58,7 @@ class _Save:
     """``document#system``, with ``#bad1`` and so on for the pairs of a planted error."""
     spans: tuple[Mapping[str, Any], ...]
     started: float
-    languages: tuple[str, str]
+    own: bool
 
     @property
     def base(self) -> str:
@@ -113,7 +116,7 @@ def _read_row(row: list[str], place: str) -> _Save:
         document=row[7],
         spans=tuple(spans),
         started=read_number(row[10], place, "the start", 0, 10**11),
-        languages=(row[4], row[5]),
+        own=row[1].startswith(f"{OWN}."),
     )
 
 
@@ -154,7 +157,7 @@ def _place_lines(
     """
     by_document: dict[str, set[tuple[str, int]]] = defaultdict(set)
     for one in saves:
-        if not one.bad:
+        if not (one.bad or one.own):
             by_document[one.base].add((one.login, one.item))
     own: dict[str, list[int]] = defaultdict(list)
     for number, name in enumerate(documents):
@@ -174,6 +177,7 @@ def _place_lines(
             known = items.get((item, document))
             placed[login, item, document] = lines[place] if lines else known[0] if known else -1
     _number_rest(placed)
+    placed |= {(one.login, one.item, one.base): one.item - 1 for one in saves if one.own}
     return _add_bad(saves, items, placed)
 
 
@@ -311,20 +315,17 @@ def write_esa(collection: Collection, typology: Typology) -> str:
         )
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
-    numbers: dict[str, int] = defaultdict(int)
     for one in sorted(
         collection.annotations, key=lambda one: (one.annotator, one.saved_at, one.system, one.segment)
     ):
         if one.score is None:
             continue
-        numbers[one.annotator] += 1
-        item = numbers[one.annotator]
         document = f"{one.document or 'segment'}#{one.system}"
         bad = bool(one.planted and one.planted.bad)
         started = read_time(one.saved_at).timestamp() if one.saved_at else 0.0
         spans = [_write_span(span, place in one.kept, typology) for place, span in enumerate(one.spans)]
         table.writerow(
-            [one.annotator, f"coeval.{one.system}", item, "BAD" if bad else "TGT", "", "", f"{one.score:g}",
+            [one.annotator, f"{OWN}.{one.system}", one.segment + 1, "BAD" if bad else "TGT", "", "", f"{one.score:g}",
              document + ("#bad1" if bad else ""), "False", json.dumps(spans, separators=(",", ":")), started, started]
         )  # fmt: skip
     return out.getvalue()
