@@ -19,7 +19,7 @@ from tests.support.screens.ui_steps import enter, press
 from tests.support.serving.server import Running
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page, Route
+    from playwright.sync_api import Browser, Page, Route
 
 RIGHT_TO_LEFT = "البيت الأحمر يقع على التل 🙂 ويضيء في الليل"
 
@@ -80,6 +80,19 @@ def text_of(span: Span, output: str = OUTPUT) -> str:
     return output[slice(*span.edges)]
 
 
+FIND = """([words, from, to]) => {
+    const text = document.querySelector('.sp-text[data-side=output]');
+    const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
+    const range = document.createRange();
+    while (walker.nextNode()) {
+      const at = walker.currentNode.data.indexOf(words);
+      if (at < 0) continue;
+      range.setStart(walker.currentNode, at + from); range.setEnd(walker.currentNode, at + to);
+    }"""
+PLACE_OF = FIND + " return range.getBoundingClientRect().toJSON(); }"
+SELECT = FIND + " getSelection().removeAllRanges(); getSelection().addRange(range); }"
+
+
 def test_every_action_by_keyboard(page: Page, desk: Desk) -> None:
     desk.open(page)
     to_draft(page)
@@ -128,23 +141,11 @@ def test_overlapping_spans_are_seen_and_picked_one_by_one(page: Page, desk: Desk
 def test_the_mouse_selects_whole_words(page: Page, desk: Desk) -> None:
     desk.open(page)
     to_draft(page)
-    place = page.evaluate(
-        """() => {
-        const text = document.querySelector('.sp-text[data-side=output]');
-        const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
-        const range = document.createRange();
-        while (walker.nextNode()) {
-          const at = walker.currentNode.data.indexOf('steht');
-          if (at < 0) continue;
-          range.setStart(walker.currentNode, at + 2); range.setEnd(walker.currentNode, at + 7);
-        }
-        const box = range.getBoundingClientRect();
-        return [box.left, box.top + box.height / 2, box.right];
-    }"""
-    )
-    page.mouse.move(place[0], place[1])
+    box = page.evaluate(PLACE_OF, ["steht", 2, 7])
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"], middle)
     page.mouse.down()
-    page.mouse.move(place[2], place[1], steps=4)
+    page.mouse.move(box["x"] + box["width"], middle, steps=4)
     page.mouse.up()
     assert page.locator(".is-selected").all_inner_texts() == ["steht auf"]
     page.get_by_role("button", name="Add a span").click()
@@ -211,9 +212,9 @@ def test_a_request_that_fails_is_sent_again(page: Page, desk: Desk) -> None:
     page.get_by_text("are sent again").wait_for()
     page.unroute("**/saves")
     page.reload()  # what waits is in the browser, and goes out from the next page
+    page.locator(".sp-where", has_text="1 done").wait_for()
     (saved,) = wait_saves(page, desk, 1)
     assert len(saved.rows) == 3
-    page.locator(".sp-where", has_text="1 done").wait_for()
 
 
 def test_a_stale_page_is_told_and_either_version_can_be_kept(page: Page, desk: Desk) -> None:
@@ -244,6 +245,39 @@ def test_on_a_phone_nothing_runs_over(page: Page, desk: Desk) -> None:
     page.locator(".sp-line").first.get_by_role("button", name="Approve the span").click()
     assert actions(page)[0] == "approve"
     assert not faults(page, ".sp")
+
+
+def test_buttons_do_what_the_keys_do_and_the_next_line_follows(page: Page, desk: Desk) -> None:
+    desk.open(page)
+    to_draft(page)
+    current = page.locator(".sp-line[aria-current]")
+    current.get_by_role("button", name="Approve the span").click()
+    assert current.locator("q").inner_text() == "Berg"
+    current.get_by_role("button", name="End the span later").click()
+    current.get_by_role("button", name="Begin the span earlier").click()
+    assert current.locator("q").inner_text() == "dem Berg 🙂"
+    press(page, "z", "z", "d")  # the keys go on where the mouse left off
+    assert actions(page) == ["approve", "delete", "none"] and current.locator("q").inner_text() == "leuchtet"
+
+
+def test_on_a_phone_words_are_tapped_or_selected_with_a_finger(desk: Desk, browser: Browser) -> None:
+    phone = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = phone.new_page()
+    desk.open(page)
+    to_draft(page)
+    box = page.evaluate(PLACE_OF, ["auf", 0, 3])
+    page.touchscreen.tap(
+        box["x"] + box["width"] - 1, box["y"] + box["height"] / 2
+    )  # behind its last character
+    assert page.locator(".is-selected").all_inner_texts() == ["auf"]
+    page.get_by_role("button", name="Add a span").tap()
+    assert "auf" in words(page)
+    # a long press selects without an event of the mouse, from within a word on
+    page.evaluate(SELECT, ["steht", 2, 5])
+    page.get_by_role("button", name="Add a span").tap()
+    assert "steht" in words(page) and page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert not faults(page, ".sp")
+    phone.close()
 
 
 def test_an_owner_chooses_the_typology_on_the_tab(page: Page, context: Context) -> None:

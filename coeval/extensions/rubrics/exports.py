@@ -146,8 +146,8 @@ def settle_criteria(criteria: Sequence[Criterion], submissions: Sequence[Submiss
             rubric = Rubric(text, rubric.points if points is None else points, rubric.axis, rubric.tags)
         settled.append(rubric)
     added = [line for one in submissions for line in one.lines if line.criterion is None]
-    settled += [Rubric(line.text, line.points or 0.0, line.axis) for line in added]
-    return list(dict.fromkeys(settled))
+    new = dict.fromkeys(Rubric(line.text, line.points or 0.0, line.axis) for line in added)
+    return [*settled, *(one for one in new if one not in settled)]
 
 
 def build_example(study: RubricsStudy, number: int, submissions: Sequence[Submission]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,9 @@ from coeval.extensions.rubrics.scoring import (
 
 ANSWERS = ("completion", "response", "output", "answer")
 """Keys of a HealthBench line for the answer to judge; HealthBench itself has none."""
+
+MOST_WITHOUT = 100
+"""Lines in which the first criterion is looked for: some conversations have none."""
 
 KEPT = ("example_tags", "ideal_completions_data")
 """Further keys that an instance keeps, so that its line can be exported again."""
@@ -85,12 +89,15 @@ def _is_healthbench(path: Path) -> bool:
     if not path.is_file() or path.suffix.lower() not in (".jsonl", ".ndjson", ".json"):
         return False
     try:
-        _, first = next(read_records(path), (0, {}))
+        for _, record in islice(read_records(path), MOST_WITHOUT):
+            rubrics, prompt = record.get(COLUMN), record.get("prompt")
+            if not isinstance(prompt, list) or not isinstance(rubrics, list):
+                return False
+            if rubrics:
+                return isinstance(rubrics[0], Mapping) and {"criterion", "points"} <= set(rubrics[0])
     except InputError:
-        return False
-    rubrics, prompt = first.get(COLUMN), first.get("prompt")
-    one = rubrics[0] if isinstance(rubrics, list) and rubrics else None
-    return isinstance(prompt, list) and isinstance(one, Mapping) and {"criterion", "points"} <= set(one)
+        pass
+    return False
 
 
 def _open_healthbench(path: Path, slug: str, columns: Columns) -> Source:

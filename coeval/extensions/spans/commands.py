@@ -254,6 +254,7 @@ def _compare(options: argparse.Namespace) -> None:
         f"only here: {found['only_here']:,}",
         f"systems equal: {found['systems_equal']}; largest difference of a system {found['largest_of_systems']:.3g}",
         *(f"  {line}" for line in found["examples"]),
+        *collection.notes,
     ]
     report(options, found, words)
     if found["different"] or found["only_published"] or found["only_here"]:

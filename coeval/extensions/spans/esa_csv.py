@@ -3,7 +3,8 @@
 Source: Kocmi et al. 2024 (ESA); Zouhar, Kocmi and Sachan 2025 (ESA with a model's spans); the files are those of
 github.com/wmt-conference/ErrorSpanAnnotation. There is no header. Three things are inferred: a span that a
 person marked ends at its last character, a drafted one after it; a drafted span has no ``error_type``; and a drafted
-span behind the end of the text stands for something that is missing.
+span behind the end of the text stands for something that is missing. In a file that CoEval wrote the item is the number
+of the line, from 1, so that it needs no list of items.
 """
 
 from __future__ import annotations
@@ -24,12 +25,13 @@ from coeval.clock import read_time, write_time
 from coeval.errors import InputError
 from coeval.extensions.spans.annotations import Annotation, Collection, Planted, collect, keep_latest
 from coeval.extensions.spans.reading import (
+    MOST_LINES,
     Further,
     SpanFormat,
     check_columns,
     read_csv,
+    read_documents,
     read_number,
-    read_text,
 )
 from coeval.extensions.spans.typology import Side, Span, Typology
 
@@ -38,6 +40,8 @@ LONGEST_SECONDS = 300.0
 """A longer time between two starts is a break, which the annotator's median replaces."""
 
 MISSING = "missing"
+OWN = "coeval"
+"""What stands before the system in a file that CoEval wrote; elsewhere it is the campaign's name."""
 BAD = re.compile(r"#bad\d+$")
 
 
@@ -54,7 +58,7 @@ class _Save:
     """``document#system``, with ``#bad1`` and so on for the pairs of a planted error."""
     spans: tuple[Mapping[str, Any], ...]
     started: float
-    languages: tuple[str, str]
+    own: bool
 
     @property
     def base(self) -> str:
@@ -75,7 +79,7 @@ def read_esa(path: Path, typology: Typology, further: Further) -> Collection:
         else:
             saves.append(one)
     items = _read_items(further.items) if further.items else {}
-    documents = _read_documents(further.documents) if further.documents else []
+    documents = read_documents(further.documents) if further.documents else []
     people = _read_people(further.people) if further.people else {}
     lines = _place_lines(saves, items, documents)
     seconds = _measure_times(saves, people)
@@ -112,7 +116,7 @@ def _read_row(row: list[str], place: str) -> _Save:
         document=row[7],
         spans=tuple(spans),
         started=read_number(row[10], place, "the start", 0, 10**11),
-        languages=(row[4], row[5]),
+        own=row[1].startswith(f"{OWN}."),
     )
 
 
@@ -127,14 +131,9 @@ def _read_items(path: Path) -> dict[tuple[int, str], tuple[int, str]]:
         if len(row) < len(found):
             raise InputError(f"{place}: has {len(row)} cells, but the header has {len(found)} columns.")
         item = int(read_number(row[found["itemID"]], place, "itemID", 0, 10**9))
-        number = int(read_number(row[found["line"]], place, "line", 0, 10**9))
+        number = int(read_number(row[found["line"]], place, "line", 0, MOST_LINES))
         items[item, row[found["documentID"]]] = number, row[found["targetText"]]
     return items
-
-
-def _read_documents(path: Path) -> list[str]:
-    """Return the document of each line of a file of mt-metrics-eval."""
-    return [line.split("\t")[-1] for line in read_text(path).splitlines()]
 
 
 def _read_people(path: Path) -> dict[str, str]:
@@ -158,7 +157,7 @@ def _place_lines(
     """
     by_document: dict[str, set[tuple[str, int]]] = defaultdict(set)
     for one in saves:
-        if not one.bad:
+        if not (one.bad or one.own):
             by_document[one.base].add((one.login, one.item))
     own: dict[str, list[int]] = defaultdict(list)
     for number, name in enumerate(documents):
@@ -178,6 +177,7 @@ def _place_lines(
             known = items.get((item, document))
             placed[login, item, document] = lines[place] if lines else known[0] if known else -1
     _number_rest(placed)
+    placed |= {(one.login, one.item, one.base): one.item - 1 for one in saves if one.own}
     return _add_bad(saves, items, placed)
 
 
@@ -251,7 +251,7 @@ def _read_span(span: Mapping[str, Any], output: str) -> Span:
     kind, severity = span.get("error_type"), str(span.get("severity", ""))[:100]
     category = "/".join(map(str, kind))[:200] if isinstance(kind, list) else str(kind or "")[:200]
     start, end = span.get("start_i"), span.get("end_i")
-    if not (isinstance(start, int) and isinstance(end, int) and 0 <= start <= end):
+    if not (type(start) is int and type(end) is int and 0 <= start <= end):
         return Span(None, None, severity, category)
     end += "error_type" in span
     if output:
@@ -304,23 +304,28 @@ def find_changes(text: str, clean: str) -> tuple[tuple[int, int], ...]:
 
 
 def write_esa(collection: Collection, typology: Typology) -> str:
-    """Return the annotations as rows of a campaign; an annotator is a login."""
+    """Return the annotations as rows of a campaign; an annotator is a login.
+
+    Raises:
+        InputError: no annotation has a score, without which a campaign has no rows.
+    """
+    if all(one.score is None for one in collection.annotations):
+        raise InputError(
+            "No annotation has a score from 0 to 100, which every row of esa-csv holds: write another format."
+        )
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
-    numbers: dict[tuple[str, str], int] = defaultdict(int)
     for one in sorted(
         collection.annotations, key=lambda one: (one.annotator, one.saved_at, one.system, one.segment)
     ):
         if one.score is None:
             continue
-        mine = one.annotator, ""
-        numbers[mine] += 1
         document = f"{one.document or 'segment'}#{one.system}"
         bad = bool(one.planted and one.planted.bad)
         started = read_time(one.saved_at).timestamp() if one.saved_at else 0.0
         spans = [_write_span(span, place in one.kept, typology) for place, span in enumerate(one.spans)]
         table.writerow(
-            [one.annotator, f"coeval.{one.system}", numbers[mine], "BAD" if bad else "TGT", "", "", f"{one.score:g}",
+            [one.annotator, f"{OWN}.{one.system}", one.segment + 1, "BAD" if bad else "TGT", "", "", f"{one.score:g}",
              document + ("#bad1" if bad else ""), "False", json.dumps(spans, separators=(",", ":")), started, started]
         )  # fmt: skip
     return out.getvalue()

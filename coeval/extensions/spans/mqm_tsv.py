@@ -2,24 +2,43 @@
 
 Source: github.com/google/wmt-mqm-human-evaluation. Columns differ between years: ``doc_id`` or ``docSegId`` count the
 segments of a document, ``seg_id`` or ``globalSegId`` those of the file. A row without an error has the severity
-``no-error``. The score of a segment is the mean over its raters of the sum of the weights.
+``no-error``. The score of a segment is the mean over its raters of the sum of the weights. Some years hold sentences
+with an injected error that test the rater (severity ``HOTW-test``): these rows are no ratings. Texts are as the raters'
+tool wrote them, so that a quotation mark never begins a cell.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from coeval.errors import InputError
 from coeval.extensions.spans.annotations import Annotation, Collection, collect
-from coeval.extensions.spans.reading import Further, SpanFormat, check_columns, read_csv
+from coeval.extensions.spans.reading import (
+    MOST_LINES,
+    Further,
+    SpanFormat,
+    check_columns,
+    read_csv,
+    read_documents,
+    read_number,
+)
 from coeval.extensions.spans.typology import Side, Span, Typology
 
 COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity")
-OTHER_NAMES = {"docSegId": "doc_id", "globalSegId": "seg_id", "doc_name": "doc", "segmentId": "seg_id"}
+NEEDED = tuple(name for name in COLUMNS if name not in ("doc", "doc_id"))
+OTHER_NAMES = {
+    "docSegId": "doc_id", "globalSegId": "seg_id", "doc_name": "doc", "segmentId": "seg_id", "system_id": "system",
+    "document_id": "doc", "doc_segment_id": "seg_id", "rater_id": "rater", "candidate": "target",
+}  # fmt: skip
 NONE = ("no-error", "no error")
+TEST = "hotw-test"
 MARK = re.compile(r"</?v>")
+
+Key = tuple[str, str]
+"""A segment by the names of the file: its document and its number."""
 
 
 def read_mqm(path: Path, typology: Typology, further: Further) -> Collection:
@@ -30,41 +49,70 @@ def read_mqm(path: Path, typology: Typology, further: Further) -> Collection:
     """
     rows = read_csv(path, delimiter="\t", quoted=False)
     found = {OTHER_NAMES.get(name, name): place for place, name in enumerate(next(rows, (0, [""]))[1])}
-    check_columns(path, found, tuple(name for name in COLUMNS if name not in ("doc", "doc_id")))
+    check_columns(path, found, NEEDED)
     marked: dict[tuple[str, str, str, str], _Segment] = {}
-    numbers: dict[tuple[str, str], int] = {}
-    skipped = 0
+    within: dict[Key, str] = {}
+    left: Counter[str] = Counter()
     for line, row in rows:
-        if len(row) < len(found):
-            raise InputError(
-                f"{path.name}, line {line:,}: has {len(row)} cells, but the header has {len(found)} columns."
-            )
-        cell = {name: row[place].strip("\r") for name, place in found.items()}
+        if len(row) <= max(found[name] for name in NEEDED):
+            raise InputError(f"{path.name}, line {line:,}: {len(row)} cells and {len(found)} columns.")
+        cell = {name: row[place].strip("\r") for name, place in found.items() if place < len(row)}
         if not cell["rater"] or not cell["system"]:
-            skipped += 1  # a first line with the canary text of the data set
+            left["Rows without a rater, left out"] += 1  # a first line with the canary text of the data set
+            continue
+        if cell["severity"].strip().casefold() == TEST:
+            left["Rows that test the rater, left out"] += 1
             continue
         key = cell["system"], cell.get("doc", ""), cell["seg_id"], cell["rater"]
-        numbers.setdefault(key[1:3], len(numbers))
+        within.setdefault(key[1:3], cell.get("doc_id", cell["seg_id"]))
         segment = marked.setdefault(key, _Segment(cell))
         segment.add(cell, f"{path.name}, line {line:,}")
-    order = _number(numbers)
-    notes = [f"Rows without a rater, left out: {skipped:,}."] if skipped else []
+    order = _place(within, further.documents) if further.documents else _number(within)
     found_segments = [one.build(order[key[1:3]], further.arm) for key, one in marked.items()]
-    notes += [f"Marks that were left out because the text is another one in that row: {lost:,}."
-              for lost in [sum(one.lost for one in marked.values())] if lost]  # fmt: skip
-    return collect(found_segments, notes)
+    left["Errors without a place, because their marks do not fit the text"] = sum(
+        one.lost for one in marked.values()
+    )
+    return collect(found_segments, [f"{what}: {n:,}." for what, n in left.items() if n])
 
 
-def _number(numbers: dict[tuple[str, str], int]) -> dict[tuple[str, str], int]:
-    """Return the line of each (document, segment): the file's numbers from 0, else the order of appearance.
+def _number(keys: Iterable[Key]) -> dict[Key, int]:
+    """Return the line of each segment: the file's numbers from 0, else the order in which they come.
 
     Some files count the segments of each document from 1, so that a number alone names several segments.
     """
-    names = [name for _, name in numbers]
-    if len(set(names)) == len(names) and all(name.isdecimal() and name.isascii() for name in names):
+    keys = list(keys)
+    names = [name for _, name in keys]
+    numbered = all(name.isdecimal() and name.isascii() and len(name) < len(str(MOST_LINES)) for name in names)
+    if numbered and len(set(names)) == len(names):
         first = min(map(int, names), default=0)
-        return {key: int(key[1]) - min(first, 1) for key in numbers}
-    return numbers
+        return {key: int(key[1]) - min(first, 1) for key in keys}
+    return {key: place for place, key in enumerate(keys)}
+
+
+def _place(within: dict[Key, str], documents: Path) -> dict[Key, int]:
+    """Return the line of each segment in a test set whose documents are listed: the place within its document.
+
+    Raises:
+        InputError: the list has no such document, or the document has no such segment.
+    """
+    lines: dict[str, list[int]] = {}
+    for number, name in enumerate(read_documents(documents)):
+        lines.setdefault(name, []).append(number)
+    places = {
+        key: int(read_number(number, f"Document “{key[0][:60]}”", "the number of a segment", 0, 10**9))
+        for key, number in within.items()
+    }
+    first = min(places.values(), default=1)
+    found = {}
+    for (document, name), place in places.items():
+        own, at = lines.get(document, []), place - min(first, 1)
+        if not at < len(own):
+            raise InputError(
+                f"{documents.name}: document “{document[:60]}” has {len(own):,} lines, and the ratings have a segment "
+                f"{place:,} of it: give the list of the same test set."
+            )
+        found[document, name] = own[at]
+    return found
 
 
 class _Segment:
@@ -77,22 +125,23 @@ class _Segment:
         self.lost = 0
 
     def add(self, cell: dict[str, str], place: str) -> None:
-        severity = cell["severity"].strip()
+        severity, category = cell["severity"].strip(), cell["category"].strip()
         if not severity:
-            raise InputError(f"{place}: has no severity; use no-error for a row without an error.")
-        if severity.casefold() in NONE or cell["category"].strip().casefold() in NONE:
+            raise InputError(f"{place}: there is no severity; a row without an error has no-error.")
+        if severity.casefold() in NONE or category.casefold() in NONE:
             return
         sides = ((Side.OUTPUT, cell["target"], self.output), (Side.INPUT, cell["source"], self.source))
         for side, text, whole in sides:
-            places = list(_find_marks(text, place))
-            if places and MARK.sub("", text) != whole:
-                self.lost += 1
-                places = []
-            if places:
+            if not MARK.search(text):
+                continue
+            places = list(_find_marks(text))
+            if places and MARK.sub("", text) == whole:
                 start, end = places[0][0], places[-1][1]  # one error in two parts is one span
-                self.spans.append(Span(start, end, severity, cell["category"].strip(), side))
+                self.spans.append(Span(start, end, severity, category, side))
                 return
-        self.spans.append(Span(None, None, severity, cell["category"].strip()))
+            self.lost += 1
+            break
+        self.spans.append(Span(None, None, severity, category))
 
     def build(self, number: int, arm: str) -> Annotation:
         cell = self.cell
@@ -102,22 +151,18 @@ class _Segment:
         )  # fmt: skip
 
 
-def _find_marks(text: str, place: str) -> Iterator[tuple[int, int]]:
-    """Yield the places between the marks, counted in the text without them."""
+def _find_marks(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the places between the marks, counted in the text without them; a mark without its other half has none."""
     start, taken = None, 0
     for mark in MARK.finditer(text):
         at = mark.start() - taken
         taken += len(mark[0])
-        if mark[0] == "<v>" and start is None:
+        if mark[0] == "<v>":
             start = at
-        elif mark[0] == "</v>" and start is not None:
+        elif start is not None:
             if at > start:
                 yield start, at
             start = None
-        else:
-            raise InputError(f"{place}: {mark[0]} is where the other mark must be; check the row.")
-    if start is not None:
-        raise InputError(f"{place}: <v> has no </v>; check the row.")
 
 
 def write_mqm(collection: Collection, typology: Typology) -> str:

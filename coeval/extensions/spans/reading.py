@@ -11,10 +11,12 @@ from typing import Literal
 
 from coeval.errors import InputError
 from coeval.extensions.spans.annotations import Collection
-from coeval.extensions.spans.typology import Side, Typology
+from coeval.extensions.spans.typology import Typology
 
 LARGEST = 2_000_000_000
 LONGEST_CELL = 10_000_000
+MOST_LINES = 1_000_000
+"""Lines of a test set: score files have one for each, so that a number that is no line cannot fill the disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,5 +117,6 @@ def check_columns(path: Path, found: Mapping[str, int], needed: tuple[str, ...])
             raise InputError(f"{path.name}, line 1: there is no column “{name}”; the columns are: {there}.")
 
 
-SIDES = {Side.OUTPUT: "target", Side.INPUT: "source"}
-"""Names of the two texts in files of machine translation."""
+def read_documents(path: Path) -> list[str]:
+    """Return the document of each line of a test set, from a file of mt-metrics-eval (``domain<TAB>document``)."""
+    return [line.split("\t")[-1] for line in read_text(path).splitlines()]

@@ -1,6 +1,8 @@
-"""Score files of mt-metrics-eval: ``system<TAB>score`` per segment in file order, or per system.
+"""Score files: ``system<TAB>score`` for each segment in the order of the file, or for each system.
 
-Source: github.com/google-research/mt-metrics-eval. A segment without a score is ``None``.
+Source: github.com/google-research/mt-metrics-eval. A segment without a score is ``None``. The files of averages beside
+the ratings (github.com/google/wmt-mqm-human-evaluation) are read too: a first line names their columns, and each line
+has the number of its segment.
 """
 
 from __future__ import annotations
@@ -13,10 +15,21 @@ from typing import Any
 
 from coeval.errors import InputError
 from coeval.extensions.spans.annotations import Annotation, Collection, collect, score_segments, score_systems
-from coeval.extensions.spans.reading import Further, SpanFormat, read_number, read_text
+from coeval.extensions.spans.reading import (
+    MOST_LINES,
+    Further,
+    SpanFormat,
+    read_documents,
+    read_number,
+    read_text,
+)
 from coeval.extensions.spans.typology import Typology
 
 Scores = dict[tuple[str, int], float]
+
+
+AVERAGES = {"sys": "system", "mqm_avg_score": "score"}
+"""What files of averages call their columns in some years."""
 
 
 def load_scores(path: Path) -> tuple[Scores, dict[str, int]]:
@@ -25,10 +38,14 @@ def load_scores(path: Path) -> tuple[Scores, dict[str, int]]:
     Raises:
         InputError: a line is not a system and a score.
     """
+    listed = read_text(path).removesuffix("\n").split("\n")
+    named = [AVERAGES.get(name, name) for name in listed[0].split()]
+    if {"system", "score", "seg_id"} <= set(named):
+        return _load_averages(path, named, listed[1:])
     scores: Scores = {}
     lines: dict[str, int] = defaultdict(int)
-    for number, line in enumerate(read_text(path).splitlines(), 1):
-        cells = line.split("\t") if "\t" in line else line.split()
+    for number, line in enumerate(listed, 1):
+        cells = line.rstrip("\r").split("\t") if "\t" in line else line.split()
         if len(cells) != 2 or not cells[0]:
             raise InputError(
                 f"{path.name}, line {number:,}: “{line[:60]}” is not a system, a tab and a score."
@@ -38,6 +55,35 @@ def load_scores(path: Path) -> tuple[Scores, dict[str, int]]:
         if cells[1] != "None":
             scores[cells[0], segment] = read_number(cells[1], f"{path.name}, line {number:,}", "the score")
     return scores, dict(lines)
+
+
+def _load_averages(path: Path, named: list[str], listed: list[str]) -> tuple[Scores, dict[str, int]]:
+    """Return the scores of a file of averages, whose segments have numbers.
+
+    The columns are counted from the end, because the texts of some years hold tabs. Those of other years are apart by
+    a tab here and a space there.
+    """
+    place = {name: at - len(named) if at else 0 for at, name in enumerate(named)}
+    numbered: dict[tuple[str, int], str] = {}
+    for number, line in enumerate(listed, 2):
+        if not line.strip():
+            continue
+        cells = line.rstrip("\r").split("\t") if len(named) > 3 else line.split()
+        if len(cells) < len(named):
+            raise InputError(f"{path.name}, line {number:,}: {len(cells)} cells and {len(named)} columns.")
+        here = f"{path.name}, line {number:,}"
+        segment = int(read_number(cells[place["seg_id"]], here, "seg_id", 0, MOST_LINES))
+        numbered[cells[place["system"]], segment] = cells[place["score"]]
+    first = min(1, min((segment for _, segment in numbered), default=0))
+    scores = {
+        (system, segment - first): read_number(score, f"{path.name}, segment {segment:,}", "the score")
+        for (system, segment), score in numbered.items()
+        if score != "None"
+    }
+    lines: dict[str, int] = {}
+    for system, segment in numbered:
+        lines[system] = max(lines.get(system, 0), segment - first + 1)
+    return scores, lines
 
 
 def write_scores(scores: Mapping[tuple[str, int], float], lines: Mapping[str, int]) -> str:
@@ -56,8 +102,7 @@ def _text(score: float | None) -> str:
 def read_segments(path: Path, typology: Typology, further: Further) -> Collection:
     """Return the scores as annotations without spans."""
     scores, _ = load_scores(path)
-    documents = read_text(further.documents).splitlines() if further.documents else []
-    names = {number: line.split("\t")[-1] for number, line in enumerate(documents)}
+    names = dict(enumerate(read_documents(further.documents) if further.documents else []))
     return collect(
         Annotation(system, segment, path.name, document=names.get(segment, ""), score=score, arm=further.arm)
         for (system, segment), score in scores.items()
@@ -78,16 +123,22 @@ def write_systems(collection: Collection, typology: Typology) -> str:
     return "".join(f"{system}\t{_text(score)}\n" for system, score in scores.items())
 
 
-EQUAL = 1e-9
-"""Scores that are sums of the same weights in another order differ by less than this."""
+EQUAL = 1e-6
+"""Scores of the same spans differ by less: files of averages print six digits. Those of other spans differ by more,
+because weights are tenths and a segment has few raters."""
 
 
 def compare_scores(
     collection: Collection, typology: Typology, published: Scores, lines: Mapping[str, int]
 ) -> dict[str, Any]:
-    """Return how the scores of a collection compare with those of a published file, segments first, then systems."""
+    """Return how the scores of a collection compare with those of a published file, segments first, then systems.
+
+    A file with one line for each system holds the scores of systems.
+    """
     clean = [one for one in collection.annotations if not (one.planted and one.planted.bad)]
     own = score_segments(clean, typology)
+    if max(lines.values(), default=0) == 1:
+        own = {(system, 0): score for system, score in score_systems(own).items()}
     both = own.keys() & published.keys()
     different = sorted(key for key in both if abs(own[key] - published[key]) > EQUAL)
     ours, theirs = score_systems(own), score_systems(published)

@@ -2,18 +2,20 @@
 
 Source: github.com/davidheineman/thresh. Older files call the texts ``original`` and ``simplified``, and the annotator
 ``user``. The answers to the questions of an edit are a tree in ``annotation``; the severity is the answer of that name.
+An edit without a severity has the first one that costs something.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from coeval.datasets.text import check_text
 from coeval.errors import InputError
 from coeval.extensions.spans.annotations import MODEL, Annotation, Collection, collect
-from coeval.extensions.spans.reading import Further, SpanFormat, read_text
+from coeval.extensions.spans.reading import MOST_LINES, Further, SpanFormat, read_number, read_text
 from coeval.extensions.spans.typology import Side, Span, Typology
 
 MOST_DEPTH = 8
@@ -51,21 +53,21 @@ def _read_entry(
     name = str(entry.get("segment", entry.get("id", "")))[:200]
     edits = entry.get("edits") or []
     if not isinstance(edits, list) or not all(isinstance(one, Mapping) for one in edits):
-        raise InputError(f"{place}: “edits” must be a list of objects.")
-    segment = entry.get("segment")
-    known = isinstance(segment, int) and not isinstance(segment, bool) and segment >= 0
-    score = entry.get("score")
+        raise InputError(f"{place}: “edits” has to be a list of objects.")
+    segment, score = entry.get("segment"), entry.get("score")
+    if segment is None:
+        segment = numbers.setdefault((source, name), len(numbers))
+    if type(segment) is not int or not 0 <= segment < MOST_LINES:
+        raise InputError(f"{place}: “segment” has to be a whole number from 0 to {MOST_LINES - 1:,}.")
     return Annotation(
         system=str(entry.get("system") or "output")[:200],
-        segment=int(segment)
-        if known and segment is not None
-        else numbers.setdefault((source, name), len(numbers)),
+        segment=segment,
         annotator=str(entry.get("annotator") or entry.get("user") or MODEL)[:200],
-        spans=tuple(span for edit in edits for span in _read_edit(edit, place, typology, source, output)),
+        spans=tuple(_read_edit(edit, place, typology, source, output) for edit in edits),
         document=str(entry.get("document") or "")[:1000],
         source=source,
         output=output,
-        score=float(score) if isinstance(score, (int, float)) and not isinstance(score, bool) else None,
+        score=None if score is None else read_number(str(score), place, "the score", 0, 100),
         arm=str(entry.get("arm") or further.arm)[:20],
         name=name,
     )
@@ -74,34 +76,32 @@ def _read_entry(
 def _text(entry: Mapping[str, Any], name: str, older: str, place: str) -> str:
     text = entry.get(name, entry.get(older, ""))
     if not isinstance(text, str):
-        raise InputError(f"{place}: “{name}” must be a text.")
+        raise InputError(f"{place}: “{name}” has to be a text.")
+    check_text(text, place)
     return text
 
 
-def _read_edit(
-    edit: Mapping[str, Any], place: str, typology: Typology, source: str, output: str
-) -> Iterator[Span]:
+def _read_edit(edit: Mapping[str, Any], place: str, typology: Typology, source: str, output: str) -> Span:
     severity = _find(edit.get("annotation"), "severity") or edit.get("severity")
     if not isinstance(severity, str):
-        severity = typology.severities[0].name
+        severity = next((one.name for one in typology.severities if one.weight), typology.severities[0].name)
     category = str(edit.get("category") or "")[:200]
     note = str(edit.get("note") or _find(edit.get("annotation"), "comment") or "")[:10_000]
-    places = [
-        (side, pair)
-        for side, key in ((Side.OUTPUT, "output_idx"), (Side.INPUT, "input_idx"))
-        for pair in edit.get(key) or []
-    ]
-    for side, pair in places:
+    for side, key in ((Side.OUTPUT, "output_idx"), (Side.INPUT, "input_idx")):
+        places = edit.get(key) or []
         length = len(output if side is Side.OUTPUT else source)
-        good = isinstance(pair, list) and len(pair) == 2 and all(isinstance(one, int) for one in pair)
-        if not good or not 0 <= pair[0] < pair[1] <= length:
-            raise InputError(
-                f"{place}: an edit is at {str(pair)[:40]}; it must be two numbers within the {length:,} "
-                f"characters of the {side}."
+        for pair in places if isinstance(places, list) else [places]:
+            good = isinstance(pair, list) and len(pair) == 2 and all(type(one) is int for one in pair)
+            if not good or not 0 <= pair[0] < pair[1] <= length:
+                raise InputError(
+                    f"{place}: an edit is at {str(pair)[:40]}; it has to be two numbers within the {length:,} "
+                    f"characters of the {side}."
+                )
+        if places:  # one edit is one error, even if it is in two parts, or in both texts
+            return Span(
+                min(one[0] for one in places), max(one[1] for one in places), severity, category, side, note
             )
-        yield Span(pair[0], pair[1], severity, category, side, note)
-    if not places:
-        yield Span(None, None, severity, category, note=note)
+    return Span(None, None, severity, category, note=note)
 
 
 def _find(tree: Any, name: str, depth: int = 0) -> str:

@@ -194,6 +194,21 @@ def test_no_cell_breaks_the_reader(cell: str) -> None:
 # ---- round trips ------------------------------------------------------------------------------------------------
 
 
+def test_a_conversation_without_criteria_and_one_with_the_same_twice_come_back(
+    context: Context, owner: Person, tmp_path: Path
+) -> None:
+    twice = EXAMPLE | {"prompt_id": "p2", "rubrics": EXAMPLE["rubrics"] * 2}
+    path = write_lines(tmp_path / "hb.jsonl", EXAMPLE | {"rubrics": []}, twice)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert open_source(path, slug="s").task.input_field == "Conversation"
+    assert bring(context, owner, path) == {
+        "p2": [Rubric("Sends to a doctor.", 10.0, "accuracy", ("level:example",))] * 2
+    }
+    export_as(context, owner, "made", "healthbench", tmp_path / "out")
+    (line,) = (tmp_path / "out" / "healthbench.jsonl").read_text("utf-8").splitlines()
+    assert json.loads(line)["rubrics"] == twice["rubrics"]
+
+
 def test_both_exports_bring_the_same_criteria_again(context: Context, owner: Person, tmp_path: Path) -> None:
     known = make_known_rubrics(documents=3)
     known.lines.append(

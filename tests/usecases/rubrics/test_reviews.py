@@ -10,6 +10,7 @@ import pytest
 from coeval.domain import HISTORY_PAGE, Action, Arm, Person, Role, Scale
 from coeval.errors import InputError, NotAllowedError, NotFoundError, StaleError
 from coeval.extensions.rubrics import queries
+from coeval.extensions.rubrics.page import sheet_json
 from coeval.extensions.rubrics.queries import Criterion, Judgment
 from coeval.extensions.rubrics.reports import get_rubrics_report
 from coeval.extensions.rubrics.reviews import (
@@ -21,12 +22,14 @@ from coeval.extensions.rubrics.reviews import (
     set_rubrics_scale,
     submit_rubrics_sheet,
 )
-from coeval.rules.arms import Design
-from coeval.store.queries import removal, tasks
+from coeval.extensions.rubrics.scoring import Rubric
+from coeval.rules.arms import Aliases, Design
+from coeval.store.queries import assignments, removal, tasks
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.scrutiny.design import set_design
 from coeval.usecases.sessions import set_role, sign_in
-from coeval.usecases.study_import import import_file
+from coeval.usecases.study_import import import_file, import_study
+from tests.conftest import make_study
 from tests.support.studies.rubrics_study import build_sent, make_known_rubrics
 
 
@@ -139,6 +142,38 @@ def test_who_judges_first_sees_the_verdicts_after_that(context: Context, people:
     assert (report.changes.verdicts_shown, report.changes.verdicts_changed) == (4, 4)
 
 
+@pytest.mark.parametrize("design", [Design(evidence_share=1.0), Design(reasons_share=1.0)])
+def test_arms_that_show_a_part_of_a_draft_show_no_verdict(
+    context: Context, people: dict[str, Person], design: Design
+) -> None:
+    count_criteria(context, people["Olu"], "hb")
+    add_judgments(context)
+    set_design(context, people["Olu"], "hb", design)
+    sheet = get_rubrics_sheet(context, people["Ann"], "hb")
+    assert sheet.run is None and not sheet.judgments
+    shown = sheet_json(sheet, Aliases.of("s", 1))
+    assert {row["drafted"] for row in shown["rows"]} == {None} and "without a draft" in shown["note"]
+    assert submit_rubrics_sheet(context, people["Ann"], "hb", build_sent(sheet, keep)).arm == Arm.UNDRAFTED
+
+
+@pytest.mark.parametrize("design", [Design(), Design(first_share=1.0)])
+def test_a_save_without_a_verdict_to_show_is_kept_apart(
+    context: Context, people: dict[str, Person], design: Design
+) -> None:
+    set_design(context, people["Olu"], "hb", design)
+    count_criteria(context, people["Olu"], "hb")
+    first = get_rubrics_sheet(context, people["Ann"], "hb")
+    assert not first.awaits_first
+    assert submit_rubrics_sheet(context, people["Ann"], "hb", build_sent(first, keep)).arm == Arm.UNDRAFTED
+    add_judgments(context)
+    second = get_rubrics_sheet(context, people["Ann"], "hb")
+    assert submit_rubrics_sheet(context, people["Ann"], "hb", build_sent(second, keep)).arm == second.arm
+    blind = Design(blind_share=1.0)
+    set_design(context, people["Olu"], "hb", blind)
+    third = get_rubrics_sheet(context, people["Ann"], "hb")
+    assert submit_rubrics_sheet(context, people["Ann"], "hb", build_sent(third, keep)).arm == Arm.BLIND
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
@@ -182,6 +217,22 @@ def test_a_revision_compares_with_the_criterion_as_it_was_brought(
 
     with pytest.raises(InputError, match="unchanged"):
         submit_rubrics_sheet(context, ann, "hb", build_sent(again, as_before))
+
+
+def test_a_review_from_the_start_begins_at_the_first_instance_with_criteria(
+    context: Context, owner: Person
+) -> None:
+    import_study(context, owner, make_study(3))
+    assert get_rubrics_sheet(context, owner, "demo").instance is None
+    with context.store.write() as db:
+        task = tasks.get_task(db, "demo")
+        assert task is not None
+        second = assignments.get_assignment(db, owner.id, task.id, 2)
+        assert second is not None
+        queries.add_criteria(db, second.instance, [Rubric("Be short.")])
+    sheet = get_rubrics_sheet(context, owner, "demo")
+    submit_rubrics_sheet(context, owner, "demo", build_sent(sheet, keep))
+    assert get_rubrics_sheet(context, owner, "demo", 1, -1).position == sheet.position == 2
 
 
 def test_roles(context: Context, people: dict[str, Person]) -> None:

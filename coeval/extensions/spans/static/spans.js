@@ -46,6 +46,8 @@ class SpansScreen {
     this.units = { input: Number, output: Number };
     /** @type {any[]} */
     this.undoes = [];
+    /** @type {{side: Side, start: number, end: number} | null} */
+    this.noted = null;
     this.panes = Object.fromEntries(SIDES.map((side) => [side, this.buildPane(side)]));
     /** @type {WeakMap<Line, {node: HTMLElement, isCurrent: boolean}>} */
     this.lineNodes = new WeakMap();
@@ -65,7 +67,17 @@ class SpansScreen {
       oninput: () => this.keepSoon(),
     });
     const act = (label, run, keys, kind = '') =>
-      button(label, { class: `ce-btn ${kind}`, onclick: run, 'aria-keyshortcuts': keys }, parts().kbd(keys));
+      button(
+        label,
+        {
+          class: `ce-btn ${kind}`,
+          onclick: run,
+          // words that a finger selected stay selected
+          onmousedown: (event) => event.preventDefault(),
+          'aria-keyshortcuts': keys,
+        },
+        parts().kbd(keys),
+      );
     this.rest = act(tr('Approve the rest'), () => this.approveRest(), '⇧ A');
     this.confirm = act(tr('Save and next'), () => this.save(), 'Ctrl ⏎', 'is-primary');
     this.head = el(
@@ -123,6 +135,8 @@ class SpansScreen {
     this.keys = new Keys(this.node, this.commands());
     const { signal } = this.stop;
     window.addEventListener('pagehide', () => this.keep(), { signal });
+    // a finger that selects ends with no mouse event
+    document.addEventListener('selectionchange', () => this.noteSelection(), { signal });
     document.addEventListener('visibilitychange', () => this.keep(), { signal });
   }
 
@@ -137,8 +151,8 @@ class SpansScreen {
       role: 'group',
       'data-side': side,
     });
-    text.addEventListener('mouseup', () => this.takeSelection(side));
-    text.addEventListener('click', (event) => this.pickAt(event));
+    text.addEventListener('mouseup', () => this.takeSelection());
+    text.addEventListener('click', (event) => this.pickAt(event, side));
     text.addEventListener('focus', () => this.cursor.side !== side && this.setCursor(side, 0, 0));
     return {
       side,
@@ -523,6 +537,8 @@ class SpansScreen {
         ...shown.map(([key, title]) => el('option', { value: key, selected: key === value }, title)),
       );
     const kinds = categories.map(({ name, title }) => [name, title]);
+    const edge = (key, name, by, label) =>
+      parts().button(key, { 'aria-label': label, title: label, onclick: () => this.move(name, by) });
     return [
       kinds.length
         ? choice(tr('Category'), kinds, line.span.category, (name) => this.change({ category: name }))
@@ -533,6 +549,16 @@ class SpansScreen {
         line.span.severity,
         (name) => this.change({ severity: name }),
       ),
+      line.span.start === null
+        ? null
+        : el(
+            'span',
+            { class: 'sp-edges' },
+            edge('[', 'start', -1, tr('Begin the span earlier')),
+            edge('{', 'start', 1, tr('Begin the span later')),
+            edge('}', 'end', -1, tr('End the span earlier')),
+            edge(']', 'end', 1, tr('End the span later')),
+          ),
     ];
   }
 
@@ -554,6 +580,7 @@ class SpansScreen {
   }
 
   setCursor(side, anchor, focus) {
+    this.noted = null;
     this.cursor = { side, anchor, focus };
     for (const each of SIDES) this.drawText(each);
     this.panes[side].text.querySelector('.is-selected')?.scrollIntoView({ block: 'nearest' });
@@ -591,30 +618,48 @@ class SpansScreen {
     );
   }
 
-  /** What was selected with the mouse or a finger, in whole words. @param {Side} side */
-  takeSelection(side) {
-    const { text } = this.panes[side];
-    const selection = window.getSelection();
-    if (
-      !selection ||
-      selection.isCollapsed ||
-      !text.contains(selection.anchorNode) ||
-      !text.contains(selection.focusNode)
-    )
-      return;
-    const range = selection.getRangeAt(0);
+  /** How many UTF-16 units of a text stand before a place in it. @param {Side} side @param {Node} node @param {number} offset */
+  offsetOf(side, node, offset) {
     const before = document.createRange();
-    before.setStart(text, 0);
-    before.setEnd(range.startContainer, range.startOffset);
-    const start = before.toString().length;
-    const end = start + range.toString().length;
-    selection.removeAllRanges();
-    this.placeCursor(side, start, end);
+    before.setStart(this.panes[side].text, 0);
+    before.setEnd(node, offset);
+    return before.toString().length;
+  }
+
+  /** What is selected in the texts with a mouse or a finger. @returns {{side: Side, start: number, end: number} | null} */
+  readSelection() {
+    const selection = window.getSelection();
+    if (!selection || selection.isCollapsed) return null;
+    const inside = (node) => SIDES.find((one) => this.panes[one].text.contains(node));
+    const side = inside(selection.anchorNode);
+    if (!side || side !== inside(selection.focusNode)) return null;
+    const { startContainer, startOffset, endContainer, endOffset } = selection.getRangeAt(0);
+    return {
+      side,
+      start: this.offsetOf(side, startContainer, startOffset),
+      end: this.offsetOf(side, endContainer, endOffset),
+    };
+  }
+
+  noteSelection() {
+    this.noted = this.readSelection() ?? this.noted;
+  }
+
+  /** The cursor covers what the mouse selected, in whole words or characters. */
+  takeSelection() {
+    const found = this.readSelection();
+    if (!found) return;
+    window.getSelection()?.removeAllRanges();
+    this.placeCursor(found.side, found.start, found.end);
     this.selected = true;
   }
 
-  /** A click on a span picks it; the next click on the same place, the one below it. @param {MouseEvent} event */
-  pickAt(event) {
+  /**
+   * A click on a span picks it; the next click on the same place, the one below it. A click on other words puts the
+   * cursor there.
+   * @param {MouseEvent} event @param {Side} side
+   */
+  pickAt(event, side) {
     if (this.selected) {
       this.selected = false;
       return;
@@ -624,15 +669,33 @@ class SpansScreen {
       .split(' ')
       .filter(Boolean)
       .map((at) => this.rows[Number(at)]);
-    if (!lines.length) return;
+    if (!lines.length) {
+      this.putCursorAt(event, side);
+      return;
+    }
     const at = this.current ? lines.indexOf(this.current) : -1;
     this.pick(lines[(at + 1) % lines.length]);
+  }
+
+  /** @param {MouseEvent} event @param {Side} side */
+  putCursorAt({ clientX, clientY }, side) {
+    const caret = document.caretPositionFromPoint?.(clientX, clientY);
+    const range = caret ? null : document.caretRangeFromPoint?.(clientX, clientY);
+    const [node, offset] = caret
+      ? [caret.offsetNode, caret.offset]
+      : [range?.startContainer, range?.startOffset ?? 0];
+    if (!node || !this.panes[side].text.contains(node)) return;
+    const at = this.offsetOf(side, node, offset);
+    // behind the middle of the last character of a word, the place is that behind the word
+    const here = widen(this.unitsOf(side), at, at) ?? widen(this.unitsOf(side), at - 1, at - 1);
+    if (here) this.placeCursor(side, ...here);
   }
 
   // ---- what the person does --------------------------------------------------------------------------------------
 
   pick(line) {
-    if (line === this.current) return;
+    // a click on a button of a line arrives here too, when another line stands in its place
+    if (line === this.current || !this.rows.includes(line)) return;
     this.current = line;
     this.draw();
     const piece = this.node.querySelector('.sp-piece.is-current');
@@ -746,6 +809,8 @@ class SpansScreen {
   }
 
   add() {
+    if (this.noted) this.placeCursor(this.noted.side, this.noted.start, this.noted.end);
+    window.getSelection()?.removeAllRanges();
     const { side } = this.cursor;
     const [start, end] = this.selection(side);
     if (end > start) this.append({ start, end, side, ...this.kindFor(side) });
