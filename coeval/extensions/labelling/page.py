@@ -45,7 +45,7 @@ class CorrectedBox(Panel):
                     None, label="Cut point", info="Share of scores at or above it; empty: the mean score.",
                     elem_id="labelling-cut", min_width=160,
                 )  # fmt: skip
-                work = gr.Button("Correct", variant="primary", elem_id="labelling-correct", scale=0)
+                work = gr.Button("Correct", elem_id="labelling-correct", scale=0)
             self.shown = View(elem_id="labelling-corrected")
             with gr.Column(elem_classes="chart"):
                 self.plot = gr.Plot(
@@ -193,7 +193,7 @@ class WorthBox(Panel):
                     label="Overall criterion", info="Part of its text; empty: the one that says “overall”.",
                     max_length=500, elem_id="labelling-overall",
                 )  # fmt: skip
-                work = gr.Button("Weigh", variant="primary", elem_id="labelling-weigh", scale=0)
+                work = gr.Button("Weigh", elem_id="labelling-weigh", scale=0)
             self.shown = View(elem_id="labelling-worth")
             with gr.Column(elem_classes="chart"):
                 self.plot = gr.Plot(
