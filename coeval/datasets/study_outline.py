@@ -109,7 +109,8 @@ def _read(found: Any) -> StudyOutline:
     parts = _mapping(found, "the file", tuple(PARTS))
     task = _mapping(parts.get("task"), "task", (*TEXTS, "scale"))
     columns = _texts(parts.get("columns"), "columns")
-    fields, roles = {}, {}
+    fields: dict[str, str] = {}
+    roles: dict[str, ColumnRole] = {}
     for name, use in columns.items():
         if use in FIELDS:
             if use in fields:
@@ -124,7 +125,9 @@ def _read(found: Any) -> StudyOutline:
     scale = _scale(_text(task.get("scale", "1-5"), "task, scale"), "task, scale")
     people = _mapping(parts.get("people"), "people", ("per instance", "members"))
     members = _texts(people.get("members"), "people, members")
-    given = {attribute: _text(task[key], f"task, {key}") for key, attribute in TEXTS.items() if key in task}
+    given: dict[str, Any] = {
+        attribute: _text(task[key], f"task, {key}") for key, attribute in TEXTS.items() if key in task
+    }
     for key in ("short name", "name"):
         if not given.get(TEXTS[key], "").strip():
             raise InputError(f"task has no “{key}”: write one.")

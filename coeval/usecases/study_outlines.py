@@ -97,7 +97,7 @@ def _describe(db: Database, task: Task) -> StudyOutline:
     )
 
 
-def _list_lines(instances: list[Instance]) -> Iterator[bytes]:
+def _list_lines(instances: Iterator[Instance]) -> Iterator[bytes]:
     for one in instances:
         fields = {
             "instance": one.external_id,
