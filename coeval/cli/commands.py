@@ -13,7 +13,7 @@ from coeval.cli.administration import add_invite, add_upkeep
 from coeval.cli.draft import add_batch, add_draft
 from coeval.cli.files import add_criteria, add_export, add_import
 from coeval.cli.results import Parsers, build_reporting, reported
-from coeval.cli.serve import add_serve
+from coeval.cli.serve import add_serve, add_study
 from coeval.cli.stats import add_output, add_plan
 from coeval.errors import StorageError
 from coeval.extending import load_parts
@@ -73,8 +73,9 @@ def build_parser() -> argparse.ArgumentParser:
     add_output(commands, task)
     add_export(commands, task_reported)
     add_plan(commands, task)
+    study = add_study(commands)
     for add in load_parts("commands"):
-        add(Parsers(commands, task, task_reported, common_reported))
+        add(Parsers(commands, task, task_reported, common_reported, study))
     add_upkeep(commands, common_reported)
     add_invite(commands, common_reported)
     add_serve(commands, common)

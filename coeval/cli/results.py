@@ -65,6 +65,8 @@ class Parsers:
     """``--db``, ``--task`` and ``--json``."""
     common_reported: argparse.ArgumentParser
     """``--db`` and ``--json``."""
+    study: argparse._SubParsersAction
+    """The actions of ``study``."""
 
 
 def report(options: argparse.Namespace, found: object, lines: Iterable[object]) -> None:

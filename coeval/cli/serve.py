@@ -6,10 +6,14 @@ import argparse
 import gc
 import ipaddress
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 from coeval.cli.results import reported
-from coeval.errors import InputError
+from coeval.errors import InputError, StorageError
 from coeval.settings import Settings, SignIn, load_settings
+from coeval.usecases.access import OPERATOR, Context
 
 FILES, FEWEST_FILES = 1024, 256
 """Number of files that a server asks to open at a time, and the minimum for its start."""
@@ -33,7 +37,35 @@ def add_serve(commands: argparse._SubParsersAction, common: argparse.ArgumentPar
     command.set_defaults(command=run_serving, opens_file=False)
 
 
+def add_study(commands: argparse._SubParsersAction) -> argparse._SubParsersAction:
+    """Add the command for studies as files; return its actions, to which extensions add theirs."""
+    study = commands.add_parser("study", help="begin a study from one file, move one, or merge two")
+    actions: argparse._SubParsersAction = study.add_subparsers(required=True, metavar="ACTION")
+    init = actions.add_parser("init", help="write a commented study file, for “serve”")
+    init.add_argument("path", type=Path, metavar="STUDY.yaml")
+    init.set_defaults(command=_init, opens_file=False)
+    return actions
+
+
+def _init(options: argparse.Namespace) -> None:
+    from coeval.datasets.study_outline import EXAMPLE, write_outline
+
+    path: Path = options.path
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(write_outline(EXAMPLE))
+    except FileExistsError:
+        raise InputError(f"{path} exists already: choose another name, or remove it first.") from None
+    except OSError as error:
+        raise StorageError(f"{path} is not writable ({error.strerror}): choose another place.") from error
+    print(f"{path}: change it to your study, then run “python -m coeval serve {path}”.")
+
+
 def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "study", nargs="?", type=Path, metavar="STUDY.yaml",
+        help="study file to begin with (see “study init”); a study that is here already stays as it is",
+    )  # fmt: skip
     parser.add_argument("--host", help="address to listen on (default: COEVAL_HOST, else 127.0.0.1)")
     parser.add_argument("--port", type=int, help="port to listen on (default: COEVAL_PORT, else 7860)")
     parser.add_argument(
@@ -55,7 +87,16 @@ def run_serving(options: argparse.Namespace) -> None:
     # imported late: the commands need no web server, and importing one takes seconds
     from coeval.ui.run import run_server
 
-    run_server(settings, host, port, start_empty=options.start_empty, when_built=_collect_what_follows)
+    given: dict[str, Any] = {"prepare": partial(_begin, path=options.study)} if options.study else {}
+    run_server(
+        settings, host, port, start_empty=options.start_empty, when_built=_collect_what_follows, **given
+    )
+
+
+def _begin(context: Context, path: Path) -> None:
+    from coeval.usecases.study_outlines import open_outline
+
+    print(open_outline(context, OPERATOR, path), flush=True)
 
 
 def _collect_what_follows() -> None:

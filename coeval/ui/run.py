@@ -185,10 +185,12 @@ def run_server(
     *,
     start_empty: bool = False,
     when_built: Callable[[], None] = lambda: None,
+    prepare: Callable[[Context], object] = ensure_demo,
 ) -> None:
     """Serve CoEval on an address until interrupted; ``when_built`` is called before the first visitor.
 
-    ``start_empty`` begins a new study if there is no file, whatever the places of snapshots hold.
+    ``prepare`` puts a study into the file: by default the demo into a new one. ``start_empty`` begins a new study if
+    there is no file, whatever the places of snapshots hold.
 
     Raises:
         InputError: the port is taken.
@@ -203,7 +205,7 @@ def run_server(
         store, keeper = open_kept(settings, start_empty=start_empty, on_wait=standby.say)
     context = Context(store, settings)
     note_address(context)
-    ensure_demo(context)
+    prepare(context)
     if keeper:
         keeper.start()
     # once the requests under way are answered, uvicorn sends itself the signal again: SIGTERM's own way would

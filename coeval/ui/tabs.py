@@ -353,7 +353,14 @@ class Page:
             opened = gr.Tabs(selected=tab) if tab != self.kinds[0].id else gr.skip()
             with speaking(get_language(self.context, slug, person)):
                 picker = task_choices(self.context, person, slug)
-                return [picker, self.corner(person, slug), opened, *self._update_doors(wanted)]
+                corner = [self.corner(person, slug), self._unlisted(wanted)]
+                return [picker, corner, opened, *self._update_doors(wanted)]
+
+    def _unlisted(self, wanted: set[str]) -> Node | None:
+        """The tabs that the list leaves out, for the browser: Gradio goes on listing those that were built visible."""
+        if self.grouped:  # where a tab that is not always listed is built invisible
+            return None
+        return el("span", data_unlisted=" ".join(kind.id for kind in self.kinds if kind.id not in wanted))
 
     def _tell_unknown(self, person: Person, slug: str, request: gr.Request) -> None:
         """Report an address that names a task which this person does not have."""
@@ -400,11 +407,14 @@ class Page:
         with shown_refusals():
             return newest_choices(self.context, get_person(self.context, request))
 
-    def _on_task(self, slug: str | None, request: gr.Request) -> Node:
+    def _on_task(self, slug: str | None, request: gr.Request) -> list[Node | None]:
         with shown_refusals():
             person = get_person(self.context, request)
             with speaking(get_language(self.context, slug or "", person)):
-                return self.corner(person, slug or "")
+                return [
+                    self.corner(person, slug or ""),
+                    self._unlisted(self._list_wanted(person, slug or "")),
+                ]
 
 
 def _asks(kind: type[Tab]) -> bool:

@@ -46,7 +46,7 @@ class CorrectedBox(Panel):
                                                   "mean score."),
                     elem_id="labelling-cut", min_width=160,
                 )  # fmt: skip
-                work = gr.Button("Correct", variant="primary", elem_id="labelling-correct", scale=0)
+                work = gr.Button("Correct", elem_id="labelling-correct", scale=0)
             self.shown = View(elem_id="labelling-corrected")
             with gr.Column(elem_classes="chart"):
                 self.plot = gr.Plot(
@@ -211,7 +211,7 @@ class WorthBox(Panel):
                                                     "“overall” in it."),
                     max_length=500, elem_id="labelling-overall",
                 )  # fmt: skip
-                work = gr.Button("Weigh", variant="primary", elem_id="labelling-weigh", scale=0)
+                work = gr.Button("Weigh", elem_id="labelling-weigh", scale=0)
             self.shown = View(elem_id="labelling-worth")
             with gr.Column(elem_classes="chart"):
                 self.plot = gr.Plot(

@@ -12,11 +12,9 @@ from coeval.usecases.access import OPERATOR, Context
 
 
 def add_study(parsers: Parsers) -> None:
-    study = parsers.commands.add_parser("study", help="move a whole study to another file, or merge two")
-    actions = study.add_subparsers(required=True, metavar="ACTION")
-    _add_export(actions, parsers.task_reported)
-    _add_import(actions, parsers.common_reported)
-    _add_merge(actions, parsers.task_reported)
+    _add_export(parsers.study, parsers.task_reported)
+    _add_import(parsers.study, parsers.common_reported)
+    _add_merge(parsers.study, parsers.task_reported)
 
 
 def _add_export(actions: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:

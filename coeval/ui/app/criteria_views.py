@@ -7,6 +7,7 @@ from coeval.language import later, tr
 from coeval.rules.ballots import ActionRates, ProposalTally, Tally
 from coeval.rules.criterion_wording import Finding
 from coeval.ui.app.step_json import name_field
+from coeval.ui.components.next_step import name_steps
 from coeval.ui.components.view import Node, el
 from coeval.usecases.criteria_rounds import RoundState
 
@@ -44,8 +45,7 @@ def own_data_view() -> Node:
         "div.card.steps",
         el("p", el("b", "This is an example to try. "), "For a study of your own, start with a table of outputs: ",
            el("a", "import your own data", href="admin?tab=import"), "."),
-        el("p.note", "1 Import and describe · 2 Criteria · 3 Pre-fill with a model, or judge without drafts · "
-           "4 Scrutinise · 5 Agreement"),
+        el("p.note", name_steps()),
     )  # fmt: skip
 
 

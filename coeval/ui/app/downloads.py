@@ -19,6 +19,7 @@ from coeval.ui.server.identity import get_person
 from coeval.usecases.access import Context
 from coeval.usecases.export import TABLES, export_table, export_zip, export_zip_as
 from coeval.usecases.reports import statistics
+from coeval.usecases.study_outlines import export_outline
 
 FILES = tuple(TABLES)
 CSV = "text/csv; charset=utf-8"
@@ -37,6 +38,12 @@ def add_downloads(app: FastAPI, context: Context) -> None:
         target = open_spooled()
         export_zip(context, get_person(context, request), slug, target)
         return send_file(target, f"{slug}.zip", "application/zip")
+
+    @app.get("/download/{slug}/study.zip")
+    def download_outline(request: Request, slug: str) -> Response:
+        target = open_spooled()
+        export_outline(context, get_person(context, request), slug, target)
+        return send_file(target, f"{slug}-study.zip", "application/zip")
 
     @app.get("/download/{slug}/as/{name}.zip")
     def download_as(request: Request, slug: str, name: str) -> Response:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from coeval.domain import Task
 from coeval.ui.components.view import Node, el
 from coeval.usecases.tasks import TaskState
 
@@ -77,6 +78,20 @@ def list_steps(stands: TaskState) -> list[Step]:
     ]
 
 
+BEFORE = TaskState(Task("", ""), 0, 0, 0, ())
+"""The state of a study that has none of its steps behind it."""
+
+
+def name_steps(stands: TaskState = BEFORE) -> str:
+    """Return the steps by number, with a tick for those done.
+
+    >>> name_steps()
+    '1 Import · 2 Criteria · 3 Drafts (optional) · 4 Scrutiny · 5 Agreement'
+    """
+    named = enumerate(list_steps(stands), 1)
+    return " · ".join(f"{n} {step.name}{' ✓' if step.done else ''}" for n, step in named)
+
+
 def checklist_view(stands: TaskState) -> Node:
     """Return the steps with the state of each."""
     return el(
@@ -113,13 +128,11 @@ def steps_line(stands: TaskState, here: str, *, voting: bool) -> Node:
     ``here`` says what to do where the next step is done on the page that shows this, a vote that is open for one:
     a link to it would lead nowhere.
     """
-    steps = list_steps(stands)
-    titles = [f"{n} {step.name}{' ✓' if step.done else ''}" for n, step in enumerate(steps, 1)]
     step = find_next(stands)
     waits = step.tab in ("tasks", "import")
     on_page = not waits and (voting or step.tab == "criteria")
     return el(
         "div.card.steps",
-        el("p.note", " · ".join(titles)),
+        el("p.note", name_steps(stands)),
         el("p", f"Next: {here}.") if on_page else next_view(stands, in_setup=False),
     )

@@ -55,8 +55,8 @@ class DataTab(Tab):
             self.only = gr.Dropdown(list(Only), value=str(Only.ALL), label="Show", elem_id="data-only")
         self.count = View(elem_id="data-count")
         self.rows = gr.Dataframe(
-            headers=list(HEAD), interactive=False, wrap=False, max_height=420, show_label=False, elem_id="data-rows",
-            column_widths=["110px", "100px", "240px", "240px", *["84px"] * 6],
+            headers=list(HEAD), interactive=False, wrap=False, max_height=420, show_label=False, buttons=[],
+            elem_id="data-rows", column_widths=["110px", "100px", "240px", "240px", *["84px"] * 6],
         )  # fmt: skip
         self.instance = gr.Dropdown([], label="Look at", elem_id="data-instance")
         self.view = View(elem_id="data-view")

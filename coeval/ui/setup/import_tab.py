@@ -21,12 +21,12 @@ from coeval.ui.setup.import_views import (
     LABELS,
     further_columns,
     hint_view,
-    preview_frame,
     preview_view,
     read_mapping,
     refused_view,
     report_view,
     role_rows,
+    rows_view,
     sources_view,
     title_of,
 )
@@ -53,9 +53,7 @@ class ImportTab(Tab):
             with gr.Column(scale=3):
                 self.note = View(hint_view(), elem_id="import-note")
                 self.sources = View(elem_id="import-sources")
-                self.rows = gr.Dataframe(
-                    visible=False, interactive=False, wrap=True, label="First rows", elem_id="import-preview"
-                )
+                self.rows = View(elem_id="import-preview")
         self.outputs = [self.into, self.new_task, self.note, self.sources]
         chosen = [self.files, self.format]
         listed = [self.roles_box, self.roles]
@@ -192,14 +190,14 @@ class ImportTab(Tab):
             self.go: gr.Button(interactive=True),
             self.note: preview_view(seen, origin),
             self.origin: origin,
-            self.rows: gr.Dataframe(value=preview_frame(seen), visible=True),
+            self.rows: rows_view(seen),
         }
 
     def without_preview(self, note: Node) -> Update:
         return {
             self.go: gr.Button(interactive=False),
             self.note: note,
-            self.rows: gr.Dataframe(visible=False),
+            self.rows: "",
             self.seen: None,
             self.origin: "",
             self.roles_box: gr.Column(visible=False),

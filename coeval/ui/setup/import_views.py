@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import pandas as pd
-
 from coeval.datasets import FIELDS, Preview, list_formats
 from coeval.datasets.text import shorten
 from coeval.domain import Column, ColumnRole, TaskSource
@@ -33,8 +31,8 @@ LABELS = {
 EXAMPLE = 60
 """Number of displayed characters of a column's first value."""
 
-PREVIEWED = 200
-"""Number of displayed characters of a cell in the preview."""
+PREVIEWED, SHOWN_ROWS = 200, 5
+"""Characters of a cell and rows that the preview shows."""
 
 
 def further_columns(seen: Preview | None, mapped: Mapping[str, str]) -> list[Column]:
@@ -107,11 +105,16 @@ def title_of(path: Path) -> str:
     return (words[:1].upper() + words[1:]) or "New task"
 
 
-def preview_frame(seen: Preview) -> pd.DataFrame:
-    short = [
-        [cell if len(cell) <= PREVIEWED else cell[:PREVIEWED] + "…" for cell in row] for row in seen.rows
+def rows_view(seen: Preview) -> Node:
+    """Return the first rows; what is judged stands first, so that no long column hides it."""
+    first = [seen.mapping[field] for field in ("input", "output") if field in seen.mapping]
+    names = [*first, *(name for name in seen.columns if name not in first)]
+    places = [seen.columns.index(name) for name in names]
+    lines = [
+        [el("div.clip", shorten(row[place], PREVIEWED), dir="auto") for place in places]
+        for row in seen.rows[:SHOWN_ROWS]
     ]
-    return pd.DataFrame(short, columns=list(seen.columns))
+    return el("div.card", el("h4", "First rows"), el("div.scroll", table(names, lines)))
 
 
 def hint_view() -> Node:

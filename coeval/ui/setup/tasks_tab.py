@@ -84,13 +84,14 @@ class KeepingBox(Panel):
 
 def _offer(task: Task) -> Node:
     export = el("a", "export everything as CSV", href=f"../download/{task.slug}/export.zip", download="")
+    outline = el("a", "Download the study file", href=f"../download/{task.slug}/study.zip", download="")
     return el(
-        "p.note",
-        el("b", f"{task.name}. "),
-        "An archived task is no longer listed; all its data is kept. You can first ",
-        export,
-        ".",
-    )
+        "div",
+        el("p.note", outline, ": task, columns, criteria, design and people, with the table of outputs. "
+           "“python -m coeval serve study.yaml” begins the same study again, without anybody's work."),
+        el("p.note", el("b", f"{task.name}. "),
+           "An archived task is no longer listed; all its data is kept. You can first ", export, "."),
+    )  # fmt: skip
 
 
 # Set-up, Tasks: describe a task, change its texts, see where it stands.

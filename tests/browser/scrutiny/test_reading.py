@@ -115,7 +115,23 @@ def test_the_mark_of_the_current_row_is_brought_into_view(page: Page, bench: Ben
         const [frame, box] = [pane, mark].map((one) => document.querySelector(one).getBoundingClientRect());
         return box.top >= frame.top && box.bottom <= frame.bottom;
     }"""
-    assert page.evaluate(inside, [PANE, "mark"])
+    assert page.evaluate(inside, [".wb-read", "mark"])
+
+
+def test_a_long_article_and_what_is_shown_with_it_are_whole_and_open(page: Page, bench: Bench) -> None:
+    article = "The article says this. " * 400
+    bench.task = Task("", "Read", columns={"article": ColumnRole.SHOWN, "year": ColumnRole.SHOWN})
+    context = {"article": article, "year": "1999"}
+    bench.instances = [replace(one, input=article) for one in make_instances(1, context=context)]
+    bench.open_bench(page)
+    assert page.get_by_role("region", name="article").inner_text().strip() == article.strip()
+    assert page.get_by_text("1999").is_visible()
+    # the column of texts scrolls, and nothing inside it does
+    inner = """() => [...document.querySelectorAll('.wb-read *')].filter((node) =>
+        node.scrollHeight > node.clientHeight + 1 && /auto|scroll/.test(getComputedStyle(node).overflowY)).length"""
+    assert page.evaluate(inner) == 0
+    column = page.locator(".wb-read").bounding_box()
+    assert column and column["y"] + column["height"] <= 900
 
 
 def test_e_adds_the_selected_words(page: Page, bench: Bench) -> None:

@@ -65,7 +65,9 @@ def decide(page: Page) -> None:
     """Approve the first, delete the second with a reason, revise the third with one."""
     press(page, "a", "d")
     page.keyboard.type("same as the first")
-    press(page, "Enter", "ArrowDown", "r", "Control+A")
+    press(page, "Enter")
+    assert focused(page).startswith("3 "), "after the reason of a deletion the next line is in use"
+    press(page, "r", "Control+A")
     page.keyboard.type(NEW)
     press(page, "Tab")
     page.keyboard.type("clearer")

@@ -299,6 +299,7 @@ def downloads() -> list[Door]:
     of_tables = ("get_paper_tables", "get_report", "get_reading")
     return [
         Door("usecases.export.export_zip", at("GET", "/download/{task}/export.zip")),
+        Door("usecases.study_outlines.export_outline", at("GET", "/download/{task}/study.zip")),
         *(
             Door(
                 "extensions.study_files.transfer.export_study",
@@ -742,6 +743,7 @@ ELSEWHERE = {
     "coeval.usecases.hosting.maintenance.check_file": "cli/administration.py",
     "coeval.usecases.hosting.maintenance.back_up": "cli/administration.py",
     "coeval.usecases.export.export_folder": "cli/files.py",
+    "coeval.usecases.study_outlines.open_outline": "cli/serve.py",
     "coeval.usecases.export.export_as": "cli/files.py",
     "coeval.extensions.study_files.transfer.export_study_file": "extensions/study_files/commands.py",
     "coeval.usecases.reports.statistics.get_table_files": "cli/stats.py",

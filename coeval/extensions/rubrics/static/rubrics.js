@@ -540,7 +540,6 @@ class RubricsScreen {
     this.editor.open(new RubricsWork(sheet, `${this.path}/sheets`, this.editor.kept), mine);
     this.showScore(sheet);
     this.remark();
-    this.reading.fit();
     this.editor.table.focusNext();
     this.notices.announce(
       tr('Instance {position} of {total}, {n} criteria', {

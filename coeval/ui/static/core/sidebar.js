@@ -77,6 +77,17 @@ function start(list) {
   });
 }
 
+const unlisted = new CSSStyleSheet();
+
+/** Takes tabs out of the list. Gradio lists a tab that was built visible whatever it is told later. @param {string} ids */
+export function unlistTabs(ids) {
+  const listed = ids.split(' ').filter(Boolean);
+  unlisted.replaceSync(
+    listed.map((id) => `#tabs [data-tab-id="${CSS.escape(id)}"] { display: none !important }`).join(''),
+  );
+  if (!document.adoptedStyleSheets.includes(unlisted)) document.adoptedStyleSheets.push(unlisted);
+}
+
 /** What the server names: "tasks:Study,people:People". Gradio may draw its tabs later. @param {string} groups */
 export function groupTabs(groups) {
   groupOf = new Map(groups.split(',').map((pair) => /** @type {[string, string]} */ (pair.split(':'))));

@@ -217,7 +217,7 @@ export class BallotScreen {
         {},
         waiting.length
           ? `${voters} voted. Not voted yet: ${waiting.join(', ')}.`
-          : `All ${voters} people have voted.`,
+          : `Everybody has voted: ${voters} ${voters === 1 ? 'person' : 'people'}.`,
       ),
       el('p', { class: 'ce-note' }, 'The vote closes. A later change needs a new version and a new vote.'),
       el(

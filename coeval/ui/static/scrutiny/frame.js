@@ -283,7 +283,6 @@ export class Frame {
     const { top } = goal.getBoundingClientRect();
     if (before && (top < 0 || top > window.innerHeight / 2)) goal.scrollIntoView({ block: 'start' });
     this.layout.fit();
-    this.reading.fit();
     const elsewhere =
       document.activeElement &&
       document.activeElement !== document.body &&

@@ -23,6 +23,10 @@ export function sheetOf({ evaluation, limits, task }) {
   const fromInput = tr('quotes the {text}', { text: inSentence(task.input_field) });
   const nearly = tr('nearly in the {text}:', { text: inSentence(task.output_field) });
   const add = offersOf(evaluation);
+  // where nothing is drafted, the box for the person's reason is open beside the score; left empty, it is not sent
+  const isBare = rows.every(({ kind }) => kind === 'score');
+  const asksWhy = add.length > 1 && isBare && !added.some(({ kind }) => kind === 'conclusion');
+  const why = { kind: 'conclusion', new_text: '', reason: '' };
   return {
     revision,
     saved_at,
@@ -38,7 +42,7 @@ export function sheetOf({ evaluation, limits, task }) {
     draft_score,
     score,
     rows,
-    added,
+    added: asksWhy ? [why, ...added] : added,
   };
 }
 

@@ -100,6 +100,8 @@ export class Head {
       maxlength: '7',
     });
     this.of = el('span');
+    /** Whether the person has judged the instance. */
+    this.state = el('span', { class: 'wb-state' });
     this.fillBar = el('i');
     this.track = el(
       'div',
@@ -110,16 +112,13 @@ export class Head {
     this.filters = filters().map(([name, label]) =>
       button(label, { 'data-filter': name, onclick: () => onfilter(name) }),
     );
-    const form = el('form', { class: 'wb-jump-form' }, this.jump, this.of);
+    const form = el('form', { class: 'wb-jump-form' }, this.jump, this.of, this.state);
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       onjump(this.jump.value);
     });
     this.jump.addEventListener('blur', () => (this.jump.value = this.position));
-    this.moves = [
-      this.moveButton('previous', 'K', tr('Previous instance'), onmove),
-      this.moveButton('next', 'J', tr('Next instance'), onmove),
-    ];
+    this.moves = [this.moveButton('previous', 'K', onmove), this.moveButton('next', 'J', onmove)];
     this.node = el(
       'div',
       { class: 'wb-prog' },
@@ -139,19 +138,24 @@ export class Head {
     );
   }
 
-  moveButton(direction, key, label, onmove) {
+  moveButton(direction, key, onmove) {
     const sign = icon(direction === 'next' ? 'right' : 'left');
     const parts = direction === 'next' ? [kbd(key), sign] : [sign, kbd(key)];
-    return button(
-      '',
-      {
-        'aria-label': label,
-        title: `${label} (${key})`,
-        'aria-keyshortcuts': key,
-        onclick: () => onmove(direction),
-      },
-      ...parts,
-    );
+    return button('', { 'aria-keyshortcuts': key, onclick: () => onmove(direction) }, ...parts);
+  }
+
+  /** Moves stay within the filter, and say so. @param {string} filter */
+  nameMoves(filter) {
+    const names = {
+      all: [tr('Previous instance'), tr('Next instance')],
+      unfinished: [tr('Previous unjudged instance'), tr('Next unjudged instance')],
+      flagged: [tr('Previous flagged instance'), tr('Next flagged instance')],
+    };
+    for (const [at, node] of this.moves.entries()) {
+      const name = names[filter][at];
+      node.setAttribute('aria-label', name);
+      node.title = `${name} (${node.getAttribute('aria-keyshortcuts')})`;
+    }
   }
 
   focusJump() {
@@ -171,11 +175,12 @@ export class Head {
     const done = step.done + (started ? started / step.criteria.length : 0);
     this.fillBar.style.width = `${step.total ? (100 * done) / step.total : 0}%`;
     const count = step.criteria.length;
-    const parts = [
-      trn('{n} done', '{n} done', step.done),
-      started ? tr('{started} of {count} criteria here', { started, count }) : '',
-      step.seconds_each ? pace(step.seconds_each) : '',
-    ];
+    const whole = here === count ? tr('judged') : tr('not judged');
+    const state = started ? tr('{started} of {count} criteria judged', { started, count }) : whole;
+    this.state.textContent = step.instance ? state : '';
+    this.state.classList.toggle('is-done', here === count);
+    this.nameMoves(step.filter);
+    const parts = [trn('{n} done', '{n} done', step.done), step.seconds_each ? pace(step.seconds_each) : ''];
     this.note.textContent = parts.filter(Boolean).join(' · ');
     for (const node of this.filters) {
       const on = node.dataset.filter === step.filter;

@@ -85,12 +85,12 @@ export class SheetTable extends ReviewTable {
     this.edits.close();
   }
 
-  /** Ends typing: the words stay. After a revision the next line is in use, else the same. */
+  /** Ends typing: the words stay. The next line is in use; an open one stays in use itself. */
   commit() {
     this.endWords();
     const { current } = this;
-    const isRevised = current instanceof DraftedRow && current.row.action === 'revise' && !current.problem();
-    const next = isRevised ? this.all[this.all.indexOf(current) + 1] : null;
+    const isDone = current instanceof DraftedRow && !current.problem();
+    const next = isDone ? this.all[this.all.indexOf(current) + 1] : null;
     (next ?? current)?.focus();
   }
 

@@ -3,13 +3,11 @@
 import { el, fill, inSentence, kbd } from '../core/dom.js';
 import { tr, trParts } from '../core/words.js';
 import { imageNodes, parseText, renderText, selectedSource } from './display.js';
-import { cutSpans, walkText } from './text.js';
+import { cutSpans, scrollerOf, walkText } from './text.js';
 
 /** One titled text. `dir=auto` lets each paragraph run its own way. */
 export class Pane {
-  /** `least` is the height in px that a long text keeps when the other one is longer still. */
-  constructor(name, least) {
-    this.least = least;
+  constructor(name) {
     this.title = el('h2', { class: 'wb-h' });
     this.body = el('div', { class: 'wb-text', dir: 'auto', tabindex: '0', role: 'region' });
     this.node = el('section', { class: `ce-card wb-pane wb-pane-${name}` }, this.title, this.body);
@@ -21,17 +19,9 @@ export class Pane {
     fill(this.title, title, tag ? el('span', { class: 'ce-tag' }, tag) : null);
     this.body.setAttribute('aria-label', title);
     this.body.classList.toggle('is-plain', display !== 'markdown');
-    this.body.scrollTop = 0;
     this.text = text;
     this.tree = parseText(text, display);
     this.mark([]);
-  }
-
-  /** A short text takes only the room it needs. */
-  fit() {
-    this.node.style.minHeight = '0';
-    const needed = this.node.offsetHeight - this.body.clientHeight + this.body.scrollHeight;
-    this.node.style.minHeight = `${Math.min(needed, this.least)}px`;
   }
 
   /** Lays marks over the text. Spans: [{start, end, row, label}], UTF-16 offsets. */
@@ -44,6 +34,24 @@ export class Pane {
 
 function details(summary, ...content) {
   return el('details', { class: 'ce-card wb-more' }, el('summary', {}, summary), ...content);
+}
+
+/** Characters above which a further column is a text of its own. */
+const SHORT = 100;
+
+/** The further columns that the study shows: texts of their own, and what is short as one list. */
+function contextNodes(pairs) {
+  const isText = ([, value]) => String(value).length > SHORT || String(value).includes('\n');
+  const short = pairs.filter((pair) => !isText(pair));
+  const list = short.length ? details(tr('More about this instance'), contextList(short)) : null;
+  if (list) list.open = true;
+  return [...pairs.filter(isText).map(([key, value]) => contextText(String(key), String(value))), list];
+}
+
+function contextText(title, text) {
+  const body = el('div', { class: 'wb-text is-plain', dir: 'auto', tabindex: '0', role: 'region' }, text);
+  body.setAttribute('aria-label', title);
+  return el('section', { class: 'ce-card wb-pane' }, el('h2', { class: 'wb-h', dir: 'auto' }, title), body);
 }
 
 function contextList(pairs) {
@@ -62,8 +70,8 @@ const textName = (task) => el('b', { dir: 'auto' }, inSentence(task.output_field
 /** Both texts with what belongs to them. `onpick(row)` is called when a mark is clicked. */
 export class Reading {
   constructor({ onpick, onhover, tools }) {
-    this.input = new Pane('input', 92);
-    this.output = new Pane('output', 150);
+    this.input = new Pane('input');
+    this.output = new Pane('output');
     this.images = el('div', { class: 'wb-images' });
     this.extras = el('div', { class: 'wb-extras' });
     this.panes = el('div', { class: 'wb-panes' }, this.input.node, this.output.node);
@@ -94,8 +102,9 @@ export class Reading {
       instance.reference
         ? details(tr('Reference'), el('div', { class: 'is-plain wb-text', dir: 'auto' }, instance.reference))
         : null,
-      instance.context.length ? details(tr('More about this instance'), contextList(instance.context)) : null,
+      ...contextNodes(instance.context),
     );
+    this.node.scrollTop = 0;
     fill(
       this.help,
       el('span', { class: 'wb-fine' }, ...this.howFine(task)),
@@ -114,11 +123,6 @@ export class Reading {
     return trParts('Select words in the {text} and tap “Add evidence”.', { text: textName(task) });
   }
 
-  fit() {
-    this.input.fit();
-    this.output.fit();
-  }
-
   /** Draws the marks; nothing is redrawn, and no selection lost, when they are where they were. */
   mark(spans) {
     for (const place of ['input', 'output']) {
@@ -128,7 +132,7 @@ export class Reading {
     this.light(this.lit);
   }
 
-  /** Lights the marks of one row and, when asked, brings the first of each text into view within its pane. */
+  /** Lights the marks of one row and, when asked, brings the first of each text into view. */
   light(row, { scroll = false } = {}) {
     this.lit = row;
     for (const { body } of [this.input, this.output]) {
@@ -144,9 +148,10 @@ export class Reading {
   }
 
   bringIntoView(mark, pane) {
-    const [box, frame] = [mark.getBoundingClientRect(), pane.getBoundingClientRect()];
+    const scroller = scrollerOf(pane);
+    const [box, frame] = [mark.getBoundingClientRect(), scroller.getBoundingClientRect()];
     if (box.top < frame.top || box.bottom > frame.bottom)
-      pane.scrollTop += box.top - frame.top - frame.height / 3;
+      scroller.scrollTop += box.top - frame.top - frame.height / 3;
   }
 
   /** The selected words of the output, as they stand in its source; empty when nothing is selected there. */

@@ -152,9 +152,14 @@ function stretch(selection, all, { forward, line }) {
   return word && selection.extend(word.node, forward ? word.end : word.start);
 }
 
+/** What scrolls where this text is too long for the window: itself, or the column that it stands in. @param {any} pane */
+export function scrollerOf(pane) {
+  return pane.scrollHeight > pane.clientHeight + 1 ? pane : (pane.closest('.wb-read') ?? pane);
+}
+
 /** The first word in view, where walking starts. */
 function firstInView(all, pane) {
-  const { top } = pane.getBoundingClientRect();
+  const { top } = scrollerOf(pane).getBoundingClientRect();
   const range = document.createRange();
   return all.find(({ node, start, end }) => {
     range.setStart(node, start);
@@ -165,9 +170,10 @@ function firstInView(all, pane) {
 
 function keepInView(selection, pane) {
   const box = selection.getRangeAt(0).getBoundingClientRect();
-  const frame = pane.getBoundingClientRect();
-  if (box.bottom > frame.bottom) pane.scrollTop += box.bottom - frame.bottom + 24;
-  if (box.top < frame.top) pane.scrollTop -= frame.top - box.top + 24;
+  const scroller = scrollerOf(pane);
+  const frame = scroller.getBoundingClientRect();
+  if (box.bottom > frame.bottom) scroller.scrollTop += box.bottom - frame.bottom + 24;
+  if (box.top < frame.top) scroller.scrollTop -= frame.top - box.top + 24;
 }
 
 function isInside(selection, pane) {

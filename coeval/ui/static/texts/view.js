@@ -1,7 +1,7 @@
 /** What the server describes as nodes, and the choice of a role for each column. */
 
 import { button, el, fill } from '../core/dom.js';
-import { groupTabs } from '../core/sidebar.js';
+import { groupTabs, unlistTabs } from '../core/sidebar.js';
 import { markdownNodes } from './display.js';
 
 /* Shows the nodes of a Python View: a tree of {tag, class, attributes, children}; texts stay texts. */
@@ -79,6 +79,7 @@ function build(node) {
     made.setAttribute('src', safeSource(String(src)));
   }
   if ('data-speaks' in others) speakPage(others['data-speaks']);
+  if ('data-unlisted' in others) unlistTabs(others['data-unlisted']);
   if ('data-groups' in others) groupTabs(others['data-groups']);
   if ('data-post' in others) made.addEventListener('click', post);
   if (width !== undefined) made.style.width = `${Math.max(0, Math.min(1, width)) * 100}%`;

@@ -1,0 +1,116 @@
+"""Begin a study from one YAML file, and write it back as one."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import IO
+
+from coeval.datasets import FIELDS, open_source
+from coeval.datasets.study_outline import StudyOutline, read_outline, write_outline
+from coeval.domain import Instance, Person, Role, Task
+from coeval.domain.tasks import chat_to_json
+from coeval.errors import InputError
+from coeval.settings import SignIn
+from coeval.store import Database
+from coeval.store.queries import criteria, people, tasks
+from coeval.store.queries.teams import StoredTeam, get_team
+from coeval.usecases.access import OWNERS, Context, require_task, use_case
+from coeval.usecases.scrutiny.design import set_design
+from coeval.usecases.scrutiny.requested_lines import set_team
+from coeval.usecases.sessions import check_name
+from coeval.usecases.study_import import ImportOptions, import_checked
+from coeval.usecases.tasks import check_task
+
+DATA, OUTLINE = "data.jsonl", "study.yaml"
+
+
+@use_case(OWNERS)
+def open_outline(context: Context, person: Person, path: Path) -> str:
+    """Begin the study of a YAML file; return what was done. A task of its short name stays as it is.
+
+    Raises:
+        InputError: the file or its table cannot be used; it says where and what to do. Nothing was written.
+    """
+    outline = read_outline(path)
+    task = check_task(outline.task)
+    with context.store.read() as db:
+        if tasks.get_task(db, task.slug):
+            return f"“{task.slug}” is here already, and {path} changes nothing in it: change it in Set-up."
+        _check_people(context, db, outline, path)
+    table = path.parent / outline.data
+    source = open_source(table, slug=task.slug, mapping=outline.fields or None)
+    if outline.criteria and source.criteria:
+        raise InputError(f"{table} contains criteria: leave those of {path} out.")
+    whole = replace(
+        source,
+        task=replace(task, columns=source.task.columns),
+        criteria=outline.criteria or source.criteria,
+    )
+    report = import_checked(context, person, whole, ImportOptions(roles=outline.roles))
+    set_design(context, person, task.slug, outline.design)
+    if outline.people:
+        with context.store.write() as db:
+            for name, role in outline.people.items():
+                people.ensure_person(db, check_name(name), role)
+        names = [check_name(name) for name in outline.people]
+        set_team(context, person, task.slug, names, outline.per_instance)
+    return str(report)
+
+
+def _check_people(context: Context, db: Database, outline: StudyOutline, path: Path) -> None:
+    for name in outline.people:
+        check_name(name)
+    owned = people.count_owners(db) or Role.OWNER in outline.people.values()
+    if outline.people and not owned and context.settings.sign_in is SignIn.NAMES:
+        raise InputError(f"{path}: people has no owner: name one, such as “Ana: owner”.")
+
+
+@use_case(OWNERS)
+def export_outline(context: Context, person: Person, slug: str, target: IO[bytes]) -> None:
+    """Write a task as a zip of a study file and its table, which begin the same study again."""
+    with context.store.read() as db, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        task = require_task(db, slug)
+        archive.writestr(OUTLINE, write_outline(_describe(db, task)))
+        with archive.open(DATA, "w", force_zip64=True) as raw:
+            raw.writelines(_list_lines(tasks.list_instances(db, task.id)))
+
+
+def _describe(db: Database, task: Task) -> StudyOutline:
+    current = criteria.get_criteria_set(db, task.id)
+    team = get_team(db, task.id) or StoredTeam(0, ())
+    known = {member.person.id: member.person for member in people.list_members(db)}
+    members = [known[one] for one in team.members if one in known]
+    columns = tasks.list_columns(db, task.id)
+    return StudyOutline(
+        task,
+        DATA,
+        {name: name for name in FIELDS},
+        {_name_column(column.name): column.role for column in columns if not column.is_open},
+        current.criteria if current else (),
+        tasks.get_design(db, task.id),
+        {person.name: person.role for person in members},
+        team.per_instance,
+    )
+
+
+def _list_lines(instances: Iterator[Instance]) -> Iterator[bytes]:
+    for one in instances:
+        fields = {
+            "instance": one.external_id,
+            "input": chat_to_json(one.input),
+            "output": chat_to_json(one.output),
+            "document": one.document,
+            "system": one.system,
+            "reference": one.reference,
+        }
+        context = {_name_column(name): value for name, value in one.context.items()}
+        yield (json.dumps(fields | context, ensure_ascii=False) + "\n").encode()
+
+
+def _name_column(name: str) -> str:
+    """A further column never takes the name of a field."""
+    return f"{name} (column)" if name in FIELDS else name
