@@ -151,7 +151,7 @@ def report_view(found: RubricsReport, counts: dict[str, int]) -> list[Node]:
         for axis, one in found.axes.items()
     ]
     scores = [
-        [f"{one.instance}", one.system, _told(one.people), f"{one.n_people}", _told(one.judge)]
+        [one.name, one.system, _told(one.people), f"{one.n_people}", _told(one.judge)]
         for one in found.scores[:200]
     ]
     return [
@@ -172,10 +172,8 @@ def _told(score: float | None) -> str:
 
 # The routes of the sheet: JSON in, JSON out, as in scrutiny.
 
-NOTES = {
-    Arm.BLIND: later("You judge this one without a draft."),
-    Arm.FIRST: later("Judge first. The draft’s verdicts are shown right after it."),
-}
+BLIND = later("You judge this one without a draft.")
+FIRST = later("Judge first. The draft’s verdicts are shown right after it.")
 UNDRAFTED = later("There are no drafted verdicts for this one: give your own.")
 NOTHING = later("No instance of this task has its own criteria yet.")
 LEVELS = {0: later("Not met"), 1: later("Met")}
@@ -329,8 +327,10 @@ def _value(sheet: Sheet, criterion: Criterion) -> float | None:
 def _note(sheet: Sheet) -> str:
     if sheet.instance is None:
         return ""
-    if sheet.arm is Arm.BLIND or (sheet.arm is Arm.FIRST and sheet.saved is None):
-        return tr(NOTES[sheet.arm])
+    if sheet.awaits_first:
+        return tr(FIRST)
+    if sheet.arm not in (Arm.ASSISTED, Arm.FIRST):
+        return tr(BLIND)
     return "" if sheet.judgments else tr(UNDRAFTED)
 
 

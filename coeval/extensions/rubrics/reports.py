@@ -64,6 +64,7 @@ class RubricsStudy:
                 document=self.instances[number].document or self.instances[number].external_id,
                 system=self.instances[number].system,
                 judged=tuple((one.rubric.points, self._value(one)) for one in criteria),
+                name=self.instances[number].external_id,
             )
             for number, criteria in self.criteria.items()
         ]

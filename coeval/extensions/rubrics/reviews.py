@@ -37,8 +37,8 @@ from coeval.store import Database
 from coeval.store.queries import assignments, tasks
 from coeval.usecases.access import EVERYONE, OWNERS, TEAM, Context, require_task, use_case
 from coeval.usecases.images import ShownImage, show_images
+from coeval.usecases.scrutiny import policies
 from coeval.usecases.scrutiny.design import find_telling_columns
-from coeval.usecases.scrutiny.policies import get_guidelines, may_open, may_save
 from coeval.usecases.scrutiny.queue import ensure_queue
 
 
@@ -47,8 +47,8 @@ class Sheet:
     """One instance with its criteria, as one person may see it; no instance means that nothing is left to
     judge.
 
-    ``judgments`` are the drafts on the screen. They are empty in the blind arm, and before the first save where people
-    judge first.
+    ``judgments`` are the drafts on the screen. They are empty before the first save where people judge first
+    (``awaits_first``), and in the arms that show no draft or a part of one: a verdict is all there is of it.
     """
 
     task: Task
@@ -65,6 +65,13 @@ class Sheet:
     run: Run | None = None
     judgments: dict[int, Judgment] = field(default_factory=dict)
     saved: Submission | None = None
+    awaits_first: bool = False
+
+    @property
+    def done_in(self) -> Arm:
+        """The arm of a save of this sheet: where there was no verdict to show, it is kept apart."""
+        shown = any(one.value is not None for one in self.judgments.values())
+        return self.arm if shown or self.awaits_first or self.arm is Arm.BLIND else Arm.UNDRAFTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +194,7 @@ def get_rubrics_sheet(
         if assignment is None or assignment.arm is not None:
             return _build(db, person, task, assignment)
     with context.store.write() as db:
-        return _build(db, person, task, may_open(db, task, person, assignment, ()))
+        return _build(db, person, task, policies.may_open(db, task, person, assignment, ()))
 
 
 def _choose(places: Sequence[tuple[int, bool]], at: int | None, move: int) -> int | None:
@@ -199,7 +206,9 @@ def _choose(places: Sequence[tuple[int, bool]], at: int | None, move: int) -> in
         return at
     if at is not None:
         there = [one for one in known if (one > at if move > 0 else one < at)]
-        return (there[0] if move > 0 else there[-1]) if there else at
+        if there:
+            return there[0] if move > 0 else there[-1]
+        return at if at in known else next(iter(known), None)
     return next((position for position, done in places if not done), None)
 
 
@@ -212,9 +221,13 @@ def _build(db: Database, person: Person, task: Task, assignment: Assignment | No
         return sheet
     assert assignment.arm is not None
     saved = queries.get_submission(db, person.id, instance.id)
-    run = _find_shown(db, task, assignment.arm, saved)
+    run = queries.get_shown_run(db, task.id) if assignment.arm in (Arm.ASSISTED, Arm.FIRST) else None
+    judgments = queries.list_judgments(db, run.id, instance.id) if run else {}
+    drafted = any(one.value is not None for one in judgments.values())
+    if awaits_first := drafted and assignment.arm is Arm.FIRST and saved is None:
+        run, judgments = None, {}
     return Sheet(
-        task=replace(task, guidelines=get_guidelines(db, person, task)),
+        task=replace(task, guidelines=policies.get_guidelines(db, person, task)),
         design=sheet.design,
         scale=scale,
         total=total,
@@ -226,16 +239,10 @@ def _build(db: Database, person: Person, task: Task, assignment: Assignment | No
         withheld=find_telling_columns(db, task) | {COLUMN},
         criteria=tuple(queries.list_criteria(db, instance.id)),
         run=run,
-        judgments=queries.list_judgments(db, run.id, instance.id) if run else {},
+        judgments=judgments,
         saved=saved,
+        awaits_first=awaits_first,
     )
-
-
-def _find_shown(db: Database, task: Task, arm: Arm, saved: Submission | None) -> Run | None:
-    """Return the run whose judgments this person sees: none in the blind arm or before a first judgment."""
-    if arm is Arm.BLIND or (arm is Arm.FIRST and saved is None):
-        return None
-    return queries.get_shown_run(db, task.id)
 
 
 @use_case(EVERYONE)
@@ -264,7 +271,7 @@ def submit_rubrics_sheet(context: Context, person: Person, slug: str, sent: Sent
                     tr("This save has the key of another save: reload the page and confirm again.")
                 )
             return before
-        may_save(db, person, task, assignment.instance)
+        policies.may_save(db, person, task, assignment.instance)
         sheet = _build(db, person, task, assignment)
         _check_fresh(sheet, sent)
         opened_at, active_ms = _times(assignment, sent)
@@ -273,7 +280,7 @@ def submit_rubrics_sheet(context: Context, person: Person, slug: str, sent: Sent
             instance=assignment.instance,
             annotator=person.id,
             revision=sent.revision + 1,
-            arm=str(assignment.arm),
+            arm=str(sheet.done_in),
             run=sheet.run.id if sheet.run else None,
             opened_at=opened_at,
             active_ms=active_ms,
@@ -281,6 +288,7 @@ def submit_rubrics_sheet(context: Context, person: Person, slug: str, sent: Sent
             lines=_check_lines(sheet, sent.lines),
         )
         queries.record_submission(db, submission)
+        policies.saved(db, person, task)
         return submission
 
 

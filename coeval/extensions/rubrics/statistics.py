@@ -51,6 +51,7 @@ class JudgedInstance:
     document: str
     system: str
     judged: tuple[tuple[float, float | None], ...]
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,7 @@ class InstanceScore:
     people: float | None
     n_people: int
     judge: float | None
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +280,7 @@ def score_instances(
             people=fmean(people[one.instance]) if people[one.instance] else None,
             n_people=len(people[one.instance]),
             judge=instance_score(one.judged, scale),
+            name=one.name,
         )
         for one in judged
     ]

@@ -569,7 +569,7 @@ class RubricsScreen {
   showEnd({ total, empty }) {
     const again = button(tr('Review from the start'), {
       class: 'ce-btn',
-      onclick: () => this.open({ at: 1, move: 0 }),
+      onclick: () => this.open({ at: 1, move: -1 }), // the first place may hold an instance without criteria
     });
     fill(
       this.end,
