@@ -12,7 +12,7 @@ import math
 import re
 import secrets
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -142,14 +142,13 @@ def _read_applied(db: Database) -> list[tuple[str, str]]:
     ]
 
 
-def apply_steps(db: SqliteDatabase, *, stop_before: str | None = None) -> None:
-    """Run the steps that a SQLite database lacks, each recorded in its own transaction."""
+def apply_steps(db: SqliteDatabase, names: Collection[str] | None = None) -> None:
+    """Run the steps that a SQLite database lacks, or those of them that are named; each in its own transaction."""
     Migrations(CORE).ensure_migrations_table(db)
     for step in list_pending(db):
-        if step.name == stop_before:
-            return
-        with db.atomic():
-            apply_step(db, step)
+        if names is None or step.name in names:
+            with db.atomic():
+                apply_step(db, step)
 
 
 def apply_step(db: Database, step: Step) -> None:

@@ -11,7 +11,7 @@ from sqlite_utils import Database
 from coeval.domain import Arm, Person
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.store.steps import apply_steps
+from coeval.store.steps import apply_steps, list_step_names
 from coeval.usecases.access import Context
 from coeval.usecases.scrutiny.steps import Where, get_step, list_history
 from tests.conftest import make_study
@@ -32,7 +32,7 @@ def old(tmp_path: Path) -> Path:
     """A file as the first release left it: four instances in a queue; one saved, one skipped, two untouched."""
     path = tmp_path / "old.db"
     db = Database(sqlite3.connect(path, isolation_level=None))
-    apply_steps(db, stop_before="m005_study_design")
+    apply_steps(db, list_step_names()[: list_step_names().index("m005_study_design")])
     db.conn.executescript(OLD)
     for n, instance in enumerate(make_study().instances, 1):
         db.conn.execute(

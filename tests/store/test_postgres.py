@@ -126,7 +126,7 @@ def test_the_schema_is_that_of_sqlite_table_by_table(address: str) -> None:
 
 def test_an_older_database_runs_the_migrations_it_lacks(empty: str, address: str) -> None:
     older = SqliteDatabase(memory=True)
-    apply_steps(older, stop_before="m105_seal")
+    apply_steps(older, list_step_names()[: list_step_names().index("m105_seal")])
     with psycopg.connect(empty, autocommit=True) as connection:
         create_schema(PostgresDatabase(connection), older)
         connection.execute("INSERT INTO annotator (name, role, created_at) VALUES ('Olu', 'owner', '')")

@@ -18,6 +18,7 @@ from typing import Any
 
 from coeval.errors import InputError
 from coeval.extensions.study_files.queries_schema import Schema, get_schema
+from coeval.store.steps import list_steps
 
 FORMAT, VERSION = "coeval-study", 1
 MANIFEST = "manifest.json"
@@ -234,18 +235,20 @@ def _find_schema(manifest: Manifest) -> Schema:
     Raises:
         InputError: it is newer than this version, or none that was ever released.
     """
-    known = get_schema().migrations
-    newer = [name for name in manifest.schema if name not in known]
-    if newer or not manifest.schema:
+    had, steps = set(manifest.schema), list_steps()
+    newer = [name for name in manifest.schema if name not in {step.name for step in steps}]
+    if newer or not had:
         raise InputError(
-            f"The study was exported by a newer CoEval (it has {(newer or ['nothing'])[-1][:60]}): update CoEval, then "
-            "import it."
+            f"The study was exported by a newer CoEval, or by one with a further extension (it has "
+            f"{(newer or ['nothing'])[-1][:60]}): update CoEval, or install the extension, then import it."
         )
-    if manifest.schema != known[: len(manifest.schema)]:
-        raise InputError(
-            "A CoEval between two releases exported this study: export it again with a released one."
-        )
-    return get_schema(manifest.schema[-1])
+    for owner in {step.owner for step in steps}:
+        own = [step.name for step in steps if step.owner == owner]
+        if had.intersection(own) != set(own[: len(had.intersection(own))]):
+            raise InputError(
+                "A CoEval between two releases exported this study: export it again with a released one."
+            )
+    return get_schema(tuple(step.name for step in steps if step.name in had))
 
 
 def _check_tables(manifest: Manifest, schema: Schema) -> None:

@@ -17,12 +17,12 @@ from sqlite_utils import Database as SqliteDatabase
 from coeval.clock import read_time
 from coeval.domain import ColumnRole, JobState, Standing
 from coeval.errors import InputError
-from coeval.extensions.study_files.queries_schema import apply_up_to
 from coeval.store.engines.database import Database, rows
 from coeval.store.engines.sqlite import Store
 from coeval.store.engines.sqlite_file import connect
 from coeval.store.queries import answer_keys, crowd_studies
 from coeval.store.soundness import examine_file
+from coeval.store.steps import apply_steps
 
 MOST_ID = 10**12
 """Largest id of an imported row, because new ids continue from the largest."""
@@ -41,8 +41,8 @@ Portion = tuple[str, Sequence[str], Iterable[Sequence[Any]]]
 """A table with its columns and its rows."""
 
 
-def build_scratch(path: Path, newest: str, portions: Iterable[Portion]) -> Store:
-    """Return a new file with these rows, brought to the schema of today.
+def build_scratch(path: Path, steps: Sequence[str], portions: Iterable[Portion]) -> Store:
+    """Return a new file that begins with the schema of these steps, with the rows, brought to the schema of today.
 
     Raises:
         InputError: a row breaks a rule of the schema, refers to nothing, or holds what no screen can read.
@@ -51,7 +51,7 @@ def build_scratch(path: Path, newest: str, portions: Iterable[Portion]) -> Store
         connection.execute("PRAGMA journal_mode=MEMORY")
         connection.execute("PRAGMA synchronous=OFF")
         db = SqliteDatabase(connection)
-        apply_up_to(db, newest)
+        apply_steps(db, steps)
         connection.execute("BEGIN")
         for name, columns, lines in portions:
             _fill(connection, name, columns, lines)

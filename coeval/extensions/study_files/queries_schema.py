@@ -1,7 +1,8 @@
 """The tables of a study, derived from the schema itself, so that later tables are not forgotten.
 
-A row belongs to a study where a chain of required references leads from it to the task. The schema is that of the
-core's steps, made in memory: it is the same on every engine, whichever extensions are installed.
+A row belongs to a study where a chain of required references leads from it to the task. The schema is made in memory
+by the steps of the core and of the installed extensions, so it is the same on every engine, and the work that an
+extension keeps moves with the study.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from graphlib import TopologicalSorter
 
 from sqlite_utils import Database
 
-from coeval.store.steps import STEPS, apply_steps, list_step_names
+from coeval.store.steps import apply_steps, list_step_names
 
 SHARED = ("annotator", "import_batch", "account")
 """Tables shared by studies; only rows that a study refers to are exported."""
@@ -64,6 +65,8 @@ class Shape:
     columns: tuple[str, ...]
     key: tuple[str, ...]
     references: Mapping[str, str]
+    parents: frozenset[str]
+    """The tables that it refers to, by one column or by several together."""
     required: frozenset[str]
     unique: tuple[tuple[str, ...], ...]
     """The primary key, unless it is an ``id`` alone, and every unique index over whole columns."""
@@ -91,33 +94,19 @@ class Schema:
 
 
 @lru_cache(maxsize=8)
-def get_schema(newest: str = "") -> Schema:
-    """Return the schema after the step of that name, by default the newest.
-
-    Raises:
-        KeyError: there is no such step.
-    """
+def get_schema(steps: tuple[str, ...] = ()) -> Schema:
+    """Return the schema after these steps, by default after all."""
     db = Database(memory=True)
-    names = apply_up_to(db, newest)
+    names = steps or tuple(list_step_names())
+    apply_steps(db, names)
     shapes = {
         name: _read_shape(db, name) for name in db.table_names() if not name.startswith(("_", "sqlite"))
     }
     db.close()
     where = _find_rows(shapes)
-    order = TopologicalSorter({name: set(shapes[name].references.values()) - {name} for name in where})
+    order = TopologicalSorter({name: shapes[name].parents - {name} for name in where})
     moving = [name for name in order.static_order() if name in where]
     return Schema(names, tuple(shapes[name] for name in moving), where)
-
-
-def apply_up_to(db: Database, newest: str = "") -> tuple[str, ...]:
-    """Bring a new file to the schema of one of the core's steps; return the names of the applied steps."""
-    core = [step.name for step in STEPS]
-    if newest and newest not in core:
-        raise KeyError(newest)
-    names = core[: core.index(newest) + 1] if newest else core
-    later = list_step_names()[len(names) :]
-    apply_steps(db, stop_before=later[0] if later else None)
-    return tuple(names)
 
 
 def _read_shape(db: Database, name: str) -> Shape:
@@ -125,11 +114,14 @@ def _read_shape(db: Database, name: str) -> Shape:
         'SELECT name, pk, "notnull" FROM pragma_table_info(?) ORDER BY cid', [name]
     ).fetchall()
     key = tuple(column for column, place, _ in sorted(columns, key=lambda row: row[1]) if place)
-    references = dict(
-        db.execute(
-            'SELECT "from", "table" FROM pragma_foreign_key_list(?) ORDER BY seq, id', [name]
-        ).fetchall()
-    )
+    pairs: dict[int, list[tuple[str, str]]] = {}
+    for number, column, table in db.execute(
+        'SELECT id, "from", "table" FROM pragma_foreign_key_list(?) ORDER BY id, seq', [name]
+    ):
+        pairs.setdefault(number, []).append((column, table))
+    # several columns together name a row by its key, in which each id is a reference of its own
+    references = dict(found[0] for found in pairs.values() if len(found) == 1)
+    parents = frozenset(table for found in pairs.values() for _, table in found)
     indexes = db.execute(
         'SELECT name FROM pragma_index_list(?) WHERE "unique" AND NOT partial ORDER BY seq DESC', [name]
     ).fetchall()
@@ -143,13 +135,13 @@ def _read_shape(db: Database, name: str) -> Shape:
     if key not in (("id",), *unique):
         unique.insert(0, key)
     required = frozenset(column for column, place, full in columns if full or place)
-    return Shape(name, tuple(row[0] for row in columns), key, references, required, tuple(unique))
+    return Shape(name, tuple(row[0] for row in columns), key, references, parents, required, tuple(unique))
 
 
 def _find_rows(shapes: Mapping[str, Shape]) -> dict[str, str]:
     """Return the condition for a study's rows by table, from each table's first required reference."""
     where = {"task": f"id IN {TASKS}"}
-    graph = {name: set(shape.references.values()) - {name} for name, shape in shapes.items()}
+    graph = {name: shape.parents - {name} for name, shape in shapes.items()}
     for name in TopologicalSorter(graph).static_order():
         shape = shapes[name]
         owner = next(

@@ -158,7 +158,7 @@ def opened(path: Path) -> Iterator[tuple[Store, Manifest]]:
     """
     with open_archive(path) as archive, tempfile.TemporaryDirectory(prefix="coeval-import-") as folder:
         study = read_study_file(archive, path.stat().st_size)
-        store = build_scratch(Path(folder) / "study.db", study.schema.migrations[-1], study.read_tables())
+        store = build_scratch(Path(folder) / "study.db", study.schema.migrations, study.read_tables())
         try:
             with store.read() as db:
                 _check_tasks(db, study.manifest)

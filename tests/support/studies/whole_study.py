@@ -91,13 +91,30 @@ def _add_row(db: Database, shape: Shape, draw: random.Random, slug: str) -> None
             column: _draw_value(db, shape, column, types[column], sql, draw, slug)
             for column in shape.columns
             if column != "id"
-        }
+        } | _draw_parent(db, shape, draw, slug)
         try:
             names, marks = ", ".join(row), ", ".join(f":{name}" for name in row)
             db.conn.execute(f"INSERT INTO {shape.name} ({names}) VALUES ({marks})", row)
             return
         except sqlite3.IntegrityError:
             continue
+
+
+def _draw_parent(db: Database, shape: Shape, draw: random.Random, slug: str) -> dict[str, Any]:
+    """The columns that name a row of another table together."""
+    sql = """SELECT "table", "from", "to" FROM pragma_foreign_key_list(:name) WHERE id IN
+      (SELECT id FROM pragma_foreign_key_list(:name) WHERE seq > 0)"""
+    columns = db.conn.execute(sql, {"name": shape.name}).fetchall()
+    if not columns:
+        return {}
+    parent = columns[0][0]
+    rows = list(db.query(f"SELECT * FROM {parent} WHERE annotator IN ({_ids(db, 'annotator', slug)})"))
+    row = draw.choice(rows)
+    return {column: row[other] for _, column, other in columns}
+
+
+def _ids(db: Database, table: str, slug: str) -> str:
+    return ", ".join(str(row["id"]) for row in _own(db, table, slug))
 
 
 def _draw_value(

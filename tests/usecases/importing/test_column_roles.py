@@ -30,7 +30,7 @@ from coeval.extensions.judge.seal import seal_task
 from coeval.llm.prompting.template_values import render_sample
 from coeval.store import Store
 from coeval.store.queries import tasks
-from coeval.store.steps import apply_steps
+from coeval.store.steps import apply_steps, list_step_names
 from coeval.usecases.access import Context
 from coeval.usecases.scrutiny.design import list_columns, set_columns
 from coeval.usecases.study_import import ImportOptions, import_file, import_study
@@ -152,7 +152,7 @@ def test_a_study_whose_source_ids_are_articles_is_mended_without_losing_work(
 def test_columns_of_an_earlier_file_get_roles_by_the_same_rule(tmp_path: Path) -> None:
     path = tmp_path / "old.db"
     db = Database(path)
-    apply_steps(db, stop_before="m045_column_role")
+    apply_steps(db, list_step_names()[: list_step_names().index("m045_column_role")])
     db.conn.execute(
         "INSERT INTO task (id, slug, name, description, input_field, output_field, guidelines, scale_min, "
         "scale_max, origin, seed, created_at) VALUES (1, 'demo', 'D', '', 'I', 'O', '', 1, 5, '', 's', '')"
