@@ -367,7 +367,7 @@ def tell_mean(mean: Estimate) -> str:
 def tell_purchase(one: Purchase) -> str:
     """
     >>> tell_purchase(Purchase("wording", {"wording": 2}, 0.05, None))
-    'A mean over 2 wordings has the error 0.050: more than any number of documents would do.'
+    'A mean over 2 wordings has the error 0.050: a larger gain than any number of documents.'
     """
     n = one.counts[one.source]
     head = f"A mean over {n:,} {one.source}{'s' if n != 1 else ''} has the error {one.se:.3f}"

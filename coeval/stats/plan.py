@@ -233,7 +233,7 @@ def _count(n: int, kind: str) -> str:
 def tell_needed(needed: Needed, kind: str) -> str:
     """
     >>> tell_needed(Needed(60, 44, 90), "documents")
-    'about 60 documents (44 to 90, as the spread may be)'
+    'about 60 documents (44 to 90, depending on the true spread)'
     """
     if needed.documents is None:
         return f"more {kind} than can be estimated (over {MOST:,}, or they show no spread)"

@@ -250,7 +250,7 @@ def test_without_drafts_the_sections_on_drafts_say_what_to_do(context: Context) 
     work = tuple(replace(one, run="") for one in study.submissions)
     import_study(context, OPERATOR, replace(study, runs=(), submissions=work))
     assert "Draft evaluations in Set-up" in said(whole(context, "changes"))
-    assert "no model to compare with people" in said(whole(context, "model"))
+    assert "no model to hold against people" in said(whole(context, "model"))
     assert "Model" not in whole(context, "agreement").figures[1].data[["a", "b"]].to_numpy()
 
 

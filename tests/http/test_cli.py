@@ -381,7 +381,7 @@ def test_both_ways_are_compared_and_samples_at_temperature_0_are_warned_of(tmp_p
         assert "4 instances" in lines[-1] and "of the prompt tokens" in lines[-1]
         assert "Warning: 2 answers to each question at temperature 0" in done.stderr
         refused = run("draft", "evaluations", *options, "--protocol", "score-only", db=db, code=1, **env)
-        assert "does not ask by several criteria" in refused.stderr
+        assert "asks about one criterion at a time" in refused.stderr
 
 
 def test_drafts_are_counted_and_listed_by_rule(tmp_path: Path) -> None:

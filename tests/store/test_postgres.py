@@ -202,7 +202,7 @@ def test_a_server_whose_clock_is_wrong_does_not_start(address: str, monkeypatch:
     real = time.time
     for shift, said in ((60, "60 s ahead of"), (-60, "60 s behind")):
         monkeypatch.setattr(postgres_engine, "time", SimpleNamespace(time=lambda by=shift: real() + by))
-        with pytest.raises(StorageError, match=f"{said} that of postgresql://.*set both by a time server"):
+        with pytest.raises(StorageError, match=f"{said} that of postgresql://.*set both with a time server"):
             PostgresStore(address)
 
 

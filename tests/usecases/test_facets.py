@@ -76,7 +76,7 @@ def test_a_plan_says_what_buys_most(context: Context, capsys: Captured) -> None:
     said = capsys.readouterr().out
     assert re.search(r"The judge's mean is \d\.\d\d \[.*\], counting documents and models\.", said)
     assert re.search(
-        r"A mean over 3 models has the error .*: more than any number of documents would do\.", said
+        r"A mean over 3 models has the error .*: a larger gain than any number of documents\.", said
     )
     main(["plan", *where, "--json"])
     assert json.loads(capsys.readouterr().out)["judge"]["purchases"][0]["source"] == "model"

@@ -18,7 +18,13 @@ from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import FINISHED, add_finished_example, ensure_demo
 from coeval.usecases.tasks import archive_task
 
-NOT_IN_IT = ("spread over samples", "all samples agree", "drafted score in view", "No wrong line")
+NOT_IN_IT = (
+    "spread over samples",
+    "all samples agree",
+    "drafted score in view",
+    "No wrong line",
+    "no reference",
+)
 
 
 def test_it_is_the_same_every_time_and_every_arm_overlaps() -> None:

@@ -46,7 +46,7 @@ def test_the_command_corrects_every_system(context: Context, capsys: Captured) -
     main(["labelling", "corrected", *where])
     said = capsys.readouterr().out
     assert "labels: mean score, from scores without the draft in view" in said
-    assert "Corrected assumes: The judge errs on this system as on the labelled items" in said
+    assert "Corrected assumes: The judge errs on this system as on labelled items" in said
     main(["labelling", "corrected", *where, "--json"])
     found = json.loads(capsys.readouterr().out)
     new = next(one for one in found["systems"] if one["system"] == "new" and one["criterion"] == RIGHT)
@@ -183,7 +183,7 @@ def test_a_design_that_cannot_be_is_refused(context: Context, kind: str, labels:
     with pytest.raises(InputError, match=message):
         make_design(context, OPERATOR, "labels", kind, labels)
     assert not get_labelling(context, OPERATOR, "labels").kind
-    with pytest.raises(InputError, match="No design"):
+    with pytest.raises(InputError, match="no active labelling design"):
         end_design(context, OPERATOR, "labels")
     with pytest.raises(NotAllowedError):
         make_design(context, Person("Ana", Role.RESEARCHER), "labels", "uniform", 3)

@@ -119,6 +119,8 @@ def list_score_rows(study: RubricsStudy) -> Iterator[Sequence[Any]]:
 
 def _build_long(context: Context, person: Person, slug: str) -> Files:
     study = export_rubrics(context, person, slug)
+    if not study.criteria:
+        return
     yield "criteria.csv", _csv(CRITERIA_HEAD, list_criteria_rows(study))
     yield "judgments.csv", _csv(JUDGMENTS_HEAD, list_judgment_rows(study))
     yield "scores.csv", _csv(SCORES_HEAD, list_score_rows(study))

@@ -239,8 +239,8 @@ def _find_schema(manifest: Manifest) -> Schema:
     newer = [name for name in manifest.schema if name not in {step.name for step in steps}]
     if newer or not had:
         raise InputError(
-            f"The study was exported by a newer CoEval, or by one with a further extension (it has "
-            f"{(newer or ['nothing'])[-1][:60]}): update CoEval, or install the extension, then import it."
+            f"The study comes from a newer CoEval or from a further extension (it has "
+            f"{(newer or ['nothing'])[-1][:60]}): update CoEval, or install the extension."
         )
     for owner in {step.owner for step in steps}:
         own = [step.name for step in steps if step.owner == owner]

@@ -96,7 +96,7 @@ def draft_account_section(study: StudyFrames) -> DraftAccount:
     """Return the effects of a study's drafts on people's time, scores and care."""
     rows, reference = measured_rows(study)
     present = set(rows["arm"].unique())
-    accounts = [_account(study, rows, arm) for arm in SHOWN_ARMS if arm in present]
+    accounts = [_account(study, rows, arm, reference) for arm in SHOWN_ARMS if arm in present]
     cannot = list(_cannot(study, rows, accounts, reference))
     return DraftAccount(accounts, reference, cannot, " ".join(_paragraph(study, accounts, reference)))
 
@@ -138,10 +138,11 @@ def _references(study: StudyFrames) -> tuple[pd.Series[float], str]:
     return pd.Series(dtype=float), ""
 
 
-def _account(study: StudyFrames, rows: pd.DataFrame, arm: str) -> ArmAccount:
+def _account(study: StudyFrames, rows: pd.DataFrame, arm: str, reference: str) -> ArmAccount:
     arms = Arms(arm, BLIND, study.clusters.kind)
     # experts whose own scores are the reference cannot be measured against it
     others = rows[rows["group"] != "expert"]
+    unknown = None if reference else Contrast.undefined("the study has no reference scores")
     contrasts = {
         "seconds": contrast_means(rows, "seconds", arms),
         "seconds_median": contrast_medians(rows, "seconds", arms),
@@ -150,8 +151,8 @@ def _account(study: StudyFrames, rows: pd.DataFrame, arm: str) -> ArmAccount:
         "adoption": contrast_means(rows, "adoption", arms),
         "distance": contrast_means(rows, "distance", arms),
         "agreement": _agreement(rows, arms),
-        "error": contrast_means(others, "error", arms),
-        "accurate": contrast_means(others, "accurate", arms),
+        "error": unknown or contrast_means(others, "error", arms),
+        "accurate": unknown or contrast_means(others, "accurate", arms),
         "caught": contrast_catches(rows, arms),
     }
     measures = [

@@ -109,6 +109,6 @@ def test_a_column_of_images_is_recognised_and_is_no_text() -> None:
 
 def test_an_image_that_is_too_large_for_a_cell_is_told_what_to_do() -> None:
     with pytest.raises(
-        InputError, match="line 2.*200,000 fit; make the image smaller, or give its https address"
+        InputError, match="line 2.*the limit is 200,000; make the image smaller, or give its https address"
     ):
         check_text("data:image/png;base64," + "A" * 200_000, "line 2")

@@ -338,7 +338,7 @@ def test_components_of_variance_have_intervals_or_say_why_not(
     )
     section = reliability_section(flat)
     spread = plain(section)["per_criterion"][0]["intervals"]["item"]
-    assert spread == {"no_interval": "the estimate is 0, the least that it can be"}
+    assert spread == {"no_interval": "the estimate is 0, the lowest possible value"}
     assert (
         "No interval for between instances (clear), between people (clear): the estimate is 0"
         in reliability_tables(section)[0].note

@@ -62,7 +62,9 @@ def test_a_study_is_sent_once(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     first = push(studied, owner)
-    assert first.sent.created and str(first).startswith("A new data set was made. team/study holds the study")
+    assert first.sent.created and str(first).startswith(
+        "A new data set was created. team/study contains the study"
+    )
     assert hub.private and len(hub.commits) == 1 and first.sent.revision == hub.sha
     assert set(hub.files) == {"README.md", "croissant.json", "study.json", *map(file_of, CONFIGS)}
     everything = b"".join(hub.files.values())

@@ -168,7 +168,7 @@ def test_a_wording_that_is_left_changes_nothing_and_stays_on_record(served: tupl
         with pytest.raises(NotFoundError, match="no proposed wording 99"):
             decide(context, OPERATOR, "judged", 99)
     stub.reply = lambda body: f"Criterion: {OVERRATED}\nWhy: It is clear enough."
-    with pytest.raises(InputError, match="would leave “Be brief.” as it is: It is clear"):
+    with pytest.raises(InputError, match="would not change “Be brief.”: It is clear"):
         propose(context)
 
 

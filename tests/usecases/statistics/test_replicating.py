@@ -152,7 +152,7 @@ def test_printed_values_are_taken_from_a_file(tmp_path: Path) -> None:
         ("study,table\nS,T\n", "needs a header row"),
         ("", "needs a header row"),
         ("study,table,row,column,printed\nS,T,a,x,one\n", "line 2: 'one' is not a number"),
-        ("study,table,row,column,printed\nS,T,a,x,1\nS,T,a,x,2\n", "line 3: gives T, a, x again"),
+        ("study,table,row,column,printed\nS,T,a,x,1\nS,T,a,x,2\n", "line 3: repeats T, a, x"),
     ],
 )
 def test_a_broken_file_of_printed_values_is_refused(tmp_path: Path, text: str, message: str) -> None:

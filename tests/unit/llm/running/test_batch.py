@@ -121,7 +121,7 @@ def test_nothing_appears_when_writing_fails(tmp_path: Path) -> None:
 
 def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "out.jsonl").write_text("mine")
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         write_batch([(question(1), 0)], tmp_path / "out.jsonl")
     with pytest.raises(InputError, match="cannot be written"):
         write_batch([(question(1), 0)], tmp_path / "nowhere" / "out.jsonl")

@@ -114,7 +114,7 @@ def test_a_component_at_its_boundary_has_no_interval_and_says_so() -> None:
     """No mean of an item differs; without the fourth item nothing is left of the rest, and two items tell nothing."""
     flat = variance_components([[1, 2, 1, 2], [2, 1, 2, 1]], clusters=Clusters(np.arange(4), INSTANCES))
     assert flat.item == 0 and math.isnan(flat.item.ci[0])
-    assert flat.item.no_interval == "the estimate is 0, the least that it can be"
+    assert flat.item.no_interval == "the estimate is 0, the lowest possible value"
     near = variance_components([[1, 2, 3, 4], [1, 2, 3, 5]], clusters=Clusters(np.arange(4), INSTANCES))
     assert near.residual > 0 and math.isnan(near.residual.ci[0])
     assert near.residual.no_interval == "the estimate is 0 without some of the instances"
