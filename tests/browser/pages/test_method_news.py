@@ -47,6 +47,6 @@ def test_an_annotator_sees_nothing_of_it(page: Any, server: Running) -> None:
     enter(page, server.url, "annotator 1")
     page.goto(f"{server.url}/?task=demo&tab=agreement")
     page.get_by_role("tab", name="Scrutiny").wait_for()
-    assert page.get_by_role("tab", name="Agreement").count() == 0
+    page.get_by_role("tab", name="Agreement").wait_for(state="hidden")
     assert "What is new" not in page.content() and CHANGES[0].what not in page.content()
     assert page.get_by_role("button", name="I have read this").count() == 0

@@ -50,8 +50,9 @@ def test_outputs_are_compared_and_a_fusion_is_held_against_its_assistants(page: 
     assert "pairwise" not in page.locator("#shown-run").inner_text()
     page.goto(f"{server.url}/?task=demo&tab=agreement")
     page.get_by_text("Systems", exact=True).first.click()
-    page.get_by_text("Pairwise comparisons of systems").wait_for()
-    page.get_by_text("Effect of the order").wait_for()
+    page.get_by_text("Pairwise comparisons of systems, Effect of the or").click()
+    page.get_by_role("heading", name="Pairwise comparisons of systems", exact=True).wait_for()
+    page.get_by_role("heading", name="Effect of the order", exact=True).wait_for()
     assert (
         page.get_by_role("cell", name="all criteria", exact=True).count() == 4
     )  # three systems, and the order
