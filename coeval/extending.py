@@ -104,7 +104,7 @@ def _read(value: Extension, package: str) -> Extension:
 
 
 def load_parts(kind: str, place: str = "") -> list[Any]:
-    """Return the parts of one kind that all extensions add, imported; ``place`` is the page of a box."""
+    """Import and return all extensions' parts of one kind; for boxes, ``place`` is the page."""
     parts = []
     for extension in list_extensions():
         for part in getattr(extension, kind):

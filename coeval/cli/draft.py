@@ -70,7 +70,7 @@ def add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentParse
     rules = kinds.add_parser(
         "rules",
         parents=[task],
-        help="count the drafts by the rule that read their scores, or list those of one rule",
+        help="count drafts by the parsing rule that read their score, or list one rule's drafts",
     )
     rules.add_argument("--label", default="", metavar="RUN", help="label of one run (default: every run)")
     rules.add_argument(

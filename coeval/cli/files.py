@@ -167,7 +167,7 @@ def add_export(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
     export = commands.add_parser(
         "export",
         parents=[task],
-        help="everything as CSV, or scores in another tool's format",
+        help="export everything as CSV, or scores in another tool's format",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="\n".join(
             ["formats for --as:", *(f"  {each.name}: {each.summary}" for each in list_out_formats())]

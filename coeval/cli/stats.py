@@ -173,7 +173,7 @@ def add_plan(commands: argparse._SubParsersAction, task: argparse.ArgumentParser
     )
     command.add_argument(
         "--pull", type=float, default=0.1,
-        help="target half-width of the draft's effect on how often people give its score (default: .1)",
+        help="target half-width of the interval for the draft's influence (default: .1)",
     )  # fmt: skip
     command.add_argument(
         "--blind", type=float, metavar="SHARE",

@@ -1,4 +1,4 @@
-"""Read JSON of other programs with the place of each value; read their records from JSON, JSON Lines or CSV."""
+"""Read other programs' JSON with the position of each value, and their records from JSON, JSON Lines or CSV."""
 
 from __future__ import annotations
 

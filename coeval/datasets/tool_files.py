@@ -266,7 +266,7 @@ def share_scale(scales: Iterable[Scale]) -> Scale:
 
 
 def name_answer(name: str, system: str, output: str, epoch: int = 1) -> str:
-    """Return the id of an answer, made of question, repetition, author and answer, never the question alone.
+    """Return an answer's id, built from its question, repetition, author and text.
 
     >>> name_answer("7", "gpt", "Yes.")
     '7 · 1 · gpt · 5f9a2b7956'

@@ -134,7 +134,7 @@ def entries(section: Any) -> dict[str, Any]:
 
 
 class Result(dict[str, Any]):
-    """Several named values; each is an item and an attribute.
+    """Several named values, available as items and as attributes.
 
     >>> Result(t=-0.89, n=103).t
     -0.89

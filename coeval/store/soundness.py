@@ -102,7 +102,7 @@ def _list_alike(db: Database) -> Iterator[str]:
 
 
 def _spell(name: str) -> str:
-    """Return the invisible part of a name: its first unusual character by number, else its blanks."""
+    """Return the unusual characters of a name by code point, or else its length."""
     odd = [f"U+{ord(character):04X}" for character in name if not character.isascii()]
     return " ".join(odd[:5]) or f"{len(name)} characters"
 

@@ -255,7 +255,7 @@ def keep_earlier_groups(db: Database) -> None:
 
 
 def _read_moment(at: str) -> datetime:
-    """Return the moment of a time, with or without a time zone; earlier versions let sqlite-utils record it."""
+    """Return a stored time as a moment. Earlier versions stored times without a time zone."""
     moment = datetime.fromisoformat(at)
     return moment if moment.tzinfo else datetime.fromisoformat(f"{at}+00:00")
 

@@ -63,7 +63,7 @@ class Together(Generic[T]):
         return await mine.answer
 
     def _make_waiting(self) -> None:
-        """Execute the waiting saves. An earlier call may already have executed this one."""
+        """Execute the waiting saves, if an earlier call has not already executed them."""
         taken = [self._waiting.popleft() for _ in range(min(self._most, len(self._waiting)))]
         saves = [save for save in taken if not save.answer.cancelled()]
         if not saves:
@@ -83,7 +83,7 @@ class Together(Generic[T]):
             return [error] * len(saves)
 
     def _make_part(self, save: _Save[T]) -> T | Exception:
-        """Return the outcome of one of several saves. Our own refusals do not affect the others."""
+        """Return the outcome of one save in a batch. A refused save does not affect the others."""
         outcome = self._make_alone(save)
         refused = isinstance(outcome, CoevalError) and not isinstance(outcome, StorageError)
         if isinstance(outcome, Exception) and not refused:

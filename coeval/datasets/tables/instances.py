@@ -91,7 +91,7 @@ def match_instances(
 def _read(
     table: Table, columns: Mapping[str, str], empty_outputs: bool = False, *, keeps_source: bool = False
 ) -> Iterator[tuple[int, Instance]]:
-    """Yield every instance with its line; ``keeps_source`` if the document column holds texts."""
+    """Yield each instance with its line number. Set ``keeps_source`` if the document column contains texts."""
     for number, row in enumerate(table.rows(), start=1):
         yield row.line, _Reader(table, columns, row, empty_outputs, keeps_source).read(number)
 

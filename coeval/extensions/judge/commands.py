@@ -56,7 +56,11 @@ def add_judge(parsers: Parsers) -> None:
         "--margin", type=float, default=-0.1, help="largest accepted loss in points (default: -0.1)"
     )
     gate.add_argument(
-        "--min-n", type=int, default=50, metavar="N", help="fewest documents for a decision (default: 50)"
+        "--min-n",
+        type=int,
+        default=50,
+        metavar="N",
+        help="minimum number of documents for a decision (default: 50)",
     )
     gate.add_argument(
         "--level", type=_read_level, default=0.05, help="significance level of the verdict (default: .05)"

@@ -28,7 +28,7 @@ RUN: dict[str, Any] = {
 def add_making(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
     """Add the commands to those of ``judge``."""
     reporting = build_json_option()
-    seal = kinds.add_parser("seal", parents=[task, reporting], help="split the documents once")
+    seal = kinds.add_parser("seal", parents=[task, reporting], help="set documents aside for a test")
     seal.add_argument(
         "--share", type=float, default=0.5, help="share of the documents to seal (default: 0.5)"
     )
@@ -48,7 +48,9 @@ def add_making(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser)
     which.add_argument("--assign", action="store_true", help="assign only these lines to the team")
     which.add_argument("--end", action="store_true", help="assign all lines to the team again")
     people.set_defaults(command=_list_people)
-    proof = kinds.add_parser("certify", parents=[task, reporting], help="open the seal (recorded)")
+    proof = kinds.add_parser(
+        "certify", parents=[task, reporting], help="certify the judge on the sealed documents"
+    )
     proof.add_argument(
         "--confirm", default="", metavar='"opening N"', help="confirmation text that the command asks for"
     )
@@ -65,7 +67,7 @@ def add_making(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser)
     take.add_argument(
         "--sign", type=Path, metavar="KEY", help="sign it with this private key of Ed25519 (SSH or PEM)"
     )
-    take.add_argument("--texts", action="store_true", help="include the texts that judge check asks again")
+    take.add_argument("--texts", action="store_true", help="include the texts that `judge check` needs")
     add_judging_options(take)
     take.set_defaults(command=_take)
 
@@ -88,7 +90,7 @@ def _add_wording(kinds: argparse._SubParsersAction, task: argparse.ArgumentParse
     parser = kinds.add_parser(
         "wording",
         parents=[task, build_json_option()],
-        help="propose, take or leave a clearer wording from corrections",
+        help="propose a clearer wording from corrections, then accept or reject it",
     )
     parser.add_argument("--run", **RUN)
     which = parser.add_mutually_exclusive_group(required=True)

@@ -11,7 +11,9 @@ from coeval.usecases.reports.statistics import get_statistic
 
 
 def add_labelling(parsers: Parsers) -> None:
-    command = parsers.commands.add_parser("labelling", help="estimate more from few human labels")
+    command = parsers.commands.add_parser(
+        "labelling", help="get more precise estimates from few human labels"
+    )
     kinds = command.add_subparsers(required=True, metavar="WHAT")
     corrected = kinds.add_parser(
         "corrected", parents=[parsers.task_reported],

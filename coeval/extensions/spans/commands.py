@@ -54,7 +54,7 @@ def _add_compare(actions: argparse._SubParsersAction) -> None:
     )
     _add_files(command, "+")
     command.add_argument(
-        "--scores", type=Path, required=True, metavar="FILE", help="published .seg.score file"
+        "--scores", type=Path, required=True, metavar="FILE", help="published file of scores"
     )
     command.set_defaults(command=_compare, opens_file=False)
 
@@ -101,7 +101,7 @@ def _add_study(actions: argparse._SubParsersAction, parsers: Parsers) -> None:
     draft.add_argument("--again", action="store_true", help="send unscored instances again")
     draft.add_argument("--replay", action="store_true", help="use only answers in the ledger")
     draft.set_defaults(command=_draft)
-    told = actions.add_parser("report", parents=[task], help="statistics of the spans of a study")
+    told = actions.add_parser("report", parents=[task], help="report span statistics of a study")
     told.add_argument("--arm", default="", choices=["blind", "assisted", "first"], help=("use only this arm"))
     told.set_defaults(command=_report, only_reads=True)
     export = actions.add_parser("export", parents=[task], help="write the spans of a study to a file")
@@ -204,7 +204,12 @@ def _add_files(command: argparse.ArgumentParser, number: str) -> None:
         help="texts and lines of the items (ESA: itemID, documentID, line, targetText)",
     )
     add("--documents", type=Path, metavar="FILE", help="document of each line (mt-metrics-eval: en-de.docs)")
-    add("--people", type=Path, metavar="FILE", help="annotator of each login (ESA: AnnotatorID, login)")
+    add(
+        "--people",
+        type=Path,
+        metavar="FILE",
+        help="file that maps logins to annotators (ESA: AnnotatorID, login)",
+    )
     add("--arm", default="", choices=["blind", "assisted"], help="arm of all segments")
 
 

@@ -94,7 +94,7 @@ def _without(spans: Iterable[Span], false: Sequence[Span]) -> list[Span]:
 
 
 def _share(rows: Numbers, top: int, parts: Any, kind: str, reason: str) -> Estimate:
-    """Return the share of one column in several, with its interval over the rows as clusters."""
+    """Return one column's share of several columns, with an interval that treats rows as clusters."""
     if not len(rows) or not rows[:, parts].sum():
         return Estimate.undefined(reason)
 

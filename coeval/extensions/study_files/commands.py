@@ -50,7 +50,7 @@ def _add_merge(actions: argparse._SubParsersAction, task: argparse.ArgumentParse
     )
     merge.add_argument(
         "--keep-texts", action="store_true",
-        help="if the task's texts and settings differ, keep those of this file",
+        help="if texts or settings differ, keep those of this database",
     )  # fmt: skip
     merge.add_argument("--dry-run", action="store_true", help="show what would be added and write nothing")
     _add_common(merge)

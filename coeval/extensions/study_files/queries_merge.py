@@ -84,7 +84,7 @@ class Conflicts:
         return f"{words} ({known})" if known else words
 
     def _describe(self, shape: Shape, row: Mapping[str, Any]) -> list[str]:
-        """Return the name by which people know a row, or the rows that it refers to."""
+        """Return a row's display name, or the names of the rows that it refers to."""
         if NAMED_BY.get(shape.name) in row:
             return [_cut(row[NAMED_BY[shape.name]])]
         parts: list[str] = []

@@ -98,7 +98,7 @@ class Limiter:
             self.interval *= FASTER
 
     def pause(self, seconds: float) -> None:
-        """Start nothing new for so long."""
+        """Start no new request for this many seconds."""
         loop = asyncio.get_running_loop()
         until = loop.time() + seconds
         if until > self._resume_at:

@@ -53,7 +53,7 @@ def percent_of(data: Ratings) -> float:
 
 
 def _agreeing_pairs(data: Ratings) -> tuple[Codes, Numbers]:
-    """Return each (unit, category) that occurs: its unit, and the ordered pairs of ratings that agree on it."""
+    """Return, for each (unit, category) that occurs, its unit and the number of ordered pairs that agree on it."""
     keys, times = np.unique(data.unit * len(data.categories) + data.code, return_counts=True)
     return keys // len(data.categories), times * (times - 1.0)
 

@@ -193,7 +193,7 @@ def sum_up(data: Ratings) -> Sums:
 
 
 def sums_of_groups(data: Ratings, group: Codes, groups: int) -> Iterator[Sums]:
-    """Yield the sums of each group of units, one at a time, because those of many raters are large.
+    """Yield the sums for each group of units, one group at a time to save memory.
 
     ``group`` is that of each unit.
     """

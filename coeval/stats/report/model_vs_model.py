@@ -278,7 +278,7 @@ class PersonCompetence:
 
 @dataclass(frozen=True)
 class Competence:
-    """Dawid and Skene's model of all raters; ``converged`` is None if it was not fitted, for the ``reason``."""
+    """Dawid and Skene's model of all raters. If it was not fitted, ``converged`` is None and ``reason`` says why."""
 
     reason: str | None
     annotators: list[PersonCompetence]

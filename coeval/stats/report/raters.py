@@ -66,7 +66,7 @@ Listed = Iterator[tuple[Hashable, Hashable, int, dict[Level, float], dict[str, A
 
 
 def _listed(people: Ratings, everyone: Ratings, clusters: Clusters) -> Listed:
-    """Return the pairs from tables; the model's pairs without tables if its scores are near-continuous."""
+    """Yield the pairs of raters, from tables where the scores have few different values."""
     if len(everyone.categories) <= MANY:
         yield from _from_tables(everyone, clusters)
         return

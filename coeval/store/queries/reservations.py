@@ -235,7 +235,7 @@ def count_arms(db: Database, annotator: int, task: int) -> dict[Arm, int]:
 
 
 def list_arms(db: Database, instance: int, task: int) -> list[Arm]:
-    """Return the arms in which people opened an instance, the first to open it first."""
+    """Return the arms in which people opened an instance, in order of opening."""
     sql = (
         "SELECT arm FROM assignment WHERE instance = ? AND task = ? AND arm IS NOT NULL"
         " ORDER BY opened_at, annotator"

@@ -44,7 +44,7 @@ CHANGED = (Action.DELETE, Action.REVISE)
 
 
 def find_missed(key: AnswerKey, saved: Submission, draft: Draft | None) -> tuple[int, ...]:
-    """Return the positions of drafted lines that should have been deleted or revised."""
+    """Return the positions of drafted lines that the person should have deleted or revised but did not."""
     done = {row.draft_row: row.action for row in saved.rows}
     lines = {position: row.id for position, row in enumerate(draft.rows if draft else (), 1)}
     return tuple(position for position in key.must if done.get(lines.get(position)) not in CHANGED)

@@ -218,7 +218,7 @@ class Shipped:
 
 
 def needs_shipping(context: Context, moment: float) -> bool:
-    """Return whether something committed before a moment of the monotonic clock is on this machine alone.
+    """Return whether any commit before ``moment`` (monotonic clock) is not yet in a snapshot.
 
     Raises:
         StorageError: another server has taken over: what is saved here goes nowhere any more.
@@ -231,7 +231,7 @@ def needs_shipping(context: Context, moment: float) -> bool:
 
 @use_case(EVERYONE, guests=True)
 def get_shipped(context: Context, person: Person) -> Shipped:
-    """See which saves are in the snapshots, and when the file was restored from one."""
+    """Return which saves are in snapshots and when the file was last restored."""
     with context.store.read() as db:
         restorations = list_restorations(db)
     last = restorations[0] if restorations else None

@@ -42,7 +42,7 @@ class Separation:
 
 
 def known_kinds(table: pd.DataFrame) -> tuple[Confidence, ...]:
-    """Return the kinds of confidence in a table of ``Fitted.apply`` that vary."""
+    """Return the kinds of confidence that vary in a table from ``Fitted.apply``."""
     kept = []
     for kind in KINDS:
         if kind == "probability" and PROBABILITIES not in table:

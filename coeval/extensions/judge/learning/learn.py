@@ -104,7 +104,7 @@ async def learn_with_examples(
     salt: str,
     wishes: Wishes = Wishes(),
 ) -> Study:
-    """Learn like ``learn``, but first try the numbers of examples from corrections in ``wishes``.
+    """Learn like ``learn``, but first try examples from corrections, in the numbers that ``wishes`` lists.
 
     Every line is asked once for each number, with examples from the other parts of the documents. Where examples are
     kept, the steps after them learn from the answers with examples; other judges of a jury then stay out of it.
@@ -289,7 +289,7 @@ def _try_calibration(
 def _try_deferral(
     lines: pd.DataFrame, wishes: Wishes, comparisons: int, rows: list[Comparison]
 ) -> Deferral | None:
-    """Return the threshold on the kind of confidence that predicts agreement best, if one does."""
+    """Return a deferral threshold on the confidence that best predicts agreement, or None if no kind does."""
     tried = []
     bound = RATE / comparisons
     for kind in known_kinds(lines):

@@ -133,7 +133,7 @@ def _alpha_row(label: str, about: str, alpha: Estimate) -> dict[str, Any]:
 
 
 def alpha_words(alphas: Mapping[str, Estimate]) -> str:
-    """Return the forest as sentences."""
+    """Describe the forest plot in sentences."""
     lines = "; ".join(f"{text.rstrip('.')}: {shown(alpha)}" for text, alpha in alphas.items())
     good = sum(alpha >= ACCEPTABLE for alpha in alphas.values())
     fair = sum(TENTATIVE <= alpha < ACCEPTABLE for alpha in alphas.values())
