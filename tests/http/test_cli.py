@@ -422,7 +422,7 @@ def test_drafts_are_counted_and_listed_by_rule(tmp_path: Path) -> None:
 def test_invite_prints_the_address_of_the_server_of_this_file(tmp_path: Path) -> None:
     db = tmp_path / "coeval.db"
     early = run("invite", db=db)
-    assert "no server of this file has noted its address" in early.stderr
+    assert "no server has recorded an address for this file yet" in early.stderr
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

@@ -109,7 +109,8 @@ def describe_sqlite(db: SqliteDatabase) -> Described:
             # what SQLite finds by its own number has no index there
             keys[table, True, False, own_id[0]] += 1
         for reference in db.query(f"PRAGMA foreign_key_list({table})"):
-            references[table, reference["table"]] += 1
+            if not reference["seq"]:  # one reference, however many columns it has
+                references[table, reference["table"]] += 1
     return columns, keys, references
 
 

@@ -90,7 +90,7 @@ def test_while_people_save_the_last_report_is_shown_with_its_time(
     assert reading.get(count_scores) == 72
     assert reading.count_saves_since() == 24
     page = list(get_pages(context, RESEARCHER, "demo", "time"))[-1]
-    assert f"As of {reading.taken_at[11:16]} UTC, 24 saves since." in str(page.as_of)
+    assert f"As of {reading.taken_at[11:16]} UTC; 24 saves since then." in str(page.as_of)
     # a download waits for the newest numbers
     assert get_report(context, RESEARCHER, "demo")["annotators"] == 4
 

@@ -82,7 +82,7 @@ def test_a_study_is_looked_at_sent_and_taken_in_again(page: Any, server: Running
     page.get_by_role("option", name="Creative Commons Attribution 4.0").click()
     page.locator("#publish-look").click()
     expect(note).to_contain_text("Preview of team/study")
-    expect(note).to_contain_text("a new one will be made, private")
+    expect(note).to_contain_text("a new one will be created, private")
     expect(note.locator("tr", has_text="instances")).to_contain_text("15")
     typed = page.locator("#publish-typed").locator("textarea, input").first
     typed.fill("team/other")
@@ -91,7 +91,7 @@ def test_a_study_is_looked_at_sent_and_taken_in_again(page: Any, server: Running
     assert not hub.exists
     typed.fill("team/study")
     send.click()
-    expect(note).to_contain_text("team/study holds the study at commit")
+    expect(note).to_contain_text("team/study contains the study at commit")
     expect(send).to_be_hidden()
     assert hub.private and len(hub.commits) == 1 and "README.md" in hub.files
 

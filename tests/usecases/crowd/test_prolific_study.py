@@ -102,7 +102,7 @@ def test_the_draft_has_what_the_task_and_its_plan_say(
         ({"devices": ("fridge",)}, "fridge"),
         ({"actions": {"done": "pay"}}, "done=pay"),
         ({"actions": {"screened": "pay"}, "screen_out_pay": 300}, "below the reward"),
-        ({"filters": "age"}, "no filter"),
+        ({"filters": "age"}, "is not a filter"),
         ({"filters": "shoe-size=4"}, "Prolific has no filter"),
         ({"filters": "age=young"}, "does not fit"),
         ({"devices": ()}, "No device is chosen: tick at least one."),
