@@ -177,7 +177,8 @@ def test_from_a_scrutinised_study_to_the_exit_code_of_a_gate(
     page.context.clear_cookies()
     enter(page, server.url, "Ann")
     page.goto(f"{server.url}/?task=judged&tab=judge")
-    page.get_by_text("The team sees the judge").wait_for()
+    page.get_by_role("tab", name="Scrutiny").wait_for()
+    page.get_by_role("tab", name="Judge").wait_for(state="hidden")
     assert not page.locator("#judge-steps").is_visible()
 
 

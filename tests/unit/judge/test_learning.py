@@ -158,7 +158,7 @@ def test_a_deferral_says_what_it_promises() -> None:
     assert "theorem 1" in told.computed and "300 documents" in told.computed
     none = fit_deferral(lines[:10], "samples", agreement=0.99, coverage=0.5)
     assert none.threshold is None and none.agreement is None and none.coverage == 0
-    with pytest.raises(InputError, match="agreement 1.2"):
+    with pytest.raises(InputError, match="agreement is 1.2"):
         fit_deferral(lines, "samples", agreement=1.2, coverage=0.5)
     study = learn(simulate_labels(3, documents=80, telling=True, second=False), QUICK, "a")
     assert study.kept == ("when to ask a person",) and study.fitted.deferral
