@@ -39,11 +39,11 @@ def add_downloads(app: FastAPI, context: Context) -> None:
         export_zip(context, get_person(context, request), slug, target)
         return send_file(target, f"{slug}.zip", "application/zip")
 
-    @app.get("/download/{slug}/study.zip")
+    @app.get("/download/{slug}/outline.zip")
     def download_outline(request: Request, slug: str) -> Response:
         target = open_spooled()
         export_outline(context, get_person(context, request), slug, target)
-        return send_file(target, f"{slug}-study.zip", "application/zip")
+        return send_file(target, f"{slug}-outline.zip", "application/zip")
 
     @app.get("/download/{slug}/as/{name}.zip")
     def download_as(request: Request, slug: str, name: str) -> Response:

@@ -84,7 +84,7 @@ class KeepingBox(Panel):
 
 def _offer(task: Task) -> Node:
     export = el("a", "export everything as CSV", href=f"../download/{task.slug}/export.zip", download="")
-    outline = el("a", "Download the study file", href=f"../download/{task.slug}/study.zip", download="")
+    outline = el("a", "Download the study outline", href=f"../download/{task.slug}/outline.zip", download="")
     return el(
         "div",
         el("p.note", outline, ": task, columns, criteria, design and people, with the table of outputs. "

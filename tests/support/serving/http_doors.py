@@ -299,7 +299,7 @@ def downloads() -> list[Door]:
     of_tables = ("get_paper_tables", "get_report", "get_reading")
     return [
         Door("usecases.export.export_zip", at("GET", "/download/{task}/export.zip")),
-        Door("usecases.study_outlines.export_outline", at("GET", "/download/{task}/study.zip")),
+        Door("usecases.study_outlines.export_outline", at("GET", "/download/{task}/outline.zip")),
         *(
             Door(
                 "extensions.study_files.transfer.export_study",
