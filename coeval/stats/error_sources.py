@@ -247,7 +247,8 @@ class FindSources:
         if not known:
             return ErrorStudy(study.task, "No judge has scored this study.", people=people)
         facets, grid = _grid(known)
-        own, names = _complete(drafted, np.ravel(grid).tolist()), tuple(str(name) for name in np.ravel(grid))
+        names = tuple(str(name) for name in np.ravel(grid))
+        own = _complete(drafted, names)
         table = _table(study, own, names)
         if len(table) < FEWEST:
             reason = f"Every run scored {len(table)} documents: a G-study needs {FEWEST}, and 20 are better."

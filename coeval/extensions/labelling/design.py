@@ -199,7 +199,7 @@ class EstimateDrawn:
             return
         values = [own["instance"].map(dict(numbers)).to_numpy(dtype=float) for _, numbers in self.explain]
         named = own["system"].replace("", None)
-        dummies = pd.get_dummies(named, drop_first=named.notna().all(), dtype=float).to_numpy()
+        dummies = pd.get_dummies(named, drop_first=bool(named.notna().all()), dtype=float).to_numpy()
         x = np.column_stack([np.ones(len(own)), *values, dummies])
         there = ~np.isnan(x).any(axis=1) & own["judge"].notna().to_numpy()
         found = drawn_regression(

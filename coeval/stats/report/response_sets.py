@@ -166,8 +166,8 @@ def _people(study: StudyFrames, sets: _Sets) -> PeopleSets:
     for unit, rows in pd.Series(np.flatnonzero(wide)).groupby(sets.unit[wide]):
         member, place = sets.member[rows], sets.place[rows]
         first, second = np.triu_indices(len(rows), 1)
-        at = np.searchsorted(units, unit)
-        overlap[at] = (member[first] & member[second]).any(axis=1).sum()
+        at = np.searchsorted(units, np.array([unit], dtype=np.int64))[0]
+        overlap[at] = np.logical_and(member[first], member[second]).any(axis=1).sum()
         defended[at] = (member[first, place[second]].astype(float) + member[second, place[first]]).sum() / 2
     pairs = size * (size - 1) / 2
     clusters = study.clusters.of(units)
@@ -216,7 +216,9 @@ def _judged(study: StudyFrames, sets: _Sets) -> list[Judged]:
         sizes = np.array([len(one) for one in given])
         places = np.concatenate(given) - np.repeat(low[units % width], sizes)
         starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        shares = np.add.reduceat(shares_of(places, np.arange(top)), starts, axis=0) / sizes[:, None]
+        shares = (
+            np.add.reduceat(shares_of(places, np.arange(top, dtype=float)), starts, axis=0) / sizes[:, None]
+        )
         found.append((str(run), str(part["run_label"].iloc[0]), units, shares))
     return found
 

@@ -228,7 +228,7 @@ def _note(step: Step, draft: Draft | None) -> str:
 
 def _rows_json(step: Step, draft: Draft | None, saved: Submission | None, aliases: Aliases) -> list[Json]:
     done = {row.draft_row: row for row in saved.rows} if saved else {}
-    rows = [
+    rows: list[Json] = [
         {
             "id": aliases.hide("row", row.id),
             "kind": row.kind,
