@@ -13,7 +13,7 @@ from coeval.domain import Action, Instance, Person
 from coeval.domain.tasks import read_chat
 from coeval.extensions.rubrics.files import KEPT
 from coeval.extensions.rubrics.queries import Criterion, Submission
-from coeval.extensions.rubrics.reports import RubricsStudy, read_study
+from coeval.extensions.rubrics.reports import RubricsStudy, read_rubrics_study
 from coeval.extensions.rubrics.reviews import own_score
 from coeval.extensions.rubrics.scoring import Rubric, instance_score
 from coeval.safe_csv import safe
@@ -33,7 +33,7 @@ SCORES_HEAD = ("instance", "document", "system", "by", "who", "score", "criteria
 @use_case(TEAM)
 def export_rubrics(context: Context, person: Person, slug: str, label: str = "") -> RubricsStudy:
     """Export a task's rubrics with the judgments of people and the judge."""
-    return read_study(context, slug, label)
+    return read_rubrics_study(context, slug, label)
 
 
 def _csv(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:

@@ -87,7 +87,7 @@ def _unit_of(line: Line, criterion: Criterion | None, instance: Instance) -> tup
     return -instance.id, " ".join(line.text.casefold().split())
 
 
-def read_study(context: Context, slug: str, label: str = "") -> RubricsStudy:
+def read_rubrics_study(context: Context, slug: str, label: str = "") -> RubricsStudy:
     """Return all data of a task's rubrics; the judge is the run with that label, or the one that annotators
     see.
 
@@ -117,6 +117,6 @@ def read_study(context: Context, slug: str, label: str = "") -> RubricsStudy:
 @use_case(TEAM)
 def get_rubrics_report(context: Context, person: Person, slug: str, label: str = "") -> RubricsReport:
     """See agreement, scores and changes for criteria of single instances."""
-    study = read_study(context, slug, label)
+    study = read_rubrics_study(context, slug, label)
     name = study.run.label if study.run else ""
     return build_report(list(study.list_labels()), study.list_judged(), study.scale, name)
