@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from coeval.usecases.drafting.run_settings import RunSettings
 
 
-# ``python -m coeval draft criteria|evaluations|compare|assistants|rules``.
-
-
 def add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
     draft = commands.add_parser("draft", help="have a model draft criteria or evaluations")
     kinds = draft.add_subparsers(required=True, metavar="criteria|evaluations|compare|assistants|rules")

@@ -146,13 +146,6 @@ def _applies(text: str, low: int) -> str:
     return "" if low > 0 and re.fullmatch(r"\s*0(\.0*)?\s*", text) else text
 
 
-# Long tables of ratings, one a row: people's (instance, criterion, annotator, score) and models'
-# (instance, criterion, run, score), with or without the table of instances they are about.
-#
-# A folder holds ``instances`` and any number of rating tables (CSV, JSONL or Excel); a single rating
-# table is for a task that has its instances already.
-
-
 def is_ratings(table: Table, mapping: Mapping[str, str] | None = None) -> bool:
     """Return whether a table's columns, by name or by mapping, are those of ratings."""
     fields = {*guess_mapping(table, RATING_FIELDS), *(mapping or {})}

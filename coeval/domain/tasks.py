@@ -261,14 +261,6 @@ class Suggestion:
     id: int
 
 
-# Conversations as texts: what is stored, quoted and searched is one text, in which a line heads every
-# turn.
-#
-# The heading is ``── user ──``. Offsets count in that text, so a quote is found in a conversation as in
-# any other text, and a place that knows nothing of turns still shows something that reads well. A line
-# of the words themselves that looks like a heading gets a backslash; reading the turns takes it away
-# again, so nothing is lost.
-
 MAX_ROLE = 40
 """Longest role of a turn, in characters."""
 

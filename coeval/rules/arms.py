@@ -25,13 +25,6 @@ from enum import StrEnum
 from coeval.domain import Arm, Instance
 from coeval.errors import InputError
 
-# The way a study shows its drafts: the shares of the arms, drawn by a salted hash.
-#
-# A draw depends on the task's secret seed and on who came when: nobody can guess it, or have it drawn
-# again. People are drawn in pairs, so that scores without a draft overlap: agreement needs two of them
-# on one instance. The blind arm and the drafts with a planted error are what tell the pull of the draft
-# from agreement with it (Schroeder et al. 2025).
-
 IDLE_SECONDS = (10, 3600)
 
 BLOCK = 20

@@ -19,14 +19,6 @@ from coeval.settings import is_server_address
 from coeval.store.engines.database import Database, Storage
 from coeval.store.engines.sqlite import Store
 
-# The database: the only importer of sqlite_utils and psycopg, and the only home of SQL.
-#
-# A use case opens one transaction and calls the functions of the modules here, which take the open
-# ``Database`` and give domain objects::
-#
-# with store.write() as db:
-# tasks.add_task(db, task)
-
 __all__ = ["Database", "IntegrityError", "Storage", "Store", "open_store"]
 
 

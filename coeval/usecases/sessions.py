@@ -21,12 +21,6 @@ from coeval.store import Database
 from coeval.store.queries import people
 from coeval.usecases.access import EVERYONE, OWNERS, Context, use_case
 
-# Sessions, roles, and signing in by name.
-#
-# A name is enough on loopback, where whoever reaches the app owns the machine; the server refuses to
-# start elsewhere without a real sign-in (``coeval.usecases.accounts``). By name, the first person
-# is the owner.
-
 SESSION_DAYS = 30
 MAX_NAME = 80
 LINK_KINDS = ("prolific", "mturk")

@@ -45,11 +45,6 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-# The tables of a study at the Hub, one a config: their columns, and writing them as Parquet files.
-#
-# The columns are stated once, here: the files, the card, the Croissant description and the way back are
-# made from them.
-
 STUDY = "study.json"
 """The file for everything outside the tables: the task, and the version of this layout."""
 

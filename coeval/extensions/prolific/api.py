@@ -159,14 +159,6 @@ def read_models(model: type[Model], answer: Any) -> list[Model]:
     return [read_model(model, one) for one in results]
 
 
-# Requests to Prolific's API (https://docs.prolific.com/api-reference), and the rules for repeating them.
-#
-# A reading is sent again as often as need be, and so is a change that twice is the same as once.
-# Anything else is sent again only where it surely did not happen: no connection was made, or Prolific
-# said 429. What has no answer is ``UnansweredError``: it may have happened, so whoever asked has to
-# look before asking again. So is a change that was refused after a try without an answer: that try may
-# have done it.
-
 TRIES = 4
 PAUSE = 0.25
 """Half of the seconds before a second try; each further pause is twice as long."""

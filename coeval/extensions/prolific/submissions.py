@@ -17,8 +17,6 @@ from coeval.extensions.prolific.rules import check_rejection, find_obstacle
 from coeval.usecases.access import OWNERS, Context, use_case
 from coeval.usecases.crowd.overview import Row, get_overview
 
-# Submissions at Prolific with their people's work here, and an owner's decisions.
-
 MAX_REASON = 2000
 
 

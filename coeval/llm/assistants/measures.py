@@ -22,14 +22,6 @@ from rapidfuzz.distance import LCSseq
 
 from coeval.domain import Instance
 
-# ROUGE (Lin 2004): F1 of the words, word pairs or longest common subsequence of two texts, words
-# stemmed.
-#
-# Words are runs of Latin letters and digits in lower case, and those of more than three letters are
-# stemmed, as in Google's rouge-score. The stemmer is Snowball's for English (Porter 2) in place of
-# NLTK's variant of Porter's: of 399 pairs of real texts one ROUGE-1 differs from that package's, by
-# .004, and no ROUGE-2 or ROUGE-L.
-
 _WORD = re.compile(r"[a-z0-9]+")
 _stemmer = snowballstemmer.stemmer("english")
 STEMMED_FROM = 4

@@ -90,12 +90,6 @@ def _unreadable(what: str, received: bytes = b"") -> CallError:
     return error
 
 
-# The openai package's own client for one endpoint: addresses, keys, proxies and headers are its
-# business.
-#
-# It takes the organisation and the project from OPENAI_ORG_ID and OPENAI_PROJECT_ID, and proxies from
-# HTTP_PROXY and its like; a model on this machine is asked directly all the same.
-
 OPENAI_URL = "https://api.openai.com/v1"
 CONNECT_SECONDS = 10.0
 NO_KEY = "none"

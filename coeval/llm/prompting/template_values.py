@@ -105,9 +105,6 @@ def render_sample(task: Task, instance: Instance, *, reference: bool = False) ->
     return "\n\n".join(blocks)
 
 
-# The values for templates: the task, the criterion, its scale, and the sample.
-
-
 def render_scale(scale: Scale) -> str:
     """Return the scale in words, which are the same for the model and for people.
 

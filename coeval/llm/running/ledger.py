@@ -107,13 +107,6 @@ class GroupCommit(Generic[T]):
                 written.set_exception(error)
 
 
-# The ledger of calls: cache, resume, audit and offline replay in one.
-#
-# It is keyed by the question's hash, the number of the sample and the endpoint, so a question that an
-# endpoint answered once is never paid for again, and no answer is taken for that of another server.
-# The app's store implements ``Ledger``.
-
-
 class Ledger(Protocol):
     """The interface of the place where the runner stores calls."""
 

@@ -34,12 +34,6 @@ from coeval.stats.clusters import Clusters, jackknife_interval, parse_clusters, 
 from coeval.stats.estimates import Estimate, acceleration_of, adjust_bh, inverted, jackknife, summarise
 from coeval.stats.rating_matrix import Numbers, Ratings, RatingsLike, parse_ratings
 
-# Intervals for alpha by resampling units, and joint resampling of differences.
-#
-# The units are what is drawn again, so the intervals speak of other units judged by these annotators,
-# not of other annotators. Krippendorff's own bootstrap (2006) resamples errors and covers far too
-# little; it is not here.
-
 
 def bootstrap_alpha(
     ratings: RatingsLike,

@@ -19,14 +19,6 @@ from coeval.stats.agreement.weights import weights_of
 from coeval.stats.estimates import Estimate
 from coeval.stats.rating_matrix import Codes, Kinds, Numbers, Ratings, RatingsLike, parse_ratings
 
-# Chance-corrected agreement with linearised errors: Gwet's AC1 and AC2, Fleiss, Conger, Brennan-
-# Prediger, alpha.
-#
-# Every coefficient here is (pa - pe) / (1 - pe). pa is the mean, over units with two ratings or more,
-# of the weighted share of agreeing pairs; pe is what chance gives. The error is Gwet's: each unit's
-# influence on pa and pe, over all units (Gwet 2014, Handbook of Inter-Rater Reliability, 4th ed.,
-# chapter 5; the irrCAC packages). Units are taken to be drawn from an endless population.
-
 ONE_CATEGORY = "only one category was used, so chance agreement and agreement cannot be separated"
 SURE = 1 - 1e-12
 """Chance agreement above this is 1 except for rounding: sums over six people's shares can end just below it."""

@@ -93,12 +93,6 @@ def expected_disagreement(positions: Numbers, n: Numbers, level: Level) -> Numbe
     return np.where(varies, 2 * total * (n * (positions - means) ** 2).sum(axis=1), 0)
 
 
-# Count patterns: units rated alike are interchangeable, which makes resampling exact and fast.
-#
-# Agreement needs only how many annotators gave each category to a unit. With 6 annotators and 5 points
-# there are at most 456 such patterns, however many units there are, so a bootstrap of U units is a
-# multinomial draw over the patterns, and many replicates are one matrix product.
-
 CELLS = 2_000_000
 """Largest number of values in one block of replicates. It limits memory and does not change the result."""
 

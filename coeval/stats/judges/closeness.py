@@ -14,8 +14,6 @@ from coeval.stats.clusters import Clusters, sums_interval
 from coeval.stats.estimates import Estimate
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings, RatingsLike, parse_ratings, parse_vector
 
-# A judge's closeness to people: pairwise accuracy, and confusion with their median.
-
 MAX_PAIRS = 500_000
 """More pairs than this are sampled, with a seed."""
 

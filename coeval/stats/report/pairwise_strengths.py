@@ -24,18 +24,6 @@ from coeval.stats.frames import StudyFrames
 from coeval.stats.rating_matrix import Codes, Numbers
 from coeval.stats.report.tables import Table
 
-# Strengths of systems from comparisons of two outputs (Bradley and Terry 1952), with ties and an effect
-# of the order.
-#
-# The model says that the log-odds of preferring the output shown first are its system's strength less
-# the other's, plus what being first is worth (Davidson and Beaver 1977). A tie counts half a win for
-# each, as does a mean of several answers its share. Strengths add up to zero: the mean system has 0,
-# and a difference of 1 is odds of e to 1.
-#
-# A system that won everything would have no finite strength, so half a win each way is added to every
-# pair of systems that was compared (in all, not for each comparison), which draws strengths a little
-# towards each other.
-
 ADDED = 0.5
 """Wins added in each direction for every compared pair of systems."""
 

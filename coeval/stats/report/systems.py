@@ -149,8 +149,6 @@ def estimate_mean(values: Numbers, clusters: Clusters) -> Estimate:
     return Estimate(float(values.mean()), n=len(values)).having(**mean_interval(values, clusters))
 
 
-# The section on systems: their mean scores by people and judges, their ranks, and pairwise tests.
-
 INTERVAL = ("ci_low", "ci_high", "interval_kind", "resampled", "clusters")
 """The fields of a row that describe the interval of the people's mean."""
 

@@ -121,16 +121,6 @@ class Storage(Protocol):
     def close(self) -> None: ...
 
 
-# Helpers for saves: rows as dicts, single inserts, and statements that sqlite-utils lacks.
-#
-# sqlite-utils does the rest: ``db.query`` reads, ``db.table(...)`` inserts and updates. A confirm and
-# the screen after it are 45 reads and five inserts, and here it was too slow: 12 µs a read for 7, since
-# each has a savepoint of its own, and 170 µs an insert for 4, since each looks the table's columns up.
-# Measured in a save of 0.72 ms of processor time, reads through it add 0.11 ms and inserts 0.50: of 324
-# saves a second (``python -m tests.benchmarks saves``; the goal is 300) they would leave 270. What a
-# confirm does not do goes through sqlite-utils.
-
-
 def rows(db: Database, sql: str, values: Values = ()) -> Iterator[dict[str, Any]]:
     """Return the rows of a query as dicts, one at a time."""
     cursor = db.conn.execute(sql, values)

@@ -94,14 +94,6 @@ def _replace(match: re.Match[str]) -> str:
     return "%s" if match[0] == "?" else match[0].replace("%", "%%")
 
 
-# Statements to PostgreSQL in as few steps as there are: prepared on a connection, then bound and run by
-# libpq.
-#
-# A cursor of psycopg sends, waits in Python beside other threads, and then fetches: 62 µs of processor
-# time and 190 µs until the answer is there, for 9 and 20 of libpq's own call. A confirm asks about
-# thirty, one after another, and holds the writers' lock meanwhile. Values go there and come back by
-# psycopg's rules all the same.
-
 OFTEN = 4
 """Number of uses from which a statement is prepared; most statements are used rarely."""
 MOST = 500

@@ -13,8 +13,6 @@ from coeval.store.engines.database import Database, rows
 from coeval.store.queries.drafts import get_draft
 from coeval.store.queries.submissions import OUTCOME, published, submission_of
 
-# Reads for export: each streams, in a stable order, and names its columns as the files do.
-
 GROUP = '(SELECT g.group_name FROM annotator_group g WHERE g.annotator = a.id) AS "group"'
 STANDING = f"""{GROUP},
   CASE v.purpose WHEN 'check' THEN 1 ELSE 0 END AS "check",

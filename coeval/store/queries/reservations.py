@@ -14,11 +14,6 @@ from coeval.store.engines.database import Database, get_row, rows, scalar
 from coeval.store.queries.enrolments import get_newest_arrival
 from coeval.store.queries.planted_errors import SOURCES
 
-# Reservations of instances: places, time-outs, and free places.
-#
-# Everything that gives or takes back runs in the caller's one writing transaction, so that no two
-# people can be given the same place.
-
 HELD, FINISHED, TIMED_OUT, RETURNED, REJECTED = "", "finished", "timed_out", "returned", "rejected"
 TAKEN = "('', 'finished')"
 N_TAKEN = (

@@ -27,15 +27,6 @@ from coeval.errors import StorageError
 from coeval.store import Store
 from coeval.store.engines.sqlite_file import connect, translated
 
-# Which pages were changed: SQLite's write-ahead log, read as it grows.
-#
-# The log's format is documented (https://www.sqlite.org/fileformat2.html#walformat). A read transaction
-# is open at all times, and the next begins before it ends: while one is open, SQLite starts the log
-# again at most once, and only where all that was in it when that transaction began had been copied into
-# the file. As everything up to there has been read by then, no frame is missed, whoever writes. Frames
-# count once their transaction's last one is there and the checksums add up, which is how SQLite itself
-# reads them after a crash.
-
 HEADER, FRAME = struct.Struct(">8I"), struct.Struct(">6I")
 MAGIC = 0x377F0682
 """The lowest bit tells whether checksums use big-endian words."""

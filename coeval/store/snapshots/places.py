@@ -127,11 +127,6 @@ def _begin_of_chains(whole: Sequence[Snapshot]) -> dict[int, int]:
     }
 
 
-# Snapshot places: their interface, and the temporary failures.
-#
-# A place also holds the lease of its server: a file for each term, made by one server only.
-# A holder changes its file now and then; one that stays the same for long is of a server that is gone.
-
 LEASE = re.compile(r"coeval-term-(\d{6})\.(lease|free)")
 P = ParamSpec("P")
 T = TypeVar("T")

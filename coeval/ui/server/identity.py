@@ -135,12 +135,6 @@ def build_sticky_cookie(settings: Settings, headers: Headers) -> str:
     return cookie[STICKY].OutputString()
 
 
-# Sign-in by Hugging Face: OAuth's authorization code with PKCE (RFC 7636), as OpenID Connect has it.
-#
-# What has to come back to the same browser, the state and the verifier, waits in a cookie of ten
-# minutes. The person is read from the provider itself over TLS, so no signature has to be checked
-# (OpenID Connect Core, 3.1.3.7).
-
 PATIENCE = 10.0
 AGAIN = later("Hugging Face did not confirm who you are: sign in again.")
 

@@ -199,19 +199,6 @@ def _loss(
     return float(penalty - np.log(chance).sum()), gradient
 
 
-# From a judge's scores to people's scale, one map a criterion, with the people's leniency apart.
-#
-# - ``isotonic``: a monotone step map (Zadrozny and Elkan 2002), by scipy's pool-adjacent-violators.
-# - ``ordinal``: a cumulative logit with the judge's score as the only feature (McCullagh 1980).
-# - ``linear``: a line through the judge's score.
-# - ``across``: ridge on the judge's scores by every criterion, as LLM-Rubric combines its questions
-# (Hashemi et al.
-# 2024).
-# - ``probabilities``: ridge on the probabilities of every answer by every criterion.
-#
-# Everything but isotonic is shrunk towards the mean of people's scores, by a penalty chosen on parts of
-# the documents.
-
 KINDS = ("isotonic", "ordinal", "linear", "across", "probabilities")
 FEWEST = 10
 """With fewer ratings on a criterion, its scores do not change."""

@@ -23,12 +23,6 @@ from coeval.llm.running.pool import Outcome, run_all
 from coeval.llm.running.progress import Progress
 from coeval.llm.running.runner import Runner
 
-# Worked examples for the judge's prompt, chosen from people's corrections.
-#
-# A correction is a line that people scored after a judge. Informative ones are far from what the judge
-# said, and say why; the choice is balanced over people's scores, so that examples do not teach one
-# answer, and takes one line a document.
-
 MAX_SHOWN = 1500
 """Characters of an input or output in an example; the middle of longer texts is left out."""
 

@@ -169,23 +169,6 @@ def assert_judged(
         raise AssertionError("\n".join(map(str, failed)))
 
 
-# For promptfoo: an assertion of the type ``python``. In a file ``judged.py`` beside
-# ``promptfooconfig.yaml``::
-#
-# from coeval.extensions.judge.runtime.adapters import get_assert
-#
-# and in the configuration::
-#
-# assert:
-# - type: python
-# value: file://judged.py
-# config:
-# judge: judge.json
-# input: question        # the variable that holds the input
-# at_least: 3.5          # or a mapping from criteria to scores
-#
-# The keys ``reference`` and ``document`` may name further variables, and ``ledger`` a file.
-
 KEYS = ("judge", "input", "at_least", "reference", "document", "ledger")
 
 

@@ -129,8 +129,6 @@ def open_askers(judge: JudgeFile) -> Iterator[Mapping[str, Asker]]:
         yield askers
 
 
-# ``Judge``: a judge from its file, in a notebook, a script or a command.
-
 LEDGER = "coeval-ledger.db"
 COLUMNS = (
     "instance", "document", "system", "criterion", "raw", "score", "spread", "ask_person", "reason",
