@@ -1,4 +1,4 @@
-"""A PostgreSQL connection with the methods of sqlite-utils' ``Database`` (see ``interface.py``)."""
+"""A PostgreSQL connection with the methods of sqlite-utils' ``Database`` (see ``database.py``)."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class PostgresConnection:
     """Statements of the portable subset on a psycopg connection, in one transaction.
 
     A transaction sees one state, and a use case asks for the same task, study and criteria again and again: what was
-    asked before in the same words is answered from memory (``remembered.py``).
+    asked before in the same words is answered from memory (``postgres_cache.py``).
     """
 
     def __init__(self, raw: psycopg.Connection[Any], recent: Recent | None = None) -> None:

@@ -1,7 +1,7 @@
 """Charts: Altair charts from small tidy frames.
 
 A chart holds what it shows and no more, so that 100,000 scores make a chart of a few kilobytes. Each takes the
-sentences that describe it to whoever does not see it; how it looks is in ``chart_style``.
+sentences that describe it to whoever does not see it; how it looks is in ``theme``.
 """
 
 from __future__ import annotations

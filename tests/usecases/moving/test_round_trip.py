@@ -34,7 +34,7 @@ def new_context(folder: Path, migrated: Path, name: str) -> Context:
 
 
 def test_every_table_goes_or_is_said_to_stay(context: Context) -> None:
-    """Whoever adds a table that hangs on no task says in ``shapes.STAYS`` that it stays, or gives it a reference."""
+    """Whoever adds a table that hangs on no task says in ``STAYS`` that it stays, or gives it a reference."""
     with context.store.read() as db:
         tables = {name for name in db.table_names() if not name.startswith("_")}
     assert tables == get_schema().names | set(STAYS)
