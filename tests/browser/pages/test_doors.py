@@ -397,6 +397,7 @@ def test_help_and_its_pages(page: Page, by_account: Served) -> None:
 
 DOWNLOADS = {
     "GET /download/{slug}/export.zip": "download/demo/export.zip",
+    "GET /download/{slug}/outline.zip": "download/demo/outline.zip",
     "GET /download/{slug}/paper-tables.zip": "download/demo/paper-tables.zip",
     "GET /download/{slug}/{name}": "download/demo/scores.csv",
     "GET /download/{slug}/as/{name}.zip": "download/plain/as/label-studio.zip",

@@ -184,6 +184,9 @@ def test_copy_archive_and_restore_move_the_whole_page(owner: Any, server: Runnin
     page.locator("#task-state").get_by_text("Progress").wait_for()
     for part in ("More settings", "Study design", "Copy or archive"):
         unfold(page, part)
+    with page.expect_download() as outline:
+        page.get_by_role("link", name="Download the study outline").click()
+    assert outline.value.suggested_filename == "demo-outline.zip"
     field(page, "copy-name").fill("Second round")
     page.get_by_role("button", name="Copy the set-up").click()
     page.locator("#design-heading").get_by_text("of second-round").wait_for()

@@ -155,6 +155,7 @@ ROUTES: dict[str, dict[str, bool]] = {
     "GET /api/criteria/demo/decisions": OWNER,
     "POST /api/criteria/demo/decisions": OWNER,
     "GET /download/demo/export.zip": TEAM,
+    "GET /download/demo/outline.zip": OWNER,
     "GET /download/demo/paper-tables.zip": TEAM,
     "GET /download/demo/charts/agreement/alpha.csv": TEAM,
     "GET /download/demo/scores.csv": TEAM,
