@@ -72,6 +72,7 @@ def test_the_files_are_nobody_else_s_to_read(server: LiveServer) -> None:
             assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
 
 
+@pytest.mark.slow
 def test_what_a_command_writes_is_nobody_else_s_to_read(tmp_path: Path) -> None:
     db, out = tmp_path / "made" / "coeval.db", tmp_path / "out"
     instances = tmp_path / "a.csv"

@@ -97,6 +97,7 @@ def test_without_the_folder_of_an_extension_the_core_works(name: str, tmp_path: 
     assert run(tmp_path, "-c", SMOKE, name, str(tmp_path), path=str(tmp_path)).endswith("whole\n")
 
 
+@pytest.mark.slow
 def test_a_package_from_elsewhere_adds_a_command_a_tab_a_format_and_a_table(tmp_path: Path) -> None:
     lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in OTHER.rglob("*.py"))
     assert lines <= 60, "the example is to stay short"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from babel.messages.pofile import read_po
@@ -69,8 +70,13 @@ def _list_parts(node: ast.AST) -> list[ast.expr]:
     return [*shown, *named, *(node.args[1:] if name == "el" else [])]
 
 
-def list_screen_texts() -> Iterator[tuple[str, str]]:
-    """Yield each text of a screen, a message or a command's help, with its place."""
+@cache
+def list_screen_texts() -> tuple[tuple[str, str], ...]:
+    """Return each text of a screen, a message or a command's help, with its place."""
+    return tuple(_list_screen_texts())
+
+
+def _list_screen_texts() -> Iterator[tuple[str, str]]:
     for path in sorted((ROOT / "coeval").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             for part in _list_parts(node):

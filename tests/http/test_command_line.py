@@ -158,6 +158,7 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert end.value.code == 0 and capsys.readouterr().out == f"coeval {__version__}\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "found"), [("coeval rep", "replicate"), ("coeval import a.csv --sh", "--show")]
 )

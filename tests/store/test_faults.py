@@ -256,6 +256,7 @@ def count_rows(store: Store, table: str) -> int:
         return int(n)
 
 
+@pytest.mark.slow
 def test_ctrl_c_is_one_line_and_takes_the_import_back(tmp_path: Path) -> None:
     process = begin_import(tmp_path)
     process.send_signal(signal.SIGINT)

@@ -111,6 +111,7 @@ def test_labels_go_where_they_narrow_the_interval() -> None:
     assert nearest(np.array(POINTS), np.array([1.2, 2.5, 2.51, 9.0])).tolist() == [0, 1, 2, 4]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shift", "covered"), [(0.0, 0.9), (0.5, 0.8)])
 def test_a_judge_that_errs_otherwise_on_each_system_widens_the_interval(shift: float, covered: float) -> None:
     """The jury of HANNA does: without the check, intervals of its systems covered 56% to 69%."""

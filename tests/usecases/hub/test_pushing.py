@@ -57,6 +57,7 @@ def test_what_leaves_is_said_before(studied: Context, owner: Person, hub: HubStu
     assert not hub.exists and not hub.commits and {line.split()[0] for line in hub.heard} == {"GET"}
 
 
+@pytest.mark.slow
 def test_a_study_is_sent_once(
     studied: Context, owner: Person, hub: HubStub, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -172,6 +173,7 @@ def test_what_passes_is_tried_again(studied: Context, owner: Person, hub: HubStu
     assert hub.struck >= 3 and len(hub.commits) == 1 and len(hub.large) >= 5
 
 
+@pytest.mark.slow
 def test_a_lost_answer_and_a_race(studied: Context, owner: Person, hub: HubStub) -> None:
     hub.trouble = "hang up"
     with pytest.raises(InputError, match="may have received"):

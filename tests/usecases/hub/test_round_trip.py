@@ -170,6 +170,7 @@ def test_work_leaves_with_how_it_came_out(context: Context, owner: Person, hub: 
     assert stand(context, "again").submissions[0].arm is Arm.UNDRAFTED
 
 
+@pytest.mark.slow
 def test_a_study_that_was_changed_by_hand_is_refused(context: Context, owner: Person, hub: HubStub) -> None:
     import_study(context, owner, scored(["Ann"], n_documents=1))
     address = push(context, owner, "demo")

@@ -126,6 +126,7 @@ def test_take_asks_before_it_replaces_a_file_and_signs_it(
     assert path.read_bytes() == before, "a key that cannot be read leaves the file as it was"
 
 
+@pytest.mark.slow
 def test_what_is_learned_and_certified_comes_as_json(
     context: Context, capsys: Captured, tmp_path: Path
 ) -> None:

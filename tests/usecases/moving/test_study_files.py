@@ -288,6 +288,7 @@ def test_taken_names_and_known_submissions_are_refused(
         import_study_file(there, person, packed)
 
 
+@pytest.mark.slow
 def test_the_commands(
     packed: Path, there: Context, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
