@@ -1,4 +1,4 @@
-"""What a minute of people's work gives: ``python -m tests.benchmarks minute [--items N] [--runs N]``.
+"""What a minute of people's work gives: ``python -m tests.benchmarks minute [--items N] [--runs N] [--potato FILE]``.
 
 Simulated annotators with a known time, care and susceptibility work through CoEval's arms by its own use cases, and
 the section "What the drafts did" is held against what was put in. Items for each hour add the tool's own cost for each
@@ -74,16 +74,12 @@ ARMS = {
     ),
 }
 
-TOOLS = {
-    "CoEval": 0.0,  # measured below: a save and the next step
-    "Potato": 1.2,
-    "spreadsheet": 4.0,
-}
 TOOL_SOURCES = {
-    "CoEval": "measured in this run: the server's time for a save and the next step",
-    "Potato": "ASSUMPTION, not measured here: a page load for each item",
+    "CoEval": "measured in this run: a save and the next step (in Chromium with --potato, else the server's time)",
+    "Potato": "measured in this run: from the key to the next item in Chromium",
     "spreadsheet": "ASSUMPTION: finding the row, reading beside it, and typing (keystroke-level model)",
 }
+SPREADSHEET = 4.0
 
 
 def draw_points(values: np.ndarray) -> np.ndarray:
@@ -166,7 +162,7 @@ def work(context: Context, people: People) -> tuple[pd.DataFrame, float]:
     return pd.DataFrame(rows, columns=columns), cost / len(rows)
 
 
-def tell_arms(people: People, rows: pd.DataFrame, scores: pd.DataFrame, cost: float) -> bool:
+def tell_arms(people: People, rows: pd.DataFrame, scores: pd.DataFrame, tools: dict[str, float]) -> bool:
     """Print what a minute of work gives in each arm and tool; False where the study's own record differs."""
     print(
         "| arm | tool | items an hour | error against the truth | agreement (alpha) | planted errors caught |"
@@ -179,10 +175,10 @@ def tell_arms(people: People, rows: pd.DataFrame, scores: pd.DataFrame, cost: fl
         error = float((own["score"] - people.truth[own["item"]]).abs().mean())
         table = own.pivot_table(index="annotator", columns="item", values="score").to_numpy(dtype=float)
         alpha = float(krippendorff_alpha(table, "ordinal"))
-        for tool, seconds in TOOLS.items():
+        for tool, seconds in tools.items():
             if tool != "CoEval" and arm is not Arm.BLIND and arm is not Arm.ASSISTED:
                 continue  # no other tool has these arms
-            spent = float(own["seconds"].mean()) + (cost if tool == "CoEval" else seconds)
+            spent = float(own["seconds"].mean()) + seconds
             share = f"{caught:.3f}" if arm is Arm.ASSISTED and tool == "CoEval" else "–"
             print(f"| {arm} | {tool} | {3600 / spent:.1f} | {error:.3f} | {alpha:.3f} | {share} |")
     constant = float(np.abs(people.draft - people.truth).mean())
@@ -193,7 +189,7 @@ def tell_arms(people: People, rows: pd.DataFrame, scores: pd.DataFrame, cost: fl
     return bool(kept and same)
 
 
-def tell_assumptions(cost: float) -> None:
+def tell_assumptions(tools: dict[str, float]) -> None:
     print("\nFitted, measured and assumed:")
     print("- truth, people and draft correlate as in the ESA campaigns (.384, .464, .505; people share .470)")
     spread = f"log spread {WITHIN} within, {BETWEEN} between people"
@@ -201,10 +197,10 @@ def tell_assumptions(cost: float) -> None:
     print("- ESA judged translations: other tasks take other times. Scores are cut to five points")
     for arm, does in ARMS.items():
         print(f"- {arm}: pull {does.pull:g}, {does.time:g} of the blind time: {does.source}")
-    for tool, seconds in TOOLS.items():
-        print(
-            f"- {tool}: {cost if tool == 'CoEval' else seconds:.3f} s more for each item: {TOOL_SOURCES[tool]}"
-        )
+    for tool, seconds in tools.items():
+        print(f"- {tool}: {seconds:.3f} s more for each item: {TOOL_SOURCES[tool]}")
+    if "Potato" not in tools:
+        print("- Potato: not measured in this run; --potato names its command")
 
 
 # The advisor.
@@ -276,15 +272,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--runs", type=int, default=1_000, help="simulated studies for the advisor; 0 for none"
     )
     parser.add_argument("--seed", type=int, default=20261124)
+    parser.add_argument("--potato", metavar="FILE", help="Potato's command: measure both tools in Chromium")
     options = parser.parse_args(argv)
     people = People(np.random.default_rng(options.seed), options.items, options.people)
     with TemporaryDirectory() as place:
         path = Path(place) / "minute.db"
         context = Context(Store(path), load_settings({}, db=path))
         rows, cost = work(context, people)
-        fine = tell_arms(people, rows, get_frames(context, OPERATOR, "minute").scores, cost)
+        tools = {"CoEval": cost, "spreadsheet": SPREADSHEET}
+        if options.potato:
+            from tests.benchmarks.parts.tool_costs import measure_tools
+
+            tools |= measure_tools(options.potato, Path(place))
+        fine = tell_arms(people, rows, get_frames(context, OPERATOR, "minute").scores, tools)
         context.store.close()
-    tell_assumptions(cost)
+    tell_assumptions(tools)
     if options.runs:
         fine = tell_advisor(options.runs, options.seed) and fine
     return 0 if fine else 1
