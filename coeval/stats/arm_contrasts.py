@@ -252,7 +252,11 @@ def contrast_medians(rows: pd.DataFrame, column: str, arms: Arms = Arms()) -> Co
     again = replicas[:, 1::2] - replicas[:, ::2]
     # a replicate that lacks a person's arm says nothing of that person
     means = np.array([row[~np.isnan(row)].mean() if (~np.isnan(row)).any() else np.nan for row in again])
-    spread = drawn_interval(float(gaps.mean()), means, arms.kind, confidence=arms.confidence, n=n)
+    # with few blind items, chance rests on the documents that hold some
+    holding = min(len(np.unique(cluster[seen == side])) for side in (True, False))
+    spread = drawn_interval(
+        float(gaps.mean()), means, arms.kind, confidence=arms.confidence, n=n, holding=holding
+    )
     difference = Estimate(float(gaps.mean()), **spread, **spread_over_people(gaps, arms.confidence))
     shown, other = (Estimate(float(medians[0, start::2].mean()), n=len(both)) for start in (1, 0))
     return Contrast(difference, shown, other, True)

@@ -210,16 +210,18 @@ def _to_fisher(values: Any) -> Any:
 
 
 def drawn_interval(
-    value: float, drawn: Numbers, kind: str, *, confidence: float = 0.95, n: int
+    value: float, drawn: Numbers, kind: str, *, confidence: float = 0.95, n: int, holding: int | None = None
 ) -> dict[str, Any]:
     """Return value -+ t(n - 1) sd of the values of resampled clusters, for a statistic that jumps.
 
     A correlation of ranks changes by leaps when one cluster is left out, so that the jackknife errs; the clusters drawn
     again together do not. Both speak of the statistic of as many clusters as there are. ``drawn`` may hold nan.
+    ``holding``, the number of clusters that contain the rarer of two arms, replaces ``n`` in the degrees of freedom.
     """
     kept = drawn[~np.isnan(drawn)]
     se = float(kept.std(ddof=1)) if len(kept) > 1 and n > 1 else np.nan
-    half = float(scipy.special.stdtrit(n - 1, (1 + confidence) / 2)) * se if se > 1e-12 else np.nan
+    df = max((holding or n) - 1, 1)
+    half = float(scipy.special.stdtrit(df, (1 + confidence) / 2)) * se if se > 1e-12 else np.nan
     return {
         "interval_kind": f"bootstrap over {kind}, t, of as many {kind}",
         "resampled": kind,
@@ -230,7 +232,7 @@ def drawn_interval(
         "ci_low": value - half,
         "ci_high": value + half,
         "se": se,
-        "p_value": 2 * float(scipy.special.stdtr(n - 1, -abs(value) / se)) if se > 1e-12 else np.nan,
+        "p_value": 2 * float(scipy.special.stdtr(df, -abs(value) / se)) if se > 1e-12 else np.nan,
     }
 
 
