@@ -65,6 +65,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--sizes", type=int, nargs=2, default=SIZES, help="instances of the two tasks")
     parser.add_argument("--all", action="store_true", help="all criteria of an instance in one sheet")
     parser.add_argument("--spans", action="store_true", help="the Spans tab, key by key")
+    parser.add_argument(
+        "--weight", action="store_true", help="requests and bytes of the page, cold and on a reload"
+    )
     options = parser.parse_args(argv)
     try:
         from playwright.sync_api import sync_playwright
@@ -80,6 +83,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             chromium = driver.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_ARGS)
             stack.callback(chromium.close)
             return report_spans(measure_spans(open_spans(chromium, server), options.confirms))
+        if options.weight:
+            server = start_server(prepare(folder / "page.db", options.sizes[0]))
+            stack.callback(server.stop)
+            driver = stack.enter_context(sync_playwright())
+            chromium = driver.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_ARGS)
+            stack.callback(chromium.close)
+            return report_weight(weigh(chromium, server))
         servers = [start_server(prepare(folder / f"{size}.db", size)) for size in options.sizes]
         for server in servers:
             stack.callback(server.stop)
@@ -186,6 +196,47 @@ def prepare(db: Path, size: int) -> Path:
     context.store.close()
     print(f"{size:,} instances prepared in {time.perf_counter() - started:.0f} s", flush=True)
     return db
+
+
+COLD_REQUESTS, COLD_BYTES, RELOAD_REQUESTS = 25, 300_000, 10
+
+
+def weigh(chromium: Any, server: LiveServer) -> list[tuple[int, int]]:
+    """Requests that reach the server, and their bytes as sent: of a browser with an empty cache, and of its reload."""
+    state = open_scrutiny(chromium, server, whole=False).context.storage_state()
+    page = chromium.new_context(storage_state=state).new_page()
+    network = page.context.new_cdp_session(page)
+    network.send("Network.enable")
+    asked, kept, sent = set[str](), set[str](), dict[str, int]()
+    network.on("Network.requestWillBeSent", lambda event: asked.add(event["requestId"]))
+    network.on("Network.requestServedFromCache", lambda event: kept.add(event["requestId"]))
+    network.on(
+        "Network.loadingFinished",
+        lambda event: sent.__setitem__(event["requestId"], event["encodedDataLength"]),
+    )
+    weights = []
+    for go in (lambda: page.goto(f"{server.url}/?tab=scrutiny"), page.reload):
+        for seen in (asked, kept, sent):
+            seen.clear()
+        go()
+        page.locator(".wb[data-state=step] .rt-row").first.wait_for()
+        page.wait_for_load_state("load")
+        page.wait_for_timeout(2_000)
+        weights.append(
+            (len(asked - kept), sum(size for request, size in sent.items() if request not in kept))
+        )
+    return weights
+
+
+def report_weight(weights: Sequence[tuple[int, int]]) -> int:
+    (requests, size), (again, size_again) = weights
+    print("| page | requests | kB |\n|---|---:|---:|")
+    print(f"| with an empty cache | {requests} | {size / 1000:.0f} |")
+    print(f"| on a reload | {again} | {size_again / 1000:.0f} |")
+    print(
+        f"goals: at most {COLD_REQUESTS} requests and {COLD_BYTES / 1000:.0f} kB, {RELOAD_REQUESTS} on a reload"
+    )
+    return 0 if requests <= COLD_REQUESTS and size <= COLD_BYTES and again <= RELOAD_REQUESTS else 1
 
 
 def lengthen(study: Study) -> Study:
