@@ -38,9 +38,7 @@ class Extension:
     study_tabs: tuple[str, ...] = ()
     """``StudyTab`` classes of the study app, after Agreement."""
     boxes: tuple[tuple[str, str], ...] = ()
-    """``Panel`` classes for a page of the core, with the name of that page: ``("hosting",
-    "page:PublishBox")``.
-    """
+    """``Panel`` classes for a page of the core, with that page's name: ``("hosting", "page:PublishBox")``."""
     routes: tuple[str, ...] = ()
     """Functions ``add(app: FastAPI, context: Context)`` that add routes to the server."""
     formats: tuple[str, ...] = ()
@@ -50,11 +48,9 @@ class Extension:
     protocols: tuple[str, ...] = ()
     """Modules whose import registers protocols and measures."""
     schema: tuple[str, ...] = ()
-    """Lists of ``Step`` values, as ``read_steps`` returns them; names begin with the extension's name and
-    ``_``.
-    """
+    """Lists of ``Step`` values, as from ``read_steps``; names begin with the extension's name and ``_``."""
     queue_orders: tuple[str, ...] = ()
-    """Functions ``order(db, task: int, instances: list[int]) -> list[int] | None``, which set the queue order.
+    """Functions ``order(db, task: int, instances: list[int]) -> list[int] | None``, for the queue order.
 
     They return the given instances in the order for everybody, without those that nobody should get, or None
     if the extension does not order this task.

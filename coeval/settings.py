@@ -128,9 +128,7 @@ class Settings:
 
     @property
     def behind_proxy(self) -> bool:
-        """Return whether the app is behind a Space's proxy, whose headers about scheme and address are
-        trusted.
-        """
+        """Return whether the app is behind a Space's proxy, whose headers about visitors are trusted."""
         return self.oauth is not None
 
     @property

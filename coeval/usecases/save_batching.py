@@ -50,7 +50,7 @@ class Together(Generic[T]):
         self._thread = ThreadPoolExecutor(1, "saves")
 
     async def save(self, make: Callable[[], T]) -> T:
-        """Return the result of ``make`` after the commit. It is repeated if another save spoils the transaction.
+        """Return the result of ``make`` after the commit. It is repeated if another save breaks the batch.
 
         Raises:
             CoevalError: raised by ``make``; its writes are undone.

@@ -26,7 +26,7 @@ from coeval.store.engines.database import (
 
 
 def list_archived_ids(db: Database) -> frozenset[int]:
-    """Return the ids of the tasks that are put away."""
+    """Return the ids of archived tasks."""
     newest = (
         "SELECT a.task FROM task_archive a WHERE a.archived = 1 AND NOT EXISTS"
         " (SELECT 1 FROM task_archive later WHERE later.task = a.task AND later.id > a.id)"
@@ -40,7 +40,7 @@ def record_archive(db: Database, task: int, by: str, *, archived: bool) -> None:
 
 
 def list_archived_run_ids(db: Database) -> frozenset[int]:
-    """Return the ids of the runs that are put away."""
+    """Return the ids of archived runs."""
     return frozenset(row["run"] for row in db.query("SELECT run FROM archived_run"))
 
 
@@ -58,24 +58,24 @@ ON CONFLICT (task, address, revision) DO NOTHING
 
 
 def add_source(db: Database, task: int, address: str, revision: str, by: str) -> None:
-    """Record the source of instances; the same commit is recorded once."""
+    """Record the source of instances; the same revision is recorded once."""
     db.conn.execute(ADD_SOURCE, [task, address, revision, by, now()])
 
 
 def list_sources(db: Database, task: int) -> list[TaskSource]:
-    """Return the sources of a task, the first import first."""
+    """Return the sources of a task, oldest first."""
     sql = "SELECT address, revision, imported_by, imported_at FROM task_source WHERE task = ? ORDER BY id"
     return [TaskSource(**row) for row in rows(db, sql, [task])]
 
 
 def list_image_hosts(db: Database) -> list[str]:
-    """Return the current list; empty if there is none."""
+    """Return the current image hosts; empty if there are none."""
     found = list(db.query("SELECT hosts FROM image_host ORDER BY id DESC LIMIT 1"))
     return str(found[0]["hosts"]).split() if found else []
 
 
 def record_image_hosts(db: Database, hosts: list[str], by: str) -> None:
-    """Set a new list; earlier ones stay on record."""
+    """Set the image hosts; earlier lists stay on record."""
     insert(db, "image_host", hosts="\n".join(hosts), set_by=by, set_at=now())
 
 
@@ -106,10 +106,10 @@ def instance_of(row: dict[str, Any]) -> Instance:
 
 
 ALL = 2**62
-"""A limit above every number of rows."""
+"""A limit larger than any number of rows."""
 
 UNSEEN = "import "
-"""The prefix of the short names of hidden tasks for unfinished imports. People's names have no space."""
+"""The prefix of the short names of hidden tasks for unfinished imports. Users' short names have no spaces."""
 
 
 def list_tasks(db: Database) -> list[Task]:
@@ -130,12 +130,12 @@ def get_task_by_id(db: Database, task: int) -> Task | None:
 
 
 def get_language(db: Database, slug: str) -> str:
-    """Return the code of a task's language; empty if there is no such task."""
+    """Return the code of a task's language; empty if the task does not exist."""
     return str(scalar(db, "SELECT language FROM task WHERE slug = ?", [slug]) or "")
 
 
 def list_languages(db: Database) -> list[str]:
-    """Return the codes of the languages of all tasks that are not archived."""
+    """Return the codes of the languages of all active tasks."""
     away = list_archived_ids(db)
     seen = rows(db, "SELECT id, language FROM task WHERE slug NOT LIKE ?", [f"{UNSEEN}%"])
     return [row["language"] for row in seen if row["id"] not in away]

@@ -58,7 +58,7 @@ def is_hidden(db: Database, annotator: int, slug: str) -> bool:
 
 
 def is_shared_out(db: Database, task: int, members: Sequence[int]) -> bool:
-    """Return whether one of these people has the newest instance of a task, or the task has none."""
+    """Return whether one of these people has the newest instance of a task, or the task has no instances."""
     sql = "SELECT id FROM instance WHERE task = ? ORDER BY position DESC LIMIT 1"
     newest = scalar(db, sql, [task])
     if newest is None:
@@ -84,7 +84,7 @@ def list_given(db: Database, task: int, members: Sequence[int]) -> list[tuple[in
 
 
 def list_judged_by_others(db: Database, task: int, members: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the (annotator, instance) pairs of a task that other people have saved."""
+    """Return the (annotator, instance) pairs of a task that people other than ``members`` have saved."""
     sql = (
         "SELECT DISTINCT s.annotator, s.instance FROM submission s JOIN instance i ON i.id = s.instance"
         f" WHERE i.task = ? AND s.annotator NOT IN ({_marks(members)})"
@@ -104,7 +104,7 @@ def drop_unopened(db: Database, task: int, annotator: int) -> None:
     db.conn.execute("DELETE FROM assignment WHERE task = ? AND annotator = ? AND arm IS NULL", where)
     sql = "SELECT instance FROM assignment WHERE task = ? AND annotator = ? ORDER BY position"
     kept = [row["instance"] for row in rows(db, sql, where)]
-    # a place is one instance's alone, also for a moment: so they pass through places below 0
+    # two instances never share a position, even for a moment: so they pass through positions below 0
     for sign in (-1, 1):
         _renumber(db, annotator, kept, sign)
 
@@ -130,7 +130,7 @@ class Asking:
 def record_asking(
     db: Database, task: int, judge_hash: str, lines: Iterable[tuple[int, int]], by: str
 ) -> None:
-    """Request these (instance, criterion) pairs instead of earlier ones; none ends the request."""
+    """Request these (instance, criterion) pairs in place of earlier ones; an empty list ends the request."""
     asking = insert(db, "asking", task=task, judge_hash=judge_hash, asked_by=by, asked_at=now())
     db.table("asked_line").insert_all(
         {"asking": asking, "instance": instance, "criterion": criterion} for instance, criterion in lines
@@ -155,7 +155,7 @@ def get_asking(db: Database, task: int) -> Asking | None:
 
 
 def list_asked_instances(db: Database, task: int) -> list[int]:
-    """Return the instances with requested lines, in the order of the task."""
+    """Return the instances with requested lines, in task order."""
     sql = (
         "SELECT DISTINCT i.id, i.position FROM current_asked_line l JOIN instance i ON i.id = l.instance"
         " WHERE l.task = ? ORDER BY i.position"
@@ -170,7 +170,7 @@ def list_asked_criteria(db: Database, task: int, instance: int) -> frozenset[int
 
 
 def list_stopping_rules(db: Database, task: int) -> list[StoppingRule]:
-    """Return every rule declared for a task, the newest first."""
+    """Return every stopping rule declared for a task, the newest first."""
     sql = "SELECT * FROM stopping_rule WHERE task = ? ORDER BY id DESC"
     return [
         StoppingRule(
@@ -182,7 +182,7 @@ def list_stopping_rules(db: Database, task: int) -> list[StoppingRule]:
 
 
 def record_stopping_rule(db: Database, task: int, rule: StoppingRule, by: str) -> None:
-    """Declare a rule; earlier ones stay."""
+    """Declare a stopping rule; earlier ones stay on record."""
     insert(
         db, "stopping_rule", task=task, measure=str(rule.measure), width=rule.width, planned=rule.planned,
         system_a=rule.system_a, system_b=rule.system_b, scores_then=rule.scores_then, declared_by=by,

@@ -174,9 +174,7 @@ class Shipper:
         return max([lag for _, lag in self._lags] + [moment - since if since else 0.0])
 
     def get_shipped_until(self, noted: float) -> float:
-        """Return the monotonic time before which the place has everything; ``noted`` is the last check's
-        start.
-        """
+        """Return the monotonic time before which the place has all; ``noted`` is the last check's start."""
         with self._lock:
             open_since = [since for since in (self._waiting.since, self._flying_since) if since is not None]
         return min([*open_since, noted])
@@ -304,8 +302,8 @@ class Shipper:
         self.state = replace(self.state, saved_at=now())
 
     def _note_failure(self, error: Exception | None, what: str) -> None:
-        """Record the result of a transfer or a lease renewal; success of one does not clear the other's
-        failures.
+        """Record the outcome of a transfer or lease renewal; a success of one does not clear errors of the
+        other.
         """
         if error is not None and not isinstance(error, CoevalError):
             log.error("the %s fails", self.place.title, exc_info=error)

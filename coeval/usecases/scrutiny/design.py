@@ -113,10 +113,10 @@ _FOUND: dict[Hashable, frozenset[str]] = {}
 
 @use_case(OWNERS)
 def set_columns(context: Context, person: Person, slug: str, roles: Mapping[str, ColumnRole]) -> list[Column]:
-    """Choose who may see a task's further columns; new drafts use this choice.
+    """Set who may see a task's further columns; new drafts use this choice.
 
     Raises:
-        InputError: the task has no such column, or the role is one that only a field can have.
+        InputError: the task has no such column, or the role is only for fields.
     """
     with context.store.write() as db:
         task = require_task(db, slug)
