@@ -50,9 +50,9 @@ FAULTS = {
 
 @dataclass(frozen=True, slots=True)
 class Soundness:
-    """The result of a check: totals by table, and faults in words (none: the file is sound).
+    """The result of a check: totals by table, and descriptions of faults (empty for a sound file).
 
-    What our own rules promise is looked at only where no step is pending: an older file keeps older rules.
+    CoEval's own rules are checked only if no step is pending, because an older file follows older rules.
     """
 
     migrations: tuple[str, ...]
@@ -60,7 +60,7 @@ class Soundness:
     totals: dict[str, int]
     faults: tuple[str, ...]
     alike: tuple[str, ...] = ()
-    """Different names that look the same, from before names had one form. People may confuse them."""
+    """Different names that look the same, from before names had a normal form. People may confuse them."""
 
     @property
     def sound(self) -> bool:
@@ -68,7 +68,7 @@ class Soundness:
 
 
 def _examine_pages(db: SqliteDatabase) -> list[str]:
-    """Yield damage to the file, and broken references; a PostgreSQL server prevents both itself."""
+    """Return damage to the file, and broken references; a PostgreSQL server prevents both itself."""
     pages = [row["integrity_check"] for row in db.query("PRAGMA integrity_check")]
     faults = [f"page fault: {text}" for text in pages if text != "ok"]
     orphans: dict[str, int] = {}
@@ -89,7 +89,7 @@ NAMED = {
 
 def _list_alike(db: Database) -> Iterator[str]:
     for what, sql in NAMED.items():
-        # a million names are not held: twice they are read, and kept are those that look like an odd one
+        # to save memory, read the names twice, and keep only those that look like an unusual one
         odd = {(slug, seen) for slug, name in stream(db, sql) if (seen := simplify(name)) != name}
         names: defaultdict[str, list[str]] = defaultdict(list)
         for slug, name in stream(db, f"{sql} ORDER BY 1, 2") if odd else ():
@@ -133,7 +133,7 @@ def _list_steps(db: Database) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def examine_file(db: Database) -> Soundness:
-    """Check the whole file: pages, references between tables, and our own rules."""
+    """Check the whole file: pages, references between tables, and CoEval's own rules."""
     faults = _examine_pages(db) if isinstance(db, SqliteDatabase) else []
     if isinstance(db, SqliteDatabase) and not faults:
         faults += _examine_texts(db)

@@ -83,7 +83,7 @@ class Store:
             meet_changes(self._writer, copy)
 
     def _keep_earlier(self) -> str:
-        """Copy a file of an earlier version before a migration, because that version cannot open a newer file.
+        """Copy a file of an earlier version before a migration; that version cannot open a newer file.
 
         Returns the name of the copy, or "" if none was needed.
         """

@@ -208,7 +208,7 @@ GROUPS = "SELECT group_name FROM annotator_group ORDER BY annotator"
 
 
 def get_fingerprint(db: Database, task: int) -> tuple[Any, ...]:
-    """Return a value that changes with any data of a task's statistics; it takes a millisecond, not a full read.
+    """Return a value that changes with any data of a task's statistics, in a millisecond.
 
     Facts are only appended, so the newest ids suffice. It may also change with other tasks, but never fails
     to change.

@@ -50,9 +50,7 @@ def renew(db: Database, annotator: int, task: int, until: str) -> None:
 
 
 def shorten(db: Database, task: int, until: str) -> None:
-    """Let all reservations end at this time at the latest: some from before a clock was set back last too
-    long.
-    """
+    """Let all reservations end at this time at the latest; after a clock was set back, some last too long."""
     db.conn.execute(
         "UPDATE reservation SET reserved_until = :until WHERE task = :task AND outcome = ''"
         " AND reserved_until > :until",
@@ -140,7 +138,7 @@ def reject_finished(db: Database, annotator: int, task: int) -> None:
 
 
 def list_free(db: Database, annotator: int, task: int, per_instance: int) -> list[tuple[int, int]]:
-    """Return instances with a free place that this person never had: the number of people on each, and its id.
+    """Return instances with a free place that this person never had: the number of people on it, and its id.
 
     Instances with an answer key are attention checks, and are left out. So are instances that lent this
     person a planted line of evidence, which they would recognise.

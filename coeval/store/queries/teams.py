@@ -9,12 +9,12 @@ from coeval.clock import now
 from coeval.domain.studies import Measure, StoppingRule
 from coeval.store.engines.database import Database, get_row, insert, rows, scalar
 
-# The team of a task, if one was chosen, and the distribution of its work.
+# The task's team, if one was chosen, and the distribution of its work.
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTeam:
-    """The ids of a task's team (none: everybody), and the number of people per instance (0: all of them)."""
+    """The ids of a task's team (empty: everybody), and the number of people per instance (0: all)."""
 
     per_instance: int
     members: tuple[int, ...]
@@ -24,7 +24,7 @@ HIDDEN = (
     "SELECT t.task FROM current_task_team t WHERE EXISTS (SELECT 1 FROM task_team_member m WHERE m.task_team = t.id)"
     " AND NOT EXISTS (SELECT 1 FROM task_team_member m WHERE m.task_team = t.id AND m.annotator = :annotator)"
 )
-"""The tasks that a person does not work at."""
+"""The tasks that a person does not work on."""
 
 
 def get_team(db: Database, task: int) -> StoredTeam | None:
@@ -39,7 +39,7 @@ def get_team(db: Database, task: int) -> StoredTeam | None:
 
 
 def record_team(db: Database, task: int, team: StoredTeam, by: str) -> None:
-    """Store a new team; the previous one stays on record."""
+    """Store a new team; the previous team stays on record."""
     team_id = insert(db, "task_team", task=task, per_instance=team.per_instance, set_by=by, set_at=now())
     db.table("task_team_member").insert_all(
         {"task_team": team_id, "annotator": annotator} for annotator in team.members
@@ -47,12 +47,12 @@ def record_team(db: Database, task: int, team: StoredTeam, by: str) -> None:
 
 
 def list_hidden(db: Database, annotator: int) -> frozenset[int]:
-    """Return the ids of the tasks that a person does not work at."""
+    """Return the ids of the tasks that a person does not work on."""
     return frozenset(row["task"] for row in rows(db, HIDDEN, {"annotator": annotator}))
 
 
 def is_hidden(db: Database, annotator: int, slug: str) -> bool:
-    """Return whether a person does not work at the task of that short name."""
+    """Return whether a person does not work on the task with this short name."""
     sql = f"SELECT 1 FROM task WHERE slug = :slug AND id IN ({HIDDEN})"
     return bool(scalar(db, sql, {"annotator": annotator, "slug": slug}))
 

@@ -110,9 +110,7 @@ class LogTail:
             connection.close()
 
     def _read_log(self) -> Changes:
-        with self._log.open(
-            "rb"
-        ) as file:  # SQLite does not lock the log itself, so closing it releases no lock
+        with self._log.open("rb") as file:  # SQLite does not lock the log itself: closing it drops no lock
             head = file.read(HEADER.size)
             if len(head) < HEADER.size:
                 return Changes()
@@ -154,7 +152,7 @@ def _frames(file: BinaryIO, page_size: int) -> Iterator[tuple[bytes, bytes]]:
 
 @cache
 def _weights(n_words: int) -> tuple[np.ndarray, np.ndarray, tuple[int, int, int, int]]:
-    """Return the contribution of each word to the two sums, and the factors of the earlier sums, modulo 2**32.
+    """Return the contribution of each word to the two sums, and the factors of earlier sums, modulo 2**32.
 
     One step of the checksum is s0 += a + s1, s1 += b + s0. This is linear, so the result is a weighted sum of
     the words.

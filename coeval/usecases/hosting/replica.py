@@ -302,9 +302,7 @@ class Shipper:
         self.state = replace(self.state, saved_at=now())
 
     def _note_failure(self, error: Exception | None, what: str) -> None:
-        """Record the outcome of a transfer or lease renewal; a success of one does not clear errors of the
-        other.
-        """
+        """Record the outcome of a transfer or lease renewal; success of one keeps the other's errors."""
         if error is not None and not isinstance(error, CoevalError):
             log.error("the %s fails", self.place.title, exc_info=error)
         text = str(error) if isinstance(error, CoevalError) else f"{type(error).__name__}: {error}"
