@@ -168,7 +168,7 @@ def _read_options(options: Mapping[str, Any], model: str) -> RunSettings:
 
 @dataclass(slots=True)
 class _Results:
-    """The result of every pair, and the end of the run."""
+    """Collects the result of every pair, and how the run ended."""
 
     rows: dict[tuple[int, int, int], dict[str, object]]
     compares: bool

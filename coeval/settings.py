@@ -76,7 +76,7 @@ class Snapshots:
     minutes: float = 5.0
     """Minutes between full copies; changes are sent at once."""
     lineage: str = ""
-    """The study to continue with if a place holds several."""
+    """The lineage to continue if a place holds several."""
     limit_seconds: float = 0.0
     """The longest time in seconds that a change may exist only on this machine; 0 for no limit."""
     ship_first: bool = False

@@ -184,7 +184,7 @@ class Submission(Conduct):
         return Arm.UNDRAFTED if self.draft is None and self.arm is not Arm.BLIND else self.arm
 
 
-# Each person's queue, and what owners review.
+# Each person's queue, and objects that owners review.
 
 
 class Filter(StrEnum):
@@ -242,7 +242,7 @@ class Only(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class InstanceState:
-    """An instance as an owner's list shows it; input and output are cut short."""
+    """An instance as an owner's list shows it; input and output are shortened."""
 
     external_id: str
     document: str

@@ -147,7 +147,7 @@ class Plan:
 
 
 class Standing(StrEnum):
-    """A person's place in a study, from the first page to the end."""
+    """A person's state in a study, from the first page to the end."""
 
     CONSENTED = "consented"
     """is reading the guidelines"""
@@ -177,7 +177,7 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Enrolment:
-    """One step of one person in one study."""
+    """One step of a person in a study."""
 
     task: int
     person: int
@@ -229,7 +229,10 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """One submission: a person's part in a study in one session. ``service_id`` is their id at the service."""
+    """One submission: a person's part in a study in one session.
+
+    ``service_id`` is the person's id at the service.
+    """
 
     id: int
     name: str

@@ -1,4 +1,4 @@
-"""The checks of ``python -m coeval check``, each with its findings."""
+"""Checks of a database for ``python -m coeval check``."""
 
 from __future__ import annotations
 

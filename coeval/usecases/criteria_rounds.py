@@ -347,7 +347,7 @@ def establish(
 
 
 def _find_sharper(db: Database, task: Task, text: str, previous: CriteriaSet | None) -> Criterion | None:
-    """Return the criterion of an accepted wording; it keeps the earlier one's name, scale and guide."""
+    """Return the criterion for an accepted wording, with the name, scale and guide of the one it replaces."""
     taken = [one for one in wordings.list_wordings(db, task.id) if one.taken and one.text == text]
     members = {one.id: one for one in (previous.criteria if previous else ())}
     before = members.get(taken[-1].criterion) if taken else None

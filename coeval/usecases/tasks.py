@@ -101,7 +101,7 @@ def get_task(context: Context, person: Person, slug: str) -> Task:
 
 @use_case(TEAM)
 def get_task_state(context: Context, person: Person, slug: str, *, counted: bool = True) -> TaskState:
-    """Return the state of a task; drafts are counted only if ``counted``, which can take long."""
+    """Return the state of a task; ``counted`` includes the numbers of drafts, which can take long."""
     with context.store.read() as db:
         task = require_task(db, slug)
         current = criteria.get_criteria_set(db, task.id)
@@ -158,7 +158,9 @@ def update_task(context: Context, person: Person, task: Task) -> Task:
 
 
 def _check_scale_free(db: Database, task: Task) -> None:
-    """Refuse another scale once there are criteria or drafts: scores on two scales cannot be compared."""
+    """Refuse another scale once there are criteria or drafts, because scores on two scales cannot be
+    compared.
+    """
     current = criteria.get_criteria_set(db, task.id)
     if current is not None or drafts.list_runs(db, task.id):
         what = f"version {current.version} of its criteria" if current else "its drafts"

@@ -249,7 +249,7 @@ class Record(Generic[Stored]):
         self._makers = {name: maker for name in names if (maker := _maker(hints[name])) is not None}
 
     def to_row(self, stored: Stored) -> dict[str, Any]:
-        """Return the values of an object by column."""
+        """Return an object's values by column."""
         values = dict(zip(self.columns, self._read(stored), strict=True))
         for name in self._nullable:
             values[self._columns[name]] = values[self._columns[name]] or None

@@ -53,7 +53,7 @@ def record_read(db: Database, annotator: int, changes: Sequence[str]) -> None:
 
 
 def list_figures(db: Database, task: int) -> list[dict[str, Any]]:
-    """Return the stored figures of a task, for every state of the methods, the latest shown first."""
+    """Return the stored figures of a task, for every version of the methods, the latest shown first."""
     return list(rows(db, "SELECT * FROM shown_figure WHERE task = ? ORDER BY shown_at DESC", [task]))
 
 

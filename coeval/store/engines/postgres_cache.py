@@ -58,7 +58,7 @@ TARGET = re.compile(r"\s*(?:INSERT\s+INTO|UPDATE|DELETE\s+FROM)\s+(\w+)", re.IGN
 Key = tuple[str, tuple[Any, ...]]
 Tables = frozenset[str]
 UNKNOWN: Tables = frozenset({""})
-"""The sources of a statement whose tables are unknown."""
+"""The result for a statement whose tables are unknown."""
 
 
 class Answer:
@@ -133,7 +133,7 @@ class Settled:
 
 
 class Recent:
-    """The answers of one transaction; ``settled`` are those of its mark, shared with others."""
+    """The cached answers of one transaction; ``settled`` has the shared answers for its mark."""
 
     def __init__(self, sources: Sources | None = None, settled: dict[Key, Answer] | None = None) -> None:
         self._sources = sources or Sources()

@@ -31,7 +31,7 @@ def get_live_lease(db: Database, name: str) -> Lease | None:
 
 
 def take_lease(db: Database, name: str, holder: str, job: int | None = None) -> None:
-    """Store a lease in place of any earlier one."""
+    """Store a lease, in place of any earlier one."""
     lease = Lease(name, holder, job, now())
     upsert(db, "lease", "name", asdict(lease))
 

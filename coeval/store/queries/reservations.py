@@ -130,7 +130,7 @@ def renumber(db: Database, annotator: int, task: int) -> None:
 
 
 def reject_finished(db: Database, annotator: int, task: int) -> None:
-    """Give the places of a person's finished work to others."""
+    """Release the places of a person's finished work."""
     db.conn.execute(
         "UPDATE reservation SET outcome = 'rejected' WHERE annotator = ? AND task = ? AND outcome = 'finished'",
         [annotator, task],

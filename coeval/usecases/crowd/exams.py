@@ -51,7 +51,7 @@ def find_missed(key: AnswerKey, saved: Submission, draft: Draft | None) -> tuple
 
 
 def is_right(key: AnswerKey, saved: Submission | None, draft: Draft | None) -> bool:
-    """Return whether a saved evaluation meets its key; a missing one does not."""
+    """Return whether a saved evaluation matches its key; a missing one does not."""
     if saved is None or (key.accepted and saved.score not in key.accepted):
         return False
     # people who did not see the draft's lines cannot delete them
@@ -64,7 +64,7 @@ def get_answer(db: Database, person: int, key: AnswerKey) -> tuple[Submission | 
 
 
 def get_first_answer(db: Database, person: int, key: AnswerKey) -> tuple[Submission | None, Draft | None]:
-    """Return a person's first answer for a key, because a later correction does not pass a check."""
+    """Return a person's first answer for a key, because a later correction does not count for a check."""
     return _with_draft(db, submissions.get_first_submission(db, person, key.instance, key.criterion))
 
 

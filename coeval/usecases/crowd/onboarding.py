@@ -197,7 +197,7 @@ def end_work(context: Context, person: Person, slug: str) -> None:
 
 
 UNDO_DAYS = 7
-"""Days in which an owner can restore withdrawn work before it is deleted."""
+"""Days for which an owner can restore withdrawn work before it is deleted."""
 
 
 def _has_code(account: Account | None) -> bool:

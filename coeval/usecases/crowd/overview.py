@@ -26,7 +26,7 @@ FAST = 0.3
 MANY_KEPT = 10
 """Work that keeps every drafted line is flagged from this number of evaluations on."""
 FEWEST = 3
-"""Smallest number of people for a median."""
+"""The smallest number of people for a median."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ def choose_among(instances: Sequence[Instance], task: Task, names: Sequence[str]
 
 
 def _spec(spec: str, instances: Sequence[Instance], known: Sequence[str]) -> Assistant:
-    """Return a column with its range as ``column:low:high``."""
+    """Return the column for a spec ``column:low:high``."""
     if ":" not in spec:
         raise InputError(
             f"There is no assistant “{spec}”: choose among {', '.join(known)}, or name a score column of the "

@@ -41,7 +41,7 @@ MOST_TAKEOVERS = 20
 
 @use_case(OWNERS)
 def start_job(context: Context, person: Person, slug: str, settings: RunSettings) -> Job:
-    """Queue a pre-fill; a worker (``worker``) carries it out.
+    """Queue a pre-fill, which a worker (``Worker``) carries out.
 
     Raises:
         NotFoundError, InputError: see ``prepare_run``.
@@ -115,7 +115,7 @@ def restart_job(context: Context, person: Person, slug: str, *, retry_unscored: 
     return start_job(context, person, slug, settings)
 
 
-# Carries out jobs in separate threads, so that no page has to stay open for them.
+# Carries out jobs in separate threads, so no page has to stay open for them.
 
 log = logging.getLogger(__name__)
 
@@ -126,7 +126,7 @@ STOP_SECONDS = 10.0
 
 
 class Worker:
-    """One thread per running job, in the process of the server."""
+    """Carries out jobs in the server's process, each in its own thread."""
 
     def __init__(self, context: Context) -> None:
         self.context = context

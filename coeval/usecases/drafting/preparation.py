@@ -184,7 +184,7 @@ _LATER = {
     "reference": False,
     "criteria_per_call": 1,
 }
-"""Parameters that runs of an earlier version do not record, with their values in these runs."""
+"""Parameters that earlier versions did not record, with the values that their runs used."""
 
 
 def _params(settings: RunSettings, protocol: Protocol) -> dict[str, object]:

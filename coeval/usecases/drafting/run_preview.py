@@ -194,7 +194,7 @@ class Comparison:
 
     @property
     def costs(self) -> str:
-        """Return the cost of both ways, in words."""
+        """Return a text on the cost of both ways."""
         said = f"{self.one_by_one}; {self.together}"
         return said if self.share is None else f"{said} ({self.share:.0%} of the prompt tokens)"
 

@@ -43,7 +43,7 @@ def back_up(context: Context, person: Person, target: Path) -> None:
 
 
 OLD_SECONDS = 24 * 60 * 60
-"""Age after which an untouched temporary file is abandoned; no copy takes that long."""
+"""The age in seconds at which an untouched temporary file counts as abandoned; no copy takes that long."""
 
 EVERY_SECONDS = 60 * 60
 """Seconds between two sweeps, which also delete withdrawn work that is due."""
@@ -114,7 +114,7 @@ def transfer(source: str, target: str) -> dict[str, Content]:
     whole, partial = Path(target), Path(f"{target}.part")
     if whole.exists():
         raise StorageError(f"{target} exists already: name a new file with --to.")
-    # an interrupted move must not leave a file that looks like an empty study
+    # an interrupted copy must not leave a file that looks like an empty study
     _remove(partial)
     try:
         moved = _transfer(source, str(partial))

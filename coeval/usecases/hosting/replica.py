@@ -84,7 +84,7 @@ class PlaceState:
     error: str = ""
     """The reason that the last attempt failed; empty if it succeeded."""
     lineages: tuple[str, ...] = ()
-    """Other lineages in the place, which are not touched."""
+    """Other lineages in the place, which are left alone."""
 
     @property
     def is_over(self) -> bool:

@@ -47,7 +47,7 @@ def named(ids: npt.NDArray[Any], names: Mapping[int, str]) -> pd.Categorical:
 
 
 def _categories(codes: npt.NDArray[Any], names: Sequence[str]) -> pd.Categorical:
-    """Return the value of each code. Categories are in the order of their sorted names."""
+    """Return a categorical column with the name of each code; the categories are sorted."""
     order = sorted(set(names))
     place = {name: number for number, name in enumerate(order)}
     kind = np.int8 if len(order) < 128 else np.int32

@@ -124,7 +124,7 @@ def _elsewhere(
 def _candidates(
     db: Database, person: Person, task: Task, here: Assignment, where: Where, ready: Drafted | None
 ) -> Iterator[Assignment | None]:
-    """Return the possible assignments, best first: ahead, then passed ones, then skipped ones."""
+    """Yield the possible assignments, best first: ahead, then passed ones, then skipped ones."""
 
     def nearest(after: int, *, backwards: bool = False, skipped: bool | None = None) -> Assignment | None:
         held = ready if where.which is Filter.UNFINISHED else None

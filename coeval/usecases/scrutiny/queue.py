@@ -81,7 +81,7 @@ class Step:
     answer: InboxItem | None = None
     """The study team's answer to the person's flag or comment."""
     emptiness: Emptiness | None = None
-    """The reason that there is no instance, if ``total`` is 0."""
+    """The reason that the person has no instance, if ``total`` is 0."""
     sets_up: bool = False
     """True if the person may correct that in Set-up."""
     waits: bool = False
