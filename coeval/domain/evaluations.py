@@ -110,7 +110,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class DraftAnswer:
-    """A draft with its parsing result. ``raw`` is the model's answer; ``score`` is None if none could be read.
+    """A draft with its parsing result. ``raw`` is the model's answer; ``score`` is None if none was read.
 
     ``instance`` is an external id; for a comparison, it has both ids in the order in which they were shown.
     """

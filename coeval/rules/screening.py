@@ -134,8 +134,8 @@ def _median(seconds: npt.NDArray[np.float64]) -> float | None:
 def _ask(own: Habits, usual: float | None) -> Iterator[str]:
     if own.longest_streak >= LONG_STREAK:
         yield (
-            f"{own.person} kept every line of {own.longest_streak} evaluations in a row. Were these drafts all "
-            "as they should be?"
+            f"{own.person} kept every line of {own.longest_streak} evaluations in a row. Were all of "
+            "these drafts correct?"
         )
     if (
         own.median_seconds is not None
@@ -145,7 +145,7 @@ def _ask(own: Habits, usual: float | None) -> Iterator[str]:
     ):
         yield (
             f"{own.person} takes {own.median_seconds:.0f} s for a criterion; everybody's median is {usual:.0f} s. "
-            "Is that time enough to read the texts?"
+            "Is that enough time to read the texts?"
         )
     if own.bulk > MOSTLY_BULK and own.n >= ENOUGH:
         yield (
@@ -155,5 +155,5 @@ def _ask(own: Habits, usual: float | None) -> Iterator[str]:
     if own.caught is not None and own.n_planted >= ENOUGH_PLANTED and own.caught < FEW_CAUGHT:
         yield (
             f"{own.person} noticed {own.caught:.0%} of {own.n_planted} drafts that were wrong on purpose. Is the task "
-            "clear, and is there time enough for it?"
+            "clear, and is there enough time for it?"
         )

@@ -26,7 +26,7 @@ FAULTS = {
         "SELECT count(*) FROM submission s WHERE s.draft IS NOT NULL AND s.arm = 'assisted'"
         " AND NOT EXISTS (SELECT 1 FROM submission_row r WHERE r.submission = s.id)"
     ),
-    "submissions by a draft of another instance or criterion": (
+    "submissions based on a draft of another instance or criterion": (
         "SELECT count(*) FROM submission s JOIN draft d ON d.id = s.draft"
         " WHERE d.instance <> s.instance OR d.criterion <> s.criterion"
     ),
@@ -36,7 +36,7 @@ FAULTS = {
     "instances whose positions have a gap": (
         "SELECT count(*) FROM (SELECT 1 FROM instance GROUP BY task HAVING max(position) <> count(*)) gaps"
     ),
-    "queues whose tally is not what is in them": (
+    "queues whose tally differs from their content": (
         "SELECT count(*) FROM (SELECT count(CASE WHEN state = 'finished' THEN 1 END) AS finished,"
         " sum(flagged) AS flagged, annotator, task"
         " FROM assignment GROUP BY annotator, task) q LEFT JOIN queue_tally t USING (annotator, task)"
@@ -116,7 +116,7 @@ def _examine_texts(db: SqliteDatabase) -> Iterator[str]:
             given = ", ".join(f'CAST("{column}" AS BLOB)' for column in columns)
             n = scalar(db, f"SELECT count(*) FROM {table} WHERE NOT is_text({given})")
             if n:
-                yield f"{n:,} rows of {table} with a text that is not UTF-8, or holds the character NUL"
+                yield f"{n:,} rows of {table} with a text that is not UTF-8, or contains the character NUL"
 
 
 def _is_text(*texts: bytes | None) -> bool:

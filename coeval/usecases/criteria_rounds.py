@@ -186,8 +186,8 @@ def _suggested_at(instance: Instance, design: Design) -> str:
     An id such as "17a" or "17b" reveals the system, so ids are not shown either.
     """
     if design.hide_systems:
-        return tr("suggested at an instance about “{text}”", text=instance.input[:80].strip())
-    return tr("suggested at instance {id}", id=instance.external_id)
+        return tr("suggested while judging an instance about “{text}”", text=instance.input[:80].strip())
+    return tr("suggested while judging instance {id}", id=instance.external_id)
 
 
 @use_case(OWNERS)

@@ -64,8 +64,8 @@ class ImportReport:
             if n
         ]
         if not parts:
-            return f"{self.task}: nothing new; {self.unchanged:,} rows were here already and are unchanged."
-        old = f"; {self.unchanged:,} rows were here already" if self.unchanged else ""
+            return f"{self.task}: nothing new; {self.unchanged:,} rows already existed and are unchanged."
+        old = f"; {self.unchanged:,} rows already existed" if self.unchanged else ""
         return f"{self.task}: added {', '.join(parts)}{old}."
 
 

@@ -113,7 +113,7 @@ class Hold:
             if not jobs.is_lease_held(db, name, self.holder):
                 raise SupersededError(
                     "Another worker has taken over, because this one did not respond for "
-                    f"{LEASE.total_seconds():g} seconds; what it stored is kept."
+                    f"{LEASE.total_seconds():g} seconds; the data that it stored is kept."
                 )
 
     def _renew(self) -> None:

@@ -40,7 +40,7 @@ def open_outline(context: Context, person: Person, path: Path) -> str:
     task = check_task(outline.task)
     with context.store.read() as db:
         if tasks.get_task(db, task.slug):
-            return f"“{task.slug}” is here already, and {path} changes nothing in it: change it in Set-up."
+            return f"“{task.slug}” already exists, and {path} does not change it: change it in Set-up."
         _check_people(context, db, outline, path)
     table = path.parent / outline.data
     source = open_source(table, slug=task.slug, mapping=outline.fields or None)

@@ -158,9 +158,7 @@ def update_task(context: Context, person: Person, task: Task) -> Task:
 
 
 def _check_scale_free(db: Database, task: Task) -> None:
-    """Refuse another scale once there are criteria or drafts, because scores on two scales cannot be
-    compared.
-    """
+    """Refuse another scale once there are criteria or drafts: scores on two scales are not comparable."""
     current = criteria.get_criteria_set(db, task.id)
     if current is not None or drafts.list_runs(db, task.id):
         what = f"version {current.version} of its criteria" if current else "its drafts"

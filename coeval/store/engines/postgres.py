@@ -357,10 +357,10 @@ class PostgresStore:
     def _unusable(self, error: Exception, kind: type[StorageError]) -> StorageError:
         """Return an error for a connection that may have ended during a commit with an unknown outcome."""
         return kind(
-            f"The database {self.shown_address} cannot be used: {_first_line(error)}. What was being written is kept "
-            "whole or not at all: see which once the database answers.",
-            "The server cannot use the database of the study. What was being saved is kept whole or not at all: "
-            f"reload the page to see which. {ASK_OWNER}",
+            f"The database {self.shown_address} cannot be used: {_first_line(error)}. The current write is kept "
+            "in full or not at all: check it once the database answers.",
+            "The server cannot use the database of the study. The current save is kept in full or not at all: "
+            f"reload the page to check it. {ASK_OWNER}",
         )
 
     def ping(self) -> None:

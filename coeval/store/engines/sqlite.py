@@ -94,8 +94,8 @@ class Store:
         if not copy.exists():
             self.backup(copy)
             log.warning(
-                "%s was written by an earlier CoEval and is now brought up to date. To go back, stop CoEval and "
-                "give its name to %s, the file as it was. coeval/CHANGELOG.md lists what changed, also in your "
+                "%s was written by an earlier CoEval and is now updated. To go back, stop CoEval and replace it "
+                "by %s, a copy of the earlier file. coeval/CHANGELOG.md lists the changes, including those of your "
                 "numbers.",
                 self.path,
                 copy,

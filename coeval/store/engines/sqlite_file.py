@@ -27,7 +27,7 @@ NO_ROOM = 1_000_000
 ASK_OWNER = "Tell the owner of the study; the server's log has the details."
 UNUSABLE = f"The server cannot use the file of the study, so nothing was saved. {ASK_OWNER}"
 FULL = f"The server's disk is full, so nothing was saved. {ASK_OWNER}"
-LOCKED = "Another program holds the file of the study just now, so nothing was saved: try again in a moment."
+LOCKED = "Another program is using the study's file, so nothing was saved: try again in a moment."
 """The message for people on the web; the log names the file."""
 
 Identity = tuple[int, int]

@@ -132,7 +132,7 @@ def mark_interrupted(db: Database, after: int = 0) -> int:
     Jobs that servers have taken over fewer than ``after`` times are left alone.
     """
     cursor = db.conn.execute(
-        "UPDATE job SET state = 'cancelled', message = 'cut off; start it again to go on where it was',"
+        "UPDATE job SET state = 'cancelled', message = 'interrupted; start it again to continue',"
         f" updated_at = :now WHERE {CUT_OFF} AND takeovers >= :after",
         {"now": now(), "after": after, **live_since()},
     )

@@ -126,7 +126,7 @@ class LogTail:
         """Check that the last read frame still exists: the frames of a failed commit are overwritten."""
         file.seek(HEADER.size + (self._frames - 1) * (FRAME.size + page_size))
         if FRAME.unpack(file.read(FRAME.size))[4:] != self._sums:
-            raise LostTrackError(f"{self._log} was overwritten: CoEval takes a whole copy of the file.")
+            raise LostTrackError(f"{self._log} was overwritten: CoEval makes a full copy of the file.")
 
     def _read_frames(self, file: BinaryIO, page_size: int, *, big_endian: bool) -> Changes:
         changes, part, sums = Changes(page_size), {}, self._sums

@@ -126,7 +126,7 @@ class HubPlace:
 
     def beat(self, term: int, holder: Mapping[str, str]) -> None:
         with self._translated():
-            self._commit([_lease(term, holder)], f"Term {term} goes on")
+            self._commit([_lease(term, holder)], f"Term {term} continues")
 
     def release(self, term: int) -> None:
         with self._translated():

@@ -293,8 +293,8 @@ def _wait_for(place: Place, on_wait: Callable[[str], None], patience: float) -> 
         if is_gone(holder) or time.monotonic() - since > place.pace.silent_seconds:
             break
         on_wait(
-            f"Another CoEval ({holder.get('host', 'unknown')}, process {holder.get('pid', '?')}) serves from the "
-            f"{place.title}: this one waits until it stops, and goes on from its last state."
+            f"Another CoEval ({holder.get('host', 'unknown')}, process {holder.get('pid', '?')}) uses the "
+            f"{place.title}: this one waits until it stops, and continues from its last state."
         )
         time.sleep(min(LOOK_SECONDS, place.pace.look_seconds))
         look = patiently(patience, place.look)

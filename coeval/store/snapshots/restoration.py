@@ -191,7 +191,7 @@ def _build(chain: Chain, target: Path, damaged: list[str], patience: float) -> S
             head, body = read_head(piece)
             # if an answer was lost, pages were sent again and begin earlier, but are valid
             if head.after > reached.number:
-                _note(damaged, f"what leads to {snapshot.name}")
+                _note(damaged, f"the changes before {snapshot.name}")
                 break
             lay_over(target, head, body)
             reached, submissions = snapshot, head.submissions
@@ -200,12 +200,12 @@ def _build(chain: Chain, target: Path, damaged: list[str], patience: float) -> S
     if reached is chain.whole:
         return reached
     if not _is_ours(target):
-        _note(damaged, f"what was laid over {chain.whole.name}")
+        _note(damaged, f"the pages applied to {chain.whole.name}")
         return _build(Chain(chain.place, chain.whole), target, damaged, patience)
     held = _count_to(target)
     if held < submissions:
         # the result is sound, and later than the full copy alone: discarding it would lose more
-        _note(damaged, f"{reached.name} (submissions {held + 1:,} to {submissions:,} are missing in it)")
+        _note(damaged, f"{reached.name} (submissions {held + 1:,} to {submissions:,} are missing)")
     return reached
 
 

@@ -80,7 +80,7 @@ class RunReport:
         if self.unscored:
             said += f"; {self.unscored:,} unscored, which can be sent again"
         if self.failed:
-            said += f"; {self.failed:,} failed, start it again to go on"
+            said += f"; {self.failed:,} failed; start the run again to continue"
         return f"{said}. {self.message}".strip()
 
 

@@ -98,7 +98,7 @@ def cancel_job(context: Context, person: Person, job: int) -> None:
     with context.store.write() as db:
         stored = jobs.get_job(db, job)
         if stored and stored.state in (JobState.QUEUED, JobState.RUNNING):
-            jobs.update_job(db, job, state=JobState.CANCELLED, message="cancelled; what was drafted is kept")
+            jobs.update_job(db, job, state=JobState.CANCELLED, message="cancelled; its drafts are kept")
 
 
 @use_case(OWNERS)
@@ -160,7 +160,7 @@ class Worker:
             try:
                 job = self.take_over()
             except StorageError as error:
-                log.warning("jobs of other servers cannot be looked for: %s", error)
+                log.warning("cannot look for jobs of other servers: %s", error)
                 continue
             if job is not None:
                 log.warning("job %d is taken over: its server has ended", job.id)
@@ -225,9 +225,11 @@ class Worker:
     def _hand_on(self, job: Job) -> None:
         """Leave a stopping server's job to the other servers, or to a person if there are none."""
         if count_takeovers(self.context):
-            self._update(job, state=JobState.QUEUED, message="its server stopped; another will go on with it")
+            self._update(
+                job, state=JobState.QUEUED, message="its server stopped; another server will continue it"
+            )
         else:
-            said = "cut off; start it again to go on where it was"
+            said = "interrupted; start it again to continue"
             self._update(job, state=JobState.CANCELLED, message=said)
 
     def _note(self, job: Job, progress: Progress) -> None:

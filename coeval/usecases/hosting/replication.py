@@ -111,10 +111,8 @@ class Keeper:
 
         Pending changes are still sent, into a separate file.
         """
-        self.lost = (
-            "Another server has taken this study over: nothing more is saved here. Reload the page to go on."
-        )
-        log.error("%s It serves from the %s.", self.lost, title)
+        self.lost = "Another server has taken over this study: nothing more is saved here. Reload the page to continue."
+        log.error("%s It uses the %s.", self.lost, title)
         self.read()
         for shipper in self.shippers:
             shipper.ship()
@@ -159,7 +157,7 @@ class Keeper:
 
     def _lose_tail(self, error: Exception) -> None:
         self.error = str(error) if isinstance(error, CoevalError) else f"{type(error).__name__}: {error}"
-        log.warning("changes cannot be read, a whole snapshot follows: %s", self.error)
+        log.warning("changes cannot be read; a full snapshot follows: %s", self.error)
         if self._tail:
             self._tail.close()
             self._tail = None
@@ -277,13 +275,13 @@ def _warn(state: PlaceState) -> str:
     said = ""
     if state.error:
         said = (
-            f"Since {state.failed_at[11:16] or 'just now'} UTC no snapshot reaches the {state.title}: what is saved "
-            "meanwhile is on this machine alone."
+            f"Since {state.failed_at[11:16] or 'just now'} UTC no snapshot has reached the {state.title}: later "
+            "saves are on this machine alone."
         )
     if state.is_over:
         said += (
-            f" In the last hour a change was for {state.window:.1f} s on this machine alone, before it was in the "
-            f"{state.title}; your limit is {state.limit:g} s. Set-up, Hosting says more."
+            f" In the last hour a change was on this machine alone for {state.window:.1f} s before it reached the "
+            f"{state.title}; your limit is {state.limit:g} s. For details, see Set-up, Hosting."
         )
     return said.strip()
 

@@ -105,7 +105,7 @@ def open_kept(
             raise StorageError(
                 f"{error} CoEval does not start while it cannot read a snapshot place."
             ) from error
-        on_wait(f"{error} Starting with an empty file, as was ordered.")
+        on_wait(f"{error} Starting with an empty file, as requested.")
         term, places = 0, []
     try:
         restored = None if start_empty else _bring_back(settings, places, patience)
