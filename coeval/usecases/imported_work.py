@@ -272,7 +272,7 @@ class _Submissions:
     def _build(
         self, uid: str, given: ImportedSubmission, instance: int
     ) -> tuple[dict[str, Any], list[ScrutinyRow]]:
-        """Return the columns of a submission in the file, and its rows."""
+        """Return the values of a submission by column, and its rows."""
         criterion = self.names.get_criterion(given.criterion)
         said: dict[str, Any] = {
             "uid": uid,

@@ -67,7 +67,7 @@ class ImportOptions:
     roles: Mapping[str, ColumnRole] = field(default_factory=dict)
     """Who may see each further column. Columns that are not named keep their role; new ones are hidden."""
     group: Group | None = None
-    """The group of the file's new people, if it names none."""
+    """The group for the file's new people, if the file names none."""
     criteria_lines: Sequence[str] = ()
     """Criteria to establish with the file, without a vote (see ``parse_criteria_lines``)."""
     empty_outputs: bool = False

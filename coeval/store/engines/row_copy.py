@@ -65,7 +65,7 @@ def measure(db: Database, table: str) -> Content:
 
 
 def _read(db: Database, table: str) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
-    """Return the columns of a table by name, because engines order them differently, and the rows in that order."""
+    """Return a table's columns, sorted because engines order them differently, and its rows in that order."""
     description = db.conn.execute(f"SELECT * FROM {table} LIMIT 0").description
     names = sorted(column[0] for column in description)
     return names, iter(stream(db, f"SELECT {', '.join(names)} FROM {table}"))

@@ -1,6 +1,6 @@
 """Each person's queue of instances: their order, arms, and finished or flagged state.
 
-Every function here reads a few rows through an index: its time does not grow with the task.
+Every function here reads a few rows through an index, so its time does not grow with the task.
 """
 
 from __future__ import annotations

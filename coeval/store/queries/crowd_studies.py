@@ -223,7 +223,7 @@ def count_offered(db: Database, task: int) -> tuple[int, dict[int, int]]:
 
 
 def count_places(db: Database, task: int) -> list[tuple[int, int, int]]:
-    """Return (done, taken, n): n instances were finished by ``done`` people, and begun by ``taken``."""
+    """Return (done, taken, n): n instances were finished by ``done`` people, and at least begun by ``taken``."""
     return [(row["done"], row["taken"], row["n"]) for row in db.query(PLACES, [task])]
 
 

@@ -31,8 +31,8 @@ ORDER BY s.id
 """
 """The rows of current_submission, by ids, in one pass over the table in its own order.
 
-Joins to instance and criterion would take a fifth of the time, so callers must leave out rows of other tasks
-and criteria. The plus sign keeps SQLite from using the index on instances and sorting the result.
+Joins to instance and criterion would take a fifth of the time of the query, so callers must leave out rows of
+other tasks and criteria. The plus sign keeps SQLite from using the index on instances and sorting the result.
 
 ``planted_error`` describes the planted error, and ``line_caught`` says whether a planted line of evidence was
 removed or changed. ``first_score`` is the score before the draft was shown.

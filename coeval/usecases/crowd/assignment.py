@@ -95,7 +95,7 @@ def give_work(db: Database, plan: Plan, person: Person, task: Task) -> int:
 
 
 def _may_be_invented(db: Database, plan: Plan, person: Person) -> bool:
-    """Return whether a person without any save came by an unproved link; they get one instance."""
+    """Return whether a person came by an unproved link and has saved nothing; they get one instance."""
     return (
         bool(plan.terms.service)
         and plan.terms.proof != Proof.TOKEN

@@ -76,8 +76,8 @@ def _with_draft(db: Database, saved: Submission | None) -> tuple[Submission | No
 def grade_checks(db: Database, plan: Plan, person: Person, task: Task) -> bool:
     """Grade a person's finished attention checks; return whether they may continue.
 
-    Each check is graded once, by its first finished answer. A number of failures causes a warning that must
-    be read, and a larger number ends the work.
+    Each check is graded once, by its first finished answer. After ``warn_after`` failures the person must
+    read a warning; ``block_after`` failures end the work.
     """
     fresh = [
         instance

@@ -73,7 +73,7 @@ def _median(values: list[float]) -> float | None:
 
 
 def find_lone(people: Iterable[Participant]) -> set[int]:
-    """Return submissions of returning people that come from a study at the service that brought nobody else.
+    """Return later submissions of known people, from a study at the service that brought nobody else.
 
     Anybody who edits an unsigned link can invent a study, to get a second portion of the work.
     """

@@ -315,8 +315,8 @@ LARGEST_LIMIT = 1_000_000
 def count_by_rule(context: Context, person: Person, slug: str, label: str = "") -> list[RuleCount]:
     """Return the number of drafts that each parsing rule accepted, and the number of unscored drafts.
 
-    Unscored drafts come first, then the rules that accepted fewest. Without a label, all runs are counted
-    that are not archived.
+    Unscored drafts come first, then the rules that accepted fewest. Without a label, all active runs are
+    counted.
 
     Raises:
         NotFoundError: the task has no run with that label.

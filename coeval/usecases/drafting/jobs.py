@@ -36,7 +36,7 @@ from coeval.usecases.drafting.run_settings import RunSettings, read_run_settings
 
 KIND = "evaluations"
 MOST_TAKEOVERS = 20
-"""After this number of interruptions an owner must check a job, because it may be what crashes servers."""
+"""After this number of interruptions an owner must check a job, because the job may crash the servers."""
 
 
 @use_case(OWNERS)

@@ -59,7 +59,7 @@ def list_figures(document: Mapping[str, Any], *, unaided: bool = False) -> Itera
     """Yield the headline figures in the report's document, or in its available sections.
 
     Args:
-        unaided: the document is based only on the scores without the draft, and names them as all scores.
+        unaided: the document is based only on scores without the draft, although it calls them all scores.
     """
     if section := document.get("agreement"):
         mean, scores = section["headline"], section["headline"]["drafts_in_view"]["of"]

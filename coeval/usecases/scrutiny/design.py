@@ -24,7 +24,7 @@ class DesignState:
     changed_at: str
     changed_by: str
     n_opened: int
-    """(annotator, instance) pairs that are already open and keep their arm."""
+    """The number of (annotator, instance) pairs that are already open and keep their arm."""
     overlap: str = ""
     """The data for agreement without the draft."""
     overlap_missing: bool = False

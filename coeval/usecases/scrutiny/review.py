@@ -208,7 +208,8 @@ def list_instances(
 ) -> list[InstanceState]:
     """Return all instances of a task, or those that match a search, belong to one system, or need a look.
 
-    A document without a name in the table has none in the list: its stored name is made from its input.
+    A document that the data does not name is listed without a name, because its stored name is made from its
+    input.
     """
     with context.store.read() as db:
         task = require_task(db, slug)
