@@ -28,12 +28,10 @@ def list_systems(study: StudyFrames) -> list[str]:
 
 
 def count_scores(study: StudyFrames) -> int:
-    """Return the number of scores."""
     return len(study.scored)
 
 
 def count_documents(study: StudyFrames) -> int:
-    """Return the number of documents."""
     return int(study.instances["document"].nunique())
 
 

@@ -192,7 +192,7 @@ class PagesHead:
     n_pages: int
     numbers: tuple[int, ...]
     submissions: int
-    """The state contains at least the submissions up to this id."""
+    """The submissions up to this id are all in the state."""
 
 
 def write_pages(path: Path, changes: Changes, *, after: int, submissions: int) -> None:

@@ -27,19 +27,16 @@ log = logging.getLogger(__name__)
 TICK = 0.25
 """Seconds between two checks for commits."""
 HURRIED_TICK, HURRIED_PAUSE = 0.05, 0.2
-"""The same, and the pause between two transfers, if people wait for them.
-
-A place with a rate limit keeps its pace.
-"""
+"""Seconds between two checks, and between two transfers, if people wait. A rate-limited place keeps its pace."""
 
 PENDING_BYTES = 64_000_000
 """The largest size of pending pages in memory for a slow place; beyond it, a full copy is sent later."""
 
 CHAIN_FILES, LONGEST_CHAIN = 200, 2_000
-"""The number of files with changed pages between two full copies: for a small file, and at most."""
+"""The number of files with changed pages between two full copies: for a small database, and at most."""
 
 FILE_BYTES = 1_000_000
-"""For a large file, that number is its size divided by this number of bytes.
+"""For a large database, that number is its size divided by this number of bytes.
 
 The time of a copy grows with the file, so a server spends a constant share of its time on copies.
 """
@@ -61,7 +58,7 @@ class Term(Protocol):
     hurries: bool
     limit: float
     noted_at: float
-    """The monotonic time at which the latest check started whose changes all places know."""
+    """The start (monotonic time) of the latest check whose changes all places know."""
     stopping: threading.Event
 
     def lose(self, title: str) -> None: ...
@@ -107,11 +104,11 @@ class Waiting:
 
     changes: Changes = field(default_factory=Changes)
     number: int = 0
-    """The number of the check up to which it has these changes."""
+    """The number of the last check that these changes include."""
     since: float | None = None
     """The monotonic time at or after which the oldest change was committed."""
     submissions: int = 0
-    """The resulting state contains at least the submissions up to this id."""
+    """The submissions up to this id are all in the resulting state."""
 
     def add(self, later: Waiting) -> None:
         self.changes.add(later.changes)
@@ -174,7 +171,10 @@ class Shipper:
         return max([lag for _, lag in self._lags] + [moment - since if since else 0.0])
 
     def get_shipped_until(self, noted: float) -> float:
-        """Return the monotonic time before which the place has all; ``noted`` is the last check's start."""
+        """Return the monotonic time before which the place has everything.
+
+        ``noted`` is the start of the last check.
+        """
         with self._lock:
             open_since = [since for since in (self._waiting.since, self._flying_since) if since is not None]
         return min([*open_since, noted])
@@ -228,8 +228,8 @@ class Shipper:
         return self._chain_files >= most or (old and self._chain_bytes * 4 > self._whole_bytes)
 
     def _send_pages(self) -> None:
-        # pages from before the copy wait for the next check: without it, they would restore a mixture of two
-        # states
+        # pages from before the copy wait for the next check: on their own, they would restore a mixture of
+        # two states
         if self.keeper.noted_at < self._copied_at:
             return
         with self._lock:
@@ -302,7 +302,7 @@ class Shipper:
         self.state = replace(self.state, saved_at=now())
 
     def _note_failure(self, error: Exception | None, what: str) -> None:
-        """Record the outcome of a transfer or lease renewal; success of one keeps the other's errors."""
+        """Record the outcome of a transfer or a lease renewal, without clearing the other's error."""
         if error is not None and not isinstance(error, CoevalError):
             log.error("the %s fails", self.place.title, exc_info=error)
         text = str(error) if isinstance(error, CoevalError) else f"{type(error).__name__}: {error}"
