@@ -1,4 +1,4 @@
-"""CoEval: a language model drafts an evaluation, people scrutinise it."""
+"""CoEval: a language model drafts evaluations of generated texts, and people check every line."""
 
 from typing import TYPE_CHECKING, Any
 

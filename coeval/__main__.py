@@ -1,4 +1,4 @@
-"""``python -m coeval``: see :mod:`coeval.cli`."""
+"""Entry point of ``python -m coeval``. The commands are in :mod:`coeval.cli`."""
 
 import os
 
@@ -7,10 +7,10 @@ from coeval.settings import prepare_numpy
 
 
 def _run() -> None:
-    # the database, exports and backups that a command makes are nobody else's to read
+    # only the user who runs a command may read the database, exports and backups that it creates
     os.umask(0o077)
     prepare_numpy()
-    # imported late: this takes a moment, in which somebody may press Ctrl+C
+    # imported late, because it takes a moment in which somebody may press Ctrl+C
     from coeval.cli.commands import main
 
     main()

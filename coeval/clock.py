@@ -1,6 +1,6 @@
 """The only clock and the only time format: UTC, ISO 8601 with milliseconds, ``2026-01-31T09:30:00.000Z``.
 
-Times in this form sort as text, so the database compares them without reading them.
+Times in this format sort as text, so the database can compare them without parsing.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ def utc_now() -> datetime:
 
 
 def now() -> str:
-    """Return the time, as every table keeps it."""
+    """Return the current time in the common format."""
     return write_time(utc_now())
 
 
 def time_from_now(span: timedelta) -> str:
-    """Return the time after this span; a negative span gives a time in the past."""
+    """Return the current time plus this span; a negative span gives a time in the past."""
     return write_time(utc_now() + span)
 
 
 def write_time(moment: datetime) -> str:
-    """Return a time of any time zone in the common format.
+    """Convert a time in any time zone to the common format.
 
     >>> write_time(datetime(2026, 1, 31, 9, 30, tzinfo=UTC))
     '2026-01-31T09:30:00.000Z'
@@ -32,10 +32,10 @@ def write_time(moment: datetime) -> str:
 
 
 def read_time(text: str) -> datetime:
-    """Return the time that a text in the common format states.
+    """Parse a time in the common format.
 
     Raises:
-        ValueError: the text is no time of ISO 8601.
+        ValueError: the text is not an ISO 8601 time.
 
     >>> write_time(read_time("2026-01-31T09:30:00.000Z"))
     '2026-01-31T09:30:00.000Z'

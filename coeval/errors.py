@@ -1,4 +1,4 @@
-"""The errors of CoEval, each with one sentence that tells the user what to do."""
+"""Exceptions of CoEval. The text of each is one sentence that tells the user what to do."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 class CoevalError(Exception):
     """The base class of all intended errors of CoEval; the user sees the text unchanged.
 
-    ``told`` is the text for people on the web, where ``text`` names a path of the server or an option of a command.
+    ``told`` is a version for people on the web, for a ``text`` that names a server path or a command option.
     """
 
     def __init__(self, text: str = "", told: str = "") -> None:
@@ -28,7 +28,7 @@ class NotFoundError(CoevalError):
 
 
 class NotGivenError(NotFoundError):
-    """The instance exists, but this person did not get it."""
+    """The instance exists, but it was not assigned to this person."""
 
 
 class NotAllowedError(CoevalError):
@@ -48,7 +48,7 @@ class ModelError(CoevalError):
 
 
 class UnreadableAnswerError(ModelError):
-    """The model's answer does not have the requested form; the question can be repeated."""
+    """The model's answer does not have the requested form; the request can be repeated."""
 
 
 class StorageError(CoevalError):
@@ -56,11 +56,11 @@ class StorageError(CoevalError):
 
 
 class UnreachableError(StorageError):
-    """The database server does not answer or ended the connection; it may come back."""
+    """The database server does not answer or has closed the connection; it may come back."""
 
 
 class BusyError(StorageError):
-    """Others wrote to the database for too long, so nothing was written; the caller may try again."""
+    """Other processes wrote to the database for too long, so nothing was written; the caller may try again."""
 
 
 class SupersededError(StorageError):

@@ -1,7 +1,8 @@
-"""The interface of extensions, and the way in which the core finds them.
+"""The interface of extensions, and the functions that find them.
 
-An extension is a folder of ``coeval/extensions``, or an installed package that offers its value under the entry point
-group ``coeval.extensions``. The core names no extension: with a folder deleted, everything else works.
+An extension is a folder of ``coeval/extensions``, or an installed package that registers an ``Extension``
+under the entry point group ``coeval.extensions``. The core never names an extension: it works with any folder
+deleted.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from typing import Any
 from coeval.errors import CoevalError
 
 GROUP = "coeval.extensions"
-"""The entry point group of installed packages; the folder of our own has the same name."""
+"""The entry point group of installed packages; CoEval's own extensions are in the folder of the same name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extension:
     """The parts of one extension, each as ``"module:name"`` within its package.
 
-    They are texts, so that a command loads neither Gradio nor what other commands need.
+    They are strings, so that a command does not import Gradio or modules that only other commands need.
     """
 
     name: str
@@ -33,48 +34,60 @@ class Extension:
     commands: tuple[str, ...] = ()
     """Functions ``add(parsers: Parsers)`` that add sub-commands to ``python -m coeval``."""
     setup_pages: tuple[str, ...] = ()
-    """``Tab`` classes of Set-up; ``group`` is the heading in the side bar, by default Study."""
+    """``Tab`` classes of Set-up; ``group`` is the heading in the side bar, ``Study`` by default."""
     study_tabs: tuple[str, ...] = ()
     """``StudyTab`` classes of the study app, after Agreement."""
     boxes: tuple[tuple[str, str], ...] = ()
-    """``Panel`` classes on a page of the core, with the name of that page: ``("hosting", "page:PublishBox")``."""
+    """``Panel`` classes for a page of the core, with that page's name: ``("hosting", "page:PublishBox")``."""
     routes: tuple[str, ...] = ()
-    """Functions ``add(app: FastAPI, context: Context)``."""
+    """Functions ``add(app: FastAPI, context: Context)`` that add routes to the server."""
     formats: tuple[str, ...] = ()
-    """``Format`` values, or tuples of them: files that can be imported."""
+    """``Format`` values, or tuples of them: the file formats that can be imported."""
     exports: tuple[str, ...] = ()
-    """``OutFormat`` values, or tuples of them: files that a study can be exported as."""
+    """``OutFormat`` values, or tuples of them: the file formats that a study can be exported to."""
     protocols: tuple[str, ...] = ()
     """Modules whose import registers protocols and measures."""
     schema: tuple[str, ...] = ()
-    """Lists of ``Step`` values, as ``read_steps`` returns them; the names begin with the extension's name and ``_``."""
+    """Lists of ``Step`` values, as from ``read_steps``; names begin with the extension's name and ``_``."""
     queue_orders: tuple[str, ...] = ()
-    """Functions ``order(db, task: int, instances: list[int]) -> list[int] | None``: the order in which everybody is
-    given these instances, without those that nobody is to get; None where the extension has no say in this task."""
+    """Functions ``order(db, task: int, instances: list[int]) -> list[int] | None``, for the queue order.
+
+    They return the given instances in the order for everybody, without those that nobody should get, or None
+    if the extension does not order this task.
+    """
     criterion_notes: tuple[str, ...] = ()
-    """Functions ``describe(context, slug: str) -> Mapping[str, str]``: what the scores so far say of some criteria, by
-    their texts, in the voter's language. A ballot shows it; whoever sees one may vote in this task."""
+    """Functions ``describe(context, slug: str) -> Mapping[str, str]``: notes on criteria, from scores so far.
+
+    The keys are the texts of criteria; the notes are in the voter's language. Everybody who may vote in this
+    task sees them on the ballot.
+    """
     report_sections: tuple[str, ...] = ()
-    """``Section`` values of ``stats/report/document.py``, or tuples of them: computed from the scores of a study, for
-    ``stats --json``, the Agreement tab and the tables that are downloaded."""
+    """``Section`` values of ``stats/report/document.py``, or tuples of them, computed from a study's scores.
+
+    They appear in ``stats --json``, on the Agreement tab and in the downloaded tables.
+    """
     help: tuple[tuple[str, str], ...] = ()
-    """Help pages: the reader, such as ``"For analysts"``, and a Markdown file in the extension's folder. The address is
-    ``/help/`` and the file's name, or for ``help.md`` the extension's name; the title is the first heading."""
+    """Help pages: the reader, such as ``"For analysts"``, and a Markdown file in the extension's folder.
+
+    The address is ``/help/`` and the file's name, or the extension's name for ``help.md``. The title is the
+    first heading.
+    """
     scripts: tuple[str, ...] = ()
-    """Scripts and styles in the folder ``static``, which the study page loads after the core's own. A
-    script builds a screen from the parts in ``coeval.parts``, and names it with ``coeval.addScreen``
+    """Scripts and styles in the folder ``static``, which the study page loads after the core's own.
+
+    A script builds a screen from the parts in ``coeval.parts``, and registers it with ``coeval.addScreen``
     (``ui/static/main.js``).
     """
     package: str = ""
-    """The package of the names above; set when the extension is found."""
+    """The package of the names above, set when the extension is found."""
 
 
 @cache
 def list_extensions() -> tuple[Extension, ...]:
-    """Return every extension, our own folders first, each group by name.
+    """Return every extension, CoEval's own first, each group sorted by name.
 
     Raises:
-        CoevalError: two of them have one name.
+        CoevalError: two extensions have the same name.
     """
     found = [*_list_folders(), *_list_installed()]
     names = [each.name for each in found]
@@ -89,7 +102,7 @@ def _list_folders() -> list[Extension]:
     except ModuleNotFoundError as error:
         if error.name != GROUP:
             raise
-        return []  # the core runs without any of them
+        return []  # the core runs without extensions
     packages = [each.name for each in pkgutil.iter_modules(home.__path__, f"{GROUP}.") if each.ispkg]
     return [_read(import_module(name).extension, name) for name in sorted(packages)]
 
@@ -124,17 +137,17 @@ def find_order(db: Any, task: int, instances: Iterable[int]) -> list[int] | None
 
 
 def load_named_parts(kind: str) -> list[tuple[str, Any]]:
-    """Return the parts of one kind with the name of the extension that each belongs to."""
+    """Return the parts of one kind, each with the name of its extension."""
     return [(each.name, _load(each, part)) for each in list_extensions() for part in getattr(each, kind)]
 
 
 def load_values(kind: str, of: type) -> list[Any]:
-    """Return the values of one kind; a part may be one of them or a tuple of several."""
+    """Return all values of one kind; a part may be a single value or a tuple of several."""
     return [one for part in load_parts(kind) for one in ((part,) if isinstance(part, of) else tuple(part))]
 
 
 def list_scripts() -> list[tuple[str, Path, tuple[str, ...]]]:
-    """Return the name, the folder ``static`` and the scripts of every extension that has scripts."""
+    """Return the name, the ``static`` folder and the scripts of every extension that has scripts."""
     return [
         (each.name, Path(str(import_module(each.package).__file__)).parent / "static", each.scripts)
         for each in list_extensions()

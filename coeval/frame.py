@@ -1,7 +1,7 @@
-"""``judge_frame``: a table of texts in, a table of judgments out, for a notebook or a script.
+"""``judge_frame`` judges a table of texts in a notebook or a script, and returns a table of judgments.
 
-It is the same judge as that of ``python -m coeval draft evaluations``, with the same options, and without a study
-around it. Every answer is kept in a ledger file, so that the same call again sends nothing.
+The judge is that of ``python -m coeval draft evaluations``, with the same options but without a study. A
+ledger file keeps every answer, so repeating a call sends no new requests.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ COLUMNS = (
     "reason", "raw",
 )  # fmt: skip
 DESCRIPTION = "Judge the output as an answer to the input."
-"""The default task of a table."""
+"""The default task description for a table."""
 REMEDY = "Run it again with another model, protocol or template."
 _OF_A_STUDY = {"model", "label", "limit", "retry_unscored"}
-"""Settings that only a run of a study has, or that are separate arguments here."""
+"""Settings that apply only to a run of a study, or that are separate arguments here."""
 
 
 def judge_frame(
@@ -63,35 +63,36 @@ def judge_frame(
     """Judge every row of a table by every criterion.
 
     Args:
-        frame: has the columns ``input`` and ``output``, and may have ``instance`` (an id; else the index is it),
-            ``reference``, ``document`` and ``system``. Other columns are shown to nobody; they can be assistants
-            of a fusion (``assistants=["bleurt:-2:1"]``).
-            A row whose output is missing (None, nan) is not judged and has no score.
-        criteria: what to judge by: texts, on the task's scale, or ``Criterion`` with a scale of its own, or a dict of
-            names and texts.
-        model: its name at the endpoint; empty for the one that the environment names.
-        task: a description of what the outputs are for, or a whole ``Task``.
-        ledger: the SQLite file that keeps every answer; made if it is not there.
-        progress: shows a bar, in a terminal and in a notebook.
-        settings: the endpoint; by default as the environment says (``OPENAI_API_KEY``, ``OPENAI_BASE_URL``).
-        **options: those of ``draft evaluations``, by their names: ``preset``, ``protocol``, ``samples``,
-            ``temperature``, ``top_p``, ``max_tokens``, ``persona``, ``steps``, ``assistants``, ``plan``, ``replay``...
+        frame: has the columns ``input`` and ``output``, and may have ``instance`` (an id; the index by
+            default), ``reference``, ``document`` and ``system``. The judge does not see other columns, but
+            they can be assistants of a fusion (``assistants=["bleurt:-2:1"]``). A row whose output is missing
+            (None, nan) is not judged and has no score.
+        criteria: texts, which use the task's scale; or ``Criterion`` values with their own scales; or a dict
+            of names and texts.
+        model: its name at the endpoint; empty for the model that the environment names.
+        task: a description of the purpose of the outputs, or a whole ``Task``.
+        ledger: the SQLite file that keeps every answer; created if it does not exist.
+        progress: shows a progress bar, in a terminal and in a notebook.
+        settings: the endpoint; by default from the environment (``OPENAI_API_KEY``, ``OPENAI_BASE_URL``).
+        **options: the options of ``draft evaluations``, by name: ``preset``, ``protocol``, ``samples``,
+            ``temperature``, ``top_p``, ``max_tokens``, ``persona``, ``steps``, ``assistants``, ``plan``,
+            ``replay``...
 
     Returns:
-        One row for each row of ``frame`` and criterion, in their order: ``instance``, ``document`` (made from the
-        input where the table names none), ``system``, ``criterion`` (its text), ``score`` (nan if none could be
-        read), ``conclusion``, ``evidence`` (a tuple of lines), ``not_found`` (a tuple of quotations that are not in the
-        output), ``samples`` (a tuple of scores, where more than one answer was asked for), ``reason`` (why there is no
-        score, and what else is to be known of it) and ``raw`` (the
-        model's own words). A fusion adds a row ``overall`` for each instance. The protocol ``pairwise`` gives a row
-        for each instance, each ``other`` of its document and criterion: the score is then 1 where the instance, shown
-        first, is preferred, 0 if the other is, and .5 for a tie. ``summary()`` gives the means by system with
+        One row for each row of ``frame`` and criterion, in their order: ``instance``, ``document`` (derived
+        from the input if the table has none), ``system``, ``criterion`` (its text), ``score`` (nan if none
+        could be read), ``conclusion``, ``evidence`` (a tuple of lines), ``not_found`` (a tuple of quotations
+        that are not in the output), ``samples`` (a tuple of scores, if more than one answer was requested),
+        ``reason`` (why there is no score, and other remarks) and ``raw`` (the model's own words). A fusion
+        adds a row ``overall`` for each instance. The protocol ``pairwise`` gives a row for each instance,
+        each ``other`` of its document and criterion: the score is 1 if the instance, shown first, is
+        preferred, 0 if the other is, and .5 for a tie. ``summary()`` gives the means by system with
         intervals, ``usage`` the calls, tokens and cost of this run.
 
     Raises:
-        InputError: a column is missing, an id stands there twice, the task has no description, or an option is not
-            known.
-        ModelError: no model is set up, or the run was stopped; what was answered until then is in the ledger.
+        InputError: a column is missing, an id occurs twice, the task has no description, or an option is
+            unknown.
+        ModelError: no model is set up, or the run was stopped; the ledger keeps the answers received so far.
     """
     judging = _read_call(frame, criteria, model, task, ledger, settings, options)
     stop = threading.Event()
@@ -112,8 +113,8 @@ async def judge_frame_async(
     """Judge like ``judge_frame``, inside a running event loop.
 
     Raises:
-        InputError: as there.
-        ModelError: as there.
+        InputError: as for ``judge_frame``.
+        ModelError: as for ``judge_frame``.
     """
     judging = _read_call(frame, criteria, model, task, ledger, settings, options)
     return (await judging.run(progress, lambda: False)).build_table()
@@ -167,7 +168,7 @@ def _read_options(options: Mapping[str, Any], model: str) -> RunSettings:
 
 @dataclass(slots=True)
 class _Results:
-    """The result of every pair, and the end of the run."""
+    """Collects the result of every pair, and how the run ended."""
 
     rows: dict[tuple[int, int, int], dict[str, object]]
     compares: bool
@@ -187,7 +188,7 @@ class _Results:
 
 
 class _Judging:
-    """One call: its instances and criteria by number, and the result of each pair."""
+    """One call: its instances and criteria, numbered, and the result of each pair."""
 
     def __init__(
         self,
@@ -232,7 +233,7 @@ class _Judging:
         return _Results(self.rows, protocol.compares, summary)
 
     async def _prepare(self, ask: Ask) -> Protocol:
-        """Return the protocol with its steps, assistants and plan; the model writes missing ones."""
+        """Return the protocol with its steps, assistants and plan; the model writes any that are missing."""
         run, members = self.run_settings, list(self.criteria.values())
         steps = {}
         if run.steps:
@@ -258,7 +259,7 @@ class _Judging:
         return build_protocol(Brief(self.task, self.criteria, options, plan, chosen, scores))
 
     def _list_rivals(self, instance: Instance) -> list[Instance]:
-        """Return the other outputs of its document."""
+        """Return the other outputs for the instance's document."""
         same = (one for one in self.instances.values() if one.document and one.document == instance.document)
         return [one for one in same if one.id != instance.id]
 

@@ -1,9 +1,9 @@
-"""The language of annotators' texts, from its catalogue.
+"""Translations of the texts that annotators see.
 
-English is what the code says; ``coeval/locale/LANGUAGE/LC_MESSAGES/coeval.po`` says it in another language. The
-server sets the language of a request in one place (``coeval/ui/server/language_middleware.py``, and for events of
-Gradio ``coeval/ui/tabs.py``); everything else only calls ``tr`` and ``trn``. What goes into files, logs and the
-command line stays English.
+Texts in the code are English; ``coeval/locale/LANGUAGE/LC_MESSAGES/coeval.po`` translates them. The server
+sets the language of a request in one place (``coeval/ui/server/language_middleware.py``, and for events of
+Gradio ``coeval/ui/tabs.py``); all other code only calls ``tr`` and ``trn``. Files, logs and the command line
+stay English.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _spoken: ContextVar[str] = ContextVar("spoken", default=SOURCE)
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language of the annotators' pages: its code, its own name, and its direction of writing."""
+    """A language of the annotators' pages: its code, its own name, and its writing direction."""
 
     code: str
     name: str
@@ -36,7 +36,7 @@ class Language:
 
 @cache
 def list_languages() -> dict[str, Language]:
-    """Return the languages with a catalogue, by code; English first.
+    """Return the languages that have a catalogue, by code, English first.
 
     >>> list_languages()["en"].name, list_languages()["ar"].direction
     ('English', 'rtl')
@@ -66,7 +66,7 @@ def _catalogue(code: str) -> NullTranslations:
 
 
 def choose_language(code: str) -> str:
-    """Return the code if there is a catalogue for it, else that of English.
+    """Return the code if it has a catalogue, or else the code of English.
 
     >>> choose_language("ar"), choose_language("tlh"), choose_language("")
     ('ar', 'en', 'en')
@@ -80,7 +80,7 @@ def get_spoken() -> Language:
 
 
 def speak(code: str) -> None:
-    """Switch to that language in the current context; a language without a catalogue becomes English."""
+    """Set the language of the current context; a language without a catalogue becomes English."""
     _spoken.set(choose_language(code))
 
 
@@ -101,7 +101,7 @@ def speaking(code: str) -> Iterator[None]:
 
 
 def tr(text: str, /, **values: object) -> str:
-    """Return the text in the language spoken, its ``{names}`` filled in.
+    """Return the text in the current language, with its ``{names}`` filled in.
 
     >>> tr("Page {at} of {pages}", at=1, pages=3)
     'Page 1 of 3'
@@ -110,7 +110,7 @@ def tr(text: str, /, **values: object) -> str:
 
 
 def trn(one: str, many: str, n: int, /, **values: object) -> str:
-    """Return the form of a text that the language has for a number, which is ``{n}`` in it.
+    """Return the singular or plural form of a text for the number ``n``, in the current language.
 
     >>> trn("{n} line", "{n} lines", 1), trn("{n} line", "{n} lines", 1200)
     ('1 line', '1,200 lines')
@@ -119,7 +119,7 @@ def trn(one: str, many: str, n: int, /, **values: object) -> str:
 
 
 def later(text: str) -> str:
-    """Return a text of the catalogue unchanged, to mark it for a later ``tr``."""
+    """Return the text unchanged; the call marks it for the catalogue and a later ``tr``."""
     return text
 
 

@@ -1,4 +1,4 @@
-"""Spreadsheet-safe cells: every exported CSV goes through ``safe``."""
+"""Spreadsheet-safe cells. Every exported CSV passes through ``safe``."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ UNSEEN = " \ufeff\u00a0\u200b\u2060"
 """Characters that a spreadsheet may skip before it finds a formula."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 SUSPECT = frozenset((*UNSEEN, *FORMULA))
-"""First characters of every text that ``safe`` changes."""
+"""The first characters of texts that ``safe`` changes."""
 
 
 def safe(value: Any) -> Any:
-    """Return a cell that no spreadsheet reads as a formula; numbers stay numbers, None becomes empty.
+    """Return a cell that no spreadsheet reads as a formula; numbers stay numbers, and None becomes empty.
 
     >>> safe("=1+1"), safe(-1.5), safe(None), safe("plain")
     ("'=1+1", -1.5, '', 'plain')

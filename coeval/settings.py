@@ -1,4 +1,4 @@
-"""Settings: the only reader of os.environ."""
+"""Settings from the environment. No other module reads os.environ."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ CHECKOUT = PACKAGE.parent if (PACKAGE.parent / "app.py").is_file() else None
 """The folder of the source code; None if CoEval was installed."""
 DEFAULT_DB = (CHECKOUT or Path()) / "data" / "coeval.db"
 DEMO_FOLDER = CHECKOUT / "data" / "demo" if CHECKOUT else PACKAGE / "demo"
-"""The folder of the demo's texts; a wheel contains a copy."""
+"""The folder with the demo's texts; a wheel contains a copy."""
 DEFAULT_MODEL = "gpt-4o-mini"
 PROLIFIC_KEYS = "https://api.prolific.com/.well-known/study/jwks.json"
-"""The address of Prolific's public keys for secure links."""
+"""The address of Prolific's public keys, which verify its secure links."""
 PROLIFIC_API = "https://api.prolific.com"
 """The address of Prolific's API."""
 FIELD = re.compile(r"[\w.:/~+%,\[\]-]*")
-"""The pattern of the visible part of an address."""
+"""Matches the characters of an address that may be shown."""
 SPACE_OAUTH = ("SPACE_ID", "SPACE_HOST", "OAUTH_CLIENT_ID", "OAUTH_CLIENT_SECRET", "OPENID_PROVIDER_URL")
-"""The variables that a Space with ``hf_oauth: true`` sets; sign-in by Hugging Face needs all of them."""
+"""The variables that a Space with ``hf_oauth: true`` sets; sign-in with Hugging Face needs all of them."""
 
 
 LOOPBACK_PROXIES = ("127.0.0.0/8", "::1/128")
@@ -41,11 +41,11 @@ SPACE_PROXIES = (
     "::1/128",
     "fc00::/7",
 )
-"""The private networks of a Space's own proxies. Other addresses are visitors'."""
+"""The private networks of a Space's own proxies. All other addresses belong to visitors."""
 
 
 class SignIn(StrEnum):
-    """The proof of people's identity: a name alone (on this machine only), a password, or Hugging Face."""
+    """The way people sign in: by name alone (on this machine only), with a password, or with Hugging Face."""
 
     NAMES = "names"
     ACCOUNTS = "accounts"
@@ -54,7 +54,7 @@ class SignIn(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OAuth:
-    """The Space's application at Hugging Face."""
+    """The Space's OAuth application at Hugging Face."""
 
     provider: str
     client_id: str
@@ -66,21 +66,21 @@ class OAuth:
 
 @dataclass(frozen=True, slots=True)
 class Snapshots:
-    """The places and times of copies of the file; a folder, a Hub data set, both, or neither."""
+    """Where and when copies of the database are made: in a folder, in a Hub data set, in both, or in neither."""
 
     folder: Path | None = None
     repo: str = ""
     token: str = ""
     endpoint: str = ""
-    """The Hub's address; empty for the usual one."""
+    """The Hub's address; empty for the default one."""
     minutes: float = 5.0
-    """Minutes between whole copies; changes are sent at once."""
+    """Minutes between full copies; changes are sent at once."""
     lineage: str = ""
-    """The study to continue with if a place holds several."""
+    """The lineage to continue if a place holds several."""
     limit_seconds: float = 0.0
-    """Longest time in seconds that a change may be only on this machine; 0 for no limit."""
+    """The longest time in seconds that a change may exist only on this machine; 0 for no limit."""
     ship_first: bool = False
-    """True if saves are acknowledged only after they are in a place."""
+    """True if a save is acknowledged only after a place has received it."""
 
     def __repr__(self) -> str:
         token = "set" if self.token else "not set"
@@ -89,46 +89,46 @@ class Snapshots:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All settings from the environment. Secrets are only here; ``repr`` leaves them out."""
+    """All settings from the environment. Secrets are only here, and ``repr`` leaves them out."""
 
     db: Path = DEFAULT_DB
     server: str = ""
-    """The address of a database on a server, with its password; it replaces ``db``."""
+    """The address of a database server, with its password; it replaces ``db``."""
     host: str = "127.0.0.1"
     port: int = 7860
     model: str = DEFAULT_MODEL
     base_url: str = ""
     api_key: str = ""
     api_version: str = ""
-    """The version of Azure's API; set, it makes ``base_url`` an Azure OpenAI endpoint."""
+    """The version of Azure's API. If it is set, ``base_url`` is an Azure OpenAI endpoint."""
     timeout: float = 60.0
-    """Time limit of one request to a model, in seconds."""
+    """The time limit of one request to a model, in seconds."""
     concurrency: int = 8
     sign_in: SignIn = SignIn.NAMES
     owner: str = ""
-    """Name at Hugging Face of the first owner."""
+    """The Hugging Face name of the first owner."""
     oauth: OAuth | None = None
     public_url: str = ""
-    """The public address of the app, without a final slash; empty for this machine only."""
+    """The public address of the app, without a final slash; empty if it serves only this machine."""
     proxies: tuple[str, ...] = LOOPBACK_PROXIES
-    """Networks of the proxies before the app, whose headers about visitors are trusted."""
+    """Networks of the proxies in front of the app, whose headers about visitors are trusted."""
     snapshots: Snapshots = Snapshots()
     drain_seconds: float = 0.0
-    """Seconds that a stopping server still answers, while the balancer notices that it is not ready."""
+    """Seconds that a stopping server keeps answering, so that the balancer notices that it is not ready."""
     prolific_keys: str = PROLIFIC_KEYS
     prolific_api: str = PROLIFIC_API
     prolific_token: str = ""
-    """The token to draft, publish and pay studies at Prolific; without it, this is done there by hand."""
+    """The API token to draft, publish and pay studies on Prolific; without it, owners do this by hand."""
 
     @property
     def address(self) -> str:
-        """The full address of the app; this machine's own without ``COEVAL_URL``."""
+        """Return the full address of the app; without ``COEVAL_URL``, an address on this machine."""
         host = "localhost" if self.host in ("0.0.0.0", "::", "") else self.host
         return self.public_url or f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
 
     @property
     def behind_proxy(self) -> bool:
-        """True behind a Space's proxy, whose headers about scheme and address are trusted."""
+        """Return whether the app is behind a Space's proxy, whose headers about visitors are trusted."""
         return self.oauth is not None
 
     @property
@@ -144,13 +144,14 @@ class Settings:
 
 
 HIDDEN = "…"
-"""Replaces the rest of an address if its password cannot be located."""
+"""Replaces the rest of an address whose password cannot be located."""
 
 
 def show_address(address: str) -> str:
     """Return an address without user name, password and parameters, to show and store.
 
-    A password with unescaped characters moves into the other fields. Such an address is shown by its scheme alone.
+    Unescaped characters in a password move its end into other fields. Only the scheme of such an address is
+    shown.
 
     >>> show_address("https://me:secret@example.org/v1?token=secret")
     'https://example.org/v1'
@@ -159,7 +160,7 @@ def show_address(address: str) -> str:
     """
     if not address:
         return ""
-    # loaded late: commands that show no address do not need it
+    # imported late: commands that show no address do not need it
     import httpx
 
     scheme = re.match(r"[a-z]{1,12}(?=://)", address)
@@ -171,23 +172,23 @@ def show_address(address: str) -> str:
     rest = address.partition("://")[2].partition("?")[0].partition("#")[0]
     place, slash, path = rest.partition("/")
     shown = f"{place.rpartition('@')[2]}{slash}{path}"
-    # an unescaped sign of an end leaves the rest of the address, with its "@", behind that sign
+    # after an unescaped delimiter, the rest of the address with its "@" is in a later field
     if not scheme or address.count("@") > 1 or "@" in f"{path}{url.query!r}{url.fragment}":
         return hidden
     return f"{scheme[0]}://{shown}" if FIELD.fullmatch(shown) else hidden
 
 
 def load_settings(env: Mapping[str, str] | None = None, *, db: str | Path | None = None) -> Settings:
-    """Read the settings; ``db`` (from ``--db``) wins over ``COEVAL_DB``.
+    """Read the settings; ``db`` (from ``--db``) overrides ``COEVAL_DB``.
 
-    Any server that speaks the OpenAI protocol can be the model: set ``OPENAI_BASE_URL`` for it, with or
-    without ``OPENAI_API_KEY``. Azure OpenAI is set up by ``AZURE_OPENAI_ENDPOINT``, ``AZURE_OPENAI_API_KEY``
-    and ``OPENAI_API_VERSION``.
+    The model can be on any server that speaks the OpenAI protocol: set ``OPENAI_BASE_URL``, with or without
+    ``OPENAI_API_KEY``. For Azure OpenAI, set ``AZURE_OPENAI_ENDPOINT``, ``AZURE_OPENAI_API_KEY`` and
+    ``OPENAI_API_VERSION``.
 
     Raises:
-        InputError: COEVAL_SIGN_IN names no kind of sign-in, or one that the other settings do not allow; or
-            COEVAL_PROXIES names no network, COEVAL_LOSS_LIMIT no seconds, or COEVAL_SHIP_FIRST neither yes nor no;
-            or the database is asked for by an address that CoEval does not know.
+        InputError: COEVAL_SIGN_IN is unknown or conflicts with the other settings; COEVAL_PROXIES contains no
+            network, COEVAL_LOSS_LIMIT no number of seconds, or COEVAL_SHIP_FIRST neither yes nor no; or the
+            database address has a scheme that CoEval does not know.
     """
     values = os.environ if env is None else env
     oauth = _load_oauth(values)
@@ -219,10 +220,10 @@ def load_settings(env: Mapping[str, str] | None = None, *, db: str | Path | None
 
 
 def is_server_address(text: str) -> bool:
-    """Return whether a database is named by the address of a server, rather than by a path.
+    """Return whether a text is the address of a database server rather than a path.
 
     Raises:
-        InputError: it is an address, of something else than PostgreSQL.
+        InputError: it is an address, but not of PostgreSQL.
     """
     if re.search(r"\b(?:password|host|hostaddr|dbname)\s*=", text) and "://" not in text:
         raise InputError(
@@ -315,11 +316,11 @@ def _load_ship_first(values: Mapping[str, str]) -> bool:
 
 
 def bare_environment(**more: str) -> dict[str, str]:
-    """Return the environment for a child process without key and password, with some values added."""
+    """Return the environment for a child process, without keys and passwords and with these values added."""
     secret = ("KEY", "TOKEN", "SECRET", "PASSWORD", "OPENAI_")
     kept = {name: value for name, value in os.environ.items() if not any(word in name for word in secret)}
     if "://" in kept.get("COEVAL_DB", ""):
-        # an address may have a password
+        # an address may contain a password
         del kept["COEVAL_DB"]
     return kept | more
 
@@ -327,7 +328,8 @@ def bare_environment(**more: str) -> dict[str, str]:
 def prepare_numpy() -> None:
     """Set numpy's variables before its import: one thread for linear algebra, unless already set.
 
-    Statistics multiply many small tables: waking a second thread for each takes a seventh more of the processor.
+    Statistics multiply many small tables; waking a second thread for each costs a seventh more processor
+    time.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -335,9 +337,9 @@ def prepare_numpy() -> None:
 def prepare_gradio() -> None:
     """Set Gradio's variables before its import, unless already set.
 
-    It sums up its events rarely: else it does so at every event, over all events so far, for no page of ours. Its
-    temporary files lie in a folder for this user: the one that it would take is shared by every user of the machine,
-    and the first of them would keep the others from starting.
+    By default, Gradio summarises all events so far at every event, for a page that we do not show; here it
+    does so rarely. Its temporary files go into a folder of this user, because all users of the machine share
+    the default folder, and the first user's files would keep others from starting.
     """
     os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000")
     user = os.getuid() if hasattr(os, "getuid") else getpass.getuser()

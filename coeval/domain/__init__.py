@@ -1,7 +1,7 @@
-"""The types that all layers share: frozen dataclasses and enumerations. This package imports nothing of ours.
+"""The types that all layers share: frozen dataclasses and enumerations, without imports from other layers.
 
 Ids are database ids (int). Times are UTC, ISO 8601 with milliseconds, e.g. ``2026-01-31T09:30:00.000Z``.
-Other rooms import from here: ``from coeval.domain import Task``.
+Other packages import from here: ``from coeval.domain import Task``.
 """
 
 from coeval.domain.evaluations import (

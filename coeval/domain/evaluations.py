@@ -1,4 +1,4 @@
-"""Drafts, submissions, each person's queue, and what owners review."""
+"""Drafts, submissions, each person's queue, and objects that owners review."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class RowKind(StrEnum):
 
 
 class Arm(StrEnum):
-    """The way an instance is shown to an annotator: with the draft, without it, after a first score, or in part.
+    """How an instance is shown to an annotator: with the draft, without it, after a first score, or in part.
 
-    ``evidence`` marks the passages that the draft quotes, without its words; ``reasons`` shows its lines of evidence,
-    without its conclusion and score. In both the score row starts empty. ``undrafted`` is never drawn: it is what
-    became of a save where there was no draft to show yet.
+    ``evidence`` marks the passages that the draft quotes, without its text; ``reasons`` shows its lines of
+    evidence, without its conclusion and score. In both, the score row starts empty. ``undrafted`` is never
+    drawn: it is the outcome of a save before there was a draft.
     """
 
     ASSISTED = "assisted"
@@ -35,7 +35,7 @@ class Arm(StrEnum):
 
 
 class DraftStatus(StrEnum):
-    """Tells whether a score could be read from the model's answer."""
+    """Whether a score could be read from the model's answer."""
 
     OK = "ok"
     UNSCORED = "unscored"
@@ -53,7 +53,8 @@ class QuotePlace(StrEnum):
 class Quote:
     """A quoted span. ``start`` and ``end`` are None if the span was not found.
 
-    Offsets count Unicode code points of the output, or of the input where ``place`` says so, end exclusive.
+    Offsets count Unicode code points of the output, or of the input if ``place`` says so; the end is
+    exclusive.
     """
 
     text: str
@@ -63,18 +64,18 @@ class Quote:
 
     @property
     def found(self) -> bool:
-        """True if the quotation is in the output, word for word or nearly."""
+        """Return whether the quotation is in the output, word for word or nearly."""
         return self.start is not None and self.place is not QuotePlace.INPUT
 
     @property
     def located(self) -> bool:
-        """True if the quotation is anywhere in the sample."""
+        """Return whether the quotation is anywhere in the sample."""
         return self.start is not None
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRow:
-    """One line of an evaluation, with the spans it quotes."""
+    """One line of an evaluation, with the spans that it quotes."""
 
     kind: RowKind
     text: str
@@ -86,10 +87,10 @@ class EvaluationRow:
 class Draft:
     """The model's evaluation of one instance by one criterion: immutable, with its provenance.
 
-    ``score`` is None exactly when ``status`` is unscored; ``reason`` then says why and ``raw`` holds the
-    model's own words. ``samples`` are the scores of the single answers where more than one was asked for;
-    ``probabilities`` those of the scale's steps, where log-probabilities were. ``rule`` names the rules of the reader
-    that accepted the scores of the answers; it is empty if no answer was read.
+    ``score`` is None exactly if ``status`` is unscored; ``reason`` then says why, and ``raw`` has the model's
+    own words. ``samples`` are the scores of the single answers if more than one was requested;
+    ``probabilities`` are those of the scale's steps if log-probabilities were requested. ``rule`` names the
+    parsing rules that accepted the answers' scores; it is empty if no answer was read.
     """
 
     instance: int
@@ -109,9 +110,9 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class DraftAnswer:
-    """A draft as it was read. ``raw`` holds the model's own words; ``score`` is None if none could be read.
+    """A draft with its parsing result. ``raw`` is the model's answer; ``score`` is None if none was read.
 
-    ``instance`` is an external id; of a comparison, both of them, as they were shown.
+    ``instance`` is an external id; for a comparison, it has both ids in the order in which they were shown.
     """
 
     run: str
@@ -125,7 +126,7 @@ class DraftAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RuleCount:
-    """The number of drafts of a run that one rule of the reader accepted."""
+    """The number of drafts of a run that one parsing rule accepted."""
 
     run: str
     rule: str
@@ -141,24 +142,24 @@ class ScrutinyRow:
     draft_row: int | None = None
     reason: str = ""
     text: str = ""
-    """The new wording for ``revise`` and ``add``; empty otherwise. For the score row: the new score."""
+    """The new wording for ``revise`` and ``add``; empty otherwise. In the score row: the new score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conduct:
-    """The circumstances of a save, as the browser reports them and as they are stored. Add further fields here."""
+    """The circumstances of a save, as the browser sends them and as they are stored. Add further fields here."""
 
     opened_at: str = ""
     active_ms: int | None = None
     bulk: bool = False
-    """True if some lines were approved all at once, with "Approve the rest"."""
+    """True if some lines were approved together, with "Approve the rest"."""
     also: str = ""
-    """Further scores that the person would defend too, in order, such as "2 4"."""
+    """Further scores that the person would also defend, in order, such as "2 4"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Submission(Conduct):
-    """One person's saved scrutiny of one instance by one criterion; append-only, latest revision counts."""
+    """One person's saved scrutiny of one instance by one criterion; append-only, the latest revision counts."""
 
     person: int
     instance: int
@@ -170,7 +171,7 @@ class Submission(Conduct):
     submitted_at: str = ""
     revision: int = 1
     uid: str = ""
-    """A key made by the browser, so that a save sent twice is kept once."""
+    """A key from the browser, so that a save that is sent twice is stored once."""
     shown_score: float | None = None
     """The score on the screen: the draft's or a planted one. None if none was shown."""
     planted: str = ""
@@ -179,11 +180,11 @@ class Submission(Conduct):
 
     @property
     def outcome(self) -> Arm:
-        """The arm that the person saw: the drawn arm, or undrafted."""
+        """Return the arm that the person saw: the drawn arm, or undrafted."""
         return Arm.UNDRAFTED if self.draft is None and self.arm is not Arm.BLIND else self.arm
 
 
-# Each person's queue, and what owners review.
+# Each person's queue, and objects that owners review.
 
 
 class Filter(StrEnum):
@@ -213,7 +214,7 @@ class Assignment:
     position: int
     instance: int
     arm: Arm | None
-    """Drawn when the person first opens the instance; None until then."""
+    """The arm, drawn when the person first opens the instance; None until then."""
     finished: bool
     flagged: bool
     skipped: bool = False
@@ -241,7 +242,7 @@ class Only(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class InstanceState:
-    """An instance as an owner's list shows it; input and output are cut short."""
+    """An instance as an owner's list shows it; input and output are shortened."""
 
     external_id: str
     document: str
@@ -249,13 +250,13 @@ class InstanceState:
     input: str
     output: str
     n_drafts: int
-    """Drafts of the shown run that have a score."""
+    """The number of drafts of the shown run with a score."""
     n_unscored: int
     n_people: int
     n_flagged: int
     n_comments: int
     apart: float | None
-    """The largest difference between two people's latest scores on one criterion; None if nobody can differ."""
+    """The largest difference between two people's latest scores on a criterion; None without two people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +298,7 @@ class InboxItem:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One save of one person; ``before`` is the score of the revision it followed."""
+    """One save by one person; ``before`` is the score of the previous revision."""
 
     id: int
     at: str
@@ -309,7 +310,7 @@ class Change:
     score: float | None
     before: float | None
     n_changed: int
-    """Lines that were not kept as drafted."""
+    """The number of lines that were not kept as drafted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-# People, their roles, and how they prove who they are.
+# People, their roles, and their proof of identity.
 
 MAX_PERSON_NAME = 80
-"""Longest name of a person, in characters."""
+"""The longest name of a person, in characters."""
 
 
 class Role(StrEnum):
-    """A person's permissions: owners set up, researchers see statistics, annotators review drafts."""
+    """A person's permissions: owners set up studies, researchers see statistics, annotators review drafts."""
 
     OWNER = "owner"
     RESEARCHER = "researcher"
@@ -65,7 +65,7 @@ class Invitation:
     created_by: str
     person: Person | None = None
     creator: int | None = None
-    """The person who made the invitation; None for the command line."""
+    """The person who created the invitation; None for the command line."""
     key: str = ""
     """The name of the invitation in lists: the beginning of its token's hash."""
     expires_at: str = ""
@@ -78,9 +78,9 @@ class Proof(StrEnum):
     """The way in which a crowd service's link proves a person's identity."""
 
     NONE = ""
-    """No proof: everybody who knows an id can use it."""
+    """No proof: everybody who knows an id can use the link."""
     LINK = "link"
-    """The study's own secret is part of the address: it proves the study, and not the person."""
+    """The study's own secret is in the address: it proves the study, but not the person."""
     TOKEN = "token"
     """The service signs each link (Prolific's secure links)."""
 
@@ -106,28 +106,28 @@ class Terms:
     code_screened: str = ""
     code_declined: str = ""
     code_full: str = ""
-    """Code for people who arrive or qualify when there is no work left; without it, ``code_screened``."""
+    """The code for people who arrive or qualify when no work is left; if empty, ``code_screened``."""
     code_blocked: str = ""
-    """Code for people who failed the attention checks; if empty, they are asked to return the submission."""
+    """The code for people who failed the attention checks; if empty, they are asked to return the submission."""
     code_part: str = ""
-    """Code for less work than ``code_done`` requires; without it, the code of a full study."""
+    """The code for less work than ``code_done`` requires; if empty, the code of a full study."""
     enough: int = 0
-    """Instances that ``code_done`` is for; 0 for the plan's quota."""
+    """The number of instances required for ``code_done``; 0 for the plan's quota."""
     proof: str = Proof.NONE
     link_version: int = 1
-    """Grows when an owner renews the study's secret, so that old addresses stop working."""
+    """A version that grows when an owner renews the study's secret, so that old addresses stop working."""
     exam_items: int = 0
-    """Instances of the exam in one try; 0 for all of them."""
+    """The number of exam instances in one try; 0 for all of them."""
     hourly_rate: float = 0.0
     currency: str = "GBP"
     pass_share: float = 0.8
-    """Share of the exam's items that must be right."""
+    """The share of the exam's items that must be right."""
     max_tries: int = 2
     review: bool = False
     """True if an owner must admit everybody who passed."""
     warn_after: int = 1
     block_after: int = 2
-    """Failed attention checks before a warning, and until the work stops."""
+    """The number of failed attention checks before a warning, and the number that ends the work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,14 +143,14 @@ class Plan:
     """The task that is the qualification."""
     terms: Terms = field(default_factory=Terms)
     reason: str = ""
-    """The reason that the study does not run: ``full`` if it paused by itself, empty if an owner decided."""
+    """Why the study does not run: ``full`` if it paused by itself, empty if an owner decided."""
 
 
 class Standing(StrEnum):
-    """A person's place in a study, from the first page to the end."""
+    """A person's state in a study, from the first page to the end."""
 
     CONSENTED = "consented"
-    """reads the guidelines"""
+    """is reading the guidelines"""
     EXAM = "exam"
     """is taking the qualification"""
     REVIEW = "review"
@@ -166,18 +166,18 @@ class Standing(StrEnum):
     FULL = "full"
     """arrived or qualified when no work was left"""
     REJECTED = "rejected"
-    """an owner took the work out of the statistics"""
+    """an owner excluded the work from the statistics"""
     BLOCKED = "blocked"
     """failed too many attention checks"""
     WITHDRAWN = "withdrawn"
-    """withdrew their consent; their saves are kept aside for a time and not counted"""
+    """withdrew their consent; their saves are set aside for a time and not counted"""
     REMOVED = "removed"
     """their data was deleted"""
 
 
 @dataclass(frozen=True, slots=True)
 class Enrolment:
-    """One step of one person in one study."""
+    """One step of a person in a study."""
 
     task: int
     person: int
@@ -191,7 +191,7 @@ class Enrolment:
 class AnswerKey:
     """A right answer: one of these scores, with these drafted lines deleted or revised.
 
-    ``must`` are positions in the draft, from 1; empty ``accepted`` takes any score.
+    ``must`` are positions in the draft, from 1; if ``accepted`` is empty, any score is right.
     """
 
     instance: int
@@ -216,7 +216,7 @@ class Graded:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One handing-in of an exam."""
+    """One submitted attempt at an exam."""
 
     person: int
     attempt: int
@@ -229,7 +229,10 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """One submission: a person's part in a study in one session. ``service_id`` is their id at the service."""
+    """One submission: a person's part in a study in one session.
+
+    ``service_id`` is the person's id at the service.
+    """
 
     id: int
     name: str
@@ -243,9 +246,9 @@ class Participant:
     held: int = 0
     timed_out: int = 0
     lapsed: int = 0
-    """Instances of the last batch whose time ran out."""
+    """Instances of the last batch that timed out."""
     taken_out: int = 0
-    """Finished once, and then rejected or withdrawn."""
+    """Instances that were finished, and later rejected or withdrawn."""
     checks: int = 0
     failed: int = 0
     kind: str = ""
@@ -255,7 +258,7 @@ class Participant:
     arrival: int = 0
     proof: str = ""
     saves: int = 0
-    """Evaluations saved in the study itself, exam aside, each counted once."""
+    """Evaluations saved in the study itself, without the exam, each counted once."""
     wall_minutes: float = 0.0
     """Minutes from consent to the end; a long pause counts as a short one."""
     left: bool = False
@@ -263,7 +266,7 @@ class Participant:
     before: Standing | None = None
     """The earlier state of a person who has withdrawn or was removed."""
     repeats: tuple[str, ...] = ()
-    """Further sessions of the same study in which the person arrived too."""
+    """Further sessions of the same study in which the person also arrived."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +277,7 @@ class ReturnRequest:
     annotator: int
     name: str
     number: str
-    """The number on the browser's page. An owner can ask the person for it."""
+    """The number on the browser's page, for which an owner can ask the person."""
     asked_at: str
     admitted: bool | None
 
@@ -299,20 +302,20 @@ class Outcome(StrEnum):
     """The progress of a request. It is recorded before anything is sent."""
 
     PREPARED = "prepared"
-    """a bonus is being set up: nothing can have been paid yet"""
+    """a bonus is being set up: nothing has been paid yet"""
     SENT = "sent"
-    """it left, and no answer is in the record"""
+    """it was sent, and no answer is on record"""
     UNKNOWN = "unknown"
-    """no answer came: it may have happened"""
+    """no answer came: it may have taken effect"""
     DONE = "done"
     REFUSED = "refused"
-    """it did not happen"""
+    """it did not take effect"""
     DROPPED = "dropped"
     """it was cancelled before anything was paid"""
 
 
 STANDING = (Outcome.PREPARED, Outcome.SENT, Outcome.UNKNOWN, Outcome.DONE)
-"""Outcomes of requests that happened or may have happened. CoEval does not repeat them by itself."""
+"""Outcomes of requests that took effect or may have done so. CoEval does not repeat them by itself."""
 UNSETTLED = (Outcome.SENT, Outcome.UNKNOWN)
 """Outcomes that only Prolific can clarify."""
 
@@ -321,7 +324,8 @@ UNSETTLED = (Outcome.SENT, Outcome.UNKNOWN)
 class Item:
     """The submission, study or person that a request concerns; requests for the same one share the ``key``.
 
-    Amounts are in hundredths of the currency, pence or cents. ``paid_before`` is what bonuses had come to.
+    Amounts are in hundredths of the currency, such as pence or cents. ``paid_before`` is the total of earlier
+    bonuses.
     """
 
     key: str
@@ -340,7 +344,7 @@ class Asked:
     items: tuple[Item, ...]
     currency: str = ""
     note: str = ""
-    """The details and grounds of the request: a rule, a reason, the evidence."""
+    """The details and reasons of the request: a rule, a reason, the evidence."""
     asked_by: str = ""
     asked_at: str = ""
     outcome: Outcome = Outcome.SENT

@@ -1,4 +1,4 @@
-"""Runs of a judge over a task, the jobs and leases that carry them out, and the requests to models."""
+"""Runs of a judge over a task, the jobs and leases for them, and requests to models."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from enum import StrEnum
 class Message:
     """One turn of a conversation; ``role`` is system, user or assistant.
 
-    ``images`` are addresses and data: URIs, for models that take them.
+    ``images`` are addresses and data: URIs, for models that accept images.
     """
 
     role: str
@@ -26,10 +26,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One question to a model, complete but for the endpoint.
+    """One question to a model, complete except for the endpoint.
 
-    ``schema`` is a JSON schema for the answer where the protocol wants one; how far the endpoint can be
-    held to it (schema, plain JSON, text) is the client's business and not part of the question.
+    ``schema`` is a JSON schema for the answer, if the protocol needs one. The client decides how to enforce
+    it at an endpoint (schema, plain JSON, text); that is not part of the question.
     """
 
     model: str
@@ -43,9 +43,10 @@ class Request:
 
     @property
     def hash(self) -> str:
-        """SHA-256 of the whole question: with the sample's number and the endpoint, the key of the call ledger.
+        """Return the SHA-256 of the whole question: with sample number and endpoint, the key of the ledger.
 
-        A parameter that came later counts where it is set, so that earlier entries keep their hash.
+        A parameter from a later version is included only if it is set, so that earlier entries keep their
+        hash.
         """
         values = {
             name: getattr(self, name)
@@ -75,7 +76,7 @@ class TokenProb:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A model's answer. ``logprobs`` is empty if the endpoint gives none; latency is in milliseconds."""
+    """A model's answer. ``logprobs`` is empty if the endpoint returns none; latency is in milliseconds."""
 
     text: str
     logprobs: tuple[TokenProb, ...] = field(default=(), repr=False)
@@ -88,12 +89,12 @@ class Answer:
 
 
 Ask = Callable[[Request, int], Awaitable[Answer]]
-"""Ask a question for its n-th sample (from 0). Raise ModelError if there is no answer."""
+"""A function that asks a question for its n-th sample (from 0), and raises ModelError if there is no answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request to a model, as recorded in the ledger. The cost is in the currency of the given price."""
+    """One request to a model, as recorded in the ledger. The cost is in the currency of the prices."""
 
     request_hash: str
     sample: int
@@ -110,13 +111,12 @@ class Call:
     id: int = 0
 
 
-# Runs of a judge over a task, comparisons that it makes, the jobs that carry runs out, and leases on
-# what they do.
+# Runs of a judge over a task, its comparisons, the jobs that carry out runs, and their leases.
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One pass of one judge over a task: protocol, model and parameters; one run is shown to annotators."""
+    """One pass of a judge over a task: protocol, model and parameters; annotators see one run's drafts."""
 
     protocol: str
     model: str
@@ -132,8 +132,9 @@ class Run:
 class Comparison:
     """The output that a judge prefers on a criterion, with the two outputs in the order in which it saw them.
 
-    ``preference`` is 1 for the first, 0 for the second and 0.5 for a tie, or the mean of several answers (then
-    ``samples`` has each); None if none could be read, and ``reason`` says why. Instances and criterion by their ids.
+    ``preference`` is 1 for the first, 0 for the second and 0.5 for a tie, or the mean of several answers
+    (``samples`` then has each one). It is None if none could be read, and ``reason`` says why. Instances and
+    criterion are database ids.
     """
 
     first: int
@@ -147,7 +148,7 @@ class Comparison:
 
 
 class JobState(StrEnum):
-    """The state of a long piece of work."""
+    """The state of a job."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -177,12 +178,12 @@ class Job:
 
 
 LEASE = timedelta(seconds=15)
-"""The life of a lease that is not renewed because its worker was killed or its machine sleeps."""
+"""The lifetime of a lease that is not renewed because its worker was killed or its machine sleeps."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The exclusive right to work at ``name``: its holder, and the job it serves, if any."""
+    """The exclusive right to work on ``name``: its holder, and the job that it serves, if any."""
 
     name: str
     holder: str

@@ -1,4 +1,4 @@
-"""A task's seal: the documents to fit judges on, the documents kept for the certificate, and each opening."""
+"""A task's seal: the documents for fitting judges, the documents for the certificate, and each opening."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Part(StrEnum):
 class Seal:
     """The one split of a task's documents. A salted hash makes it, so that nobody can choose.
 
-    ``share`` of the documents, above 0 and below 1, went to the certificate.
+    ``share`` is the certificate's share of the documents, above 0 and below 1.
     """
 
     salt: str
@@ -40,15 +40,16 @@ class Opening:
     opened_at: str = ""
     certificate: str = ""
     labels: str = "[]"
-    """The scores of people and judge for each sealed line, by hashes, as JSON."""
+    """The scores of people and judge for each sealed line, identified by hashes, as JSON."""
     id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A person's score of an instance by a criterion, people by number.
+    """A person's score of an instance by a criterion; people are numbered.
 
-    ``arm`` is how it was given; in the arm ``first`` the score is the one from before the draft was shown.
+    ``arm`` is the arm in which it was given; in the arm ``first`` it is the score from before the draft was
+    shown.
     """
 
     person: int
@@ -62,9 +63,9 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class JudgedLine:
-    """A judge's score of an instance and a criterion, by the label of its run; None if unscored.
+    """A judge's score of an instance and a criterion, with the label of its run; None if unscored.
 
-    ``samples`` and ``probabilities`` as in ``Draft``.
+    ``samples`` and ``probabilities`` are as in ``Draft``.
     """
 
     judge: str
@@ -88,7 +89,7 @@ class FittedJudge:
 
 @dataclass(frozen=True, slots=True)
 class RunExample:
-    """A worked example that a run's questions show, as JSON, from a ``document``; ``base`` is the run without it."""
+    """A worked example in a run's prompts, as JSON, from a ``document``; ``base`` is the run without it."""
 
     base: int
     document: str

@@ -61,11 +61,11 @@ class ImportedSubmission:
     opened_at: str = ""
     submitted_at: str = ""
     arm: Arm = Arm.ASSISTED
-    """The drawn arm; for a study in progress, the arm that resulted (``Submission.outcome``)."""
+    """The drawn arm; for a study in progress, the resulting arm (``Submission.outcome``)."""
     run: str = ""
-    """Label of the run whose draft was shown; empty if there was none."""
+    """The label of the run whose draft was shown; empty if there was none."""
     shown_score: float | None = None
-    """The score on the screen if it was not the draft's own."""
+    """The score on the screen if it differed from the draft's own."""
     planted: str = ""
     active_ms: int | None = None
     first_score: float | None = None
@@ -75,7 +75,7 @@ class ImportedSubmission:
 
 
 class Measure(StrEnum):
-    """The subject of a rule: alpha (mean over criteria), the difference of two systems, or the pull of drafts."""
+    """The subject of a rule: alpha (mean over criteria), the difference of two systems, or draft influence."""
 
     ALPHA = "alpha"
     DIFFERENCE = "difference"
@@ -84,12 +84,12 @@ class Measure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoppingRule:
-    """A rule for stopping: the interval is at most +-``width`` wide or, for two systems, leaves out 0.
+    """A stopping rule: the interval's half-width is at most ``width`` or, for two systems, it excludes 0.
 
-    Of the pull, ``width`` is the limit under which a way to show drafts is kept (``stats.arm_advice``), and ``planned``
-    the documents after which that is decided. Else ``planned`` is how many documents are planned: where the interval is
-    narrowest for its number of documents.
-    ``scores_then`` is how many scores there were when the rule was declared.
+    For the draft's influence, ``width`` is the limit under which an arm is kept (``stats.arm_advice``), and
+    ``planned`` is the number of documents after which that is decided. Otherwise ``planned`` is the planned
+    number of documents, at which the interval is narrowest for its number of documents. ``scores_then`` is
+    the number of scores at the time of the declaration.
     """
 
     measure: Measure
@@ -111,8 +111,8 @@ class Restoration:
     taken_at: str
     restored_at: str
     passed_over: str = ""
-    """Newer snapshots that were damaged, one a line."""
+    """Newer snapshots that were damaged, one per line."""
     newest_at: str = ""
     """The time of the newest snapshot in the place."""
     put_aside: str = ""
-    """The file that was there before, and is kept under this name."""
+    """The file that was there before, kept under this name."""

@@ -1,9 +1,9 @@
-"""Tasks: their instances, the columns and conversations in these, and the criteria that they are judged by.
+"""Tasks: their instances, columns and conversations, and the criteria by which they are judged.
 
-A conversation is stored as one text, in which a line heads every turn: what is quoted and searched is that text. The
-heading is ``── user ──``. Offsets count in that text, so a quote is found in a conversation as in any other text, and
-a place that knows nothing of turns still shows something that reads well. A line of the words themselves that looks
-like a heading gets a backslash; reading the turns takes it away again, so nothing is lost.
+A conversation is stored as one text, in which a heading such as ``── user ──`` begins every turn. Quotes and
+searches use that text and its offsets, so they work as in any other text, and code that does not know of
+turns still shows something readable. A line of content that looks like a heading gets a backslash, which is
+removed again when the turns are read, so nothing is lost.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ColumnRole(StrEnum):
 
     @property
     def judge_sees(self) -> bool:
-        """Return whether the judge's question includes columns with this role."""
+        """Return whether the judge sees columns with this role."""
         return self in (ColumnRole.SHOWN, ColumnRole.IMAGE)
 
     @property
@@ -60,8 +60,8 @@ CONTEXT_ROLES = (
 class Column:
     """A column of a task's instances beyond the fields that every instance has.
 
-    ``set_by`` is who chose the role; it is empty if nobody did yet. ``withheld`` columns are shown to nobody: a value
-    names a system, and the study hides its systems.
+    ``set_by`` is the person who chose the role; empty if nobody has. ``withheld`` columns are shown to
+    nobody, because a value names a system and the study hides its systems.
     """
 
     name: str
@@ -71,19 +71,19 @@ class Column:
 
     @property
     def is_open(self) -> bool:
-        """True if the owner has not yet decided who sees the column."""
+        """Return whether the owner has not yet decided who sees the column."""
         return self.role is ColumnRole.HIDDEN and not self.set_by
 
 
 # Tasks and their instances.
 
 MAX_TEXT = 200_000
-"""Longest text, in characters, that one field of a task, instance or draft may hold."""
+"""The longest text, in characters, in one field of a task, instance or draft."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The scores a criterion admits: every whole step from ``low`` to ``high``.
+    """The scores that a criterion allows: every integer from ``low`` to ``high``.
 
     >>> Scale(1, 3).steps
     (1, 2, 3)
@@ -97,7 +97,7 @@ class Scale:
         return tuple(range(self.low, self.high + 1))
 
     def admits(self, score: float) -> bool:
-        """Return whether a person may give this score: on the scale and whole."""
+        """Return whether a person may give this score: it is an integer on the scale."""
         return math.isfinite(score) and self.low <= score <= self.high and float(score).is_integer()
 
     def __str__(self) -> str:
@@ -118,15 +118,15 @@ class Task:
     origin: str = ""
     """The source of the task, shown to everyone; "demo" marks texts that were written for this project."""
     columns: Mapping[str, ColumnRole] = field(default_factory=dict, hash=False)
-    """The role of each column in the instances' context; a column without a role is hidden."""
+    """The role of each column in the instances' contexts; a column without a role is hidden."""
     language: str = "en"
-    """The language of the annotators' screens, by the code of its catalogue (see ``coeval.language``)."""
+    """The language of the annotators' screens, as the code of its catalogue (see ``coeval.language``)."""
     id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """One (X, Y) pair. ``document`` groups instances with the same X; ``system`` is who wrote Y."""
+    """One (X, Y) pair. ``document`` groups instances with the same X; ``system`` names the writer of Y."""
 
     external_id: str
     input: str
@@ -140,7 +140,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class TaskSource:
-    """A data set that instances of a task were read from, at one commit (``revision``)."""
+    """A data set from which instances of a task were read, at one commit (``revision``)."""
 
     address: str
     revision: str
@@ -148,19 +148,19 @@ class TaskSource:
     imported_at: str
 
 
-# Criteria, the votes on them, and the sets they end in.
+# Criteria, votes on them, and the resulting sets.
 
 HISTORY_PAGE, NEWEST = 10, 2**53 - 1
-"""A limit for revisions that are read at once, above every revision."""
+"""The number of revisions on one page, and a limit above every revision."""
 MAX_REMARK = 10_000
-"""Longest text, in characters, that an evaluator or annotator may enter in one box."""
+"""The longest text, in characters, that an evaluator or annotator may enter in one box."""
 
 MAX_ADDED = 50
-"""Most criteria one ballot, and most lines one evaluation, may add."""
+"""The largest number of criteria that one ballot, or of lines that one evaluation, may add."""
 
 
 class Action(StrEnum):
-    """The four things a person can do to a drafted line (CoEval paper, section 3)."""
+    """The four actions of a person on a drafted line (CoEval paper, section 3)."""
 
     APPROVE = "approve"
     DELETE = "delete"
@@ -193,7 +193,7 @@ class Criterion:
     origin: Origin = Origin.LLM
     scale: Scale = Scale()
     question: str = ""
-    """The question for a free-text judge; empty for the usual question (how well the output meets the criterion)."""
+    """The question for a free-text judge; empty for the default (how well the output meets the criterion)."""
     guide: Guide = Guide()
     id: int = 0
 
@@ -213,8 +213,8 @@ class CriteriaSet:
 class Proposal:
     """A criterion put to the vote in one round for one version of the set.
 
-    ``support`` of ``samples`` is how many of the model's samples named it; ``members`` are the wordings
-    that were merged into this one.
+    ``support`` is the number of the model's ``samples`` that named it; ``members`` are the wordings that were
+    merged into this one.
     """
 
     text: str
@@ -223,7 +223,7 @@ class Proposal:
     samples: int = 1
     members: tuple[str, ...] = ()
     kept_criterion: int | None = None
-    """The criterion of an earlier version that this proposal repeats word for word, if any."""
+    """The criterion of an earlier version with exactly this wording, if any."""
     note: str = ""
     """The origin of the criterion, such as the instance that prompted it."""
     id: int = 0
@@ -231,7 +231,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """One evaluator's action on one proposal, or, with ``proposal`` None, a criterion they add."""
+    """One evaluator's action on one proposal or, if ``proposal`` is None, a criterion that they add."""
 
     action: Action
     proposal: int | None = None
@@ -241,7 +241,7 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class Ballot:
-    """One evaluator's votes on every proposal of a round; a later revision replaces an earlier one."""
+    """One evaluator's votes on every proposal of a round; a later revision replaces earlier ones."""
 
     person: str
     votes: tuple[Vote, ...]
@@ -252,7 +252,7 @@ class Ballot:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A criterion that somebody suggested while reviewing an instance."""
+    """A criterion that a person suggested while reviewing an instance."""
 
     text: str
     person: str
@@ -262,7 +262,7 @@ class Suggestion:
 
 
 MAX_ROLE = 40
-"""Longest role of a turn, in characters."""
+"""The longest role of a turn, in characters."""
 
 _HEADING = re.compile(r"^── ([^\n─]{1,40}) ──$", re.M)
 _LIKE_HEADING = re.compile(r"^(?=\\*── [^\n─]{1,40} ──$)", re.M)
@@ -298,7 +298,7 @@ def render_chat(turns: Sequence[Turn]) -> str:
 
 
 def read_chat(text: str) -> tuple[Turn, ...]:
-    """Return the turns of a text that is a conversation; none of any other."""
+    """Return the turns of a conversation; none for any other text."""
     if not is_chat(text):
         return ()
     heads = list(_HEADING.finditer(text))
@@ -310,17 +310,17 @@ def read_chat(text: str) -> tuple[Turn, ...]:
 
 
 def chat_to_json(text: str) -> str:
-    """Return a conversation as the JSON list of its turns, and any other text unchanged."""
+    """Return a conversation as the JSON list of its turns; return any other text unchanged."""
     turns = read_chat(text)
     messages = [{"role": turn.role, "content": turn.content} for turn in turns]
     return json.dumps(messages, ensure_ascii=False) if turns else text
 
 
 def parse_messages(value: object) -> tuple[Turn, ...]:
-    """Return the turns of a list of chat messages; empty if it is no such list.
+    """Return the turns in a list of chat messages; empty if the value is not such a list.
 
-    A message is ``{"role", "content"}``, or ``{"from", "value"}``. Content may be a list of text parts. Calls of
-    tools stand below the words, as their JSON.
+    A message is ``{"role", "content"}`` or ``{"from", "value"}``. Content may be a list of text parts. Tool
+    calls follow the text, as JSON.
 
     >>> parse_messages([{"from": "human", "value": "Hi"}])
     (Turn(role='user', content='Hi'),)
@@ -347,7 +347,7 @@ def _parse_message(message: object) -> Turn | None:
 
 
 def _parse_content(content: object) -> str | None:
-    """Return the words of a message; None if it holds anything else, such as an image."""
+    """Return the text of a message; None if it contains anything else, such as an image."""
     if content is None:
         return ""
     if isinstance(content, str):

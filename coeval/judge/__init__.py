@@ -1,1 +1,1 @@
-"""Public paths of adapters, which users write into the configuration of other tools."""
+"""Public import paths of adapters, which users write into other tools' configuration."""

@@ -1,1 +1,1 @@
-"""Pure decisions about ballots, evaluations, arms and planted errors. No file, no model, no database."""
+"""Pure decisions about ballots, evaluations, arms and planted errors, without files, models or databases."""

@@ -1,14 +1,14 @@
-"""The way a study shows its drafts: arms, the distribution of work in a team, and ids as one person sees them.
+"""How a study shows its drafts: arms, the distribution of work in a team, and ids as one person sees them.
 
-A draw depends on the task's secret seed and on who came when: nobody can guess it, or have it drawn again. People
-are drawn in pairs, so that scores without a draft overlap: agreement needs two of them on one instance. The blind
-arm and the drafts with a planted error are what tell the pull of the draft from agreement with it (Schroeder et al.
-2025).
+A draw depends on the task's secret seed and on the order in which people come, so nobody can guess or repeat
+it. People are drawn in pairs, so that scores without a draft overlap: agreement needs two of them on one
+instance. The blind arm and planted errors separate the draft's influence from agreement with it (Schroeder et
+al. 2025).
 
-The ids of the tables count up as rows are added, so that ``id % 2`` can name the system, and neighbours the import.
-An alias is a permutation of the id under a key of the task's secret seed and the person: a Feistel network over
-48 bits with four rounds of keyed BLAKE2, as many as make it a strong permutation (Luby and Rackoff 1988). Nothing
-has to be stored for it.
+The ids of the tables increase as rows are added, so ``id % 2`` can reveal the system, and adjacent ids the
+import. An alias is a permutation of the id with a key from the task's secret seed and the person: a Feistel
+network over 48 bits with four rounds of keyed BLAKE2, enough for a strong permutation (Luby and Rackoff
+1988). Aliases need no storage.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from coeval.errors import InputError
 IDLE_SECONDS = (10, 3600)
 
 BLOCK = 20
-"""Number of consecutive instances in which each pair of people meets the shares to within one."""
+"""The number of consecutive instances in which each pair of people gets each arm's share to within one."""
 
 
 class Display(StrEnum):
@@ -39,7 +39,7 @@ class Display(StrEnum):
 
 
 class Layout(StrEnum):
-    """The annotators' view: one criterion at a time, all criteria of an instance in one sheet, or their choice."""
+    """The annotators' view: one criterion at a time, all criteria of an instance on a sheet, or their choice."""
 
     CHOICE = "choice"
     ONE = "one"
@@ -50,9 +50,10 @@ class Layout(StrEnum):
 class Design:
     """An owner's decisions about a task's screens. Shares are fractions of 1.
 
-    ``blind_share``, ``first_share``, ``evidence_share`` and ``reasons_share`` are of (annotator, instance): no draft,
-    the draft only after a first score, its quoted passages alone, or its lines of evidence alone.
-    ``planted_share`` is of the assisted (annotator, instance, criterion): something wrong on purpose.
+    ``blind_share``, ``first_share``, ``evidence_share`` and ``reasons_share`` are shares of (annotator,
+    instance) pairs: without the draft, with the draft only after a first score, with only its quoted
+    passages, or with only its lines of evidence. ``planted_share`` is the share of assisted (annotator,
+    instance, criterion) triples with a planted error.
     """
 
     blind_share: float = 0.0
@@ -63,12 +64,12 @@ class Design:
     display: Display = Display.PLAIN
     hide_systems: bool = True
     wait_for_drafts: bool = False
-    """True if an evaluation that needs its draft waits until there is one."""
+    """True if an evaluation that needs its draft waits for it."""
     layout: Layout = Layout.CHOICE
     evidence_share: float = 0.0
     reasons_share: float = 0.0
     offers_also: bool = False
-    """True if people may mark further scores that they would defend too."""
+    """True if people may mark further scores that they would also defend."""
 
     @property
     def arm_shares(self) -> dict[Arm, float]:
@@ -83,10 +84,10 @@ class Design:
 
 
 def check_design(design: Design) -> Design:
-    """Return the design as given.
+    """Check a design and return it.
 
     Raises:
-        InputError: a share is not from 0 to 1, the arms come to more than 1, or the idle time is odd.
+        InputError: a share is not from 0 to 1, the arms' shares exceed 1, or the idle time is out of range.
     """
     shares = {
         "blind": design.blind_share,
@@ -117,7 +118,7 @@ def check_design(design: Design) -> Design:
 
 
 def draw_share(seed: str, *parts: object) -> float:
-    """Return a number from 0 to 1 that these parts always draw.
+    """Return a number from 0 to 1 that depends only on the seed and these parts.
 
     >>> draw_share("s", "arm", 1, 1) == draw_share("s", "arm", 1, 1)
     True
@@ -135,10 +136,11 @@ def draw_arm(
     evidence_share: float = 0.0,
     reasons_share: float = 0.0,
 ) -> Arm:
-    """Return the arm in which the ``nth`` person to open an instance sees it; both count from 0.
+    """Return the arm for the ``nth`` person who opens the instance at ``place``; both count from 0.
 
-    The first two to open an instance share an arm, the next two another, and so on. Each pair's arms are a random
-    order of the shares within ``BLOCK`` instances, so that even a few instances hold the share (permuted blocks).
+    The first two people who open an instance share an arm, the next two another, and so on. The arms of each
+    pair are in a random order that meets the shares within ``BLOCK`` instances, so that few instances suffice
+    (permuted blocks).
 
     >>> draw_arm("s", 0, 0, 0.0).value, draw_arm("s", 0, 0, 1.0).value, draw_arm("s", 0, 0, 0.0, 1.0).value
     ('assisted', 'blind', 'first')
@@ -165,10 +167,10 @@ def draw_arm(
 
 
 def describe_overlap(design: Design, n_instances: int, n_people: int) -> tuple[str, bool]:
-    """Return the basis of the blind agreement, and whether it is a warning; ("", False) without blind arms.
+    """Return a text on the data for blind agreement, and whether it warns; ("", False) without blind arms.
 
     Args:
-        n_people: how many people each instance goes to.
+        n_people: the number of people per instance.
     """
     share = design.blind_share + design.first_share
     if not share or not n_instances:
@@ -194,7 +196,7 @@ def describe_overlap(design: Design, n_instances: int, n_people: int) -> tuple[s
 
 
 def draw_order(seed: str, annotator: int, instances: Iterable[int]) -> list[int]:
-    """Return the order in which an annotator meets the instances: shuffled, the same at every call.
+    """Return the order in which an annotator gets the instances: shuffled, the same for every call.
 
     >>> sorted(draw_order("s", 1, [3, 1, 2]))
     [1, 2, 3]
@@ -209,8 +211,8 @@ def draw_order(seed: str, annotator: int, instances: Iterable[int]) -> list[int]
 def find_telling(instances: Iterable[Instance], columns: Container[str], systems: Iterable[str]) -> set[str]:
     """Return the columns that must stay hidden with the systems, because a name or value identifies a system.
 
-    One such value is enough for the whole column. A column that was left out only where it names the system would say
-    by its absence who wrote the output.
+    One such value hides the whole column. If it were hidden only next to outputs of the named system, its
+    absence would reveal who wrote the output.
 
     >>> by_two = [Instance("1", "", "", context={"by": "gpt4o"}), Instance("2", "", "", context={"by": "?"})]
     >>> find_telling(by_two, {"by", "topic"}, ["GPT-4o", "Llama"])
@@ -232,10 +234,10 @@ def find_telling(instances: Iterable[Instance], columns: Container[str], systems
 
 
 def _names_any(names: Set[str], text: str) -> bool:
-    """Return whether a text names any of these systems: by letters and digits alone.
+    """Return whether a text contains the name of any of these systems, comparing only letters and digits.
 
-    A name of up to three letters counts only where it stands by itself, or beside digits as in the id "1a": an "A" is
-    in every text.
+    A name of up to three letters counts only as a separate word, or next to digits as in the id "1a", because
+    every text contains an "A".
 
     >>> one = frozenset(["gpt4omini"])
     >>> _names_any(one, "made by gpt4o-mini"), _names_any(one, "GPT 4O MINI, 2024"), _names_any(one, "gpt-4o")
@@ -279,8 +281,9 @@ def share_out(
 ) -> dict[int, list[int]]:
     """Return each person's instances, so that ``per_instance`` people get every instance.
 
-    A document's instances go to the same people, those who have fewest so far; ties are drawn. ``held`` are the
-    people who have an instance already, and count; ``loads`` how many instances each person has before.
+    All instances of a document go to the same people: those with the fewest so far, ties drawn at random.
+    ``held`` has the people who already have an instance, who count; ``loads`` has the number of instances
+    that each person had before.
 
     >>> given = share_out([[1, 2], [3], [4]], [7, 8, 9], 2, "s", held={}, loads={})
     >>> sorted(len(instances) for instances in given.values())
@@ -307,12 +310,7 @@ def share_out(
     return given
 
 
-# Ids as one person sees them: numbers that say nothing of order, origin or kind, and are nobody else's.
-#
-# The ids of the tables count up as rows are added, so that ``id % 2`` can name the system, and
-# neighbours the import. An alias is a permutation of the id under a key of the task's secret seed and
-# the person: a Feistel network over 48 bits with four rounds of keyed BLAKE2, as many as make it a
-# strong permutation (Luby and Rackoff 1988). It needs no storage.
+# Ids as one person sees them: numbers that reveal no order, origin or type, and differ between people.
 
 HALF = 24
 MASK = (1 << HALF) - 1

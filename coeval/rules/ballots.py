@@ -1,7 +1,7 @@
 """Votes on criteria: check ballots, count votes, and compute the result of a round.
 
-Pure. An evaluator approves, deletes or revises every proposal and may add criteria of their own; for each
-proposal the action with the most votes holds, and a tie is the owner's to break (CoEval paper, stage 1).
+Pure. An evaluator approves, deletes or revises every proposal and may add criteria. For each proposal the
+action with the most votes wins, and the owner breaks ties (CoEval paper, stage 1).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def same_words(text: str) -> str:
 
 
 def check_ballot(proposals: Sequence[Proposal], votes: Sequence[Vote]) -> tuple[Vote, ...]:
-    """Return the ballot in the order of the proposals, added criteria last, texts stripped.
+    """Return the ballot in the order of the proposals, added criteria last, with texts stripped.
 
     Raises:
         InputError: a proposal has no vote or two; a reason or a new wording is missing; an added criterion
@@ -138,7 +138,7 @@ class ActionRates:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A text that somebody wrote: a revised wording or an added criterion; ``voters`` counts its authors."""
+    """A wording that people wrote, as a revision or an added criterion; ``voters`` counts them."""
 
     text: str
     person: str
@@ -160,10 +160,10 @@ class ProposalTally:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """The count of a round: per proposal, the added criteria, and rates overall and by group.
+    """The count of a round: the proposals, the added criteria, and rates overall and by group.
 
-    ``saves`` is how often its ballots were saved: it grows with every change of a vote. ``waiting`` are the people
-    who may vote and have not.
+    ``saves`` is the number of times that ballots were saved, which grows with every changed vote. ``waiting``
+    are the people who may vote and have not.
     """
 
     proposals: tuple[ProposalTally, ...]
@@ -233,7 +233,7 @@ def _merge_added(votes: Sequence[tuple[Ballot, Vote]]) -> tuple[Wording, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """One criterion of the future set: its wording, and the proposal that it keeps or rewords, if any."""
+    """One criterion of the next set: its wording, and the proposal that it keeps or rewords, if any."""
 
     text: str
     origin: Origin
@@ -248,14 +248,15 @@ def choose(
     approved: Iterable[int] = (),
     dropped: Iterable[int] = (),
 ) -> tuple[Chosen, ...]:
-    """Return the criteria a round ends in.
+    """Return the criteria that result from a round.
 
-    The owner may settle any proposal, by its id: ``decisions`` gives a wording, ``approved`` keeps it as it
-    is, ``dropped`` leaves it out; ``added`` are the added criteria they take. Where nothing is settled the
-    majority holds, and a majority for ``revise`` needs one wording to agree on.
+    The owner may decide any proposal, by its id: ``decisions`` gives a wording, ``approved`` keeps it
+    unchanged, ``dropped`` leaves it out; ``added`` are the added criteria to include. Other proposals follow
+    the majority, and a majority for ``revise`` needs agreement on one wording.
 
     Raises:
-        InputError: a tie or a choice between wordings is undecided; nothing is left; two are the same.
+        InputError: a tie or a choice between wordings is undecided; nothing is left; two criteria are the
+            same.
     """
     as_is = {t.proposal.id: t.proposal.text for t in count.proposals}
     settled = dict(decisions) | {proposal: as_is.get(proposal, "") for proposal in approved}

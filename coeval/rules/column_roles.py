@@ -1,8 +1,8 @@
-"""The role of each further column of a file, and the images that a column may hold: addresses or data.
+"""The role of each further column of a file, and images in columns: addresses or data.
 
-A judge that is shown the gold score returns the gold score. A list of the names that such columns have is never
-complete, so a person has to say which columns are shown. Nothing here fetches an image: browsers and model servers
-do, and only what passes is given to them.
+A judge that sees the gold score returns the gold score. No list of names for such columns is ever complete,
+so a person must decide which columns are shown. Nothing here fetches an image: browsers and model servers do,
+and they get only checked addresses.
 """
 
 from __future__ import annotations
@@ -18,11 +18,9 @@ from coeval.domain import Column, ColumnRole, Instance, Task
 from coeval.errors import InputError
 
 # Images in a column of the role "image": an address, or the image itself as a data: URI.
-#
-# Nothing here fetches anything. Browsers and model servers do, and they get only checked addresses.
 
 MAX_ADDRESS = 2_000
-"""Longest address of an image, in characters."""
+"""The longest address of an image, in characters."""
 
 _DATA = re.compile(r"data:image/([a-z0-9.+-]{1,40});base64,", re.I)
 _SIGNS = {
@@ -44,7 +42,7 @@ class ImageError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An image of an instance: ``source`` is its address or data: URI, ``host`` that of an address."""
+    """An image of an instance: ``source`` is its address or data: URI, ``host`` the address's host."""
 
     name: str
     source: str
@@ -52,10 +50,11 @@ class Image:
 
 
 def read_image(name: str, value: str) -> Image:
-    """Return the image that a cell of the column ``name`` holds.
+    """Return the image in a cell of the column ``name``.
 
     Raises:
-        ImageError: it holds none that is safe to show: it says why, and what to give instead.
+        ImageError: the cell has no image that is safe to show; the message says why, and what to provide
+            instead.
     """
     text = value.strip()
     if text[:5].lower() == "data:":
@@ -99,7 +98,7 @@ def is_allowed(host: str, allowed: Collection[str]) -> bool:
 
 
 def find_images(instance: Instance, columns: Mapping[str, ColumnRole]) -> dict[str, str]:
-    """Return the cells of an instance's image columns that are not blank, by column."""
+    """Return the non-blank cells of an instance's image columns, by column."""
     return {
         name: value
         for name, value in instance.context.items()
@@ -111,13 +110,13 @@ def list_images(task: Task, instance: Instance) -> list[Image]:
     """Return the images of an instance.
 
     Raises:
-        ImageError: a cell holds none that is safe to show.
+        ImageError: a cell has no image that is safe to show.
     """
     return [read_image(name, value) for name, value in find_images(instance, task.columns).items()]
 
 
 def looks_like_image(value: str) -> bool:
-    """Return whether a cell is meant as an image, judged by its data: URI or the ending of its address.
+    """Return whether a cell is meant as an image: a data: URI, or an address with an image's extension.
 
     >>> looks_like_image("https://example.org/a.png?size=2"), looks_like_image("https://example.org/about")
     (True, False)
@@ -155,14 +154,11 @@ def _no_svg(name: str) -> str:
     return f"“{name}”: an SVG can hold scripts and is not shown: give PNG, JPEG, GIF or WebP instead."
 
 
-# Which role a column gets before anybody chose one: it is hidden from everyone, unless it holds images.
-#
-# A judge that is shown the gold score returns the gold score. A list of the names that such columns
-# have is never complete, so a person has to say which columns are shown.
+# The role of a column before anybody chose one: hidden from everyone, unless it contains images.
 
 
 def guess_columns(instances: Iterable[Instance]) -> list[Column]:
-    """Return a column for every name in these instances' context, in order of appearance.
+    """Return a column for every name in these instances' contexts, in order of appearance.
 
     >>> guess_columns([Instance("a", "", "", context={"topic": "bees"})])[0].role.value
     'hidden'
@@ -175,7 +171,7 @@ def guess_columns(instances: Iterable[Instance]) -> list[Column]:
 
 
 def guess_column(name: str, values: Iterable[str]) -> Column:
-    """Return the column with the role that it gets by its values."""
+    """Return the column with the role that its values suggest."""
     given = [value for value in values if value.strip()]
     holds_images = bool(given) and all(map(looks_like_image, given))
     return Column(name, ColumnRole.IMAGE if holds_images else ColumnRole.HIDDEN)
@@ -184,10 +180,9 @@ def guess_column(name: str, values: Iterable[str]) -> Column:
 def select_context(
     context: Mapping[str, str], columns: Mapping[str, ColumnRole], *, judge: bool
 ) -> dict[str, str]:
-    """Return the texts of an instance's context that a judge (or else a person) may see, in order, without
-    blanks.
+    """Return the context's texts that a judge (or else a person) may see, in order, without blank ones.
 
-    Images are no texts: ``rules.columns.images`` lists them.
+    Images are not texts: ``list_images`` returns them.
     """
     shown: dict[str, str] = {}
     for name, text in context.items():

@@ -1,7 +1,7 @@
 """Wordings of criteria: near-duplicates, possible problems, and scoring guides.
 
-What is doubtful are suggestions that the owner may take or leave: the rules are patterns over the wording, which
-point at places to look, and do not decide.
+Problems are suggestions that the owner may accept or ignore: the rules are patterns over the wording, which
+point to places to check.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from rapidfuzz import fuzz
 from coeval.domain import MAX_REMARK, Guide, Origin, Proposal, Scale
 from coeval.errors import InputError
 
-# How alike two criteria are, and groups of criteria that say the same.
+# The similarity of two criteria, and groups of criteria with the same meaning.
 
 SAME = 76.5
-"""Similarity from which two wordings count as one criterion, so that near-duplicates are merged."""
+"""The similarity from which two wordings count as one criterion, so that near-duplicates are merged."""
 
 _EMPTY_WORDS = frozenset(
     re.findall(
@@ -35,7 +35,7 @@ _ENDING = re.compile(r"(ational|ically|ability|ible|able|ness|ment|ing|ies|ity|l
 
 @lru_cache(maxsize=4096)
 def _stems(text: str) -> tuple[str, ...]:
-    """Return the stems of the meaningful words, in order; of every word if none is meaningful."""
+    """Return the stems of the content words, in order; of all words if there are no content words."""
     words = re.findall(r"[^\W_]+", text.casefold())
     stems = [_ENDING.sub("", word) if len(word) > 4 else word for word in words]
     kept = [
@@ -62,11 +62,11 @@ def likeness(left: str, right: str) -> float:
 
 
 def merge_proposals(samples: Sequence[Sequence[str]]) -> list[Proposal]:
-    """Return the criteria of several samples, near-duplicates merged, the most often named first.
+    """Return the criteria of several samples, with near-duplicates merged, the most frequent first.
 
-    A wording joins the group to whose every member it is alike (complete linkage, `SAME`), so that chains of
-    small differences do not grow together. ``support`` counts the samples that name the group, the wording
-    shown is the one most like the others, and ``members`` are all the wordings, most frequent first.
+    A wording joins a group only if it is similar to every member (complete linkage, `SAME`), so that chains
+    of small differences do not merge. ``support`` counts the samples that contain the group, the wording
+    shown is the one most similar to the others, and ``members`` are all wordings, most frequent first.
     """
     wordings: dict[str, set[int]] = {}
     for number, sample in enumerate(samples):
@@ -80,7 +80,7 @@ def merge_proposals(samples: Sequence[Sequence[str]]) -> list[Proposal]:
 
 
 def _group_for(text: str, groups: list[dict[str, set[int]]]) -> dict[str, set[int]]:
-    """Return the group whose wordings are all similar, or a new one."""
+    """Return the group whose wordings are all similar to this text, or a new group."""
     scored = [(min(likeness(text, member) for member in group), index) for index, group in enumerate(groups)]
     best, index = max(scored, default=(0.0, 0), key=lambda pair: (pair[0], -pair[1]))
     if best >= SAME:
@@ -100,11 +100,9 @@ def _proposal(group: dict[str, set[int]], samples: int) -> Proposal:
 
 
 # Possible problems of a list of criteria, with suggestions for its owner.
-#
-# The rules are patterns over the wording: they point at places to look, and do not decide.
 
 OVERLAPS = 73.0
-"""Similarity from which two criteria are reported as overlapping."""
+"""The similarity from which two criteria are reported as overlapping."""
 
 
 class FindingKind(StrEnum):
@@ -117,10 +115,10 @@ class FindingKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One doubt about the criterion at ``index``; ``other`` is the criterion it overlaps with, if any.
+    """A possible problem of the criterion at ``index``; ``other`` is a criterion that it overlaps with.
 
-    ``suggestion`` holds the wordings to put in its place: two for a split, one for a merge, none if only a
-    person can tell.
+    ``suggestion`` has the wordings to replace it: two for a split, one for a merge, none if a person must
+    decide.
     """
 
     kind: FindingKind
@@ -131,7 +129,7 @@ class Finding:
 
 
 def lint_criteria(texts: Sequence[str]) -> list[Finding]:
-    """Return doubts about each criterion in order: double questions, invisible properties, and overlaps."""
+    """Return possible problems of each criterion in order: double questions, invisible properties, overlaps."""
     findings = [finding for index, text in enumerate(texts) for finding in _lint_one(index, text)]
     findings += _overlaps(texts)
     return sorted(findings, key=lambda finding: finding.index)
@@ -195,10 +193,10 @@ _WITH_VERB = re.compile(
 
 
 def split_criterion(text: str) -> tuple[str, ...]:
-    """Return the two statements that a criterion joins with "and" or the like, or nothing.
+    """Return the two statements that a criterion joins with "and" or a similar word; empty if there are none.
 
-    What stands in brackets, short pairs of nouns ("clear grammar and spelling") and lists of three are left
-    alone: only two things said of the same subject are told apart.
+    Text in brackets, short pairs of nouns ("clear grammar and spelling") and lists of three are not split;
+    only two statements about the same subject are.
 
     >>> split_criterion("The answer should be easy to follow and logically coherent.")
     ('The answer should be easy to follow.', 'The answer should be logically coherent.')
@@ -230,7 +228,7 @@ def _helper(modal: str) -> str:
 
 
 _HELPER = re.compile(r"(?:should|must|is|are|be|can|cannot|can't|does|do|has|have|not|never)$", re.I)
-"""Verbs that begin a statement of their own: "must cite", "is short"."""
+"""Verbs that begin a separate statement: "must cite", "is short"."""
 
 _SENTENCE = re.compile(
     r"(?:it|they|this|these|the\s+\w+)\s+(?:should|must|is|are|can|cannot|does|do|has|have)\b", re.I
@@ -242,13 +240,13 @@ _LINE = re.compile(r"\s*(-?\d{1,3})\s*[:=.)–-]\s*(.*\S)\s*")
 
 
 def build_guide(definition: str, anchors: str, examples: str, scale: Scale) -> Guide:
-    """Return the guide that these texts are; ``anchors`` has a line for each score that is described.
+    """Return the guide with these texts; ``anchors`` has a line for each score that is described.
 
     >>> build_guide("", "1: wrong\\n5: right", "", Scale()).anchors
     ((1, 'wrong'), (5, 'right'))
 
     Raises:
-        InputError: a text is too long, or a line names no score of the scale or one twice.
+        InputError: a text is too long, or a line names a score that is not on the scale, or one twice.
     """
     texts = {"definition": definition, "scores": anchors, "examples": examples}
     for name, text in texts.items():
@@ -271,12 +269,12 @@ def build_guide(definition: str, anchors: str, examples: str, scale: Scale) -> G
 
 
 def anchors_text(guide: Guide) -> str:
-    """Return the meanings of scores in their written form: one per line."""
+    """Return the meanings of scores as text, one per line."""
     return "\n".join(f"{score}: {meaning}" for score, meaning in guide.anchors)
 
 
 def guide_text(guide: Guide) -> str:
-    """Return a whole guide as a text to follow the criterion's text; empty if there is none."""
+    """Return the whole guide as a text that follows the criterion's text; empty if there is none."""
     anchors = anchors_text(guide)
     parts = (
         f"Definition: {guide.definition}" if guide.definition else "",
@@ -287,7 +285,7 @@ def guide_text(guide: Guide) -> str:
 
 
 def sharpen_guide(guide: Guide, anchors: Iterable[tuple[int, str]]) -> Guide:
-    """Return a guide in which the new meanings of scores replace the old ones.
+    """Return the guide with new meanings of scores in place of the old ones.
 
     >>> sharpen_guide(Guide(anchors=((1, "bad"), (2, "poor"))), [(1, "wrong")]).anchors
     ((1, 'wrong'), (2, 'poor'))

@@ -1,4 +1,4 @@
-"""The split of documents: some to fit a judge on, the others for its certificate."""
+"""The split of documents into those for fitting a judge and those for its certificate."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from math import floor
 from coeval.domain.seals import Part
 
 Stratum = tuple[str, ...]
-"""The properties that documents are balanced by, such as the systems that answered them."""
+"""The properties over which documents are balanced, such as the systems that answered them."""
 
 
 def hash_document(document: str, salt: str) -> float:
-    """Return the document's place from 0 (included) to 1: pseudo-random, but always the same.
+    """Return a number from 0 (included) to 1 for the document: pseudo-random, but always the same.
 
     >>> 0 <= hash_document("d1", "salt") < 1, hash_document("d1", "salt") == hash_document("d1", "other salt")
     (True, False)
@@ -23,11 +23,11 @@ def hash_document(document: str, salt: str) -> float:
 
 
 def split_documents(strata: Mapping[str, Stratum], salt: str, share: float) -> dict[str, Part]:
-    """Return the part of each document: systematic sampling, with documents in the order of stratum, then
-    of salted hash.
+    """Return the part of each document, by systematic sampling in the order of stratum, then of salted hash.
 
-    Each document goes to the certificate with the same chance, ``share``, and each stratum's number of them is within
-    one of its share (Cochran 1977, Sampling Techniques, section 8.2: systematic sampling of a stratified list).
+    Each document goes to the certificate with the same probability, ``share``, and the number from each
+    stratum is within one of its share (Cochran 1977, Sampling Techniques, section 8.2: systematic sampling of
+    a stratified list).
 
     >>> parts = split_documents({f"d{n}": ("a",) if n < 4 else ("b",) for n in range(8)}, "salt", 0.5)
     >>> [sum(parts[f"d{n}"] == "certificate" for n in range(k, k + 4)) for k in (0, 4)]
@@ -45,6 +45,6 @@ def split_documents(strata: Mapping[str, Stratum], salt: str, share: float) -> d
 def part_of_newcomer(document: str, salt: str, share: float) -> Part:
     """Return the part of a document that was added after the sealing.
 
-    Only its hash decides, so that nobody can choose.
+    Only its hash decides, so nobody can choose.
     """
     return Part.CERTIFICATE if hash_document(document, salt) < share else Part.DEV

@@ -1,7 +1,7 @@
 """The four actions on evaluation rows: check a submission, and compute its changes.
 
-Pure. The drafted text is always the database's; a browser sends ids, actions, reasons, new texts and the
-score. An action compares with the draft, never with the previous save, so the latest revision alone tells
+Pure. The drafted text always comes from the database; a browser sends ids, actions, reasons, new texts and
+the score. An action compares with the draft, never with the previous save, so the latest revision alone shows
 the net change (CoEval paper, stage 2).
 """
 
@@ -48,10 +48,10 @@ class AddedRow:
 
 
 def list_marks(draft: Draft) -> tuple[Quote, ...]:
-    """Return the passages in the texts that the draft's lines of evidence quote, in the texts' order.
+    """Return the passages that the draft's lines of evidence quote, in the order of the texts.
 
-    Each passage is there once and without its line, so that neither number nor order says what the draft thinks of it.
-    A conclusion's quotes are left out: they stand for its verdict.
+    Each passage appears once and without its line, so that neither number nor order reveals the draft's
+    opinion. Quotes in the conclusion are left out, because they support its verdict.
     """
     found = {
         (quote.place, quote.start, quote.end): quote
@@ -64,9 +64,10 @@ def list_marks(draft: Draft) -> tuple[Quote, ...]:
 
 
 def keep_reasons(draft: Draft) -> Draft:
-    """Return the draft with its lines of evidence alone: no conclusion, no score, and no line that states the score.
+    """Return the draft with only its lines of evidence that do not state the score.
 
-    An unscored draft looks like any other, and how its score came about is not told.
+    The conclusion and the score are left out. An unscored draft looks like any other, and the origin of the
+    score is not shown.
     """
     rows = tuple(
         row
@@ -78,9 +79,9 @@ def keep_reasons(draft: Draft) -> Draft:
 
 
 def states_score(text: str, score: float) -> bool:
-    """Return whether a line writes the score as a number or a word, in any meaning.
+    """Return whether a line contains the score as a number or a word, in any meaning.
 
-    It is rather too strict: a line that says "three steps" of a draft with the score 3 is withheld too.
+    It is deliberately too strict: a line with "three steps" in a draft with the score 3 is also withheld.
 
     >>> states_score("I give it 4/5.", 4), states_score("It lists 4.5 km.", 4), states_score("A four at best.", 4)
     (True, False, True)
@@ -106,14 +107,14 @@ def check(
     sent: Sequence[SentRow],
     added: Sequence[AddedRow],
 ) -> tuple[ScrutinyRow, ...]:
-    """Return the rows of a submission, in the order of the draft, added lines last.
+    """Return the rows of a submission, in the order of the draft, with added lines last.
 
-    ``draft`` is what was on the screen, with anything planted in it. In the arms that show no line of it, it is left
-    out of account: there every line is the person's own.
+    ``draft`` is the draft on the screen, including any planted error. In arms that show none of its lines, it
+    is ignored: there every line is the person's own.
 
     Raises:
-        InputError: a line has no decision, the score is missing or not on the scale, a revised or added line
-            is empty, a text is too long, or a line does not belong to the draft.
+        InputError: a line has no action, the score is missing or not on the scale, a revised or added line is
+            empty, a text is too long, or a line does not belong to the draft.
     """
     shown = None if arm in (Arm.BLIND, Arm.EVIDENCE) else draft
     if score is None or not scale.admits(score):

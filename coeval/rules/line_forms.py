@@ -1,8 +1,8 @@
 """The form of a drafted line: everything that a reader sees without reading the content.
 
-A planted error must differ from a draft in what it says alone, so lines and drafts are exchanged among those of
-one form. Two lines of one form are alike in quotes, in what links them to their comment, in the comment's first
-words, its length and its last marks.
+A planted error may differ from a draft only in content, so lines and drafts are exchanged only within one
+form. Two lines of one form have similar quotes, the same link between quotes and comment, and comments with
+the same first words, length class and final punctuation.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CLOSING = re.compile(r"[\"”“’'»」』]*")
 QUOTE_SIGNS = re.compile(r"[\"“”„«»「」『』‘’]|(?<!\w)'|'(?!\w)")
 WORD = re.compile(r"\w+")
 STEP = math.log(1.3)
-"""Two lengths in one class differ by less than three tenths."""
+"""Two lengths in one class differ by less than thirty percent."""
 
 DOUBTS = re.compile(r"\b(?:but|however|although|though|while|could|may|might|some\w*)\b", re.IGNORECASE)
 DENIALS = re.compile(r"\b(?:not|no|lack\w*|fail\w*|without|never)\b|n[’']t\b", re.IGNORECASE)
@@ -33,16 +33,16 @@ class Comment:
 
     line: EvaluationRow
     head: str
-    """The list mark, lead-in and quotes, which stay when another comment replaces this one."""
+    """The list mark, lead-in and quotes, which are kept when another comment replaces this one."""
     text: str
     form: Hashable
 
 
 @lru_cache(maxsize=8_000)
 def take_apart(line: EvaluationRow) -> Comment | None:
-    """Return the comment of a line, and the form that another comment would need to replace it.
+    """Return the comment of a line, and the form that another comment needs to replace it.
 
-    None for a line that only quotes, and for one whose quotes are not found in it.
+    Returns None for a line that only quotes, or whose quotes are not found in it.
 
     >>> found = take_apart(EvaluationRow(RowKind.EVIDENCE, "- Mind: this is too long."))
     >>> found.head, found.text
@@ -74,7 +74,7 @@ def take_apart(line: EvaluationRow) -> Comment | None:
 
 
 def measure(text: str) -> int:
-    """Return the class of a text's length.
+    """Return the length class of a text.
 
     >>> measure(""), measure("a" * 100) == measure("a" * 101), measure("a" * 100) < measure("a" * 150)
     (-1, True, True)
@@ -92,9 +92,9 @@ def find_subjects(text: str) -> set[str]:
 
 
 def describe_tone(draft: Draft) -> Hashable:
-    """Return how often a draft doubts and denies, line by line, and the length of its score line.
+    """Return the number of doubts and negations in each line, and the length of the score line.
 
-    These go with a score: a 5 that "could be simpler" is as plain as a 2 without a "not".
+    These depend on the score: a 5 that "could be simpler" is as conspicuous as a 2 without a "not".
     """
     texts: dict[RowKind, str] = dict.fromkeys(RowKind, "")
     for row in draft.rows:

@@ -1,6 +1,7 @@
-"""Changes of methods that make numbers of existing studies differ, with their reasons.
+"""Changes of methods that change numbers of existing studies, with their reasons.
 
-Every database remembers the ids that it has met. An id that is new to a database with scores is news to its team.
+Every database stores the ids that it has met. A new id in a database with scores is shown to its team as
+news.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class MethodChange:
-    """One change of a computation, with its reason. Both texts are lines of ``CHANGELOG.md``."""
+    """One change of a computation, with its reason. Both texts are lines in ``CHANGELOG.md``."""
 
     id: str
     what: str
@@ -57,4 +58,4 @@ CHANGES = (
 """Changes in chronological order. Released ones keep their ids; add a new one at the end."""
 
 METHODS = CHANGES[-1].id
-"""The state of the methods of this version."""
+"""The id of the latest method change, which identifies this version's methods."""

@@ -1,4 +1,4 @@
-"""The one form of a name, so that names that look the same are the same everywhere."""
+"""The normal form of names, so that names that look the same are the same everywhere."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from coeval.errors import InputError
 from coeval.language import tr
 
 BLANKS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""Invisible letters and marks. The other invisible characters are in Unicode's category Cf."""
+"""Invisible letters and marks. Other invisible characters are in Unicode's category Cf."""
 JOINERS = "\u200c\u200d"
-"""Joiners shape letters of Arabic, Persian and Indian scripts, and combine emoji."""
+"""Joiners, which shape letters of Arabic, Persian and Indian scripts, and combine emoji."""
 
 
 def normalize_name(text: str) -> str:
-    """Return a name in Unicode's composed form (NFC), without blanks around it.
+    """Return a name in Unicode's composed form (NFC), without surrounding blanks.
 
     >>> normalize_name(" Jose\\u0301 ") == "Jos\\u00e9"
     True
 
     Raises:
-        InputError: it holds a character that nobody sees.
+        InputError: it contains an invisible character.
     """
     name = compose(text)
     if name.isascii():
@@ -40,12 +40,12 @@ def normalize_name(text: str) -> str:
 
 
 def compose(text: str) -> str:
-    """Return a text in Unicode's composed form (NFC), without blanks around it. Compare stored names in this form."""
+    """Return a text in Unicode's composed form (NFC), without surrounding blanks, to compare stored names."""
     return text.strip() if text.isascii() else unicodedata.normalize("NFC", text).strip()
 
 
 def find_alike(names: Iterable[str]) -> list[tuple[str, ...]]:
-    """Return the groups of different names that look the same.
+    """Return groups of different names that look the same.
 
     >>> find_alike(["Ana", "Jose\\u0301", "Jos\\u00e9", "Bo"]) == [("Jose\\u0301", "Jos\\u00e9")]
     True
@@ -61,7 +61,7 @@ def find_alike(names: Iterable[str]) -> list[tuple[str, ...]]:
 
 
 def simplify(name: str) -> str:
-    """Return the visible form of a name: no invisible characters, no special letter forms, single blanks."""
+    """Return the visible form of a name: no invisible characters or special letter forms, single spaces."""
     if not name.isascii():
         name = "".join(c for c in unicodedata.normalize("NFKC", name) if not _is_invisible(c))
     return " ".join(name.split())

@@ -1,14 +1,15 @@
-"""Planted errors: mistakes on purpose, to measure whether people notice them.
+"""Planted errors: deliberate mistakes in drafts, to measure whether people notice them.
 
-A score is shifted by one, or the comment of a line of evidence is swapped with one about another input. The shift
-of the shown score is drawn, so a person's score regressed on it within an item gives the true pull of the draft,
-undiluted by those who would have given that score anyway.
+A score is shifted by one, or the comment in a line of evidence is replaced by one about another input. The
+shift is drawn at random, so regressing people's scores on the shown score within an item gives the true
+influence of the draft, undiluted by people who would have given that score anyway.
 
-Nothing but the error itself may tell a planted draft from another: neither a screen by itself nor many together.
-So each kind is an exchange that is as likely in one direction as in the other. Comments are exchanged within a form
-(``line_forms``), and by drafts of one score. Scores are exchanged within a form of the draft: as many 4s are shown
-as 3 as 3s are shown as 4 (a Metropolis step on the run's scores; Hastings 1970). What no exchange leaves honest is
-not planted: a score that another line states, a mean that the answers could not have, a line that only quotes.
+Only the error itself may distinguish a planted draft from another, on one screen or over many. So each
+exchange is equally likely in both directions. Comments are exchanged within a form (``line_forms``) between
+drafts with the same score. Scores are exchanged within a form of the draft: as many 4s are shown as 3 as 3s
+are shown as 4 (a Metropolis step on the run's scores; Hastings 1970). Errors that would be inconsistent are
+not planted: a score that another line states, a mean that the answers could not have, a line that only
+quotes.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ LIST_NUMBER = re.compile(r"\s*\d{1,2}[.)]\s+(?=\S)")
 NUMBER = re.compile(r"(?<![\w.,])\d{1,9}(?:[.,]\d{1,17})?(?![\d\w]|[.,]\d|-[^\W\d])")
 SCALE_END = re.compile(r"\d\s*(?:/|\bout of|\bof|[-–—]|\bto)\s*$", re.IGNORECASE)
 SCALE_START = re.compile(r"\s*(?:[-–—]|to\b)\s*\d", re.IGNORECASE)
-"""Texts before and after the numbers of a scale ("4 out of 5", "on 1-5"). These numbers are not scores."""
+"""Text around the numbers of a scale ("4 out of 5", "on 1-5"), which are not scores."""
 
 MEAN_OF = re.compile(r"\bmean of (\d{1,4}) answers, standard deviation (\d+(?:\.\d+)?)")
-"""The words with which our own drafts say that a score is the mean of several answers."""
+"""The phrase in CoEval's own drafts for a score that is the mean of several answers."""
 
 NUMERALS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 NUMERAL = re.compile(rf"\b(?:{'|'.join(NUMERALS)})\b(?!-\w)", re.IGNORECASE)
@@ -43,10 +44,13 @@ EXTREMES = re.compile(
 )
 
 SALT = "sown"
-"""Part of the hash that draws planted errors. It never changes, because running studies would change with it."""
+"""The part of the hash for drawing planted errors.
+
+It never changes, because running studies would change too.
+"""
 
 SAMPLE = 200
-"""Number of drafts to read: enough for scores and forms, few enough to read while somebody waits."""
+"""The number of drafts to read: enough for scores and forms, and fast enough while a person waits."""
 
 
 class ErrorKind(StrEnum):
@@ -67,12 +71,12 @@ class PlantedError:
     source: EvaluationRow | None = None
     """The line about another input whose comment replaces the one in ``draft_row``."""
     text: str = ""
-    """The replacement text; empty for errors planted before lines kept the quotes of the draft."""
+    """The replacement text; empty for errors from versions that did not keep the draft's quotes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """Another draft of the same run by the same criterion."""
+    """Another draft of the same run and criterion."""
 
     draft: Draft
     lends: bool
@@ -94,7 +98,7 @@ def draw_kind(
 
 
 def draw_place(seed: str, annotator: int, instance: int, criterion: int, size: int) -> int:
-    """Return a position from 1 to ``size`` at which the search for neighbours begins."""
+    """Return the position from 1 to ``size`` at which the search for neighbours begins."""
     return 1 + int(draw_share(seed, "source", annotator, instance, criterion) * size)
 
 
@@ -107,11 +111,11 @@ def plant(
     sample: str,
     run: Sequence[Neighbour],
 ) -> PlantedError | None:
-    """Return an error of this kind in the draft; None if the draft, the scale or the run leaves no room.
+    """Return an error of this kind for the draft; None if the draft, the scale or the run allows none.
 
     Args:
         sample: the texts that the draft is about.
-        run: drafts of the same run by the same criterion.
+        run: drafts of the same run and criterion.
     """
     if kind is ErrorKind.SCORE:
         return plant_score(seed, annotator, draft, scale, [other.draft for other in run])
@@ -121,10 +125,10 @@ def plant(
 def plant_score(
     seed: str, annotator: int, draft: Draft, scale: Scale, run: Sequence[Draft]
 ) -> PlantedError | None:
-    """Return the draft's score one higher or one lower, as drawn.
+    """Return the draft's score shifted up or down by one, as drawn.
 
-    None if the draft cannot honestly have that score, or where drafts of its form have it more rarely and the draw
-    says no.
+    Returns None if the draft could not plausibly have that score, or by chance if fewer drafts of its form
+    have it.
     """
     if draft.score is None:
         return None
@@ -148,14 +152,14 @@ def plant_score(
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
-    """The statements of a draft's lines about its score."""
+    """What a draft's lines say about its score."""
 
     form: Hashable
     """The properties that drafts must share to exchange scores: the spread of the answers, and the phrasing."""
     named: tuple[float, ...]
-    """Numbers that other lines name, in digits or in words, outside their quotes."""
+    """Numbers in other lines, as digits or words, outside their quotes."""
     moves: bool
-    """True if the score can be restated, and no other number could be the score as well."""
+    """True if the score can be restated, and no other number could be mistaken for the score."""
 
 
 @lru_cache(maxsize=4_000)
@@ -183,13 +187,13 @@ def _read_verdict(draft: Draft) -> _Verdict:
 
 
 def _could_have(draft: Draft, score: float, scale: Scale) -> bool:
-    """Return whether a draft could say this score and contradict neither its other lines nor its own arithmetic."""
+    """Return whether a draft could have this score without contradicting its other lines or arithmetic."""
     assert draft.score is not None
     moved = [sample + score - draft.score for sample in draft.samples]
     if not all(scale.low - 1e-9 <= one <= scale.high + 1e-9 for one in (score, *moved)):
         return False
     verdict = _read_verdict(draft)
-    # a line of one answer may contain that answer's score, while the mean is another one
+    # a line from one answer may contain that answer's score, while the mean differs
     clashes = any(abs(number - one) < 1 for number in verdict.named for one in (score, draft.score))
     return verdict.moves and not clashes
 
@@ -203,7 +207,7 @@ def _unquote(row: EvaluationRow) -> str:
 
 
 def _bin(score: float) -> int:
-    """Return the whole score of a score; one more is always the next.
+    """Return the score rounded half up, so that one more always gives the next integer.
 
     >>> _bin(3.5), _bin(4.5), _bin(2.49)
     (4, 5, 2)
@@ -212,7 +216,7 @@ def _bin(score: float) -> int:
 
 
 def _shift(score: float, step: int) -> float:
-    """Return one more or less, with no more digits than the score has.
+    """Return the score plus ``step``, with no more digits than the score has.
 
     >>> _shift(4.1, -1), _shift(3.0, 1)
     (3.1, 4.0)
@@ -224,10 +228,11 @@ def _shift(score: float, step: int) -> float:
 def plant_evidence(
     seed: str, annotator: int, draft: Draft, sample: str, run: Sequence[Neighbour]
 ) -> PlantedError | None:
-    """Return a line of evidence with the comment of a line of the same form, from a draft of the same score.
+    """Return a line of evidence with the comment of a similar line, from a draft with the same score.
 
-    The line keeps its mark, its lead-in and its quotes. Both comments name what only their own texts are about: the
-    foreign one is wrong here, and neither is told by saying more. None if no such line is found.
+    Both lines have the same form. The line keeps its mark, lead-in and quotes. Both comments name the subject
+    of their own texts, so the foreign comment is wrong here, and neither stands out by saying more. Returns
+    None if no such line is found.
     """
     said = [
         " ".join(row.text for row in each.rows).casefold()
@@ -268,14 +273,14 @@ def plant_evidence(
 
 
 def _list_comments(draft: Draft) -> list[Comment]:
-    """Return the comments of a draft that none of its other lines repeats."""
+    """Return the comments of a draft that no other line of it repeats."""
     found = [comment for row in draft.rows if row.kind is RowKind.EVIDENCE and (comment := take_apart(row))]
     times = Counter(comment.text for comment in found)
     return [comment for comment in found if times[comment.text] == 1]
 
 
 class _Rarity:
-    """The rare words of some drafts (at most one in twenty uses them), which can name a draft's subject."""
+    """The rare words of some drafts (used by at most one in twenty), which can name a draft's subject."""
 
     def __init__(self, said: Sequence[str]) -> None:
         self._said, self._most = said, max(2, len(said) // 20)
@@ -311,7 +316,7 @@ def apply_planted_error(draft: Draft, planted: PlantedError | None, output: str)
         else row
         for row in draft.rows
     )
-    # how the score came about would give the draft's own away
+    # the origin of the score would reveal the draft's own score
     return replace(draft, score=planted.score, rows=rows, reason="", raw="", samples=())
 
 
@@ -332,7 +337,7 @@ def _find_quote(text: str, output: str) -> Quote:
 def restate(text: str, was: float, now: float) -> str | None:
     """Return the line that states the score, with the other score in its place and all other words unchanged.
 
-    None if it states none. The new number has as many decimals as the old one had.
+    Returns None if the line does not state the score. The new number has as many decimals as the old one.
 
     >>> restate("2. I would assign a score of 2 to this answer: 2/5.", 2, 3)
     '2. I would assign a score of 3 to this answer: 3/5.'
@@ -348,12 +353,12 @@ def restate(text: str, was: float, now: float) -> str | None:
 
 
 def _numbers_beside(text: str, score: float) -> list[str]:
-    """Return the numbers of a score line that are neither its list number, nor the scale's, nor the score."""
+    """Return the numbers in a score line other than its list number, the scale's numbers and the score."""
     return [number[0] for number, is_score in _read_numbers(text, score) if not is_score]
 
 
 def _read_numbers(text: str, score: float) -> Iterator[tuple[re.Match[str], bool]]:
-    """Yield the numbers of a score line except its list number and the scale's, and whether each is the score."""
+    """Yield the numbers in a score line except its list number and the scale's; True marks the score."""
     head, mean = LIST_NUMBER.match(text), MEAN_OF.search(text)
     start = head.end() if head else 0
     for number in NUMBER.finditer(text, start):
@@ -378,6 +383,6 @@ def _decimals(number: str) -> int:
 
 
 def _written(like: str, score: float) -> str:
-    """Return a score with the decimals and the decimal mark of another number."""
+    """Return a score with the decimals and the decimal mark of ``like``."""
     text = f"{score:.{_decimals(like)}f}"
     return text.replace(".", ",") if "," in like else text

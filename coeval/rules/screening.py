@@ -1,7 +1,7 @@
 """Screening of annotators: their working time, their attention to drafts, and the resulting questions.
 
-A fast hand that keeps everything may be careless, or the drafts may be good. The figures cannot tell, so they
-are put as questions; a draft with a planted error that was let stand is the only sign that speaks by itself.
+A fast person who keeps everything may be careless, or the drafts may be good. The figures cannot decide, so
+they lead to questions. Only planted errors that a person left in place are a clear sign.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from coeval.clock import read_time
 
 PAUSE_MINUTES = 15.0
-"""A longer pause counts as this number of minutes: the person is reading, or has left."""
+"""A longer pause counts as this number of minutes: the person reads, or has left."""
 
 Event = tuple[str, bool]
 """A time, and whether the person had to wait after it."""
@@ -40,16 +40,13 @@ def count_minutes(events: Iterable[Event]) -> float:
     return sum(min(gap, PAUSE_MINUTES) for gap in gaps)
 
 
-# Whether drafts are still read: figures of how each person works, and the questions they raise.
-#
-# A fast hand that keeps everything may be careless, or the drafts may be good. The figures cannot tell,
-# so they are put as questions; a draft with a planted error that was let stand is the only sign that
-# speaks by itself.
+# Signs of whether people still read the drafts: figures on each person's work, and the questions that they
+# raise.
 
 LONG_STREAK = 20
-"""Number of consecutive evaluations with every line kept from which the question is raised."""
+"""The number of consecutive evaluations with every line kept that raises the question."""
 QUICK = 1 / 3
-"""Share of the median time below which the question is raised."""
+"""The share of the median time below which the question is raised."""
 FEW_CAUGHT, ENOUGH_PLANTED = 0.5, 4
 MOSTLY_BULK, ENOUGH = 0.5, 20
 
@@ -70,7 +67,7 @@ class Saves:
     """Active time in seconds; nan if it was not measured."""
     planted: Flags
     caught: Flags
-    """False if nothing was planted."""
+    """False if no error was planted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +89,7 @@ class Habits:
 def find_habits(saves: Saves) -> list[Habits]:
     """Return everybody's figures with the questions that they raise, in the order of the names."""
     usual = _median(saves.seconds)
-    # stable: each person's saves stay in the order of saving
+    # stable: keeps each person's saves in the order of saving
     order = np.argsort(saves.person, kind="stable")
     people, first = np.unique(saves.person[order], return_index=True)
     rows = zip(people.tolist(), np.split(order, first[1:]), strict=False)
@@ -103,7 +100,7 @@ def find_habits(saves: Saves) -> list[Habits]:
 
 
 def _read_habits(person: str, saves: Saves, own: npt.NDArray[np.int64], usual: float | None) -> Habits:
-    """Return the figures of the person with the saves in the rows ``own``."""
+    """Return the figures of a person; ``own`` are the rows of their saves."""
     kept, seconds, planted = saves.kept_all[own], saves.seconds[own], int(saves.planted[own].sum())
     plain = Habits(
         person=person,
@@ -137,8 +134,8 @@ def _median(seconds: npt.NDArray[np.float64]) -> float | None:
 def _ask(own: Habits, usual: float | None) -> Iterator[str]:
     if own.longest_streak >= LONG_STREAK:
         yield (
-            f"{own.person} kept every line of {own.longest_streak} evaluations in a row. Were these drafts all "
-            "as they should be?"
+            f"{own.person} kept every line of {own.longest_streak} evaluations in a row. Were all of "
+            "these drafts correct?"
         )
     if (
         own.median_seconds is not None
@@ -148,7 +145,7 @@ def _ask(own: Habits, usual: float | None) -> Iterator[str]:
     ):
         yield (
             f"{own.person} takes {own.median_seconds:.0f} s for a criterion; everybody's median is {usual:.0f} s. "
-            "Is that time enough to read the texts?"
+            "Is that enough time to read the texts?"
         )
     if own.bulk > MOSTLY_BULK and own.n >= ENOUGH:
         yield (
@@ -158,5 +155,5 @@ def _ask(own: Habits, usual: float | None) -> Iterator[str]:
     if own.caught is not None and own.n_planted >= ENOUGH_PLANTED and own.caught < FEW_CAUGHT:
         yield (
             f"{own.person} noticed {own.caught:.0%} of {own.n_planted} drafts that were wrong on purpose. Is the task "
-            "clear, and is there time enough for it?"
+            "clear, and is there enough time for it?"
         )

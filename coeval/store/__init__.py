@@ -1,12 +1,12 @@
-"""The database: the only importer of sqlite_utils and psycopg, and the only home of SQL.
+"""The database. Only this package imports sqlite_utils and psycopg, and contains SQL.
 
-A use case opens one transaction and calls the functions of the modules here, which take the open
-``Database`` and give domain objects::
+A use case opens one transaction and calls the functions of the modules here, which take the open ``Database``
+and return domain objects::
 
     with store.write() as db:
         tasks.add_task(db, task)
 
-Which engine an address asks for: a path is a SQLite file, ``postgresql://`` a database of a PostgreSQL server.
+The address selects the engine: a path is a SQLite file, ``postgresql://`` a database on a PostgreSQL server.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ def open_store(address: str | Path, *, read_only: bool = False, aside: bool = Fa
     """Open a database; ``read_only`` does not create or change it, ``aside`` is for readers (see ``Store``).
 
     Raises:
-        StorageError: it cannot be opened, it is not ours, or the library for its engine is not installed.
+        StorageError: it cannot be opened, it is not a CoEval database, or its engine's library is not
+            installed.
     """
     if not is_server_address(str(address)):
         return Store(address, read_only=read_only, aside=aside)

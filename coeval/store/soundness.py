@@ -1,4 +1,4 @@
-"""The checks of ``python -m coeval check``, each with its findings."""
+"""Checks of a database for ``python -m coeval check``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FAULTS = {
         "SELECT count(*) FROM submission s WHERE s.draft IS NOT NULL AND s.arm = 'assisted'"
         " AND NOT EXISTS (SELECT 1 FROM submission_row r WHERE r.submission = s.id)"
     ),
-    "submissions by a draft of another instance or criterion": (
+    "submissions based on a draft of another instance or criterion": (
         "SELECT count(*) FROM submission s JOIN draft d ON d.id = s.draft"
         " WHERE d.instance <> s.instance OR d.criterion <> s.criterion"
     ),
@@ -36,7 +36,7 @@ FAULTS = {
     "instances whose positions have a gap": (
         "SELECT count(*) FROM (SELECT 1 FROM instance GROUP BY task HAVING max(position) <> count(*)) gaps"
     ),
-    "queues whose tally is not what is in them": (
+    "queues whose tally differs from their content": (
         "SELECT count(*) FROM (SELECT count(CASE WHEN state = 'finished' THEN 1 END) AS finished,"
         " sum(flagged) AS flagged, annotator, task"
         " FROM assignment GROUP BY annotator, task) q LEFT JOIN queue_tally t USING (annotator, task)"
@@ -50,9 +50,9 @@ FAULTS = {
 
 @dataclass(frozen=True, slots=True)
 class Soundness:
-    """The result of a check: totals by table, and faults in words (none: the file is sound).
+    """The result of a check: totals by table, and descriptions of faults (empty for a sound file).
 
-    What our own rules promise is looked at only where no step is pending: an older file keeps older rules.
+    CoEval's own rules are checked only if no step is pending, because an older file follows older rules.
     """
 
     migrations: tuple[str, ...]
@@ -60,7 +60,7 @@ class Soundness:
     totals: dict[str, int]
     faults: tuple[str, ...]
     alike: tuple[str, ...] = ()
-    """Different names that look the same, from before names had one form. People may confuse them."""
+    """Different names that look the same, from before names had a normal form. People may confuse them."""
 
     @property
     def sound(self) -> bool:
@@ -68,7 +68,7 @@ class Soundness:
 
 
 def _examine_pages(db: SqliteDatabase) -> list[str]:
-    """Yield damage to the file, and broken references; a PostgreSQL server prevents both itself."""
+    """Return damage to the file, and broken references; a PostgreSQL server prevents both itself."""
     pages = [row["integrity_check"] for row in db.query("PRAGMA integrity_check")]
     faults = [f"page fault: {text}" for text in pages if text != "ok"]
     orphans: dict[str, int] = {}
@@ -89,7 +89,7 @@ NAMED = {
 
 def _list_alike(db: Database) -> Iterator[str]:
     for what, sql in NAMED.items():
-        # a million names are not held: twice they are read, and kept are those that look like an odd one
+        # to save memory, read the names twice, and keep only those that look like an unusual one
         odd = {(slug, seen) for slug, name in stream(db, sql) if (seen := simplify(name)) != name}
         names: defaultdict[str, list[str]] = defaultdict(list)
         for slug, name in stream(db, f"{sql} ORDER BY 1, 2") if odd else ():
@@ -116,7 +116,7 @@ def _examine_texts(db: SqliteDatabase) -> Iterator[str]:
             given = ", ".join(f'CAST("{column}" AS BLOB)' for column in columns)
             n = scalar(db, f"SELECT count(*) FROM {table} WHERE NOT is_text({given})")
             if n:
-                yield f"{n:,} rows of {table} with a text that is not UTF-8, or holds the character NUL"
+                yield f"{n:,} rows of {table} with a text that is not UTF-8, or contains the character NUL"
 
 
 def _is_text(*texts: bytes | None) -> bool:
@@ -133,7 +133,7 @@ def _list_steps(db: Database) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def examine_file(db: Database) -> Soundness:
-    """Check the whole file: pages, references between tables, and our own rules."""
+    """Check the whole file: pages, references between tables, and CoEval's own rules."""
     faults = _examine_pages(db) if isinstance(db, SqliteDatabase) else []
     if isinstance(db, SqliteDatabase) and not faults:
         faults += _examine_texts(db)

@@ -1,8 +1,8 @@
 """The steps that create the schema, and the functions that run them.
 
-``steps.sql`` holds the SQL of the core's steps; the functions at the end of this module do what SQL cannot.
-``schema.sql`` shows the schema that all the steps result in, and ``tests/store/test_schema.py`` compares the two.
-An extension names its own steps in ``Extension.schema``; they run after the core's.
+``steps.sql`` has the SQL of the core's steps; the functions at the end of this module do what SQL cannot.
+``schema.sql`` shows the resulting schema, and ``tests/store/test_schema.py`` compares the two. An extension
+names its own steps in ``Extension.schema``; they run after the core's.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from coeval.extending import load_named_parts
 from coeval.rules.column_roles import looks_like_image
 
 CORE = "coeval"
-"""The owner of the core's steps, as databases have recorded it."""
+"""The owner of the core's steps, as databases store it."""
 
 APPLIED = Migrations.migrations_table
 """The table of applied steps. Its name and columns are those of sqlite-utils."""
@@ -36,7 +36,7 @@ COMMENT = re.compile(r"--[^\n]*")
 
 
 class Database(Protocol):
-    """The part of a database that steps need, for either engine."""
+    """The methods of a database that steps use, for either engine."""
 
     @property
     def conn(self) -> Any: ...
@@ -57,7 +57,7 @@ class Step:
     sql: str = ""
     function: Function | None = None
     owner: str = CORE
-    """The core, or the name of the extension that the step belongs to."""
+    """The core, or the name of the extension that owns the step."""
 
     def run(self, db: Database) -> None:
         """Run the statements one by one: ``executescript`` would commit the caller's transaction."""
@@ -74,7 +74,7 @@ class Step:
 
 
 def read_steps(text: str, functions: Mapping[str, Function] | None = None) -> list[Step]:
-    """Return the steps of a text like ``steps.sql``; ``functions`` are found by the names of their steps."""
+    """Return the steps in a text like ``steps.sql``; ``functions`` has functions by the name of their step."""
     left = dict(functions or {})
     _, *parts = HEADING.split(text)
     steps = [
@@ -87,12 +87,12 @@ def read_steps(text: str, functions: Mapping[str, Function] | None = None) -> li
 
 
 def list_steps() -> list[Step]:
-    """Return all steps in their order: the core's, then those of each extension.
+    """Return all steps in order: the core's, then those of each extension.
 
     A database whose extension is missing still opens: only unknown steps of known owners are refused.
 
     Raises:
-        ValueError: the name of a step does not begin with its extension's name, or is taken.
+        ValueError: the name of a step does not begin with its extension's name, or occurs twice.
     """
     steps = list(STEPS)
     taken = {step.name for step in steps}
@@ -121,7 +121,7 @@ def list_pending(db: Database) -> list[Step]:
 
 
 def list_newer(db: Database) -> list[str]:
-    """Return the names of the steps that only a newer CoEval, or a newer version of an extension, knows."""
+    """Return the names of steps that only a newer version of CoEval or of an extension knows."""
     known = {(step.owner, step.name) for step in list_steps()}
     owners = {owner for owner, _ in known}
     return [name for owner, name in _read_applied(db) if owner in owners and (owner, name) not in known]
@@ -143,7 +143,7 @@ def _read_applied(db: Database) -> list[tuple[str, str]]:
 
 
 def apply_steps(db: SqliteDatabase, names: Collection[str] | None = None) -> None:
-    """Run the steps that a SQLite database lacks, or those of them that are named; each in its own transaction."""
+    """Run the steps that a SQLite database lacks, or the named ones among them, each in its own transaction."""
     Migrations(CORE).ensure_migrations_table(db)
     for step in list_pending(db):
         if names is None or step.name in names:
@@ -168,7 +168,7 @@ def begin_lineage(db: Database) -> None:
 # ---- m045_column_role -----------------------------------------------------------------------------------------------
 
 LOOKED_AT = 500
-"""The number of instances of a task whose values the rule looks at."""
+"""The number of instances of a task whose values the rule reads."""
 
 _SCORE = re.compile(
     r"scores?|rat(?:ings?|ed?|ers?)|labels?|gold|grades?|rank(?:ing)?|votes?|likert|mos|elo|humans?|"
@@ -176,10 +176,9 @@ _SCORE = re.compile(
     r"prefer(?:ence|red)|win(?:ner)?|quality|overall|accuracy|bleu|rouge|chrf|meteor|bleurt|bertscore|comet|nli"
 )
 _SYSTEM = re.compile(r"models?|systems?|generator|llm|checkpoint")
-"""Names of columns that the rule of that version hid. Later versions hide all columns at first, but a file from
-an earlier version keeps its owners' view.
+"""Names of columns that the rule of that version hid.
 
-Later versions hide all columns at first, but a file of an earlier version keeps its owners' view.
+Later versions hide all columns at first, but a file from an earlier version keeps its owners' view.
 """
 
 
@@ -219,7 +218,7 @@ def _guess_role(name: str, values: list[str], low: int, high: int) -> str:
 
 
 def _split_words(name: str) -> set[str]:
-    """Return the words of a column's name: ``goldScore_2`` has gold and score."""
+    """Return the words in a column's name: ``goldScore_2`` has gold and score."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
     return {word.rstrip("0123456789") for word in re.split(r"[\W_]+", spaced.lower())} - {""}
 
@@ -234,14 +233,14 @@ def _read_number(text: str) -> float:
 # ---- m132_earlier_groups --------------------------------------------------------------------------------------------
 
 MADE_AT_ONCE = timedelta(minutes=1)
-"""A new database applies all steps within a second; an older one with people shows days between them."""
+"""A new database applies all steps within a second; in an older one with people, days lie between them."""
 
 
 def keep_earlier_groups(db: Database) -> None:
-    """Set the group by the role, as the versions before ``m070_group`` counted: annotators were the crowd.
+    """Set the group by the role, as before ``m070_group``, when annotators were the crowd.
 
-    Since m070 they counted as team. The alternative annotator test then asked less of a judge, and its conclusions
-    changed without notice. The groups that an owner has set since then stay.
+    Since m070 they counted as team. The alternative annotator test then required less of a judge, and its
+    conclusions changed without notice. Groups that an owner has set since then are kept.
     """
     sql = f"SELECT name, applied_at FROM {APPLIED} WHERE migration_set = '{CORE}'"
     applied = {row["name"]: _read_moment(row["applied_at"]) for row in db.query(sql)}
@@ -255,7 +254,7 @@ def keep_earlier_groups(db: Database) -> None:
 
 
 def _read_moment(at: str) -> datetime:
-    """Return a stored time as a moment. Earlier versions stored times without a time zone."""
+    """Parse a stored time; earlier versions stored times without a time zone."""
     moment = datetime.fromisoformat(at)
     return moment if moment.tzinfo else datetime.fromisoformat(f"{at}+00:00")
 
@@ -269,21 +268,22 @@ MEASURES_SINCE = "(measure IN ('alpha', 'difference', 'pull'))"
 
 
 def admit_arms(db: Database) -> None:
-    """Admit the new arms in the constraints of the two tables with arms."""
+    """Allow the new arms in the constraints of the two tables with arms."""
     for table in ("assignment", "submission"):
         _admit(db, table, "arm", ARMS_BEFORE, ARMS_SINCE)
 
 
 def admit_pull(db: Database) -> None:
-    """Admit stopping rules on the pull of drafts."""
+    """Allow stopping rules on the draft's influence."""
     _admit(db, "stopping_rule", "measure", MEASURES_BEFORE, MEASURES_SINCE)
 
 
 def _admit(db: Database, table: str, column: str, before: str, since: str) -> None:
-    """Let the rule of a column admit more than it did.
+    """Replace the constraint of a column by a wider one.
 
-    SQLite cannot change a rule of a table, and a copy of all submissions would take minutes. A rule that admits more
-    needs no look at the rows, so its text is changed in place, as SQLite's documentation of ALTER TABLE describes.
+    SQLite cannot change a constraint, and a copy of all submissions would take minutes. A wider constraint
+    needs no check of the rows, so its text is changed in place, as SQLite's documentation of ALTER TABLE
+    describes.
     """
     if not isinstance(db.conn, sqlite3.Connection):
         db.conn.execute(f"ALTER TABLE {table} DROP CONSTRAINT {table}_{column}_check")
@@ -311,4 +311,4 @@ STEPS = read_steps(
         "m150_rule_of_pull": admit_pull,
     },
 )
-"""The core's steps, in their order."""
+"""The core's steps, in order."""

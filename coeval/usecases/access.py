@@ -15,7 +15,7 @@ from coeval.store import Database, Storage, open_store
 from coeval.store.queries import enrolments, people, tasks, teams
 
 OPERATOR = Person("command line", Role.OWNER)
-"""The person of the command line: people who can run commands on the machine already have access to the file."""
+"""The person of the command line, an owner: people who can run commands here can also open the file."""
 
 EVERYONE = (Role.OWNER, Role.RESEARCHER, Role.ANNOTATOR)
 TEAM = (Role.OWNER, Role.RESEARCHER)
@@ -32,27 +32,27 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The people who may call a use case, and the name that refusals give it."""
+    """The people who may call a use case, and the name of the use case in refusals."""
 
     name: str
     roles: tuple[Role, ...]
     guests: bool
-    """True if guests, who see only the studies that they joined, may call it too."""
+    """True if guests, who see only the studies that they joined, may also call it."""
 
 
 def open_context(settings: Settings, *, read_only: bool = False, aside: bool = False) -> Context:
-    """Return the context of a process for the database of its settings; ``read_only`` does not create or change it.
+    """Return the context of a process; ``read_only`` does not create or change the database of the settings.
 
-    ``aside`` is for what only reads: where the file may not be written to, a temporary copy is opened.
+    ``aside`` is for readers: if the file may not be written to, a temporary copy is opened.
 
     Raises:
-        StorageError: the file cannot be opened, or it is not ours.
+        StorageError: the file cannot be opened, or it is not a CoEval database.
     """
     return Context(open_store(settings.server or settings.db, read_only=read_only, aside=aside), settings)
 
 
 RULES: dict[str, Rule] = {}
-"""The rule of every imported use case. A test compares it with the help page “Who may do what”."""
+"""The rules of all imported use cases. A test compares them with the help page “Who may do what”."""
 
 GUESTS_MAY = frozenset(
     f"coeval.usecases.scrutiny.steps.{name}"
@@ -66,7 +66,7 @@ GUESTS_MAY = frozenset(
         "suggest_criterion",
     )
 )
-"""Use cases that guests may call in a study that gives them work; others set ``guests=True`` themselves."""
+"""Use cases that guests may call in a study that gives them work. Others set ``guests=True`` themselves."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -77,7 +77,8 @@ def use_case(roles: tuple[Role, ...], *, guests: bool = False) -> Callable[[UseC
     """Let only these roles call a function of (context, person, ...); ``guests`` may call it for any study.
 
     Raises:
-        NotAllowedError: the person has another role, or is a guest elsewhere; nothing was read or written.
+        NotAllowedError: the person has another role, or is a guest of other studies; nothing was read or
+            written.
     """
 
     def decorate(function: UseCase[P, R]) -> UseCase[P, R]:
@@ -103,9 +104,9 @@ def use_case(roles: tuple[Role, ...], *, guests: bool = False) -> Callable[[UseC
 
 
 def _check_annotator(context: Context, person: Person, key: str, args: tuple[object, ...]) -> None:
-    """Keep annotators to the tasks that they work at; the first argument is the task's slug.
+    """Refuse annotators who do not work on the task; the first argument is the task's slug.
 
-    Guests may work at a study they joined, and nothing else.
+    Guests may work on a study that they joined, and on nothing else.
     """
     slug = str(args[0]) if args else ""
     with context.store.read() as db:
@@ -129,10 +130,10 @@ def _a(role: Role) -> str:
 
 
 def require_task(db: Database, slug: str) -> Task:
-    """Return the task of that slug.
+    """Return the task with this slug.
 
     Raises:
-        NotFoundError: there is none; the message names those there are.
+        NotFoundError: it does not exist; the message names the existing tasks.
     """
     task = tasks.get_task(db, slug)
     if task is None:

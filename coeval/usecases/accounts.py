@@ -1,8 +1,8 @@
-"""Authentication: passwords with single-use invitations, Hugging Face, and a crowd service's link.
+"""Authentication with passwords and single-use invitations, with Hugging Face, or by a crowd service's link.
 
-Passwords are kept as Argon2id hashes. A sign-in costs the same whether or not the name exists, and every try is
-counted before it is answered. What was tried often has to wait before each further try, and is never refused for
-that: else anybody could lock out whom they like, or everybody behind one address.
+Passwords are stored as Argon2id hashes. A sign-in takes the same time whether or not the name exists, and
+every attempt is counted before it is answered. Too many attempts cause a pause before each further one, never
+a refusal: otherwise anybody could lock out another person, or everybody behind one address.
 """
 
 from __future__ import annotations
@@ -40,20 +40,23 @@ INVITATION_DAYS = 7
 MIN_PASSWORD, MAX_PASSWORD = 10, 200
 WINDOW = timedelta(minutes=15)
 FREE_TRIES = {"pair": 5, "address": 40, "name": 100, "browser": 5}
-"""Refused tries in a window before the next must wait: by one address for one name, by one address, for one
-name; and, counted separately, by a browser that has signed in to the account before.
+"""Failed attempts in a window before the next must wait.
+
+They are counted for one name from one address, for one address, for one name, and separately for a browser
+that has signed in to the account before.
 """
 
 LONGEST_PAUSE = {"pair": 16.0, "address": 2.0, "name": 2.0, "browser": 16.0}
-"""Longest pause in seconds; pauses start at one second and double. Tries of one name from one address also wait
-for each other.
+"""The longest pause in seconds; pauses start at one second and double.
+
+Attempts for one name from one address also wait for each other.
 """
 
 ARRIVALS = 120
-"""Largest number of new people by links from one address in a window; a university is one address."""
+"""The largest number of new people by links from one address in a window; a university may be one address."""
 
 HASHER = PasswordHasher(parallelism=1)
-"""64 MiB and three passes on one processor, so that the others continue to serve."""
+"""64 MiB and three passes on one processor, so that the other processors continue to serve."""
 
 
 @cache
@@ -72,11 +75,11 @@ class Profile:
 
 @use_case(OWNERS)
 def invite(context: Context, person: Person, role: Role, *, name: str = "") -> str:
-    """Create the token of a link that works once: for a new account, or a new password of an existing person.
+    """Create the token of a single-use link, for a new account or for a new password of an existing person.
 
     Raises:
-        NotFoundError: nobody is called ``name``.
-        InputError: that person signs in by a crowd service or by Hugging Face.
+        NotFoundError: nobody has the name ``name``.
+        InputError: that person signs in by a crowd service or with Hugging Face.
     """
     token = secrets.token_urlsafe(32)
     with context.store.write() as db:
@@ -92,7 +95,7 @@ def invite(context: Context, person: Person, role: Role, *, name: str = "") -> s
 
 @use_case(OWNERS)
 def list_invitations(context: Context, person: Person) -> list[Invitation]:
-    """List the links that still work."""
+    """Return the invitations whose links still work."""
     with context.store.read() as db:
         return people.list_invitations(db)
 
@@ -116,7 +119,7 @@ def get_invitation(context: Context, token: str) -> Invitation:
     """Return the account or password that an invitation is for.
 
     Raises:
-        NotAllowedError: it was used, has run out, or never was.
+        NotAllowedError: it was used, has expired, or does not exist.
     """
     with context.store.read() as db:
         return _require_invitation(db, token)
@@ -135,8 +138,8 @@ def accept_invitation(
     """Create the account of an invitation and sign in; return the person and the session's token.
 
     Raises:
-        NotAllowedError: the invitation was used or has run out.
-        InputError: the name is taken or cannot be used, or the password is too short.
+        NotAllowedError: the invitation was used or has expired.
+        InputError: the name is taken or not allowed, or the password is too short.
     """
     invitation = get_invitation(context, token)
     name = invitation.person.name if invitation.person else check_name(name)
@@ -165,7 +168,7 @@ def hash_password(password: str, name: str) -> str:
     """Return the Argon2id hash of a password.
 
     Raises:
-        InputError: it has too few or too many characters, or is the name.
+        InputError: the password is too short or too long, or equals the name.
     """
     password = _normal(password)
     if len(password) < MIN_PASSWORD or password.casefold() == name.casefold():
@@ -181,7 +184,7 @@ def hash_password(password: str, name: str) -> str:
 
 
 def _normal(password: str) -> str:
-    """Return the same text for every keyboard (RFC 8265 asks for NFC; NFKC also folds widths)."""
+    """Return the password in a form independent of the keyboard (RFC 8265: NFC; NFKC also folds widths)."""
     return unicodedata.normalize("NFKC", password)
 
 
@@ -197,10 +200,12 @@ def sign_in_with_password(
 ) -> tuple[Person, str]:
     """Sign in to an account; ``address`` is the request's origin, ``waited`` the seconds that it has waited.
 
-    ``browser`` is the mark of a browser that ``is_known_browser`` knows: tries of others do not slow it down.
+    ``browser`` is the mark that ``is_known_browser`` checks: other people's attempts do not slow down such a
+    browser.
 
     Raises:
-        NotAllowedError: the name or the password is wrong (never which), or the try has not waited its pause.
+        NotAllowedError: the name or the password is wrong (the error does not say which), or the attempt has
+            not waited for its pause.
     """
     if context.settings.sign_in is not SignIn.ACCOUNTS:
         raise NotAllowedError(tr("This server does not use passwords: use the sign-in page."))
@@ -224,13 +229,13 @@ def sign_in_with_password(
 def _find_account(db: Database, name: str) -> Account | None:
     account = people.get_account(db, "password", name)
     if account is None and (person := people.get_person(db, name)):
-        # an earlier version kept the name in another of Unicode's forms
+        # earlier versions stored names in another Unicode form
         account = people.get_account_of(db, person.id)
     return account if account and account.kind == "password" else None
 
 
 def _is_right(account: Account | None, password: str) -> bool:
-    nobodys = _nobodys_secret()  # made before it is known whether it is needed: the first time takes longer
+    nobodys = _nobodys_secret()  # computed even if it is not needed: the first time takes longer
     secret = account.secret if account else nobodys
     try:
         HASHER.verify(secret, _normal(password[: MAX_PASSWORD + 1]))
@@ -240,20 +245,21 @@ def _is_right(account: Account | None, password: str) -> bool:
 
 
 def fold_name(name: str) -> str:
-    """Return the form of a name under which tries are counted."""
+    """Return the form of a name under which attempts are counted."""
     return " ".join(compose(name).split()).casefold()[:MAX_NAME]
 
 
 def get_pause(context: Context, name: str, address: str, browser: str = "") -> float:
-    """Return the seconds that a try must wait, for a name from an address or by a known browser."""
+    """Return the seconds that an attempt must wait, for a name from an address or in a known browser."""
     with context.store.read() as db:
         return _pause(db, build_keys(name, address, browser))
 
 
 def mark_browser(context: Context, person: Person) -> str:
-    """Return a cookie that a browser keeps for years, to be recognised as one of this person's.
+    """Return a cookie for years, by which a browser is recognised as one of this person's.
 
-    It opens nothing. It only says whose tries a try may be counted with, and ends with the password.
+    It grants no access. It only decides with which attempts an attempt is counted, and it expires with the
+    password.
     """
     with context.store.read() as db:
         account = people.get_account_of(db, person.id)
@@ -262,7 +268,7 @@ def mark_browser(context: Context, person: Person) -> str:
 
 
 def is_known_browser(context: Context, name: str, mark: str) -> bool:
-    """Return whether this browser was used to sign in to this account with its present password."""
+    """Return whether this browser has signed in to this account with its present password."""
     nonce, _, signed = mark.partition(".")
     with context.store.read() as db:
         account = people.get_account(db, "password", " ".join(name.split()))
@@ -280,7 +286,7 @@ def _pause(db: Database, keys: dict[str, str]) -> float:
 
 
 def build_keys(name: str, address: str, browser: str = "") -> dict[str, str]:
-    """Return the keys under which a try is counted: hashes, so that the file does not name strangers."""
+    """Return the keys under which an attempt is counted: hashes, so that the file does not name strangers."""
     who = fold_name(name)
     texts = {"pair": f"{who}\n{address}", "address": address, "name": who}
     if browser:
@@ -289,10 +295,10 @@ def build_keys(name: str, address: str, browser: str = "") -> dict[str, str]:
 
 
 def _count_try(context: Context, keys: dict[str, str], waited: float) -> list[int]:
-    """Count this try before it is answered, so that simultaneous tries are all counted."""
+    """Count this attempt before it is answered, so that simultaneous attempts are all counted."""
     with context.store.write() as db:
         people.prune_sign_in_tries(db, time_from_now(-WINDOW))
-        # a name and an address are others' too, who may have made the pause longer meanwhile
+        # other people share the name and the address, and may have lengthened the pause meanwhile
         own = "browser" if "browser" in keys else "pair"
         pause = _pause(db, {own: keys[own]})
         if waited < pause:
@@ -306,7 +312,7 @@ def count_arrival(db: Database, address: str) -> None:
     """Count a new person who arrived by a link.
 
     Raises:
-        NotAllowedError: this address brought too many of late.
+        NotAllowedError: too many people arrived from this address recently.
     """
     key = hashlib.sha256(f"arrival\n{address}".encode()).hexdigest()
     if people.count_sign_in_tries(db, key, time_from_now(-WINDOW)) >= ARRIVALS:
@@ -317,10 +323,10 @@ def count_arrival(db: Database, address: str) -> None:
 def sign_in_by_huggingface(
     context: Context, profile: Profile, *, old_token: str | None = None
 ) -> tuple[Person, str]:
-    """Sign in a person by Hugging Face. Strangers are guests until an owner gives them a role.
+    """Sign in a person with Hugging Face. Strangers are guests until an owner gives them a role.
 
-    The owner that the settings name is one from the first sign-in on; that account is remembered by its lasting id,
-    so that nobody becomes owner by taking the name later.
+    The person whom the settings name as owner becomes one at the first sign-in. The account is then
+    recognised by its permanent id, so that nobody becomes owner by taking over the name.
     """
     if context.settings.sign_in is not SignIn.HUGGINGFACE:
         raise NotAllowedError(tr("This server does not use Hugging Face to sign in: use the sign-in page."))
@@ -340,7 +346,7 @@ def sign_in_by_huggingface(
 
 
 def ensure_linked(db: Database, service: str, subject: str) -> Person:
-    """Return the person that a crowd service's link names, created with a pseudonym at the first arrival."""
+    """Return the person whom a crowd service's link names; the first arrival creates one with a pseudonym."""
     assert service in LINK_KINDS
     account = people.get_account(db, service, subject)
     if account:
@@ -349,7 +355,7 @@ def ensure_linked(db: Database, service: str, subject: str) -> Person:
 
 
 def _add_stranger(db: Database, kind: str, subject: str, name: str) -> Person:
-    """Return a guest under a new name, so that a stranger never takes over another person's work."""
+    """Create a guest under a new name, so that a stranger never takes over another person's work."""
     preferred = free = check_name(name[: MAX_NAME - 8])
     number = 1
     while people.get_person(db, free):
@@ -376,9 +382,9 @@ def note_address(context: Context) -> None:
 
 
 def find_settings(context: Context) -> tuple[Settings, bool]:
-    """Return the settings with this file's server address, and whether a server has recorded one.
+    """Return the settings with the server address stored in this file, and whether there is one.
 
-    A server may listen on another port than a command's environment says.
+    A server may listen on a port other than that in the environment of a command.
     """
     settings = context.settings
     if settings.public_url:

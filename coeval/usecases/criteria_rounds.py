@@ -49,7 +49,7 @@ class RoundState:
 
 @use_case(EVERYONE)
 def get_round(context: Context, person: Person, slug: str) -> RoundState | None:
-    """See the proposals of the newest round and your own ballot."""
+    """Return the proposals of the newest round and the person's own ballot."""
     with context.store.read() as db:
         return _round_state(db, require_task(db, slug), person)
 
@@ -84,12 +84,12 @@ def cast_ballot(
 ) -> Ballot:
     """Save the person's ballot.
 
-    ``revision`` is that of the ballot the votes were made from, 0 for the first; ``round_id`` the round that was
-    shown. The same ballot sent again, because no answer came, is answered with what was saved.
+    ``revision`` is the revision of the ballot that the votes change, 0 for the first; ``round_id`` is the
+    round that was shown. If the browser repeats a save because no answer came, the saved ballot is returned.
 
     Raises:
-        StaleError: no vote is open any more, or another tab saved this ballot meanwhile.
-        InputError: a vote is missing, incomplete or of another round (see ``ballots.check_ballot``).
+        StaleError: no vote is open any more, or another tab has saved this ballot meanwhile.
+        InputError: a vote is missing, incomplete or from another round (see ``ballots.check_ballot``).
     """
     with context.store.write() as db:
         state = _round_state(db, require_task(db, slug), person)
@@ -112,9 +112,9 @@ def cast_ballot(
 
 @use_case(EVERYONE)
 def list_ballot_history(context: Context, person: Person, slug: str, before: int = NEWEST) -> list[Ballot]:
-    """See every version of your own ballot in the newest round, oldest first.
+    """Return the versions of the person's own ballot in the newest round, oldest first.
 
-    Gives one page: the last versions below the revision ``before``.
+    The result is one page: the last versions below the revision ``before``.
     """
     with context.store.read() as db:
         head = criteria.get_round(db, require_task(db, slug).id)
@@ -123,10 +123,10 @@ def list_ballot_history(context: Context, person: Person, slug: str, before: int
 
 @use_case(OWNERS)
 def open_round(context: Context, person: Person, slug: str, proposals: Sequence[Proposal]) -> RoundState:
-    """Put criteria to the vote, in the next round or for the next version.
+    """Open a vote on criteria, in the next round or for the next version.
 
     Raises:
-        InputError: there is nothing to vote on, or two proposals say the same.
+        InputError: there is nothing to vote on, or two proposals have the same wording.
     """
     with context.store.write() as db:
         task = require_task(db, slug)
@@ -145,7 +145,7 @@ def open_round(context: Context, person: Person, slug: str, proposals: Sequence[
 
 
 def _mark(proposal: Proposal, kept: Criterion | None) -> Proposal:
-    """Return the proposal in the normal form of names, but a criterion of the set unchanged."""
+    """Return the proposal with its text in normal Unicode form, but a criterion of the set unchanged."""
     if kept:
         return replace(proposal, text=kept.text, kept_criterion=kept.id)
     return replace(proposal, text=normalize_name(proposal.text), kept_criterion=None)
@@ -181,13 +181,13 @@ def reopen_criteria(context: Context, person: Person, slug: str, suggested: Sequ
 
 
 def _suggested_at(instance: Instance, design: Design) -> str:
-    """Return the place where a criterion was suggested, without naming a hidden system.
+    """Return the instance at which a criterion was suggested, in words that do not name a hidden system.
 
-    Nor does it by what it leaves out: no instance is called by its id where "17a" and "17b" are two systems.
+    An id such as "17a" or "17b" reveals the system, so ids are not shown either.
     """
     if design.hide_systems:
-        return tr("suggested at an instance about “{text}”", text=instance.input[:80].strip())
-    return tr("suggested at instance {id}", id=instance.external_id)
+        return tr("suggested while judging an instance about “{text}”", text=instance.input[:80].strip())
+    return tr("suggested while judging instance {id}", id=instance.external_id)
 
 
 @use_case(OWNERS)
@@ -198,7 +198,7 @@ def cancel_vote(context: Context, person: Person, slug: str, *, round_id: int | 
 
     Raises:
         NotFoundError: no vote is open.
-        StaleError: it is another round that is open now.
+        StaleError: another round is open now.
     """
     with context.store.write() as db:
         task = require_task(db, slug)
@@ -212,7 +212,7 @@ def cancel_vote(context: Context, person: Person, slug: str, *, round_id: int | 
 
 @use_case(OWNERS)
 def list_suggestions(context: Context, person: Person, slug: str) -> Sequence[Suggestion]:
-    """See criteria that people suggested during scrutiny and that are not in a vote yet."""
+    """Return the criteria that people suggested during scrutiny and that are not in a vote yet."""
     with context.store.read() as db:
         return _open_suggestions(db, require_task(db, slug))
 
@@ -228,7 +228,7 @@ def _open_suggestions(db: Database, task: Task) -> list[Suggestion]:
 
 @use_case(OWNERS)
 def list_findings(context: Context, person: Person, slug: str) -> list[Finding]:
-    """See possible problems of the criteria in the vote, with suggested replacements."""
+    """Return possible problems of the criteria in the vote, with suggested replacements."""
     round_ = get_round(context, person, slug)
     if round_ is None or not round_.open:
         return []
@@ -261,7 +261,7 @@ def take_findings(context: Context, person: Person, slug: str, chosen: Sequence[
 
 @use_case(OWNERS)
 def get_tally(context: Context, person: Person, slug: str) -> Tally | None:
-    """See the count of the newest round."""
+    """Return the tally of the newest round."""
     with context.store.read() as db:
         task = require_task(db, slug)
         head = criteria.get_round(db, task.id)
@@ -273,7 +273,7 @@ def get_tally(context: Context, person: Person, slug: str) -> Tally | None:
 
 
 def _list_waiting(db: Database, task: Task, voted: Collection[str]) -> tuple[str, ...]:
-    """Return people who may vote and have not: the people of the task, or everybody if none were chosen."""
+    """Return the people who may vote but have not: the task's people, or everybody if none were chosen."""
     team = teams.get_team(db, task.id)
     chosen = set(team.members) if team else set()
     return tuple(
@@ -300,11 +300,11 @@ def establish(
 ) -> CriteriaSet:
     """Freeze the result of a round as the next version of the criteria.
 
-    ``round_id`` and ``saves`` say which count the decisions were made from (see ``Tally.saves``). The same
-    decisions sent again, because no answer came, are answered with the set they established.
+    ``round_id`` and ``saves`` identify the count that the decisions are based on (see ``Tally.saves``). If
+    the browser repeats the decisions because no answer came, the set that they established is returned.
 
-    A wording kept from the version before is the same criterion, so what was saved by it stays good and
-    only instances with new criteria are opened again.
+    A criterion whose wording does not change stays the same criterion, so its submissions stay valid and only
+    instances with new criteria are reopened.
 
     Raises:
         NotFoundError: no round is open.
@@ -347,7 +347,7 @@ def establish(
 
 
 def _find_sharper(db: Database, task: Task, text: str, previous: CriteriaSet | None) -> Criterion | None:
-    """Return the criterion of an accepted wording; it keeps the earlier one's name, scale and guide."""
+    """Return the criterion for an accepted wording, with the name, scale and guide of the one it replaces."""
     taken = [one for one in wordings.list_wordings(db, task.id) if one.taken and one.text == text]
     members = {one.id: one for one in (previous.criteria if previous else ())}
     before = members.get(taken[-1].criterion) if taken else None
@@ -358,7 +358,7 @@ def _find_sharper(db: Database, task: Task, text: str, previous: CriteriaSet | N
 
 
 def _make_criterion(choice: ballots.Chosen, kept: Mapping[str, Criterion], task: Task) -> Criterion:
-    """Return a new criterion; a new wording of a current one keeps its scale and guide."""
+    """Return a new criterion; a new wording of a current criterion keeps its scale and guide."""
     before = kept.get(choice.proposal.text) if choice.proposal else None
     if before is None:
         return Criterion(choice.text, origin=choice.origin, scale=task.scale)
@@ -368,7 +368,7 @@ def _make_criterion(choice: ballots.Chosen, kept: Mapping[str, Criterion], task:
 def _same_or_refused(
     current: CriteriaSet | None, chosen: Sequence[ballots.Chosen], person: Person
 ) -> CriteriaSet:
-    """Return the current set if this person has just chosen the same one again."""
+    """Return the current set if this person has just established the same choice, or else refuse it."""
     texts = [choice.text for choice in chosen]
     if (
         current is None
@@ -383,6 +383,6 @@ def _same_or_refused(
 def get_criteria_set(
     context: Context, person: Person, slug: str, version: int | None = None
 ) -> CriteriaSet | None:
-    """See an established criteria set, the newest unless a version is named."""
+    """Return an established criteria set, the newest unless a version is given."""
     with context.store.read() as db:
         return criteria.get_criteria_set(db, require_task(db, slug).id, version)

@@ -1,4 +1,4 @@
-"""Establish a criteria set from a list, and write how to score by each criterion."""
+"""Establish a criteria set from a list, and write the scoring guide of a criterion."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from coeval.store import Database
 from coeval.store.queries import assignments, criteria
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 
-# A criteria set from a list of texts, for a study whose criteria were settled elsewhere.
+# A criteria set from a list of texts, for a study whose criteria were decided elsewhere.
 
 MAX_CRITERIA = 200
 _SCALE = re.compile(
@@ -27,13 +27,12 @@ _SCALE = re.compile(
 def establish_list(context: Context, person: Person, slug: str, lines: Sequence[str]) -> CriteriaSet:
     """Freeze a list of criteria as the next version of the set, without a vote.
 
-    A line is a criterion; a tab and a scale such as 1-3 may follow it, and a tab and the question that a free-text
-    judge is asked. Blank lines and lines that begin with
-    # are left out. A wording that the set has already stays the same criterion; the same list again changes
-    nothing.
+    Each line is a criterion. It may be followed by a tab and a scale such as 1-3, and by a tab and the
+    question for a free-text judge. Blank lines and lines that begin with # are skipped. A wording that is
+    already in the set stays the same criterion; repeating the same list changes nothing.
 
     Raises:
-        InputError: there is no criterion, one stands there twice, or a scale is none.
+        InputError: there is no criterion, a criterion occurs twice, or a scale is invalid.
     """
     with context.store.write() as db:
         task = require_task(db, slug)
@@ -45,7 +44,7 @@ def establish_preset(context: Context, person: Person, slug: str, preset: str) -
     """Freeze the criteria of a published judge as the next version of the set, without a vote.
 
     Raises:
-        InputError: there is no such preset, it has no criteria, or one of them is there on another scale.
+        InputError: the preset does not exist or has no criteria, or the set has one of them on another scale.
     """
     members = get_preset(preset).criteria
     if not members:
@@ -66,7 +65,7 @@ def _establish(db: Database, task: Task, members: Sequence[Criterion], person: P
 
 
 def parse_criteria_lines(lines: Sequence[str], scale: Scale) -> list[Criterion]:
-    """Return the criteria in a file's lines, on ``scale`` if a line names no other.
+    """Return the criteria in a file's lines; ``scale`` applies to lines that name no scale.
 
     >>> parse_criteria_lines(["# ours", "Be clear.", "Be true.\\t0-1"], Scale())[1].scale
     Scale(low=0, high=1)
@@ -115,8 +114,8 @@ def set_guide(
 ) -> Criterion:
     """Write the scoring guide of an established criterion.
 
-    ``text`` is the criterion's wording; ``anchors`` has a line such as "1: wrong" for each score that is described.
-    People and models read it from now on; what was written before stays on record.
+    ``text`` is the criterion's wording; ``anchors`` has a line such as "1: wrong" for each score that is
+    described. People and models read the guide from now on; earlier versions stay on record.
 
     Raises:
         NotFoundError: the set has no such criterion.

@@ -1,6 +1,6 @@
-"""Export everything as CSV files for a spreadsheet, R or pandas, with a README of every column.
+"""Export everything as CSV files for a spreadsheet, R or pandas, with a README that describes every column.
 
-Files stream from the database row by row. A text that a spreadsheet would take for a formula gets a leading
+Rows stream from the database to the files. A text that a spreadsheet would read as a formula gets a leading
 apostrophe, so that opening the file runs nothing.
 """
 
@@ -34,10 +34,10 @@ Build = Callable[[Database, Task], Table]
 def export_folder(context: Context, person: Person, slug: str, folder: Path) -> list[Path]:
     """Write a task's CSV files and their README into a folder.
 
-    Files of these names are replaced, each whole: a reader never meets half of one.
+    Existing files with these names are replaced atomically, so a reader never sees a partial file.
 
     Raises:
-        NotFoundError: there is no such task.
+        NotFoundError: the task does not exist.
         StorageError: the folder cannot be written to.
     """
     with _written_to(folder), context.store.read() as db:
@@ -49,13 +49,13 @@ def export_folder(context: Context, person: Person, slug: str, folder: Path) -> 
 
 @use_case(TEAM)
 def export_as(context: Context, person: Person, slug: str, name: str, folder: Path) -> list[Path]:
-    """Write a task's scores into a folder in a format of other tools.
+    """Write a task's scores into a folder in another tool's format.
 
-    Files of these names are replaced, each whole.
+    Existing files with these names are replaced atomically.
 
     Raises:
-        InputError: there is no such format, or the task has nothing yet to write in it.
-        NotFoundError: there is no such task.
+        InputError: the format does not exist, or the task has nothing to write in it yet.
+        NotFoundError: the task does not exist.
         StorageError: the folder cannot be written to.
     """
     with _written_to(folder):
@@ -65,10 +65,10 @@ def export_as(context: Context, person: Person, slug: str, name: str, folder: Pa
 
 @use_case(TEAM)
 def export_zip_as(context: Context, person: Person, slug: str, name: str, target: IO[bytes]) -> None:
-    """Write a task's scores in a format of other tools into one zip file.
+    """Write a task's scores in another tool's format into one zip file.
 
     Raises:
-        InputError: there is no such format, or the task has nothing yet to write in it.
+        InputError: the format does not exist, or the task has nothing to write in it yet.
     """
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for place, pieces in _build_as(context, person, slug, name):
@@ -93,7 +93,7 @@ def export_zip(context: Context, person: Person, slug: str, target: IO[bytes]) -
 
 @use_case(TEAM)
 def export_table(context: Context, person: Person, slug: str, name: str, target: IO[str]) -> None:
-    """Write one of a task's CSV files, by its name."""
+    """Write one of a task's CSV files, selected by name."""
     with context.store.read() as db:
         task = require_task(db, slug)
         if name in TABLES:
@@ -143,7 +143,7 @@ TABLES: Mapping[str, Build] = {
     "suggestions.csv": _query(exports.SUGGESTIONS),
     "reliability.csv": _reliability,
 }
-"""Every file of an export, with the function that makes its rows. A new one needs a line here and in export.md."""
+"""The files of an export, with the functions that build their rows. List new files here and in export.md."""
 
 
 def _build_tables(db: Database, task: Task) -> Iterator[tuple[str, Table]]:
@@ -152,7 +152,7 @@ def _build_tables(db: Database, task: Task) -> Iterator[tuple[str, Table]]:
 
 
 def _build_as(context: Context, person: Person, slug: str, name: str) -> Files:
-    """Return the files of a format; there is at least one, and it is not empty."""
+    """Return the files of a format: at least one, none empty."""
     empty = True
     for place, pieces in get_out_format(name).build(context, person, slug):
         first = next(written := iter(pieces), None)
@@ -205,6 +205,6 @@ def _write_rows(target: IO[str], table: Table) -> None:
 
 
 def describe(task: Task) -> str:
-    """Return the README of an export: every file and every column."""
+    """Return the README of an export, which describes every file and column."""
     template = (Path(__file__).parent / "export.md").read_text(encoding="utf-8")
     return template.replace("{task}", f"{task.name} ({task.slug})")

@@ -1,4 +1,4 @@
-"""Image hosts: the owners' list, and its effect on an instance."""
+"""Allowed image hosts: the owners' list, and its effect on instances."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from coeval.store.queries import tasks
 from coeval.usecases.access import OWNERS, Context, use_case
 
 MOST = 50
-"""Largest number of hosts in a list, because each makes the header of every page longer."""
+"""The largest number of hosts in a list, because each host lengthens the header of every page."""
 
 KEPT_SECONDS = 5.0
-"""Seconds for which a process uses its cached list; another process may have changed it."""
+"""Seconds for which a process uses its cached list; another process may change the list meanwhile."""
 
 _READ: WeakKeyDictionary[Storage, tuple[float, tuple[str, ...]]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
 class ShownImage:
-    """An image of an instance for people: the ``source`` to show, or the ``problem``."""
+    """An image of an instance: the ``source`` to show, or the ``problem``."""
 
     name: str
     source: str = ""
@@ -35,19 +35,19 @@ class ShownImage:
 
 @use_case(OWNERS)
 def list_image_hosts(context: Context, person: Person) -> list[str]:
-    """See the allowed image hosts."""
+    """Return the allowed image hosts."""
     with context.store.read() as db:
         return tasks.list_image_hosts(db)
 
 
 @use_case(OWNERS)
 def set_image_hosts(context: Context, person: Person, names: str) -> list[str]:
-    """Choose the allowed image hosts for every task.
+    """Set the allowed image hosts for every task.
 
-    ``names`` are separated by spaces, commas or line ends; ``*.example.org`` stands for all below that name.
+    ``names`` are separated by spaces, commas or line breaks; ``*.example.org`` allows all its subdomains.
 
     Raises:
-        InputError: a name is none of a host, or there are too many.
+        InputError: a name is not a host name, or there are too many.
     """
     hosts = list(dict.fromkeys(_read_host(name) for name in names.replace(",", " ").split()))
     if len(hosts) > MOST:
@@ -73,7 +73,7 @@ def get_page_hosts(context: Context) -> tuple[str, ...]:
 
 
 def show_images(db: Database, task: Task, instance: Instance) -> tuple[ShownImage, ...]:
-    """Return the images of an instance for people, with the reason if one is not shown."""
+    """Return the images of an instance, each with its source or the reason that it is not shown."""
     cells = find_images(instance, task.columns)
     if not cells:
         return ()
@@ -102,7 +102,7 @@ def _show(name: str, value: str, allowed: frozenset[str]) -> ShownImage:
 
 
 def _read_host(text: str) -> str:
-    """Return the host that somebody typed, or pasted as a whole address."""
+    """Return the host name from a typed name or a pasted address."""
     name = text.strip().lower()
     try:
         name = urlsplit(name).netloc if "://" in name else name.rstrip("/")

@@ -1,4 +1,4 @@
-"""An import in progress: written in short transactions between people's saves, and published at the end."""
+"""An import in progress: short transactions between people's saves, and publication at the end."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ Item = TypeVar("Item")
 
 ROWS_AT_ONCE = 1_000
 CHARACTERS_AT_ONCE = 2_000_000
-"""Number of characters in one transaction: a fraction of a second, for which a save may have to wait."""
+"""The number of characters in one transaction, which may delay a save by a fraction of a second."""
 
 REMOVAL_SECONDS = 0.1
-"""Time limit of one transaction that removes imported rows; without it, savers once waited for 17 seconds."""
+"""The time limit of one transaction that removes imported rows; without it, saves once waited 17 seconds."""
 REMOVAL_PAUSE = 0.1
-"""The time for others to save in between: another process asks SQLite for its turn every tenth of a second."""
+"""The pause in which others can save: another process retries SQLite's lock every tenth of a second."""
 
 
 class Staging:
     """An import that is not yet published.
 
-    ``task`` is the task that everybody sees, if there is one yet; ``place`` is the one that the import's own
-    instances and runs stand under meanwhile, which becomes the task if there is none.
+    ``task`` is the task that everybody sees, if it exists. ``place`` is the task that holds the import's own
+    instances and runs meanwhile; it becomes the task if there is none.
     """
 
     def __init__(
@@ -55,13 +55,13 @@ class Staging:
 
     @contextmanager
     def write(self) -> Iterator[Database]:
-        """Write one short transaction of the import, unless another process has taken it over."""
+        """Write one short transaction of the import, unless another process has taken over the import."""
         with self.context.store.write() as db:
             self.hold.confirm(db)
             yield db
 
     def get_instance_ids(self, db: Database, names: Collection[str]) -> dict[str, int]:
-        """Return the ids of instances by external id: the task's, and those of this import."""
+        """Return the ids of instances by external id: those of the task and of this import."""
         return {
             name: number
             for task in self.tasks
@@ -69,7 +69,7 @@ class Staging:
         }
 
     def ensure_criteria(self, given: Sequence[Criterion]) -> dict[str, int]:
-        """Return the criteria of the import's work by text: the task's, and those of the file."""
+        """Return the ids of criteria by text: those of the task and of the file."""
         with self.write() as db:
             current = criteria.get_criteria_set(db, self.task.id) if self.task else None
             known = {criterion.text: criterion.id for criterion in current.criteria} if current else {}
@@ -83,10 +83,10 @@ class Staging:
     def publish(self, complete: Callable[[Database, Task], CriteriaSet | None]) -> None:
         """Publish the import in one transaction.
 
-        ``complete`` writes what only the newest state of the task tells, and gives its criteria set.
+        ``complete`` writes the rows that depend on the task's newest state, and returns its criteria set.
 
         Raises:
-            InputError: the task was made, or its criteria were changed, since the import began.
+            InputError: the task was created, or its criteria were changed, since the import began.
         """
         with self.write() as db:
             task = self._find_home(db)
@@ -95,7 +95,7 @@ class Staging:
             imports.finish_import(db, self.batch, task.id)
 
     def _find_home(self, db: Database) -> Task:
-        """Return the task, with the instances and criteria of the import in it."""
+        """Return the task with the import's instances and criteria in it."""
         if self.task is None:
             if tasks_module.get_task(db, self.slug) is not None:
                 raise InputError(
@@ -118,7 +118,7 @@ class Staging:
 def stage_import(context: Context, person: Person, task: Task) -> Iterator[Staging]:
     """Begin an import into the task with this short name; its rows are removed if it fails.
 
-    One import into a task at a time: the next waits.
+    A task accepts one import at a time: the next one waits.
     """
     with Hold(context) as hold:
         hold.take(_lease(task.slug), f"An import into “{task.slug}”", wait=True)
@@ -134,7 +134,7 @@ def stage_import(context: Context, person: Person, task: Task) -> Iterator[Stagi
 
 
 def remove_unfinished(context: Context, *, own: str = "") -> None:
-    """Remove the rows of interrupted imports; ``own`` is the task whose lease we hold."""
+    """Remove the rows of interrupted imports; ``own`` is the task whose lease this process holds."""
     with context.store.read() as db:
         unfinished = imports.list_unfinished(db)
         stale = [
@@ -166,7 +166,7 @@ def _lease(slug: str) -> str:
 
 
 def portions(items: Iterable[Item], weigh: Callable[[Item], int]) -> Iterator[list[Item]]:
-    """Yield lists that fit into one transaction; ``weigh`` returns the characters of an item."""
+    """Yield lists that each fit into one transaction; ``weigh`` returns the number of characters of an item."""
     portion: list[Item] = []
     characters = 0
     for item in items:

@@ -1,6 +1,6 @@
-"""The work in an imported file, judges' drafts and people's submissions, written in portions.
+"""The work in an imported file (judges' drafts and people's submissions), written in portions.
 
-Only one portion of a file is in memory at a time, and each is a transaction of its own.
+Only one portion is in memory at a time, and each portion is a separate transaction.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from coeval.store.queries import imports
 from coeval.usecases.import_staging import Staging, portions
 
 OLD_KEYS = ("import-", "import.")
-"""Delimiters of the keys of earlier versions: they had no instance before the word, and "." follows "-"."""
+"""Bounds of the keys of earlier versions, which began with the first text; "." follows "-"."""
 
 
 @dataclass(slots=True)
 class ImportReport:
-    """The result of an import; ``unchanged`` counts identical items that already existed."""
+    """The outcome of an import; ``unchanged`` counts items that were already identical."""
 
     task: str
     created_task: bool = False
@@ -64,14 +64,14 @@ class ImportReport:
             if n
         ]
         if not parts:
-            return f"{self.task}: nothing new; {self.unchanged:,} rows were here already and are unchanged."
-        old = f"; {self.unchanged:,} rows were here already" if self.unchanged else ""
+            return f"{self.task}: nothing new; {self.unchanged:,} rows already existed and are unchanged."
+        old = f"; {self.unchanged:,} rows already existed" if self.unchanged else ""
         return f"{self.task}: added {', '.join(parts)}{old}."
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The remaining steps after a file's work is written: the ids of its people, and scores before a draft."""
+    """The data that publication needs after a file's work is written: its people, and scores before a draft."""
 
     people: Collection[int]
     first_scores: Sequence[Submission]
@@ -81,7 +81,8 @@ def write_work(staging: Staging, criteria: Mapping[str, int], source: Source, re
     """Append the drafts and submissions of a file; ``report`` counts them.
 
     Raises:
-        InputError: a run of that label has other drafts already, or the file rates what is not there.
+        InputError: a run with the same label has other drafts, or the file rates an instance or criterion
+            that does not exist.
     """
     names = _Names(staging, criteria)
     runs = _Runs(names, source, report)
@@ -123,7 +124,7 @@ class _Runs:
         self.names, self.staging, self.source, self.report = names, names.staging, source, report
         self.ids: dict[str, int] = {}
         self.old: Counter[str] = Counter()
-        """The number of drafts so far of each run that existed before the file."""
+        """The number of drafts in each run that existed before the file."""
         with self.staging.write() as db:
             for run in source.runs:
                 stored = (
@@ -196,7 +197,7 @@ def _other_drafts(label: str) -> InputError:
 
 
 class _Submissions:
-    """People's finished work. Identical existing work is left unchanged."""
+    """People's finished work in a file. Identical existing work is left unchanged."""
 
     def __init__(self, names: _Names, source: Source, runs: dict[str, int], report: ImportReport) -> None:
         self.names, self.staging, self.source, self.report = names, names.staging, source, report
@@ -205,7 +206,7 @@ class _Submissions:
         self.first_scores: list[Submission] = []
         with self.staging.context.store.read() as db:
             self.has_old_keys = imports.has_keys_within(db, *OLD_KEYS)
-        # a file lists the people who reviewed one draft together
+        # a file lists all people who reviewed one draft together
         self.get_draft = lru_cache(maxsize=1_000)(self._read_draft)
 
     def _read_draft(self, run: int, instance: int, criterion: int) -> Draft | None:
@@ -239,7 +240,7 @@ class _Submissions:
         self.report.unchanged += len(portion) - len(new)
 
     def _get_known(self, db: Database, keys: Collection[str]) -> set[str]:
-        """Return the keys that already exist, in either form."""
+        """Return those keys that already exist, in the current or the earlier form."""
         known = imports.get_known_uids(db, keys)
         if self.has_old_keys:
             older = {_old_key(key): key for key in keys}
@@ -247,7 +248,7 @@ class _Submissions:
         return known
 
     def _first_score(self, uid: str, given: ImportedSubmission, instance: int) -> Submission:
-        """Return the score before the draft was shown, saved when the work on it began."""
+        """Return the score before the draft was shown, saved at the time at which the work began."""
         return Submission(
             person=self.people[given.person],
             instance=instance,
@@ -271,7 +272,7 @@ class _Submissions:
     def _build(
         self, uid: str, given: ImportedSubmission, instance: int
     ) -> tuple[dict[str, Any], list[ScrutinyRow]]:
-        """Return what the file says of a submission, by column, and its rows."""
+        """Return the values of a submission by column, and its rows."""
         criterion = self.names.get_criterion(given.criterion)
         said: dict[str, Any] = {
             "uid": uid,
@@ -293,10 +294,10 @@ class _Submissions:
 
 
 def _key(slug: str, given: ImportedSubmission, instances: Mapping[str, int]) -> str:
-    """Return the key of a submission from its content, to recognise an identical one.
+    """Return the key of a submission, made from its content, to recognise an identical one.
 
-    It begins with the number of its instance. The work on one instance stands side by side in a file, and its keys then
-    stand side by side in the index: a portion changes few of its pages, however large it is.
+    It begins with the number of the instance. Work on one instance is adjacent in a file, so its keys are
+    adjacent in the index, and a portion changes few index pages.
     """
     rows = [[row.kind, row.action, row.draft_row, row.reason, row.text] for row in given.rows]
     content = [slug, given.person, given.instance, given.criterion, given.score, rows,
@@ -305,7 +306,7 @@ def _key(slug: str, given: ImportedSubmission, instances: Mapping[str, int]) -> 
 
 
 def _old_key(key: str) -> str:
-    """Return the key of the submission in earlier versions."""
+    """Return the key that earlier versions gave to the submission."""
     return key.partition("-")[2]
 
 
@@ -320,7 +321,7 @@ def _weigh_submission(given: ImportedSubmission) -> int:
 
 
 def _with_id(row: ScrutinyRow, draft: Draft | None) -> ScrutinyRow:
-    """Return the row with the id of the drafted line it names by position."""
+    """Return the row with the id of the drafted line that it names by position."""
     if row.draft_row is None or draft is None:
         return replace(row, draft_row=None)
     return replace(row, draft_row=draft.rows[row.draft_row].id)

@@ -1,4 +1,4 @@
-"""Leases: one worker at a time; renewed during the work, and held until the worker ends."""
+"""Leases for one worker at a time, renewed during the work and held until the worker ends."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Hold:
             with context.store.write() as db:
                 hold.confirm(db)
 
-    A worker that was cancelled has the lease until it has ended, and one that was killed until it has run out: who
-    comes after it waits. While another worker goes on renewing it, who comes is refused.
+    A cancelled worker keeps the lease until it has ended, and a killed worker until the lease expires; the
+    next worker waits. As long as another worker renews the lease, the next one is refused.
     """
 
     def __init__(self, context: Context, *, job: int | None = None) -> None:
@@ -40,7 +40,7 @@ class Hold:
     def __enter__(self) -> Hold:
         self._renewing.start()
         if self.job is not None:
-            # a renewal shows that the job is running; a takeover removes it
+            # renewals of this lease show that the job is running
             name = f"job {self.job}"
             self._take_over(name)
             self._names.append(name)
@@ -55,10 +55,11 @@ class Hold:
     def take(self, name: str, title: str, *, wait: bool = False) -> None:
         """Take the lease with that name after its holder has gone; ``title`` is its name in messages.
 
-        With ``wait`` whoever is at it may take their time, and so may a worker that this one's job was taken from.
+        With ``wait``, wait for as long as the holder works. A worker that lost this worker's job is always
+        waited for.
 
         Raises:
-            InputError: another worker is at it, and was not cancelled.
+            InputError: another worker holds it, and was not cancelled.
         """
         standing = watched = self._try(name)
         deadline = time.monotonic() + LEASE.total_seconds()
@@ -70,7 +71,7 @@ class Hold:
                         "first."
                     )
                 watched, deadline = standing, time.monotonic() + LEASE.total_seconds()
-            # nobody renews it, by this process's own clock, which cannot be set back
+            # it was not renewed, by this process's monotonic clock, which cannot be set back
             if time.monotonic() > deadline:
                 self._take_over(name)
                 break
@@ -91,7 +92,7 @@ class Hold:
             jobs.take_lease(db, name, self.holder, self.job)
 
     def _serves_us(self, standing: Lease) -> bool:
-        """Return whether the lease belongs to the same job, held by a worker that was considered gone."""
+        """Return whether the lease belongs to the same job, and its holder was considered gone."""
         return standing.job is not None and standing.job == self.job
 
     def _is_ending(self, standing: Lease) -> bool:
@@ -102,16 +103,17 @@ class Hold:
         return job is None or job.state not in (JobState.QUEUED, JobState.RUNNING)
 
     def confirm(self, db: Database) -> None:
-        """Check, in the writing transaction, that nobody has taken over.
+        """Check, in the write transaction, that nobody has taken over.
 
         Raises:
-            SupersededError: somebody has, because this worker stood still for too long; nothing may be written.
+            SupersededError: another worker has, because this one was stuck for too long; nothing may be
+                written.
         """
         for name in self._names:
             if not jobs.is_lease_held(db, name, self.holder):
                 raise SupersededError(
                     "Another worker has taken over, because this one did not respond for "
-                    f"{LEASE.total_seconds():g} seconds; what it stored is kept."
+                    f"{LEASE.total_seconds():g} seconds; the data that it stored is kept."
                 )
 
     def _renew(self) -> None:

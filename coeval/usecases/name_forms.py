@@ -1,4 +1,4 @@
-"""The names in a file, in the one form that names have, or as the database has had them from before there was one."""
+"""The stored or normal forms of the names in a file."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ GiveForm = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class NameForms:
-    """The functions for the form of a name: the stored form, else the normal one. ``instance`` is also for documents
-    and systems.
+    """Functions that return the form of a name: the stored form if it exists, or else the normal form.
 
-    Each raises an InputError for a name that cannot be used.
+    ``instance`` also serves documents and systems. Each raises an InputError for a name that cannot be used.
     """
 
     person: GiveForm
@@ -32,7 +31,7 @@ class NameForms:
 
 
 def read_name_forms(db: Database, task: Task | None) -> NameForms:
-    """Return the forms of names for files of a task, or of a task that is not here yet."""
+    """Return the forms of names for files of a task, which may not exist yet."""
     current = criteria.get_criteria_set(db, task.id) if task else None
     return NameForms(
         _form("The annotator", check_name, [one.name for one in people.list_people(db)]),
@@ -42,10 +41,10 @@ def read_name_forms(db: Database, task: Task | None) -> NameForms:
 
 
 def normalize_names(db: Database, task: Task | None, source: Source) -> Source:
-    """Return the source with every name of a person, criterion, instance, document and system in the one form.
+    """Return the source with all names of people, criteria, instances, documents and systems in stored form.
 
-    A name that the database has in another form, from before there was one, stays as it is there: the same file can
-    be imported again.
+    Names that are not stored get the normal form. Earlier versions stored other forms; keeping them lets the
+    same file be imported again.
     """
     forms = read_name_forms(db, task)
     person, criterion, instance = forms.person, forms.criterion, forms.instance
@@ -86,7 +85,7 @@ def normalize_names(db: Database, task: Task | None, source: Source) -> Source:
 
 
 def _form(what: str, normalize: GiveForm, stored: Iterable[str]) -> GiveForm:
-    """Return the function for the form of a name: the stored form, else that of ``normalize``."""
+    """Return a function for the form of a name: the stored form if it exists, or else that of ``normalize``."""
     known: dict[str, str] = {}
     normal: set[str] = set()
     for name in stored:

@@ -13,7 +13,7 @@ from coeval.extending import load_values
 from coeval.usecases.access import Context
 
 Files = Iterator[tuple[str, Iterable[str]]]
-"""The name of each file, with its folders, and its text in pieces."""
+"""The name of each file, including its folders, and its text in pieces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,28 +21,31 @@ class OutFormat:
     """An export format of another tool; an extension adds it as ``exports``."""
 
     name: str
-    """As in ``--as``."""
+    """The name for ``--as``."""
     title: str
-    """As on the export page."""
+    """The title on the export page."""
     summary: str
-    """One sentence about the content and its readers."""
+    """One sentence about the content and its users."""
     build: Callable[[Context, Person, str], Files]
-    """A function that yields the files of a task, by its short name; read each before the next."""
+    """Yields the files of a task, by its short name; read each file before the next."""
     edit_log: Callable[[Path, Path, Path], tuple[Path, int]] | None = None
-    """Writes one of the other tool's logs with the edits in it: log, edits and target to the path and their count."""
+    """Writes a copy of the other tool's log with edits; its arguments are the paths of log, edits and target.
+
+    It returns the path of the copy and the number of edits.
+    """
 
 
 @cache
 def list_out_formats() -> tuple[OutFormat, ...]:
-    """Return every format that a study can be exported as."""
+    """Return every format to which a study can be exported."""
     return tuple(load_values("exports", OutFormat))
 
 
 def get_out_format(name: str) -> OutFormat:
-    """Return the format of that name.
+    """Return the format with that name.
 
     Raises:
-        InputError: there is none.
+        InputError: it does not exist.
     """
     for each in list_out_formats():
         if each.name == name:

@@ -1,4 +1,4 @@
-"""Plans of studies: the needed documents and people, and the progress under a stopping rule."""
+"""Plans of studies: the documents and people that they need, and the progress under a stopping rule."""
 
 from __future__ import annotations
 
@@ -28,36 +28,34 @@ def list_systems(study: StudyFrames) -> list[str]:
 
 
 def count_scores(study: StudyFrames) -> int:
-    """Return the number of scores."""
     return len(study.scored)
 
 
 def count_documents(study: StudyFrames) -> int:
-    """Return the number of documents."""
     return int(study.instances["document"].nunique())
 
 
 @dataclass(frozen=True)
 class Planning:
-    """A plan, the declared rules (the newest first, which applies), and the progress under it.
+    """A plan, the declared stopping rules (the newest first, which applies), and the progress under it.
 
-    ``documents`` is how many the task has.
+    ``documents`` is the number of documents in the task.
     """
 
     plan: Plan
     rules: list[StoppingRule]
     progress: Progress | None
     advice: Advice | None = None
-    """The arm that the newest rule on the pull keeps; None without such a rule."""
+    """The arm that the newest rule on the draft's influence recommends to keep; None without such a rule."""
     pull_rule: StoppingRule | None = None
     documents: int = 0
     judge: ErrorStudy | None = None
-    """Where the error of the judge's mean comes from, and what would reduce it; None if no two runs or samples say."""
+    """The sources of error in the judge's mean, and what would reduce them; None without two runs or samples."""
 
 
 @use_case(OWNERS)
 def get_error_sources(context: Context, person: Person, slug: str) -> ErrorStudy:
-    """See where the error of a judge's mean comes from, and what would reduce it most."""
+    """Return the sources of error in a judge's mean, and what would reduce it most."""
     with context.store.read() as db:
         runs = drafts.list_runs(db, require_task(db, slug).id)
     levels = tuple((run.label, run.model, f"{run.protocol} {run.prompt_hash}") for run in runs)
@@ -69,10 +67,10 @@ def get_error_sources(context: Context, person: Person, slug: str) -> ErrorStudy
 def get_planning(
     context: Context, person: Person, slug: str, wanted: Wanted, assumed: Assumed | None = None
 ) -> Planning:
-    """Return how many documents and people a study needs, from its scores so far or from assumed spreads.
+    """Return how many documents and people a study needs, from its scores so far or assumed spreads.
 
     Raises:
-        InputError: a number that cannot be planned for; or there is no pilot: no scores, and nothing assumed.
+        InputError: a number is out of range, or there are neither scores nor assumed spreads.
     """
     with context.store.read() as db:
         task = require_task(db, slug)
@@ -103,7 +101,7 @@ def declare_rule(context: Context, person: Person, slug: str, rule: StoppingRule
     """Declare when the study has enough data; earlier rules stay on record.
 
     Raises:
-        InputError: a width or number that cannot be, or systems the study does not have.
+        InputError: a width or number is out of range, or the study lacks one of the systems.
     """
     if not 0 < rule.width <= 100:
         raise InputError(f"The width is {rule.width:g}: choose one above 0, such as 0.05.")
@@ -129,6 +127,6 @@ def declare_rule(context: Context, person: Person, slug: str, rule: StoppingRule
 
 @use_case(OWNERS)
 def list_plan_systems(context: Context, person: Person, slug: str) -> list[str]:
-    """See the systems for which a difference can be planned."""
+    """Return the systems for which a difference can be planned."""
     systems: list[str] = get_statistic(context, person, slug, list_systems)
     return systems

@@ -1,7 +1,7 @@
 """Simultaneous saves share one transaction, because disks and databases make few commits per second.
 
-Each is still a step of its own: one that is refused is undone by itself, and nobody is answered before the commit that
-holds what they saved (group commit: Gray and Reuter, *Transaction Processing*, 1993, 9.4.6).
+Each save is still a separate step: a refused save is undone alone, and every answer waits for the commit
+(group commit: Gray and Reuter, *Transaction Processing*, 1993, 9.4.6).
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from coeval.errors import CoevalError, StorageError
 from coeval.store import Storage
 
 MOST = 25
-"""Largest number of saves in one transaction, because the first waits for the last."""
+"""The largest number of saves in one transaction, because the first waits for the last."""
 
 T = TypeVar("T")
 
 
 class _FailedError(Exception):
-    """One of several saves failed in a way that may have ended their transaction."""
+    """A save in a batch failed in a way that may have ended the transaction."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Save(Generic[T]):
     make: Callable[[], T]
     variables: Variables
-    """The language of the request, and its other context variables."""
+    """The context variables of the request, such as its language."""
     loop: asyncio.AbstractEventLoop
     answer: asyncio.Future[T]
 
@@ -42,7 +42,7 @@ class _Save(Generic[T]):
 
 
 class Together(Generic[T]):
-    """Makes saves in one thread, with up to ``most`` simultaneous ones in one transaction."""
+    """Executes saves in one thread, with up to ``most`` simultaneous saves in one transaction."""
 
     def __init__(self, store: Storage, *, most: int = MOST) -> None:
         self._store, self._most = store, most
@@ -50,11 +50,11 @@ class Together(Generic[T]):
         self._thread = ThreadPoolExecutor(1, "saves")
 
     async def save(self, make: Callable[[], T]) -> T:
-        """Return the result of ``make`` after the commit. It is called again if another save spoils the transaction.
+        """Return the result of ``make`` after the commit. It is repeated if another save breaks the batch.
 
         Raises:
-            CoevalError: what ``make`` raised; what it had written is undone.
-            StorageError: the transaction could not be begun or kept; nothing of it was written.
+            CoevalError: raised by ``make``; its writes are undone.
+            StorageError: the transaction could not begin or commit; nothing was written.
         """
         loop = asyncio.get_running_loop()
         mine = _Save(make, copy_context(), loop, loop.create_future())
@@ -70,7 +70,7 @@ class Together(Generic[T]):
             return
         answers = list(zip(saves, self._make_all(saves), strict=True))
         for loop in {save.loop for save in saves}:
-            with suppress(RuntimeError):  # it has ended, and nobody waits there any more
+            with suppress(RuntimeError):  # the event loop has ended, and nobody waits there any more
                 loop.call_soon_threadsafe(_give, [(s, got) for s, got in answers if s.loop is loop])
 
     def _make_all(self, saves: Sequence[_Save[T]]) -> Sequence[T | Exception]:

@@ -1,7 +1,8 @@
 """Sign people in by name, keep their sessions, roles and groups, and disable accounts.
 
-A name is enough on loopback, where whoever reaches the app owns the machine; the server refuses to start
-elsewhere without a real sign-in (``coeval.usecases.accounts``). By name, the first person is the owner.
+On loopback a name is enough, because only people on this machine can reach the app; elsewhere the server does
+not start without a real sign-in (``coeval.usecases.accounts``). The first person to sign in by name is the
+owner.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ from coeval.usecases.access import EVERYONE, OWNERS, Context, use_case
 SESSION_DAYS = 30
 MAX_NAME = 80
 LINK_KINDS = ("prolific", "mturk")
-"""Accounts that a link alone opens: annotators of the studies they joined, without further rights."""
+"""Accounts that a link alone opens: annotators of the studies that they joined, without further rights."""
 
 
 def sign_in(context: Context, name: str, *, old_token: str | None = None) -> tuple[Person, str]:
     """Sign in by name; return the person and the new session's token for a cookie.
 
     Raises:
-        InputError: the name is empty, too long, or holds characters that cannot be read.
-        NotAllowedError: people have to prove who they are here, or this person has an account.
+        InputError: the name is empty or too long, or contains unreadable characters.
+        NotAllowedError: this server requires proof of identity, or this person has an account.
     """
     if context.settings.sign_in is not SignIn.NAMES:
         raise NotAllowedError(tr("You cannot sign in here with a name alone: use the sign-in page."))
@@ -48,10 +49,10 @@ def sign_in(context: Context, name: str, *, old_token: str | None = None) -> tup
 
 
 def open_session(db: Database, person: Person, old_token: str | None = None) -> str:
-    """Return a new session's token. The browser's previous session ends, so that nobody can fix it beforehand.
+    """Return a new session's token, and end the browser's previous session, to prevent session fixation.
 
     Raises:
-        NotAllowedError: an owner disabled the account.
+        NotAllowedError: an owner has disabled the account.
     """
     if people.is_disabled(db, person.id):
         raise NotAllowedError(
@@ -71,7 +72,7 @@ def check_name(name: str) -> str:
     """Return the name in its standard form (``normalize_name``), with single spaces.
 
     Raises:
-        InputError: it is empty, too long, or holds characters that cannot be read.
+        InputError: it is empty or too long, or contains unreadable characters.
     """
     name = " ".join(normalize_name(name).split())
     if not name:
@@ -90,7 +91,7 @@ def check_name(name: str) -> str:
 
 
 def get_signed_in(context: Context, token: str | None) -> Person | None:
-    """Return the owner of a session token; None if it is missing, expired or revoked."""
+    """Return the person of a session token; None if it is missing, expired or revoked."""
     if not token:
         return None
     with context.store.read() as db:
@@ -98,7 +99,7 @@ def get_signed_in(context: Context, token: str | None) -> Person | None:
 
 
 def get_member(context: Context, token: str | None) -> Person | None:
-    """Return the owner of a session token unless they are a guest, because the study app is not for guests."""
+    """Return the person of a session token; None for guests, because the study app is not for them."""
     person = get_signed_in(context, token)
     if person is None:
         return None
@@ -107,7 +108,7 @@ def get_member(context: Context, token: str | None) -> Person | None:
 
 
 def sign_out(context: Context, token: str) -> None:
-    """End the session of this token."""
+    """End the session with this token."""
     with context.store.write() as db:
         people.revoke_session(db, hash_token(token))
 
@@ -132,10 +133,10 @@ def end_sessions(context: Context, person: Person, name: str) -> int:
 
 
 def require_person(db: Database, name: str) -> Person:
-    """Return the person of that name.
+    """Return the person with this name.
 
     Raises:
-        NotFoundError: nobody of that name has signed in or was imported.
+        NotFoundError: no person with this name has signed in or was imported.
     """
     person = people.get_person(db, name)
     if person is None:
@@ -148,8 +149,8 @@ def set_role(context: Context, person: Person, name: str, role: Role) -> Person:
     """Give a person a role.
 
     Raises:
-        NotFoundError: nobody of that name has signed in or was imported.
-        InputError: the study would be left without an owner.
+        NotFoundError: no person with this name has signed in or was imported.
+        InputError: the study would have no owner.
     """
     with context.store.write() as db:
         changed = require_person(db, name)
@@ -169,24 +170,24 @@ def set_role(context: Context, person: Person, name: str, role: Role) -> Person:
         if role is not Role.OWNER:
             people.revoke_invitations_by(db, changed.id)
         if account and account.kind not in LINK_KINDS:
-            # a role from an owner makes a stranger one of the team
+            # a role from an owner makes a stranger a team member
             people.set_guest(db, changed.id, False)
     return Person(changed.name, role, changed.id)
 
 
 @use_case(OWNERS)
 def list_members(context: Context, person: Person) -> list[Member]:
-    """List everybody's name, role and group, and the people who cannot sign in."""
+    """Return everybody's name, role and group, and the people who cannot sign in."""
     with context.store.read() as db:
         return people.list_members(db)
 
 
 @use_case(OWNERS)
 def set_group(context: Context, person: Person, names: Sequence[str], group: Group) -> None:
-    """Set the group that people count in: team, expert or crowd.
+    """Set people's group for the statistics: team, expert or crowd.
 
     Raises:
-        NotFoundError: one of the names is nobody's; nobody's group changed.
+        NotFoundError: a name is unknown; no group was changed.
     """
     with context.store.write() as db:
         for name in names:
@@ -195,10 +196,10 @@ def set_group(context: Context, person: Person, names: Sequence[str], group: Gro
 
 @use_case(OWNERS)
 def disable_account(context: Context, person: Person, name: str) -> None:
-    """Disable a person's sign-in and end their sessions. Their work stays and counts as before.
+    """Disable a person's sign-in and end their sessions. Their work is kept and still counts.
 
     Raises:
-        NotFoundError: nobody is called ``name``.
+        NotFoundError: nobody has the name ``name``.
         InputError: they are the only owner who can sign in, or the person who asks.
     """
     with context.store.write() as db:
@@ -219,7 +220,7 @@ def enable_account(context: Context, person: Person, name: str) -> None:
     """Let a person sign in again.
 
     Raises:
-        NotFoundError: nobody is called ``name``.
+        NotFoundError: nobody has the name ``name``.
     """
     with context.store.write() as db:
         people.enable(db, require_person(db, name).id, person.name)

@@ -35,7 +35,7 @@ def read_standing_study(db: Database, slug: str) -> Study:
 
 
 class _Names:
-    """The names of ids in a file."""
+    """The names for ids in a file."""
 
     def __init__(self, instances: dict[int, str], texts: dict[int, str]) -> None:
         self.instances, self.criteria = instances, texts
@@ -54,7 +54,7 @@ class _Names:
         )
 
     def build_submission(self, work: Work, label: str, draft: Draft | None) -> ImportedSubmission:
-        """Return one person's work. If a draft was replaced later, its lines are not named."""
+        """Return one person's work. If the draft was replaced later, the work does not refer to its lines."""
         given = work.submission
         places = {row.id: place for place, row in enumerate(draft.rows)} if draft else {}
         return ImportedSubmission(

@@ -1,4 +1,4 @@
-"""Import a study, or instances for one, completely or not at all; also used for the demo studies."""
+"""Import a study, or instances for one, in full or not at all; also used for the demo studies."""
 
 from __future__ import annotations
 
@@ -54,22 +54,22 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """The options of reading a file, and the parts of its task that may differ."""
+    """Options for reading a file, and settings that replace those in the file."""
 
     format: str = "auto"
     mapping: Mapping[str, str] | None = None
     """The source column of each field (field -> column, "" for none)."""
     name: str = ""
-    """The name of a new task; by default that of the file, as with ``description``."""
+    """The name of a new task; by default that in the file, as for ``description``."""
     description: str = ""
     language: str = ""
-    """The language of the annotators' screens of a new task; by default that of the file, or English."""
+    """The language of annotators' screens in a new task; by default that in the file, or English."""
     roles: Mapping[str, ColumnRole] = field(default_factory=dict)
-    """Who may see each further column. Unnamed columns keep their role; new ones are hidden."""
+    """Who may see each further column. Columns that are not named keep their role; new ones are hidden."""
     group: Group | None = None
-    """The group of the file's new people, if it names none."""
+    """The group for the file's new people, if the file names none."""
     criteria_lines: Sequence[str] = ()
-    """Criteria that are established with the file, without a vote (see ``listed.parse_criteria_lines``)."""
+    """Criteria to establish with the file, without a vote (see ``parse_criteria_lines``)."""
     empty_outputs: bool = False
     """True to keep rows without an output as instances."""
 
@@ -83,7 +83,7 @@ class ImportOptions:
 USUAL = ImportOptions()
 
 
-# Import of a study, or of instances for one: all of it or nothing, while people continue to save.
+# Import of a study, or of instances for one, in full or not at all, while people continue to save.
 
 __all__ = ["ImportReport", "import_file", "import_study"]
 
@@ -95,7 +95,7 @@ def import_file(
     """Import a file or folder into a task, and create the task if it does not exist.
 
     Raises:
-        InputError: the file cannot be used; it says where and what to do. Nothing was written.
+        InputError: the file cannot be used; the message says where and what to do. Nothing was written.
     """
     return import_checked(context, person, options.open(path, slug), options)
 
@@ -107,7 +107,7 @@ def import_checked(
     options: ImportOptions,
     origin: Origin | None = None,
 ) -> ImportReport:
-    """Import a checked source like ``import_file``; ``origin`` is its address."""
+    """Import a checked source like ``import_file``; ``origin`` is where it was fetched."""
     stated = source.task
     task = replace(
         stated,
@@ -128,10 +128,10 @@ def import_checked(
 def import_study(
     context: Context, person: Person, study: Study, proposals: Sequence[Proposal] = ()
 ) -> ImportReport:
-    """Import a study that was read already; ``proposals`` open its first vote.
+    """Import a study that is already in memory; ``proposals`` open its first vote.
 
     Raises:
-        InputError: an instance, draft or submission is here already with other content, or refers to an
+        InputError: an instance, draft or submission already exists with other content, or refers to an
             instance that is neither in the file nor in the task.
     """
     return _import(context, person, source_of(study), proposals)
@@ -201,7 +201,7 @@ def _weigh(instance: Instance) -> int:
 def _ensure_columns(
     db: Database, staging: Staging, stated: Mapping[str, ColumnRole], batch: Sequence[Instance]
 ) -> None:
-    """Give every new column of the task a role: the file's, else the rule's."""
+    """Give every new column of the task a role: the file's, or else a guess from its name and values."""
     known = {column.name for task in staging.tasks for column in tasks.list_columns(db, task.id)}
     new = [column for column in guess_columns(batch) if column.name not in known]
     by = staging.person.name
@@ -215,7 +215,7 @@ def _ensure_columns(
 def _set_roles(
     db: Database, task: Task, source: Source, roles: Mapping[str, ColumnRole], person: Person
 ) -> None:
-    """Apply the roles that the person chose with the import."""
+    """Set the roles that the person chose for the import."""
     known = {column.name: column for column in tasks.list_columns(db, task.id)}
     for name in roles:
         if name not in known and name not in source.columns:
@@ -248,7 +248,7 @@ def _refuse_changed(stored: Instance, new: Instance) -> None:
 
 
 def _extend_criteria(db: Database, task: Task, source: Source, person: Person) -> CriteriaSet | None:
-    """Return the criteria set of the file's work: the task's set, with the file's own criteria added."""
+    """Return the criteria set for the file's work: the task's set, extended by the file's own criteria."""
     current = criteria.get_criteria_set(db, task.id)
     known = {criterion.text for criterion in current.criteria} if current else set()
     further = [criterion for criterion in source.criteria if criterion.text not in known]
@@ -273,13 +273,13 @@ def _open_round(db: Database, task: Task, current: CriteriaSet | None, proposals
 DEMO = DEMO_FOLDER / "study.json"
 FINISHED = DEMO_FOLDER / "finished.json"
 AUTHOR = Person("the demo", Role.OWNER)
-"""The author of these studies' final criteria."""
+"""The author of the final criteria in the demo studies."""
 
 
 def ensure_demo(context: Context) -> bool:
-    """Import the demo task into a file without tasks; return whether it did.
+    """Import the demo task into a file without tasks; return whether it was imported.
 
-    A file that was used already is left alone, also where its demo was never there.
+    A file that was used before is left alone, even if it never had the demo.
     """
     with context.store.read() as db:
         if tasks.list_tasks(db):
@@ -287,7 +287,7 @@ def ensure_demo(context: Context) -> bool:
     if not DEMO.is_file():
         return False
     with Hold(context) as hold:
-        # servers that start together on one database
+        # for servers that start together on one database
         hold.take("demo", "The demo task", wait=True)
         with context.store.read() as db:
             if tasks.list_tasks(db):
@@ -299,7 +299,7 @@ def ensure_demo(context: Context) -> bool:
 
 
 def add_finished_example(context: Context) -> bool:
-    """Import the finished, simulated study; return whether it is new. An owner archives it like any task."""
+    """Import the finished, simulated study; return whether it is new. An owner can archive it like any task."""
     study = build_finished_example(FINISHED)
     with context.store.read() as db:
         if tasks.get_task(db, study.task.slug):
@@ -316,7 +316,7 @@ def add_finished_example(context: Context) -> bool:
         )
         tasks.set_design(db, task.id, design, AUTHOR.name)
         for annotator in ANNOTATORS:
-            # nobody signs in as one of them, and no instance of another study is counted on them
+            # nobody can sign in as one of these people, or assign them instances of another study
             person = people.get_person(db, annotator.name)
             assert person is not None
             if not people.is_disabled(db, person.id):
@@ -326,6 +326,6 @@ def add_finished_example(context: Context) -> bool:
 
 @use_case(OWNERS)
 def list_sources(context: Context, person: Person, slug: str) -> list[TaskSource]:
-    """See the sources of a task's instances, with their revisions."""
+    """Return the sources of a task's instances, with their revisions."""
     with context.store.read() as db:
         return tasks.list_sources(db, require_task(db, slug).id)

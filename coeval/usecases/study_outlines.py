@@ -1,4 +1,4 @@
-"""Begin a study from one YAML file, and write it back as one."""
+"""Create a study from one YAML file, and write a study to one."""
 
 from __future__ import annotations
 
@@ -30,16 +30,17 @@ DATA, OUTLINE = "data.jsonl", "study.yaml"
 
 @use_case(OWNERS)
 def open_outline(context: Context, person: Person, path: Path) -> str:
-    """Begin the study of a YAML file; return what was done. A task of its short name stays as it is.
+    """Create the study of a YAML file; return what was done. An existing task of that name is not changed.
 
     Raises:
-        InputError: the file or its table cannot be used; it says where and what to do. Nothing was written.
+        InputError: the file or its table cannot be used; the message says where and what to do. Nothing was
+            written.
     """
     outline = read_outline(path)
     task = check_task(outline.task)
     with context.store.read() as db:
         if tasks.get_task(db, task.slug):
-            return f"“{task.slug}” is here already, and {path} changes nothing in it: change it in Set-up."
+            return f"“{task.slug}” already exists, and {path} does not change it: change it in Set-up."
         _check_people(context, db, outline, path)
     table = path.parent / outline.data
     source = open_source(table, slug=task.slug, mapping=outline.fields or None)
@@ -71,7 +72,7 @@ def _check_people(context: Context, db: Database, outline: StudyOutline, path: P
 
 @use_case(OWNERS)
 def export_outline(context: Context, person: Person, slug: str, target: IO[bytes]) -> None:
-    """Write a task as a zip of a study file and its table, which begin the same study again."""
+    """Write a task as a zip of a study file and its table, from which the same study can be created again."""
     with context.store.read() as db, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         task = require_task(db, slug)
         archive.writestr(OUTLINE, write_outline(_describe(db, task)))
@@ -112,5 +113,5 @@ def _list_lines(instances: Iterator[Instance]) -> Iterator[bytes]:
 
 
 def _name_column(name: str) -> str:
-    """A further column never takes the name of a field."""
+    """Return a name for a further column that differs from the names of fields."""
     return f"{name} (column)" if name in FIELDS else name

@@ -12,7 +12,7 @@ from coeval.store import Database
 from coeval.store.queries import assignments, criteria, drafts, tasks, teams
 from coeval.usecases.access import EVERYONE, OWNERS, TEAM, Context, require_task, use_case
 
-# Tasks: stating, changing and listing them.
+# Creating, changing and listing tasks.
 
 SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 
@@ -24,19 +24,19 @@ class TaskState:
     task: Task
     n_instances: int
     version: int
-    """Newest established version of the criteria set; 0 before the first."""
+    """The newest established version of the criteria set; 0 before the first."""
     n_criteria: int
     runs: tuple[tuple[Run, int, int], ...]
-    """Each unarchived run with its numbers of scored and unscored drafts."""
+    """Each active run with its numbers of scored and unscored drafts."""
     has_scores: bool = False
     """True if anybody has saved a score."""
 
 
 def check_slug(slug: str) -> str:
-    """Return a task's short name for commands and addresses.
+    """Check a task's short name for commands and addresses, and return it.
 
     Raises:
-        InputError: it holds anything but a-z, 0-9 and inner hyphens, or more than 64 characters.
+        InputError: it contains anything but a-z, 0-9 and inner hyphens, or has more than 64 characters.
     """
     if not SLUG.fullmatch(slug):
         raise InputError(
@@ -58,8 +58,8 @@ def check_task(task: Task) -> Task:
     """Return the task with its texts stripped.
 
     Raises:
-        InputError: a name is missing, a text too long, the scale has under 2 or over 11 steps, or the language no
-            catalogue.
+        InputError: a name is missing, a text is too long, the scale has fewer than 2 or more than 11 steps,
+            or the language has no catalogue.
     """
     if not task.name.strip():
         raise InputError("The task has no name: give it a few words.")
@@ -84,7 +84,7 @@ def check_task(task: Task) -> Task:
 
 @use_case(EVERYONE)
 def list_tasks(context: Context, person: Person) -> list[Task]:
-    """List the tasks, without archived ones and, for annotators, without those of others."""
+    """Return the active tasks; for annotators, only those that they may work on."""
     with context.store.read() as db:
         away = tasks.list_archived_ids(db)
         if person.role is Role.ANNOTATOR:
@@ -94,14 +94,14 @@ def list_tasks(context: Context, person: Person) -> list[Task]:
 
 @use_case(EVERYONE)
 def get_task(context: Context, person: Person, slug: str) -> Task:
-    """See a task's card."""
+    """Return a task's texts and settings."""
     with context.store.read() as db:
         return require_task(db, slug)
 
 
 @use_case(TEAM)
 def get_task_state(context: Context, person: Person, slug: str, *, counted: bool = True) -> TaskState:
-    """Return the state of a task; drafts are counted only if ``counted``, which can take long."""
+    """Return the state of a task; ``counted`` includes the numbers of drafts, which can take long."""
     with context.store.read() as db:
         task = require_task(db, slug)
         current = criteria.get_criteria_set(db, task.id)
@@ -143,10 +143,10 @@ def add_task(context: Context, person: Person, task: Task) -> Task:
 
 @use_case(OWNERS)
 def update_task(context: Context, person: Person, task: Task) -> Task:
-    """Change a task's texts, and its scale if nothing was judged on it yet.
+    """Change a task's texts, and its scale if nothing has been judged on it yet.
 
     Raises:
-        InputError: a text or the scale cannot be used, or the scale is in use already.
+        InputError: a text or the scale cannot be used, or the scale is already in use.
     """
     task = check_task(task)
     with context.store.write() as db:
@@ -158,7 +158,7 @@ def update_task(context: Context, person: Person, task: Task) -> Task:
 
 
 def _check_scale_free(db: Database, task: Task) -> None:
-    """Refuse another scale once there are criteria or drafts: scores on two scales cannot be compared."""
+    """Refuse another scale once there are criteria or drafts: scores on two scales are not comparable."""
     current = criteria.get_criteria_set(db, task.id)
     if current is not None or drafts.list_runs(db, task.id):
         what = f"version {current.version} of its criteria" if current else "its drafts"
@@ -173,8 +173,8 @@ def show_run(context: Context, person: Person, slug: str, label: str) -> None:
     """Choose the run whose drafts annotators see.
 
     Raises:
-        NotFoundError: the task has no run of that label.
-        InputError: it is archived.
+        NotFoundError: the task has no run with that label.
+        InputError: the run is archived.
     """
     with context.store.write() as db:
         task = require_task(db, slug)
@@ -185,10 +185,10 @@ def show_run(context: Context, person: Person, slug: str, label: str) -> None:
 
 
 def require_run(db: Database, task: Task, label: str) -> Run:
-    """Return the task's run of that label.
+    """Return the task's run with that label.
 
     Raises:
-        NotFoundError: there is none.
+        NotFoundError: it does not exist.
     """
     run = drafts.get_run(db, task.id, label)
     if run is None:
@@ -199,22 +199,22 @@ def require_run(db: Database, task: Task, label: str) -> Run:
 
 @use_case(OWNERS)
 def list_progress(context: Context, person: Person, slug: str) -> list[dict[str, object]]:
-    """List everybody's progress in a task."""
+    """Return everybody's progress in a task."""
     with context.store.read() as db:
         return assignments.list_progress(db, require_task(db, slug).id)
 
 
-# Keeping tasks and runs in order: putting one away, taking it out again, copying a task's set-up.
+# Archiving and restoring tasks and runs, and copying a task's set-up.
 
 
 @use_case(OWNERS)
 def archive_task(context: Context, person: Person, slug: str, typed: str) -> None:
     """Archive a task: it leaves the lists, but all its data is kept.
 
-    What somebody is judging just then is still saved, and commands still reach it by its short name.
+    Work in progress can still be saved, and commands can still use its short name.
 
     Raises:
-        InputError: ``typed`` is neither the task's name nor its short name, or it is put away already.
+        InputError: ``typed`` is neither the task's name nor its short name, or the task is already archived.
     """
     with context.store.write() as db:
         task = require_task(db, slug)
@@ -232,7 +232,7 @@ def restore_task(context: Context, person: Person, slug: str) -> Task:
     """Restore a task from the archive.
 
     Raises:
-        InputError: it is not archived.
+        InputError: the task is not archived.
     """
     with context.store.write() as db:
         task = require_task(db, slug)
@@ -244,7 +244,7 @@ def restore_task(context: Context, person: Person, slug: str) -> Task:
 
 @use_case(OWNERS)
 def list_archived(context: Context, person: Person) -> list[Task]:
-    """See the archived tasks."""
+    """Return the archived tasks."""
     with context.store.read() as db:
         away = tasks.list_archived_ids(db)
         return [task for task in tasks.list_tasks(db) if task.id in away]
@@ -255,7 +255,7 @@ def copy_setup(context: Context, person: Person, slug: str, name: str) -> Task:
     """Create a task with the texts, scale, design and criteria of another, without its other data.
 
     Raises:
-        InputError: the name is empty, or there is a task of its short name already.
+        InputError: the name is empty, or a task with its short name exists.
     """
     with context.store.write() as db:
         task = require_task(db, slug)
@@ -277,8 +277,8 @@ def archive_run(context: Context, person: Person, slug: str, typed: str) -> None
     """Archive a run: its drafts and statistics are hidden, but all its data is kept.
 
     Raises:
-        NotFoundError: the task has no run of the label ``typed``.
-        InputError: it is archived already.
+        NotFoundError: the task has no run with the label ``typed``.
+        InputError: the run is already archived.
     """
     with context.store.write() as db:
         run = require_run(db, require_task(db, slug), typed.strip())
@@ -289,11 +289,11 @@ def archive_run(context: Context, person: Person, slug: str, typed: str) -> None
 
 @use_case(OWNERS)
 def restore_run(context: Context, person: Person, slug: str, label: str) -> None:
-    """Restore a run from the archive. People see its drafts after it is chosen again.
+    """Restore a run from the archive. People see its drafts only after it is chosen again.
 
     Raises:
-        NotFoundError: the task has no run of that label.
-        InputError: it is not archived.
+        NotFoundError: the task has no run with that label.
+        InputError: the run is not archived.
     """
     with context.store.write() as db:
         run = require_run(db, require_task(db, slug), label)
@@ -304,14 +304,14 @@ def restore_run(context: Context, person: Person, slug: str, label: str) -> None
 
 @use_case(OWNERS)
 def list_archived_runs(context: Context, person: Person, slug: str) -> list[Run]:
-    """See the archived runs of a task."""
+    """Return the archived runs of a task."""
     with context.store.read() as db:
         away = tasks.list_archived_run_ids(db)
         return [run for run in drafts.list_runs(db, require_task(db, slug).id) if run.id in away]
 
 
 def get_language(context: Context, slug: str, person: Person | None = None) -> str:
-    """Return the language of a task's screens: the owner's choice for annotators and guests, else English."""
+    """Return the language of a task's screens: the owner's choice for annotators and guests, or else English."""
     if person is not None and person.role is not Role.ANNOTATOR:
         return SOURCE
     with context.store.read() as db:

@@ -51,7 +51,7 @@ def test_an_owner_designs_compares_decides_and_takes_a_suggestion_up(
     page.get_by_role("button", name="Start a new version").click()
     ballot = page.locator("#ballot .rt-row").nth(2)
     ballot.get_by_text("Name every source.").wait_for()
-    assert "suggested at an instance about “Question" in ballot.inner_text()
+    assert "suggested while judging an instance about “Question" in ballot.inner_text()
 
 
 def design(page: Any) -> None:

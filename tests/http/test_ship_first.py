@@ -155,7 +155,7 @@ def test_owners_are_warned_where_a_change_waited_for_longer_than_they_allow(
     keeper.shippers[0]._lags.clear()
     assert get_alert(context, owner) == ""
     keeper.shippers[0]._lags.append((keeper.noted_at, 7.0))
-    assert "for 7.0 s on this machine alone" in get_alert(context, owner)
+    assert "on this machine alone for 7.0 s" in get_alert(context, owner)
     assert "your limit is 0.05 s" in get_alert(context, owner)
     state = get_snapshots(context, owner)
     assert state.ships_first and state.places[0].is_over

@@ -224,7 +224,9 @@ def test_check_finds_texts_that_are_none(context: Context, owner: Person, wrong:
         db.conn.execute("UPDATE instance SET output = CAST(? AS TEXT) WHERE id = 2", [wrong])
     with context.store.read() as db:
         found = examine_file(db)
-    assert found.faults == ("1 rows of instance with a text that is not UTF-8, or holds the character NUL",)
+    assert found.faults == (
+        "1 rows of instance with a text that is not UTF-8, or contains the character NUL",
+    )
 
 
 def begin_import(folder: Path) -> subprocess.Popen[str]:

@@ -1,3 +1,3 @@
-"""The public path of this adapter."""
+"""The public import path of the assertion for pytest."""
 
 from coeval.extensions.judge.runtime.adapters import assert_judged as assert_judged

@@ -1,3 +1,3 @@
-"""The public path of this adapter."""
+"""The public import path of the scorer for Inspect."""
 
 from coeval.extensions.judge.runtime.adapters import judge_scorer as judge_scorer

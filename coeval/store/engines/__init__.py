@@ -1,1 +1,1 @@
-"""The database file: connections, transactions, and its health."""
+"""Database engines: connections, transactions, and health checks."""

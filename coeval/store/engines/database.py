@@ -1,14 +1,15 @@
 """The interface of a database engine for queries: rows as dicts, single inserts, dataclasses as rows.
 
-SQLite gives sqlite-utils' ``Database`` itself, PostgreSQL one that answers to the same calls (``postgres.py``).
-Queries are written once: ``?`` or ``:name`` for values, ON CONFLICT, RETURNING, and nothing that only one engine knows.
+SQLite uses sqlite-utils' own ``Database``; PostgreSQL has a class with the same methods (``postgres.py``).
+Queries are written once: ``?`` or ``:name`` for values, ON CONFLICT, RETURNING, and nothing that only one
+engine supports.
 
-What sqlite-utils has no word for, or does too slowly for a save, stands here; it does the rest: ``db.query`` reads,
-``db.table(...)`` inserts and updates, and ``Migrations`` carries the schema on. A confirm and the screen after it are
-45 reads and five inserts, and here it was too slow: 12 µs a read for 7, since each has a savepoint of its own, and
-170 µs an insert for 4, since each looks the table's columns up. Measured in a save of 0.72 ms of processor time, reads
-through it add 0.11 ms and inserts 0.50: of 324 saves a second (``python -m tests.benchmarks saves``; the goal is 300)
-they would leave 270. What a confirm does not do goes through sqlite-utils.
+This module has functions that sqlite-utils lacks, or that are too slow there for a save. Everything else uses
+sqlite-utils: ``db.query`` reads, ``db.table(...)`` inserts and updates, and ``Migrations`` migrates the
+schema. A confirm and the next screen take 45 reads and five inserts. A read in sqlite-utils takes 12 µs
+instead of 7, because each has its own savepoint, and an insert 170 µs instead of 4, because each looks up the
+table's columns. In a save of 0.72 ms of processor time, they would add 0.11 ms for reads and 0.50 ms for
+inserts, and leave 270 of 324 saves a second (``python -m tests.benchmarks saves``; the goal is 300).
 """
 
 from __future__ import annotations
@@ -27,19 +28,14 @@ from sqlite_utils import Database as SqliteDatabase
 
 from coeval.errors import BusyError, UnreachableError
 
-# What an engine offers: the part of sqlite-utils' ``Database`` that queries use, and the transactions
-# around it.
-#
-# SQLite gives that ``Database`` itself, PostgreSQL one that answers to the same calls
-# (``postgres.py``). Queries are written once: ``?`` or ``:name`` for values, ON CONFLICT, RETURNING,
-# and nothing that only one engine knows.
+# The interface of an engine: the part of sqlite-utils' ``Database`` that queries use, and transactions.
 
 Values = Sequence[Any] | Mapping[str, Any]
 """The values for the ``?`` or the ``:name`` of a statement."""
 
 
 class Cursor(Protocol):
-    """The rows of a statement as tuples, and the number of changed rows."""
+    """The result of a statement: rows as tuples, and the number of changed rows."""
 
     @property
     def description(self) -> Any: ...
@@ -59,7 +55,7 @@ class Connection(Protocol):
 
 
 class Table(Protocol):
-    """A table by its name."""
+    """A table of the database."""
 
     @property
     def last_rowid(self) -> Any: ...
@@ -72,7 +68,7 @@ class Table(Protocol):
 
 
 class Database(Protocol):
-    """The interface of a transaction."""
+    """The methods that queries use within a transaction."""
 
     @property
     def conn(self) -> Connection: ...
@@ -89,23 +85,23 @@ class Storage(Protocol):
 
     @property
     def address(self) -> str:
-        """The address for ``open_store``: a path, or an address with its password."""
+        """Return the address for ``open_store``: a path, or an address with its password."""
 
     @property
     def shown_address(self) -> str:
-        """The same without user and password, for people and logs."""
+        """Return the address without user and password, for people and logs."""
 
     def write(self, *, guarded: bool = True) -> AbstractContextManager[Database]:
         """Open a transaction on the newest state. All its changes are kept, or none.
 
-        Writers go one after another, those of other processes and machines as well. Inside another of the same
-        thread it is a part of that: undone by itself, kept only with the whole.
+        Only one writer is active at a time, over all processes and machines. A transaction inside another of
+        the same thread is nested: it can be undone alone, but is kept only with the outer one.
         """
 
     def read(self) -> AbstractContextManager[Database]:
-        """Return a consistent view of the current data, or of an open transaction's own state.
+        """Open a consistent view of the current data, or of an open transaction's own state.
 
-        Inside another of the same thread it is a part of that, and sees the same moment.
+        A view inside another of the same thread is part of it, and sees the same moment.
         """
 
     def ping(self) -> None:
@@ -116,13 +112,13 @@ class Storage(Protocol):
         """
 
     def backup(self, target: Path) -> None:
-        """Write a consistent copy as one file."""
+        """Write a consistent copy into one file."""
 
     def close(self) -> None: ...
 
 
 def rows(db: Database, sql: str, values: Values = ()) -> Iterator[dict[str, Any]]:
-    """Return the rows of a query as dicts, one at a time."""
+    """Yield the rows of a query as dicts, one at a time."""
     cursor = db.conn.execute(sql, values)
     names = [column[0] for column in cursor.description]
     return (dict(zip(names, row, strict=True)) for row in cursor)
@@ -134,7 +130,7 @@ def get_row(db: Database, sql: str, values: Values = ()) -> dict[str, Any] | Non
 
 
 def stream(db: Database, sql: str, values: Values = ()) -> Cursor:
-    """Return the rows of a query with many rows: PostgreSQL sends them in portions, as SQLite always does."""
+    """Return the rows of a large query: PostgreSQL sends them in portions, as SQLite always does."""
     run = getattr(db.conn, "stream", db.conn.execute)
     cursor: Cursor = run(sql, values)
     return cursor
@@ -160,7 +156,7 @@ def append_all(db: Database, table: str, values: Sequence[Mapping[str, Any]]) ->
 
 
 def append_numbered(db: Database, table: str, values: Mapping[str, Any]) -> int:
-    """Insert one row into a table with ids, as fast as possible, and return its id."""
+    """Insert one row into a table with ids as fast as possible, and return its id."""
     row = db.conn.execute(f"{_insertion(table, values)} RETURNING id", dict(values)).fetchone()
     return int(row[0])
 
@@ -171,15 +167,15 @@ def _insertion(table: str, values: Mapping[str, Any]) -> str:
 
 
 def insert(db: Database, table: str, **values: Any) -> int:
-    """Insert one row and return its id; 0 if the table has none."""
+    """Insert one row and return its id; 0 if the table has no ids."""
     return int(db.table(table).insert(values).last_rowid or 0)
 
 
 def upsert(db: Database, table: str, key: str, values: Mapping[str, Any]) -> None:
-    """Insert a row, or overwrite the one with the same ``key``.
+    """Insert a row, or overwrite the row with the same ``key``.
 
-    Not sqlite-utils': that makes a table first, to see whether it can, and where it cannot, as on a full disk, falls
-    back on INSERT OR IGNORE, which drops a row that breaks a rule without a word.
+    The method of sqlite-utils first tries to create a table. If that fails, for example on a full disk, it
+    falls back on INSERT OR IGNORE, which silently drops a row that breaks a constraint.
     """
     pairs = ", ".join(f"{name} = excluded.{name}" for name in values if name != key)
     db.conn.execute(f"{_insertion(table, values)} ON CONFLICT ({key}) DO UPDATE SET {pairs}", dict(values))
@@ -191,13 +187,13 @@ def get_columns(db: Database, table: str) -> set[str]:
 
 
 def overwrite_deleted(db: Database) -> None:
-    """Let SQLite overwrite data that this transaction deletes; PostgreSQL does so later (VACUUM)."""
+    """Make SQLite overwrite data that this transaction deletes; PostgreSQL does so later (VACUUM)."""
     if isinstance(db, SqliteDatabase):
         db.conn.execute("PRAGMA secure_delete=ON")
 
 
 def continue_ids(db: Database, table: str) -> None:
-    """Let PostgreSQL number new rows after rows with given ids, as SQLite always does."""
+    """Make PostgreSQL number new rows after rows with given ids, as SQLite always does."""
     if table in getattr(db, "numbered", ()):
         db.conn.execute(
             f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), coalesce(max(id), 1), max(id) IS NOT NULL)"
@@ -230,9 +226,9 @@ Stored = TypeVar("Stored")
 class Record(Generic[Stored]):
     """The mapping between objects of a dataclass and rows of a table.
 
-    Every field is a column of its name, but those ``renamed`` (field to column) and those ``elsewhere``, which other
-    tables or the database itself hold. Enumerations and booleans are made again from their values; a text that
-    ``may_be_null`` is null where it is empty.
+    Every field is stored in the column with its name, except fields in ``renamed`` (field to column), and
+    fields in ``elsewhere``, which other tables or the database itself store. Enumerations and booleans are
+    restored from their values. A text field in ``may_be_null`` is stored as null if it is empty.
     """
 
     def __init__(
@@ -253,14 +249,14 @@ class Record(Generic[Stored]):
         self._makers = {name: maker for name in names if (maker := _maker(hints[name])) is not None}
 
     def to_row(self, stored: Stored) -> dict[str, Any]:
-        """Return the values of an object by column."""
+        """Return an object's values by column."""
         values = dict(zip(self.columns, self._read(stored), strict=True))
         for name in self._nullable:
             values[self._columns[name]] = values[self._columns[name]] or None
         return values
 
     def from_row(self, row: Mapping[str, Any], **further: Any) -> Stored:
-        """Return the object of a row; ``further`` are its fields from other tables."""
+        """Return the object of a row; ``further`` has its fields from other tables."""
         values = {name: row[column] for name, column in self._columns.items()}
         for name, make in self._makers.items():
             values[name] = make(values[name])
@@ -270,7 +266,7 @@ class Record(Generic[Stored]):
 
 
 def _maker(hint: Any) -> Callable[[Any], Any] | None:
-    """Return the function that converts a column's value to a field's value; None if they are equal."""
+    """Return the function that converts a column's value to a field's value; None if no conversion is needed."""
     if hint is bool or (isinstance(hint, type) and issubclass(hint, StrEnum)):
         return hint
     return None
@@ -279,7 +275,7 @@ def _maker(hint: Any) -> Callable[[Any], Any] | None:
 T = TypeVar("T")
 
 OUTAGE_SECONDS = 60.0
-"""Longest absence of a server before waiting callers give up; PostgreSQL restarts in a few seconds."""
+"""The longest outage of a server for which callers wait; PostgreSQL restarts in a few seconds."""
 OUTAGE_PAUSE_SECONDS = 0.5
 
 
@@ -287,7 +283,7 @@ def outlast(work: Callable[[], T], seconds: float | None = None) -> T:
     """Return the result of ``work``, repeated while the server is away or busy; it must be safe to run twice.
 
     Raises:
-        UnreachableError, BusyError: that lasts for longer than ``seconds``, ``OUTAGE_SECONDS`` where none are named.
+        UnreachableError, BusyError: the outage lasts longer than ``seconds`` (by default ``OUTAGE_SECONDS``).
     """
     until = time.monotonic() + (OUTAGE_SECONDS if seconds is None else seconds)
     while True:

@@ -1,4 +1,4 @@
-"""The method changes that a database has met, the people who read of them, and the last shown figures."""
+"""Method changes that a database has recorded, the people who read of them, and the last shown figures."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from coeval.store.engines.database import Database, rows, scalar
 
 
 def list_new(db: Database) -> list[str]:
-    """Return the ids of the changes that a database has not met."""
+    """Return the ids of changes that the database has not recorded yet."""
     known = {row["id"] for row in rows(db, "SELECT id FROM method_change")}
     return [change.id for change in CHANGES if change.id not in known]
 
 
 def meet_changes(db: Database, earlier_copy: str = "") -> None:
-    """Record the changes that a database meets for the first time, and its scores at that time."""
+    """Record the changes that are new to a database, and its scores at that time."""
     new = list_new(db)
     last = scalar(db, "SELECT max(id) FROM submission") or 0
     for name in new:
@@ -53,12 +53,12 @@ def record_read(db: Database, annotator: int, changes: Sequence[str]) -> None:
 
 
 def list_figures(db: Database, task: int) -> list[dict[str, Any]]:
-    """Return the stored figures of a task, for every state of the methods, the latest shown first."""
+    """Return the stored figures of a task, for every version of the methods, the latest shown first."""
     return list(rows(db, "SELECT * FROM shown_figure WHERE task = ? ORDER BY shown_at DESC", [task]))
 
 
 def keep_figures(db: Database, task: int, figures: Sequence[dict[str, Any]]) -> None:
-    """Replace the figures that this version stored before."""
+    """Replace the figures that this version stored earlier."""
     for figure in figures:
         db.conn.execute(
             "INSERT INTO shown_figure (task, kind, part, methods, value, low, high, scores, shown_at)"

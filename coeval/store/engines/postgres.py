@@ -1,8 +1,8 @@
-"""A PostgreSQL database, open: its connections and transactions.
+"""The connections and transactions of an open PostgreSQL database.
 
-Any number of servers may work on it at once. Writers go one after another, by a lock of the database that ends with
-their transaction or their connection, as they do with SQLite: what a use case read in its transaction is still so when
-it writes, and no place is given away twice. Readers see the state of one moment and wait for nobody.
+Any number of servers may use it at once. Only one writer is active at a time, as in SQLite: a lock of the
+database ends with the writer's transaction or connection. So the data that a use case read is unchanged when
+it writes, and no place is given away twice. Readers see the state of one moment and never wait.
 """
 
 from __future__ import annotations
@@ -36,33 +36,33 @@ from coeval.store.engines.postgres_schema import ensure_schema, mark_changed
 from coeval.store.steps import APPLIED, list_applied, list_newer
 
 WRITERS = 7_201_506
-"""The number of the lock that writers wait for."""
+"""The number of the advisory lock that writers wait for."""
 BUSY_SECONDS = 30
 """Seconds to wait for another writer or the server."""
 RECONNECT_SECONDS = 2
-"""Seconds in which the pool retries by itself. Its pauses double, so a shorter time finds a recovery sooner."""
+"""Seconds in which the pool retries by itself. Its pauses double, so a short limit finds a recovery sooner."""
 TURN_SECONDS = 2.5
 """Seconds that one request to the pool waits.
 
-The pool retries only on a new request: an outage of 3 seconds once cost savers 30.
+The pool reconnects only for a new request: an outage of 3 seconds once cost savers 30.
 """
 READERS = 10
-"""Connections of one process for reading; it has one more for writing."""
+"""The number of connections per process for reading; one more is for writing."""
 
 PING_SECONDS = 2
 """Seconds that a balancer's check waits for a connection."""
 CLOCK_SECONDS = 5
-"""Largest difference between the clocks of a server and the database; a lease lasts three times as long."""
+"""The largest difference between the clocks of a server and the database; a lease lasts three times as long."""
 
 BEGIN_WRITING = f"BEGIN; SELECT pg_advisory_xact_lock({WRITERS})"
 BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 COUNT_STEPS = f"SELECT count(*) FROM {APPLIED}"
 ASK_MARK = "SELECT mark, current_setting('transaction_read_only') FROM settled_mark"
-"""The first query of every transaction, to notice changed settings, newer tables, and read-only mode."""
+"""The first query of every transaction, which detects changed settings, newer tables, and read-only mode."""
 ASK_READ_ONLY = "SHOW transaction_read_only"
 KNOWN_ROWS = "SELECT reltuples FROM pg_class WHERE oid = to_regclass(%s)"
 COUNT_AGAIN = 0.1
-"""The share of new rows in a table from which its statistics are computed again, as in PostgreSQL."""
+"""The share of new rows in a table from which its statistics are recomputed, as in PostgreSQL."""
 
 # the pool logs every attempt to reconnect; the caller reports the result
 logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
@@ -73,36 +73,36 @@ PASSING = (
     psycopg.errors.LockNotAvailable,
     psycopg.errors.QueryCanceled,
 )
-"""Errors of one transaction, after which its connection is still good."""
+"""Errors of one transaction that leave its connection usable."""
 
 ASK_OWNER = "Tell the owner of the study; the server's log has the details."
 
 
 class PostgresStore:
-    """One database of a PostgreSQL server: one writing connection, some for reading.
+    """One database of a PostgreSQL server, with one connection for writing and some for reading.
 
-    With ``read_only`` nothing is migrated and nothing written. ``patience`` is how many seconds to wait for another
-    writer, or for the server.
+    With ``read_only`` nothing is migrated or written. ``patience`` is the number of seconds to wait for
+    another writer or for the server.
     """
 
     def __init__(self, address: str, *, read_only: bool = False, patience: float = BUSY_SECONDS) -> None:
         _check_address(address)
         self.address, self.read_only, self.patience = address, read_only, patience
         self.guard: Callable[[], None] = lambda: None
-        """Called before every writing transaction; raises a StorageError if none may begin."""
+        """Called before every write transaction; raises a StorageError to refuse it."""
         self._numbered: frozenset[str] = frozenset()
         self._steps = 0
         self._checked: str | None = None
-        """The mark under which the tables last matched this version."""
+        """The mark at which the tables last matched this version."""
         self._begin_writing, self._begin_reading = BEGIN_WRITING, BEGIN_READING
         self._settled: Settled | None = None
         self._filled: Counter[str] = Counter()
         self._refused = False
-        """True if the last writing transaction found the database read-only."""
+        """True if the last write transaction found the database read-only."""
         self._local = threading.local()
         self._lock = threading.RLock()
         with self._translated():
-            # make the first connection directly: a pool would retry for long before it reports the error
+            # open the first connection directly: a pool would retry for long before it reports the error
             with self._connect() as first:
                 self._check_clock(first)
             self._writers, self._readers = self._build_pool(1), self._build_pool(READERS)
@@ -129,7 +129,7 @@ class PostgresStore:
             max_size=size,
             timeout=self.patience,
             reconnect_timeout=RECONNECT_SECONDS,
-            # a transaction begins and ends by its own statements
+            # explicit statements begin and end a transaction
             kwargs={"autocommit": True, "connect_timeout": self._connect_seconds},
             configure=self._configure,
             open=True,
@@ -137,11 +137,12 @@ class PostgresStore:
 
     @property
     def _connect_seconds(self) -> int:
-        return max(2, round(self.patience))  # libpq takes no less
+        return max(2, round(self.patience))  # the smallest value that libpq accepts
 
     def _check_clock(self, connection: psycopg.Connection[Any]) -> None:
-        """Raise if this machine's clock differs too much from the database's: leases and sessions
-        compare their times.
+        """Raise if this machine's clock differs too much from the database's.
+
+        Leases and sessions compare their times.
         """
         row = connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()
         apart = time.time() - (row[0] if row else 0.0)
@@ -174,7 +175,7 @@ class PostgresStore:
                 meet_changes(db)
         with self.read() as db:
             self._numbered, self._steps = list_numbered(db), len(list_applied(db))
-            behind = "settled_mark" not in db.table_names()  # an older database, opened to be read only
+            behind = "settled_mark" not in db.table_names()  # an older database, opened only for reading
             views = list_views(db)
         if not behind:
             self._settled = Settled(Sources(views))
@@ -185,12 +186,14 @@ class PostgresStore:
     def write(self, *, guarded: bool = True) -> Iterator[PostgresDatabase]:
         """Open a transaction on the newest state. All its changes are kept, or none.
 
-        Inside another of the same thread it is a part of that: undone by itself, kept only with the whole.
+        A transaction inside another of the same thread is nested: it can be undone alone, but is kept only
+        with the outer one.
 
         Raises:
-            UnreachableError: the server cannot be reached; where that ends the commit itself, all may be kept.
-            BusyError: others write for too long.
-            StorageError: the database takes no more, or cannot hold a value.
+            UnreachableError: the server cannot be reached; if the connection ends during the commit, all may
+                be kept.
+            BusyError: other writers take too long.
+            StorageError: the database is out of space, or cannot store a value.
         """
         outer: PostgresDatabase | None = getattr(self._local, "db", None)
         if outer is not None:
@@ -233,11 +236,10 @@ class PostgresStore:
                 self._local.view = None
 
     def _count_rows(self, filled: Counter[str]) -> None:
-        """Update the planner's statistics of tables that were filled at once; the server would do so
-        only after a minute.
+        """Update the planner's statistics of tables that were just filled; the server would take a minute.
 
-        Until then it takes a table of thousands for an empty one and reads all of it, which makes a save cost three
-        times as much. What is kept is kept, whatever becomes of this.
+        Until then the planner assumes that the table is empty and scans all of it, which triples the cost of
+        a save. An error here does not affect the saved data.
         """
         with suppress(psycopg.Error, PoolTimeout), self._readers.connection(PING_SECONDS) as connection:
             for table, rows in filled.items():
@@ -258,11 +260,11 @@ class PostgresStore:
                 if recent.changed and pool is self._writers and self._settled:
                     mark_changed(connection)
                 if statements_of(connection).run_simple("COMMIT").command_status != b"COMMIT":
-                    # a statement failed and its error was ignored: the server has rolled back everything
+                    # a statement failed and its error was ignored, so the server has rolled back everything
                     raise psycopg.OperationalError("a statement of the transaction had failed")
             except BaseException as error:
                 if isinstance(error, psycopg.Error) and not isinstance(error, PASSING):
-                    connection.close()  # the next transaction begins on a new one
+                    connection.close()  # the next transaction opens a new one
                 else:
                     _undo(connection)
                 raise
@@ -286,7 +288,7 @@ class PostgresStore:
                 if begin is self._begin_writing and self._settled:
                     self._refused = row[1] == "on"
                     if self._refused and n == 0:
-                        # a connection keeps its initial settings, so open a new one for the current state
+                        # a connection keeps its initial settings, so open a new one for the current settings
                         raise psycopg.OperationalError("the database was read-only")
                     if self._refused:
                         raise psycopg.errors.ReadOnlySqlTransaction("the database is read-only")
@@ -305,7 +307,7 @@ class PostgresStore:
 
     @staticmethod
     def _wait_for(pool: ConnectionPool[Any], seconds: float) -> Any:
-        """Return a connection of a pool, which is asked again and again."""
+        """Return a connection of a pool, with repeated requests to it."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > TURN_SECONDS:
             with suppress(PoolTimeout):
@@ -313,7 +315,7 @@ class PostgresStore:
         return pool.getconn(max(left, 0.1))
 
     def _check_version(self, connection: psycopg.Connection[Any]) -> None:
-        """Refuse to work with tables that a newer version has changed, which leaves another mark."""
+        """Refuse to work with tables that a newer version has changed, which the mark shows."""
         row = connection.execute(COUNT_STEPS).fetchone()
         if row and row[0] > self._steps:
             raise StorageError(
@@ -324,7 +326,7 @@ class PostgresStore:
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        """Translate errors of PostgreSQL into ours."""
+        """Translate PostgreSQL's errors into CoEval's."""
         try:
             yield
         except (psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled) as error:
@@ -353,19 +355,19 @@ class PostgresStore:
             raise self._unusable(error, StorageError) from error
 
     def _unusable(self, error: Exception, kind: type[StorageError]) -> StorageError:
-        """Return an error for a connection that may have ended during a commit, whose result is then unknown."""
+        """Return an error for a connection that may have ended during a commit with an unknown outcome."""
         return kind(
-            f"The database {self.shown_address} cannot be used: {_first_line(error)}. What was being written is kept "
-            "whole or not at all: see which once the database answers.",
-            "The server cannot use the database of the study. What was being saved is kept whole or not at all: "
-            f"reload the page to see which. {ASK_OWNER}",
+            f"The database {self.shown_address} cannot be used: {_first_line(error)}. The current write is kept "
+            "in full or not at all: check it once the database answers.",
+            "The server cannot use the database of the study. The current save is kept in full or not at all: "
+            f"reload the page to check it. {ASK_OWNER}",
         )
 
     def ping(self) -> None:
         """Return at once if the database answers, accepts writes, and has a schema that this version knows.
 
         Raises:
-            StorageError: it does not answer, it is read-only, or a newer version has changed it.
+            StorageError: it does not answer, is read-only, or was changed by a newer version.
         """
         with self._translated():
             connection, read_only = self._take(self._readers, ASK_READ_ONLY, PING_SECONDS)
@@ -384,17 +386,17 @@ class PostgresStore:
     def _configure(self, connection: psycopg.Connection[Any]) -> None:
         adapt(connection.adapters)
         connection.execute(f"SET lock_timeout = {round(1000 * self.patience)}")
-        # a server that hangs in the middle of a save gives the others way
+        # a server that hangs in the middle of a save must give way to the others
         connection.execute(f"SET idle_in_transaction_session_timeout = {round(2000 * self.patience)}")
         if connection.execute("SHOW synchronous_commit").fetchone() == ("off",):
-            # acknowledged saves survive the end of the database's server
+            # acknowledged saves survive a crash of the database server
             connection.execute("SET synchronous_commit = on")
 
     def backup(self, target: Path) -> None:
-        """Refuse: PostgreSQL has its own tools for backups.
+        """Refuse, because PostgreSQL has its own tools for backups.
 
         Raises:
-            StorageError: always; it names them.
+            StorageError: always; the message names these tools.
         """
         raise StorageError(
             f"{self.shown_address} is not a file: back it up with pg_dump, or write it into a file with “python -m "
@@ -407,10 +409,10 @@ class PostgresStore:
 
 
 def _check_address(address: str) -> None:
-    """Refuse an address whose password has moved into other fields; PostgreSQL's own messages would repeat it.
+    """Refuse an address with part of the password in other fields, which PostgreSQL's messages would show.
 
     Raises:
-        StorageError: the address cannot be read, or its host, port or name cannot be one.
+        StorageError: the address cannot be read, or its host, port or name is impossible.
     """
     with suppress(psycopg.Error):
         fields = conninfo_to_dict(address)
@@ -425,12 +427,12 @@ def _check_address(address: str) -> None:
 
 
 def _undo(connection: psycopg.Connection[Any]) -> bool:
-    """End a transaction without keeping it; return whether the connection is still usable."""
+    """Roll back a transaction; return whether the connection is still usable."""
     try:
         statements_of(connection).run_simple("ROLLBACK")
         return True
     except psycopg.Error:
-        connection.close()  # the pool makes another in its place
+        connection.close()  # the pool replaces it
         return False
 
 

@@ -18,14 +18,14 @@ from coeval.store.engines.postgres_cache import KEPT_ROWS, Answer, Recent, find_
 from coeval.store.engines.postgres_statements import Statements, translate
 
 MANY = 100
-"""Number of rows inserted at once from which the planner's statistics are updated."""
+"""The planner's statistics are updated after a bulk insert of at least this number of rows."""
 
 STREAMED = 5_000
-"""Number of rows of a long answer that the server sends at a time."""
+"""The number of rows that the server sends at a time for a long answer."""
 
 
 class _FlagDumper(Dumper):
-    """Sends a truth value as the 0 or 1 that the tables hold."""
+    """Sends a Boolean as 0 or 1, as in the tables."""
 
     oid = Int8Dumper.oid
 
@@ -42,21 +42,21 @@ class _NumberLoader(Loader):
 
 
 def adapt(adapters: AdaptersMap) -> None:
-    """Convert values to and from PostgreSQL as with SQLite."""
+    """Convert values to and from PostgreSQL as for SQLite."""
     adapters.register_dumper(bool, _FlagDumper)
-    # one width for all whole numbers: a statement is then prepared once
+    # send all integers with one width, so that a statement is prepared only once
     adapters.register_dumper(int, Int8Dumper)
     adapters.register_loader("numeric", _NumberLoader)
 
 
 class StudyConnection(psycopg.Connection[Any]):
-    """A connection that knows its prepared statements."""
+    """A connection with its prepared statements."""
 
     statements: Statements | None = None
 
 
 def statements_of(raw: psycopg.Connection[Any]) -> Statements:
-    """Return the statement runner of a connection; prepared statements live as long as it."""
+    """Return the statement runner of a connection; prepared statements live as long as the connection."""
     if not isinstance(raw, StudyConnection):
         return Statements(raw)
     if raw.statements is None:
@@ -67,8 +67,8 @@ def statements_of(raw: psycopg.Connection[Any]) -> Statements:
 class Parts:
     """Nested parts of a transaction; each can be undone separately.
 
-    A use case that calls another opens a part, and most parts read, or are all that there is. So the place to go back
-    to is marked only before something is changed, and given up with the next mark or the end.
+    A use case that calls another opens a part, but most parts only read or are the whole transaction. So a
+    savepoint is set only before a change; the next savepoint or the end releases it.
     """
 
     def __init__(self, raw: psycopg.Connection[Any], statements: Statements) -> None:
@@ -80,7 +80,7 @@ class Parts:
         self._marked.append(False)
 
     def mark(self) -> None:
-        """Record that something is about to change."""
+        """Set a savepoint if needed, because a change follows."""
         new = [f"SAVEPOINT part_{n}" for n, marked in enumerate(self._marked) if not marked]
         if new:
             self._statements.run_simple("; ".join([f"RELEASE {self._spent}", *new] if self._spent else new))
@@ -89,7 +89,7 @@ class Parts:
 
     def keep(self) -> None:
         if self._marked.pop():
-            self._spent = f"part_{len(self._marked)}"  # with those inside it
+            self._spent = f"part_{len(self._marked)}"  # including the parts inside it
 
     def undo(self) -> None:
         name = f"part_{len(self._marked) - 1}"
@@ -101,8 +101,8 @@ class Parts:
 class PostgresConnection:
     """Statements of the portable subset on a psycopg connection, in one transaction.
 
-    A transaction sees one state, and a use case asks for the same task, study and criteria again and again: what was
-    asked before in the same words is answered from memory (``postgres_cache.py``).
+    A transaction sees one state, and a use case reads the same task, study and criteria repeatedly, so
+    repeated queries are answered from a cache (``postgres_cache.py``).
     """
 
     def __init__(self, raw: psycopg.Connection[Any], recent: Recent | None = None) -> None:
@@ -118,7 +118,7 @@ class PostgresConnection:
         """Run a statement.
 
         Raises:
-            sqlite3.IntegrityError: it breaks a rule of the schema, as both engines say it.
+            sqlite3.IntegrityError: it violates a constraint; both engines raise this class.
         """
         if sql.lstrip()[:6] != "SELECT":
             self._prepare_change(sql)
@@ -126,7 +126,7 @@ class PostgresConnection:
         try:
             key = sql, tuple(values.items() if isinstance(values, Mapping) else values)
             known = self.recent.get(key)
-        except TypeError:  # a value that cannot be looked up by
+        except TypeError:  # a value is not hashable
             return self._send(sql, values)
         if known is not None:
             return known
@@ -155,7 +155,7 @@ class PostgresConnection:
             yield from self.statements.load(result, first, min(first + STREAMED, result.ntuples))
 
     def stream(self, sql: str, values: Any = (), /) -> psycopg.ServerCursor[Any]:
-        """Return the rows of a query some at a time, good while the transaction is."""
+        """Return a query's rows in portions; they are readable until the transaction ends."""
         self._streams += 1
         cursor = self.raw.cursor(f"rows_{self._streams}")
         cursor.itersize = STREAMED
@@ -191,7 +191,7 @@ class PostgresConnection:
 
 
 class PostgresTable:
-    """A table by its name."""
+    """A table of the database."""
 
     def __init__(self, db: PostgresDatabase, name: str) -> None:
         self.db, self.name = db, name
@@ -225,7 +225,7 @@ class PostgresTable:
 
 
 class PostgresDatabase:
-    """A PostgreSQL transaction; ``numbered`` names the tables with ids from the database."""
+    """A PostgreSQL transaction; ``numbered`` has the tables whose ids the database assigns."""
 
     def __init__(
         self,
@@ -250,7 +250,7 @@ class PostgresDatabase:
 
 
 def list_numbered(db: PostgresDatabase) -> frozenset[str]:
-    """Return the tables with ids from the database."""
+    """Return the tables whose ids the database assigns."""
     sql = (
         "SELECT table_name FROM information_schema.columns WHERE table_schema = current_schema()"
         " AND column_name = 'id' AND is_identity = 'YES'"

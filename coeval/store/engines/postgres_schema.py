@@ -1,8 +1,8 @@
-"""The schema in PostgreSQL, created from the SQLite schema of the steps, and changed by the same steps.
+"""The schema in PostgreSQL, translated from the SQLite schema, and changed by the same steps.
 
-A new database gets the tables, indexes, views and first rows of a new SQLite file, read from one in memory and
-translated. One that is there already runs the steps that it lacks; their statements are translated one by one.
-Views are made anew after that, since PostgreSQL keeps the columns that a view had when it was made.
+A new database gets the tables, indexes, views and first rows of a new SQLite file in memory, translated. An
+existing one runs the missing steps, translated statement by statement. Views are then recreated, because
+PostgreSQL keeps a view's original columns.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def ensure_schema(db: PostgresDatabase) -> None:
 
 
 def mark_changed(connection: psycopg.Connection[Any]) -> None:
-    """Let every server forget its cached settings, and check the schema's version."""
+    """Make every server clear its cached settings and check the schema's version."""
     connection.execute("UPDATE settled_mark SET mark = %s", [uuid4().hex])
 
 

@@ -1,11 +1,11 @@
-"""Statements for PostgreSQL: SQLite's SQL translated, prepared on a connection, then bound and run by libpq.
+"""Statements for PostgreSQL: translated from SQLite's SQL, prepared on a connection, and run by libpq.
 
-Queries and migrations stay in the subset that both know; here is the rest of the difference, all of it: placeholders
-of statements, and types of the schema.
+Queries and migrations use the common subset of SQL. The remaining differences are all here: placeholders in
+statements, and types in the schema.
 
-A cursor of psycopg sends, waits in Python beside other threads, and then fetches: 62 µs of processor time and 190 µs
-until the answer is there, for 9 and 20 of libpq's own call. A confirm asks about thirty, one after another, and holds
-the writers' lock meanwhile. Values go there and come back by psycopg's rules all the same.
+A psycopg cursor sends, waits in Python beside other threads, and then fetches: 62 µs of processor time and
+190 µs until the answer arrives, compared with 9 and 20 for libpq's own call. A confirm runs about thirty
+statements in sequence and holds the writers' lock meanwhile. Values are still converted by psycopg's rules.
 """
 
 from __future__ import annotations
@@ -22,10 +22,7 @@ from psycopg.adapt import PyFormat, Transformer
 from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus
 from psycopg.pq.abc import PGresult
 
-# SQLite's SQL as PostgreSQL takes it: placeholders of statements, and types of the schema.
-#
-# Queries and steps of the schema stay in the subset that both know; here is the rest of the difference,
-# all of it.
+# Translation of SQLite's SQL: placeholders in statements, and types in the schema.
 
 TOKEN = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|\?|:([A-Za-z_]\w*)|%")
 """Literals, quoted names and comments, in which only percent signs are replaced; and placeholders."""
@@ -37,7 +34,7 @@ TYPES = (
     (r"\bINTEGER\b", "BIGINT"),
     (r"\bREAL\b", "DOUBLE PRECISION"),
     (r"\bBLOB\b", "BYTEA"),
-    # texts are sorted byte by byte, as in SQLite, in any language of the server
+    # texts are sorted byte by byte, as in SQLite, whatever the server's locale
     (r"\bTEXT\b", 'TEXT COLLATE "C"'),
     (r"\)\s*(?:STRICT|WITHOUT ROWID)(?:\s*,\s*(?:STRICT|WITHOUT ROWID))*\s*(;?)\s*$", r")\1"),
 )
@@ -95,9 +92,9 @@ def _replace(match: re.Match[str]) -> str:
 
 
 OFTEN = 4
-"""Number of uses from which a statement is prepared; most statements are used rarely."""
+"""The number of uses after which a statement is prepared; most statements are used rarely."""
 MOST = 500
-"""Prepared statements per connection; each takes some kilobytes of the server."""
+"""The largest number of prepared statements per connection; each takes some kilobytes on the server."""
 
 GOOD = (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK)
 Kind = tuple[bytes, tuple[int, ...]]
@@ -105,7 +102,7 @@ Columns = tuple[tuple[str], ...]
 
 
 class Statements:
-    """The prepared statements of a connection, and a method to run them. Only one thread uses a connection."""
+    """The prepared statements of a connection, and methods to run them. Only one thread uses a connection."""
 
     def __init__(self, raw: psycopg.Connection[Any]) -> None:
         self._raw, self._line = raw, raw.pgconn
@@ -131,7 +128,7 @@ class Statements:
         kind = text, self._values.types or ()
         prepared = self._names.get(kind) or self._prepare(kind)
         if prepared:
-            # as psycopg's own cursors call it, with None for NULL
+            # called as in psycopg's own cursors, with None for NULL
             result = self._check(self._line.exec_prepared(prepared, bound, self._values.formats))  # type: ignore[arg-type]
             return result, self._columns.get(prepared) or self._columns.setdefault(
                 prepared, name_columns(result)
@@ -144,7 +141,7 @@ class Statements:
         return self._check(self._line.exec_(sql.encode()))
 
     def _prepare(self, kind: Kind) -> bytes:
-        """Return the name of a frequent statement; empty for any other."""
+        """Return the name of the prepared statement if it is used often enough; empty otherwise."""
         self._asked[kind] += 1
         if self._asked[kind] < OFTEN:
             return b""
@@ -165,17 +162,17 @@ class Statements:
         if result.status in GOOD:
             return result
         if self._line.status == ConnStatus.BAD or not result.error_field(DiagnosticField.SQLSTATE):
-            # libpq's own words: no server has answered
+            # libpq's own message: the server has not answered
             raise psycopg.OperationalError(result.get_error_message())
         raise errors.error_from_result(result)
 
     def load(self, result: PGresult, first: int, end: int) -> list[tuple[Any, ...]]:
-        """Return rows of a result, from the first to before the last."""
+        """Return the rows of a result from ``first`` to before ``end``."""
         self._values.set_pgresult(result)
         return self._values.load_rows(first, end, tuple)
 
 
 def name_columns(result: PGresult) -> Columns:
-    """Return the columns of a result by name, as cursors give them."""
+    """Return the columns of a result by name, as a cursor does."""
     names = (result.fname(column) or b"" for column in range(result.nfields))
     return tuple((name.decode(),) for name in names)

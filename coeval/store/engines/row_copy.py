@@ -1,4 +1,4 @@
-"""Copy all rows of tables from one database to another, of any engine, and prove that they arrived."""
+"""Copy all rows of tables from one database to another, of any engine, and verify the copy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from coeval.store.engines.database import Database, continue_ids, stream
 from coeval.store.steps import apply_steps
 
 BLOCK = 2_000
-"""Rows that are held at a time."""
+"""The number of rows in memory at a time."""
 
 DERIVED = ("queue_tally",)
 """Tables that triggers fill. They are copied last and replace the triggers' rows."""
@@ -65,7 +65,7 @@ def measure(db: Database, table: str) -> Content:
 
 
 def _read(db: Database, table: str) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
-    """Return the columns of a table by name, because engines order them differently, and the rows in that order."""
+    """Return a table's columns, sorted because engines order them differently, and its rows in that order."""
     description = db.conn.execute(f"SELECT * FROM {table} LIMIT 0").description
     names = sorted(column[0] for column in description)
     return names, iter(stream(db, f"SELECT {', '.join(names)} FROM {table}"))
@@ -78,19 +78,19 @@ def _hash(row: tuple[Any, ...]) -> int:
 
 
 def list_tables() -> list[str]:
-    """Return all tables of the newest schema, each after those that it refers to."""
+    """Return all tables of the newest schema, each after the tables that it refers to."""
     newest = SqliteDatabase(memory=True)
     apply_steps(newest)
     return put_in_order(read_model(newest, "table"))
 
 
 def put_in_order(tables: dict[str, str]) -> list[str]:
-    """Return the names of tables, each after those that its statement refers to."""
+    """Return the names of tables, each after the tables that its statement refers to."""
     refers = {name: set(REFERENCE.findall(sql)) - {name} for name, sql in tables.items()}
     return list(TopologicalSorter(refers).static_order())
 
 
 def read_model(model: SqliteDatabase, kind: str) -> dict[str, str]:
-    """Return the statements that created all objects of a kind, by name, in the order of creation."""
+    """Return the CREATE statements of all objects of a kind, by name, in the order of creation."""
     sql = "SELECT name, sql FROM sqlite_schema WHERE type = ? AND sql IS NOT NULL ORDER BY rowid"
     return dict(model.conn.execute(sql, [kind]))

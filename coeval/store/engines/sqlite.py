@@ -1,4 +1,4 @@
-"""One SQLite file, open: its connections and transactions."""
+"""The connections and transactions of an open SQLite file."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ log = logging.getLogger(__name__)
 
 OUTERMOST = ("BEGIN IMMEDIATE", "COMMIT", ("ROLLBACK",))
 NESTED = ("SAVEPOINT part", "RELEASE part", ("ROLLBACK TO part", "RELEASE part"))
-"""The statements that begin, keep and roll back a transaction."""
+"""The statements that begin, keep and roll back a nested transaction."""
 
 
 class Store:
     """One SQLite file: one writing connection behind a lock, and one reading connection per thread.
 
-    WAL lets readers go on while somebody writes; ``synchronous=FULL`` makes a commit survive a power cut.
-    With ``read_only`` the file must be there and is left as it is: nothing is migrated, nothing written. With
-    ``aside``, for what only reads, a file that may not be written to is migrated as a temporary copy.
+    WAL lets readers continue during a write; ``synchronous=FULL`` makes a commit survive a power cut. With
+    ``read_only``, the file must exist, and is neither migrated nor written to. With ``aside``, for readers, a
+    read-only file is copied to a temporary folder and the copy is migrated.
     """
 
     def __init__(self, path: Path | str, *, read_only: bool = False, aside: bool = False) -> None:
@@ -57,7 +57,7 @@ class Store:
             self._open()
         self._opened = self._get_identity()
         self.guard: Callable[[], None] = lambda: None
-        """Called before every writing transaction; raises a StorageError if none may begin."""
+        """Called before every write transaction; raises a StorageError to refuse it."""
 
     @property
     def address(self) -> str:
@@ -83,10 +83,9 @@ class Store:
             meet_changes(self._writer, copy)
 
     def _keep_earlier(self) -> str:
-        """Copy a file of an earlier version before it is changed, because an earlier CoEval cannot open
-        a newer file.
+        """Copy a file of an earlier version before a migration; that version cannot open a newer file.
 
-        Return the name of the copy, "" if none was needed.
+        Returns the name of the copy, or "" if none was needed.
         """
         pending = list_pending(self._writer)
         if not pending or not self._writer.table_names():
@@ -95,8 +94,8 @@ class Store:
         if not copy.exists():
             self.backup(copy)
             log.warning(
-                "%s was written by an earlier CoEval and is now brought up to date. To go back, stop CoEval and "
-                "give its name to %s, the file as it was. coeval/CHANGELOG.md lists what changed, also in your "
+                "%s was written by an earlier CoEval and is now updated. To go back, stop CoEval and replace it "
+                "by %s, a copy of the earlier file. coeval/CHANGELOG.md lists the changes, including those of your "
                 "numbers.",
                 self.path,
                 copy,
@@ -132,10 +131,10 @@ class Store:
         """Refuse to work on a file that nobody will find again.
 
         Raises:
-            StorageError: the file, or the log of its latest changes, was moved, deleted or replaced since it was
-                opened.
+            StorageError: the file, or the log of its latest changes, was moved, deleted or replaced since it
+                was opened.
         """
-        # a log that was missing at first, as on some file systems, tells nothing
+        # a log that was missing at first, as on some file systems, proves nothing
         if any(old not in (None, new) for old, new in zip(self._opened, self._get_identity(), strict=True)):
             raise StorageError(
                 f"{self.path} was moved, deleted or replaced while CoEval was running: CoEval saves "
@@ -148,11 +147,12 @@ class Store:
     def write(self, *, guarded: bool = True) -> Iterator[Database]:
         """Open a transaction on the newest state. All its changes are kept, or none.
 
-        Inside another of the same thread it is a part of that: undone by itself, kept only with the whole.
+        A transaction inside another of the same thread is nested: it can be undone alone, but is kept only
+        with the outer one.
 
         Raises:
-            BusyError: another program holds the file for too long; nothing was written.
-            StorageError: the file is full or read-only, or no longer in its place; nothing was written.
+            BusyError: another program locks the file for too long; nothing was written.
+            StorageError: the file is full, read-only, or no longer in its place; nothing was written.
         """
         with self._lock, translated(self.path):
             inside = self._writer.conn.in_transaction
@@ -167,7 +167,7 @@ class Store:
                 yield self._writer
                 self._writer.conn.execute(keep)
             except BaseException:
-                # a full disk has ended the transaction already
+                # a full disk has already ended the transaction
                 if self._writer.conn.in_transaction:
                     for statement in undo:
                         self._writer.conn.execute(statement)
@@ -175,7 +175,7 @@ class Store:
             finally:
                 self._local.writing = inside
             if not inside:
-                # a commit into a file that lost its name is no save: it must not be acknowledged
+                # a commit to a file without a name is lost, so it must not be acknowledged
                 self.check_place()
 
     @contextmanager
@@ -183,14 +183,14 @@ class Store:
         """Open a consistent view of the current file, or of an open transaction's own state.
 
         Raises:
-            StorageError: the file cannot be read, or it is no longer in its place.
+            StorageError: the file cannot be read, or is no longer in its place.
         """
         if getattr(self._local, "writing", False):
             yield self._writer
             return
         db = getattr(self._local, "db", None)
         if db is not None and db.conn.in_transaction:
-            yield db  # a part of a longer reading
+            yield db  # part of an open read transaction
             return
         with translated(self.path):
             self.check_place()
@@ -206,7 +206,7 @@ class Store:
         """Return at once if the file can be read.
 
         Raises:
-            StorageError: it cannot.
+            StorageError: it cannot be read.
         """
         with self.read():
             pass
@@ -214,10 +214,10 @@ class Store:
     def backup(self, target: Path) -> None:
         """Write a consistent copy of the file while others continue to read and write.
 
-        The copy appears under its name once it is whole and found sound.
+        The copy gets its name only when it is complete and sound.
 
         Raises:
-            StorageError: the copy cannot be written, or it is damaged; nothing stands under its name.
+            StorageError: the copy cannot be written or is damaged; no file with its name remains.
         """
         partial = target.with_name(target.name + ".part")
         try:
@@ -239,7 +239,7 @@ class Store:
         with closing(connect(target)) as copy:
             with translated(self.path), closing(connect(self.path, read_only=True)) as source:
                 source.backup(copy)
-            # one file that needs no log
+            # one file without a log
             copy.execute("PRAGMA journal_mode=DELETE")
 
     def close(self) -> None:
@@ -252,6 +252,6 @@ class Store:
 
 
 def _sync(path: Path) -> None:
-    """Wait until the disk has the file, so that a name never refers to pages that a power cut removes."""
+    """Flush the file to disk, so that its name never refers to pages that a power cut removes."""
     with path.open("rb") as file:
         os.fsync(file.fileno())

@@ -1,7 +1,7 @@
 """The file on disk: open it, recognise it, and explain its errors.
 
-Damage is what SQLite itself calls so (SQLITE_CORRUPT, SQLITE_NOTADB; https://www.sqlite.org/rescode.html). A file
-that is locked, that cannot be opened or that has no room to grow is sound: nothing may take its place.
+A file is damaged only if SQLite says so (SQLITE_CORRUPT, SQLITE_NOTADB; https://www.sqlite.org/rescode.html).
+A file that is locked, cannot be opened or cannot grow is sound, so nothing may replace it.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ NO_ROOM = 1_000_000
 ASK_OWNER = "Tell the owner of the study; the server's log has the details."
 UNUSABLE = f"The server cannot use the file of the study, so nothing was saved. {ASK_OWNER}"
 FULL = f"The server's disk is full, so nothing was saved. {ASK_OWNER}"
-LOCKED = "Another program holds the file of the study just now, so nothing was saved: try again in a moment."
+LOCKED = "Another program is using the study's file, so nothing was saved: try again in a moment."
 """The message for people on the web; the log names the file."""
 
 Identity = tuple[int, int]
 
 
 def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
-    """Return a connection; ``read_only`` neither makes nor changes a file.
+    """Return a connection; ``read_only`` neither creates nor changes a file.
 
-    The address is escaped, so that ``#``, ``?`` and ``%`` may stand in the names of folders.
+    The address is escaped, so folder names may contain ``#``, ``?`` and ``%``.
     """
     return sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}",
@@ -48,16 +48,17 @@ def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
 
 
 def can_write(path: Path) -> bool:
-    """Return whether a file and its log are writable; true if there is no file."""
+    """Return whether a file and its log are writable; True if the file does not exist."""
     effective = os.access in os.supports_effective_ids
     both = (path, path.parent)
     return not path.is_file() or all(os.access(one, os.W_OK, effective_ids=effective) for one in both)
 
 
 def can_open(path: Path) -> bool:
-    """Return whether SQLite opens a file as it is.
+    """Return whether SQLite can open a file as it is.
 
-    A file with a log (WAL) in a folder that may only be read has no place for the index of its log.
+    A file with a log (WAL) in a read-only folder cannot be opened, because SQLite cannot create the index of
+    the log.
     """
     if can_write(path):
         return True
@@ -76,11 +77,11 @@ def copy_aside(path: Path, folder: Path) -> Path:
     """Copy a read-only file with the log of its latest changes, and return the copy's path.
 
     Raises:
-        StorageError: there is no room for it.
+        StorageError: there is not enough space.
     """
     copy = folder / path.name
     with translated(copy):
-        if can_open(path):  # somebody may be writing to it
+        if can_open(path):  # another process may be writing to it
             with closing(connect(path, read_only=True)) as source, closing(connect(copy)) as target:
                 source.backup(target)
         else:
@@ -91,10 +92,10 @@ def copy_aside(path: Path, folder: Path) -> Path:
 
 
 def is_damaged(path: Path, *, whole: bool = True) -> bool:
-    """Return whether SQLite finds a file damaged: all its pages or, without ``whole``, its head and schema.
+    """Return whether SQLite finds damage in the whole file or, without ``whole``, in its header and schema.
 
     Raises:
-        StorageError: the file is locked or cannot be opened, so that nobody knows.
+        StorageError: the file is locked or cannot be opened, so damage cannot be ruled out.
     """
     try:
         with translated(path), closing(connect(path, read_only=True)) as connection:
@@ -105,7 +106,7 @@ def is_damaged(path: Path, *, whole: bool = True) -> bool:
 
 
 def get_identity(path: Path) -> Identity | None:
-    """Return the identity of a file (device, inode), to notice a replacement; None if there is none."""
+    """Return the identity of a file (device, inode), which reveals a replacement; None if it does not exist."""
     try:
         stat = path.stat()
     except OSError:
@@ -115,11 +116,11 @@ def get_identity(path: Path) -> Identity | None:
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Translate errors of SQLite and of the system into ours.
+    """Translate errors of SQLite and of the operating system into CoEval's.
 
     Raises:
-        DamagedError: the file is damaged, or no database.
-        BusyError: another program holds it for too long.
+        DamagedError: the file is damaged, or not a database.
+        BusyError: another program locks it for too long.
         StorageError: it is full, read-only, or cannot be opened.
     """
     try:
@@ -137,7 +138,7 @@ def translated(path: Path) -> Iterator[None]:
 
 
 def explain(path: Path, error: sqlite3.Error) -> StorageError:
-    """Return the meaning of a SQLite error for an operator, by its code and not its words."""
+    """Explain a SQLite error to an operator, by its code rather than its message."""
     # the low byte is the kind; errors of Python's own module have no code
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
     if code in DAMAGE:
@@ -165,7 +166,7 @@ def explain(path: Path, error: sqlite3.Error) -> StorageError:
 
 
 def _full(path: Path) -> StorageError:
-    """Return the error of a full disk; the folder of temporary files may be the full one."""
+    """Return the error for a full disk, which may be the disk with the temporary folder."""
     temporary = Path(tempfile.gettempdir())
     if _has_no_room(temporary) and not _has_no_room(path.parent):
         return StorageError(

@@ -1,1 +1,1 @@
-"""Reads and writes, by subject."""
+"""Functions that read and write the database, by subject."""

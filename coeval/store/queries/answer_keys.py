@@ -1,4 +1,4 @@
-"""Answer keys, of exams and attention checks, and the attempts at exams."""
+"""Answer keys of exams and attention checks, and attempts at exams."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from coeval.store.queries.criteria import CRITERION, criterion_of
 
 
 def list_keys(db: Database, task: int) -> list[AnswerKey]:
-    """Return the keys of a task's instances, in their order."""
+    """Return the answer keys of a task, in the order of its instances."""
     sql = (
         "SELECT k.* FROM answer_key k JOIN instance i ON i.id = k.instance WHERE i.task = ?"
         " ORDER BY i.position, k.criterion"
@@ -105,7 +105,7 @@ def _graded(values: dict[str, Any]) -> Graded:
 
 
 def list_items(db: Database, task: int, person: int, attempt: int) -> list[int]:
-    """Return the instances of a person's attempt at a study's exam; empty before the attempt has begun."""
+    """Return the instances of a person's attempt at a study's exam; empty before the attempt begins."""
     sql = "SELECT instance FROM exam_item WHERE task = ? AND annotator = ? AND attempt = ? ORDER BY instance"
     return [row["instance"] for row in rows(db, sql, [task, person, attempt])]
 

@@ -1,6 +1,6 @@
 """Each person's queue of instances: their order, arms, and finished or flagged state.
 
-Every function here reads a few rows through an index: its time does not grow with the task.
+Every function here reads a few rows through an index, so its time does not grow with the task.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ OR (arm IS NOT NULL AND EXISTS (
     SELECT 1 FROM submission s WHERE s.annotator = assignment.annotator AND s.instance = assignment.instance
       AND s.criterion = m.criterion)))
 """
-"""The condition that there is something to judge if drafts are awaited. An opened instance needs a draft of an
-unsaved criterion. An unopened one needs all of its drafts, so that errors can be planted in them.
+"""The condition for something to judge, if the design waits for drafts.
+
+An opened instance needs a draft of an unsaved criterion. An unopened one needs all of its drafts, so that
+errors can be planted in them.
 """
 
 
@@ -36,12 +38,12 @@ NOT EXISTS (SELECT 1 FROM current_asked_line l WHERE l.task = :task AND l.instan
 OR EXISTS (SELECT 1 FROM current_asked_line l WHERE l.task = :task AND l.instance = assignment.instance
   AND l.criterion = c.id)
 """
-"""The condition that a criterion ``c`` must be judged for an instance: always, unless only some lines are requested."""
+"""The condition that a criterion ``c`` must be judged for an instance: always, unless lines are requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
-    """The conditions for waiting for drafts: the shown run (0: none yet), and the criteria set."""
+    """The data for waiting for drafts: the shown run (0: none yet), and the criteria set."""
 
     run: int
     criteria_set: int
@@ -62,14 +64,14 @@ def _assignment(row: dict[str, Any]) -> Assignment:
 
 
 def has_unassigned(db: Database, annotator: int, task: int) -> bool:
-    """Return whether an instance of the task is not in the person's queue."""
+    """Return whether any instance of the task is not in the person's queue."""
     highest = "SELECT coalesce(max(position), 0) FROM"
     assigned = scalar(db, f"{highest} assignment WHERE annotator = ? AND task = ?", [annotator, task])
     return bool(assigned != scalar(db, f"{highest} instance WHERE task = ?", [task]))
 
 
 def list_unassigned(db: Database, annotator: int, task: int) -> list[int]:
-    """Return instances of the task that are not in the person's queue."""
+    """Return the instances of the task that are not in the person's queue."""
     sql = (
         "SELECT id FROM instance i WHERE i.task = ? AND NOT EXISTS (SELECT 1 FROM assignment a"
         " WHERE a.annotator = ? AND a.instance = i.id) ORDER BY i.position"
@@ -88,13 +90,13 @@ def add_assignments(db: Database, annotator: int, task: int, instances: Iterable
 
 
 def replace_assignments(db: Database, annotator: int, task: int, instances: Iterable[int]) -> None:
-    """Replace a person's queue by these instances; their saves for other instances stay."""
+    """Replace a person's queue by these instances; saves for other instances are kept."""
     db.conn.execute("DELETE FROM assignment WHERE annotator = ? AND task = ?", [annotator, task])
     add_assignments(db, annotator, task, instances)
 
 
 def open_assignment(db: Database, assignment: Assignment, arm: Arm) -> Assignment:
-    """Record that the person now sees the instance, and its arm. Both are permanent."""
+    """Record that the person now sees the instance, and in which arm. Both are permanent."""
     opened_at = now()
     db.conn.execute(
         "UPDATE assignment SET arm = ?, opened_at = ? WHERE annotator = ? AND instance = ? AND arm IS NULL",
@@ -104,7 +106,7 @@ def open_assignment(db: Database, assignment: Assignment, arm: Arm) -> Assignmen
 
 
 def count_opened(db: Database, instance: int) -> int:
-    """Return how many people have opened an instance."""
+    """Return the number of people who have opened an instance."""
     sql = "SELECT count(*) FROM assignment WHERE instance = ? AND arm IS NOT NULL"
     return int(scalar(db, sql, [instance]))
 
@@ -117,10 +119,10 @@ def refresh_states(
     annotator: int | None = None,
     instance: int | None = None,
 ) -> None:
-    """Set which assignments are finished: those with all these criteria saved.
+    """Update which assignments are finished: those in which all these criteria are saved.
 
-    All of the task's, one annotator's, or an annotator's at one instance. Where only some lines of an instance are
-    asked for (``asked``), those are enough.
+    It updates the whole task, one annotator, or one annotator's instance. If only some lines of an instance
+    are requested (``asked``), these suffice.
     """
     marks = ", ".join(str(int(criterion)) for criterion in criteria) or "NULL"
     mine = "".join(
@@ -162,8 +164,8 @@ def next_assignment(
 ) -> Assignment | None:
     """Return the nearest assignment after (or before) a position that passes the filter.
 
-    ``skipped`` leaves only those skipped, or only those not; None takes both. ``ready`` leaves out those that wait
-    for drafts.
+    ``skipped`` selects only skipped assignments (True), only others (False), or both (None). ``ready`` leaves
+    out those that wait for drafts.
     """
     beyond, order = ("<", "DESC") if backwards else (">", "ASC")
     passes = CONDITION[which] if skipped is None else f"{CONDITION[which]} AND skipped = {int(skipped)}"
@@ -181,14 +183,14 @@ def next_assignment(
 
 
 def is_ready(db: Database, assignment: Assignment, ready: Drafted) -> bool:
-    """Return whether an assignment has something to judge, if drafts are awaited."""
+    """Return whether an assignment has something to judge now, if the design waits for drafts."""
     sql = f"SELECT 1 FROM assignment WHERE annotator = :annotator AND instance = :instance AND ({READY})"
     key = {"annotator": assignment.annotator, "instance": assignment.instance}
     return bool(scalar(db, sql, key | asdict(ready)))
 
 
 def count_assignments(db: Database, annotator: int, task: int) -> dict[str, int]:
-    """Return a person's numbers of instances: total, finished, flagged."""
+    """Return the numbers of instances in a person's queue: total, finished, flagged."""
     row = get_row(
         db,
         "SELECT q.total, coalesce(t.finished, 0) AS finished, coalesce(t.flagged, 0) AS flagged FROM ("

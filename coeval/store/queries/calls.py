@@ -1,4 +1,4 @@
-"""The ledger of calls to models: append-only, one paid answer per question, sample and endpoint."""
+"""The ledger of calls to models: append-only, one paid answer per request, sample and endpoint."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from coeval.domain import Call
 from coeval.store.engines.database import Database, Record, Storage, get_row, outlast, rows
 
 MAX_ANSWER = 2_000_000
-"""Characters of the longest answer that is kept."""
+"""The largest number of characters of a stored answer."""
 
 KEPT_OF_TOO_LONG = 10_000
 
 RECENT, LOOKED_AT = 300, 5000
-"""Number of calls used to estimate a model's answers, and number of calls searched for them."""
+"""The number of calls used to estimate a model's answers, and the number of calls searched for them."""
 
 CALL = Record(Call, elsewhere=("id",))
 
 
 def get_answer(db: Database, request_hash: str, sample: int, endpoint: str = "") -> Call | None:
-    """Return the saved answer of an endpoint, if any; without an endpoint, the first saved answer."""
+    """Return the stored answer of an endpoint, if any; without an endpoint, the first stored answer."""
     sql = "SELECT * FROM call WHERE request_hash = ? AND sample = ? AND error = ''"
     values: list[str | int] = [request_hash, sample]
     if endpoint:
@@ -34,7 +34,7 @@ def get_answer(db: Database, request_hash: str, sample: int, endpoint: str = "")
 def list_recent(db: Database, model: str, endpoint: str) -> list[Call]:
     """Return up to ``RECENT`` of the latest answers of a model at an endpoint, newest first.
 
-    Only the end of the ledger is looked at: it may hold millions of calls to others.
+    Only the end of the ledger is searched, because it may contain millions of calls to others.
     """
     sql = (
         "SELECT * FROM call WHERE id > (SELECT coalesce(max(id), 0) FROM call) - ? AND error = ''"
@@ -46,8 +46,8 @@ def list_recent(db: Database, model: str, endpoint: str) -> list[Call]:
 def record_calls(db: Database, calls: Iterable[Call]) -> None:
     """Append answered and failed calls; existing answers do not change.
 
-    An answer too long to be one is kept as a failure, with its beginning: a file that holds it would grow by as much
-    at every try.
+    An answer that is too long is stored as a failure, with only its beginning, because each retry would
+    enlarge the file.
     """
     names = ", ".join(CALL.columns)
     marks = ", ".join(f":{name}" for name in CALL.columns)
@@ -66,7 +66,7 @@ def _cut(call: Call) -> Call:
 
 
 def count_calls(db: Database) -> dict[str, float]:
-    """Return totals of the ledger: answered, failed, tokens and cost."""
+    """Return totals of the ledger: answered and failed calls, tokens and cost."""
     row = get_row(
         db,
         "SELECT count(CASE WHEN error = '' THEN 1 END) AS answered, count(CASE WHEN error <> '' THEN 1 END) AS failed,"

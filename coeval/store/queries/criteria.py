@@ -1,4 +1,4 @@
-"""Criteria, the votes on them, and the resulting sets."""
+"""Criteria, votes on them, and the resulting sets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CRITERION = (
     "SELECT c.*, g.definition, g.anchors_json, g.examples FROM criterion c"
     " LEFT JOIN current_criterion_guide g ON g.criterion = c.id"
 )
-"""The beginning of every query for a criterion: its text and guide."""
+"""The SELECT clause for a criterion: its text and guide."""
 
 
 def criterion_of(row: dict[str, Any]) -> Criterion:
@@ -77,7 +77,7 @@ def _proposal(row: dict[str, Any]) -> Proposal:
 
 
 def ensure_criterion(db: Database, task: int, criterion: Criterion) -> Criterion:
-    """Return the stored criterion with this wording and scale, created if necessary."""
+    """Return the stored criterion with this wording and scale; create it if necessary."""
     stored = find_criterion(db, task, criterion)
     if stored is None:
         insert(
@@ -100,7 +100,7 @@ def ensure_criterion(db: Database, task: int, criterion: Criterion) -> Criterion
 
 
 def find_criterion(db: Database, task: int, criterion: Criterion) -> Criterion | None:
-    """Return the stored criterion of that wording and scale."""
+    """Return the stored criterion with this wording and scale; None if it does not exist."""
     row = get_row(
         db,
         f"{CRITERION} WHERE c.task = ? AND c.text = ? AND c.scale_min = ? AND c.scale_max = ?",
@@ -150,7 +150,7 @@ def add_criteria_set(db: Database, task: int, criteria: Sequence[Criterion], by:
 def get_round(db: Database, task: int) -> dict[str, Any] | None:
     """Return the newest round that was not cancelled: id, version, round, opened_at.
 
-    It is open while its version is not established.
+    It is open until its version is established.
     """
     return get_row(
         db,
@@ -162,7 +162,7 @@ def get_round(db: Database, task: int) -> dict[str, Any] | None:
 
 
 def add_round(db: Database, task: int, version: int, proposals: Sequence[Proposal]) -> int:
-    """Open the next round of a version with these proposals, and give the round's id."""
+    """Open the next round of a version with these proposals, and return the round's id."""
     number = 1 + scalar(
         db, "SELECT coalesce(max(round), 0) FROM ballot_round WHERE task = ? AND version = ?", [task, version]
     )
@@ -185,7 +185,7 @@ def add_round(db: Database, task: int, version: int, proposals: Sequence[Proposa
 
 
 def cancel_rounds(db: Database, task: int, version: int, by: str) -> None:
-    """Record that the rounds of this version end without a criteria set."""
+    """Record that this version's rounds end without a criteria set."""
     sql = (
         "SELECT id FROM ballot_round WHERE task = ? AND version = ?"
         " AND id NOT IN (SELECT ballot_round FROM cancelled_round)"
@@ -200,7 +200,7 @@ def list_proposals(db: Database, round_id: int) -> list[Proposal]:
 
 
 def list_proposed(db: Database, task: int) -> list[str]:
-    """Return the wording of every criterion that was put to a vote in a task, except in cancelled votes."""
+    """Return the wordings of all criteria that were put to a vote in a task, except in cancelled votes."""
     sql = (
         "SELECT p.text FROM proposal p JOIN ballot_round r ON r.id = p.ballot_round WHERE r.task = ?"
         " AND r.id NOT IN (SELECT ballot_round FROM cancelled_round) ORDER BY p.id"
@@ -217,7 +217,7 @@ def _votes(db: Database, ballot: int) -> tuple[Vote, ...]:
 
 
 def list_ballots(db: Database, round_id: int, *, person: int | None = None) -> list[Ballot]:
-    """Return the valid ballots of a round, of everybody or one person, in the order of their owners."""
+    """Return the valid ballots of a round, of everybody or of one person, sorted by person."""
     heads = db.query(
         "SELECT b.*, a.name, g.group_name FROM current_ballot b JOIN annotator a ON a.id = b.annotator"
         " JOIN annotator_group g ON g.annotator = b.annotator"
@@ -231,7 +231,7 @@ def list_ballots(db: Database, round_id: int, *, person: int | None = None) -> l
 
 
 def list_ballot_versions(db: Database, round_id: int, person: Person, before: int, most: int) -> list[Ballot]:
-    """Return the last ``most`` saves of a person's ballot in a round below the revision ``before``, oldest first."""
+    """Return a person's last ``most`` ballots in a round with revisions below ``before``, oldest first."""
     sql = (
         "SELECT * FROM ballot WHERE ballot_round = ? AND annotator = ? AND revision < ? "
         "ORDER BY revision DESC LIMIT ?"

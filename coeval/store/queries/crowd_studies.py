@@ -1,4 +1,4 @@
-"""A crowd study for its owner: its plan, its people with their progress, and the progress of each instance."""
+"""A crowd study for its owner: its plan, its people and their progress, and the progress of each instance."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def set_plan(db: Database, task: int, plan: Plan) -> None:
 
 
 def adopt_queues(db: Database, task: int, until: str) -> None:
-    """Turn the queues of a task that was open to all into reservations, without unopened instances."""
+    """Turn the queues of a task that was open to everybody into reservations, without unopened instances."""
     lone = "task = :task AND NOT EXISTS (SELECT 1 FROM reservation r WHERE r.annotator = assignment.annotator"
     lone += " AND r.instance = assignment.instance)"
     values = {"task": task, "now": now(), "until": until}
@@ -68,7 +68,7 @@ def adopt_queues(db: Database, task: int, until: str) -> None:
         renumber(db, annotator, task)
 
 
-# Reads of a crowd study for its owner: who took part and how far, and how far each instance is.
+# Queries for the owner of a crowd study: the people and their progress, and the progress of each instance.
 
 PARTICIPANTS = """
 SELECT v.id AS arrival, p.id, p.name, v.study, v.session, v.proof, v.at AS joined_at, c.kind, c.subject,
@@ -94,7 +94,7 @@ SELECT coalesce(r.arrival, (SELECT max(v.id) FROM arrival v WHERE v.annotator = 
   count(r.passed) AS checks, sum(CASE WHEN r.passed = 0 THEN 1 ELSE 0 END) AS failed
 FROM reservation r WHERE r.task = :task AND (:annotator = 0 OR r.annotator = :annotator) GROUP BY of_arrival
 """
-"""Attention checks count as work, here as in the quota."""
+"""The query for outcomes by submission. Attention checks count as work, as in the quota."""
 
 SAVES = """
 SELECT s.annotator, s.opened_at, s.submitted_at, s.active_ms, s.instance, s.criterion,
@@ -108,7 +108,7 @@ SELECT e.annotator, e.at, e.state FROM enrolment e JOIN annotator p ON p.id = e.
 WHERE e.task = :task AND (:annotator = 0 OR e.annotator = :annotator)
   AND (e.actor = p.name OR e.actor IN ('exam', 'attention checks')) ORDER BY e.id
 """
-"""Events that a person caused, directly or immediately. Decisions of owners are not included."""
+"""Events that a person caused, directly or immediately. Owners' decisions are not included."""
 
 REPEATS = "SELECT annotator, study, session FROM repeated_session WHERE task = :task ORDER BY id"
 
@@ -126,7 +126,7 @@ ARMS = (
     "SELECT arm, count(*) AS n FROM assignment a WHERE task = ? AND arm IS NOT NULL"
     " AND NOT EXISTS (SELECT 1 FROM answer_key k WHERE k.instance = a.instance) GROUP BY arm ORDER BY arm"
 )
-"""The arms of work; attention checks are drawn separately."""
+"""The arms of work; the arms of attention checks are drawn separately."""
 
 
 def list_participants(db: Database, task: int, *, annotator: int = 0) -> list[Participant]:
@@ -163,7 +163,10 @@ def list_participants(db: Database, task: int, *, annotator: int = 0) -> list[Pa
 
 
 def _timed(db: Database, values: dict[str, int], participants: list[Participant]) -> list[Participant]:
-    """Yield each submission with its times. An action belongs to the person's latest submission at that time."""
+    """Return the submissions with their times.
+
+    An action belongs to the person's latest submission at that time.
+    """
     began: dict[int, list[Participant]] = {}
     for participant in participants:
         began.setdefault(participant.id, []).append(participant)
@@ -206,7 +209,7 @@ def _timed(db: Database, values: dict[str, int], participants: list[Participant]
 
 
 def count_offered(db: Database, task: int) -> tuple[int, dict[int, int]]:
-    """Return the number of instances for work, and of those that each person never gets, as sources of lines."""
+    """Return the number of instances for work, and for each person, of those that only lend them lines."""
     sql = (
         "SELECT count(*) FROM instance i WHERE i.task = ?"
         " AND NOT EXISTS (SELECT 1 FROM answer_key k WHERE k.instance = i.id)"
@@ -220,7 +223,7 @@ def count_offered(db: Database, task: int) -> tuple[int, dict[int, int]]:
 
 
 def count_places(db: Database, task: int) -> list[tuple[int, int, int]]:
-    """Return how many instances this many people have finished, or finished or begun, as (done, taken, n)."""
+    """Return (done, taken, n): n instances were finished by ``done`` people, and at least begun by ``taken``."""
     return [(row["done"], row["taken"], row["n"]) for row in db.query(PLACES, [task])]
 
 

@@ -22,7 +22,7 @@ from coeval.domain import (
 from coeval.store.engines.database import Database, Record, get_row, insert, rows, scalar, to_json
 from coeval.store.queries.tasks import instance_of
 
-# Runs and the drafts they made.
+# Runs and their drafts.
 
 DRAFT = Record(Draft, elsewhere=("rows", "samples", "probabilities", "id"))
 
@@ -55,7 +55,7 @@ def get_shown_run(db: Database, task: int) -> Run | None:
 
 
 def add_run(db: Database, task: int, run: Run, criteria_set: int | None) -> Run:
-    """Store a run; show it if ``run.shown`` is set and the task shows no other."""
+    """Store a run, and show it if ``run.shown`` is set and the task shows no other run."""
     shown = run.shown and get_shown_run(db, task) is None
     created_at = run.created_at or now()
     run_id = insert(
@@ -75,7 +75,7 @@ def add_run(db: Database, task: int, run: Run, criteria_set: int | None) -> Run:
 
 
 def show_run(db: Database, task: int, run: int) -> None:
-    """Make this the one run that annotators see."""
+    """Make this the run that annotators see."""
     db.conn.execute("UPDATE run SET shown = 0 WHERE task = ?", [task])
     db.conn.execute("UPDATE run SET shown = 1 WHERE task = ? AND id = ?", [task, run])
 
@@ -140,7 +140,7 @@ def _with_rows(db: Database, head: dict[str, Any] | None) -> Draft | None:
 
 
 def draft_of(row: dict[str, Any]) -> Draft:
-    """Return the draft of a row of ``draft``, without its lines."""
+    """Return the draft in a row of ``draft``, without its lines."""
     lists = {name: tuple(json.loads(row[f"{name}_json"])) for name in ("samples", "probabilities")}
     return DRAFT.from_row(row, **lists, id=row["id"])
 
@@ -170,25 +170,25 @@ def next_attempt(db: Database, run: int, instance: int, criterion: int) -> int:
 
 
 def count_drafts(db: Database, run: int) -> dict[str, int]:
-    """Return how many instance x criterion pairs of a run are ``ok`` and ``unscored``."""
+    """Return the numbers of (instance, criterion) pairs of a run that are ``ok`` and ``unscored``."""
     sql = "SELECT status, count(*) AS n FROM current_draft WHERE run = ? GROUP BY status"
     return {"ok": 0, "unscored": 0} | {row["status"]: row["n"] for row in db.query(sql, [run])}
 
 
 UNSCORED, NO_RULE = "unscored", "no rule recorded"
-"""Labels instead of a rule: for a draft without a score, and for a score that no rule of ours read."""
+"""Labels in place of a rule: for a draft without a score, and for a score that no parsing rule read."""
 
 _RULE = f"CASE WHEN d.status = 'unscored' THEN '{UNSCORED}' WHEN d.rule = '' THEN '{NO_RULE}' ELSE d.rule END"
 
 
 def count_by_rule(db: Database, run: int) -> dict[str, int]:
-    """Return how many latest attempts of a run each rule of the reader accepted, and how many are unscored."""
+    """Return, over latest attempts, how many drafts each parsing rule accepted, and how many are unscored."""
     sql = f"SELECT {_RULE} AS rule, count(*) AS n FROM current_draft d WHERE d.run = ? GROUP BY 1"
     return {row["rule"]: row["n"] for row in db.query(sql, [run])}
 
 
 def list_by_rule(db: Database, run: Run, rule: str, limit: int) -> list[DraftAnswer]:
-    """Return the first ``limit`` of a run's drafts whose latest attempt this rule accepted, in task order."""
+    """Return the first ``limit`` drafts of a run whose latest attempt this rule accepted, in task order."""
     sql = (
         "SELECT i.external_id, c.text, d.attempt, d.score, d.reason, d.raw FROM current_draft d"
         " JOIN instance i ON i.id = d.instance JOIN criterion c ON c.id = d.criterion"
@@ -200,9 +200,9 @@ def list_by_rule(db: Database, run: Run, rule: str, limit: int) -> list[DraftAns
 def list_undrafted(
     db: Database, task: int, run: int, criteria: Iterable[int], *, retry_unscored: bool = False
 ) -> Iterator[tuple[int, int]]:
-    """Return (instance, criterion) pairs without a draft of the run, instance by instance.
+    """Yield (instance, criterion) pairs without a draft of the run, instance by instance.
 
-    With ``retry_unscored`` the pairs whose latest draft is unscored are given as well.
+    With ``retry_unscored``, also yield pairs whose latest draft is unscored.
     """
     marks = ", ".join(str(int(criterion)) for criterion in criteria) or "NULL"
     done = "d.status = 'ok'" if retry_unscored else "1 = 1"
@@ -224,7 +224,7 @@ def list_scores(db: Database, run: int) -> list[tuple[str, str, float]]:
 
 
 def list_score_pairs(db: Database, first: int, second: int) -> list[tuple[int, str, str, float, float]]:
-    """Yield (instance, its document, criterion's text, score, score) for pairs that both runs have scored."""
+    """Return (instance, its document, criterion's text, score, score) for pairs that both runs have scored."""
     sql = (
         "SELECT i.id, i.document, c.text, a.score, b.score FROM current_draft a"
         " JOIN current_draft b ON b.instance = a.instance AND b.criterion = a.criterion AND b.run = ?"
@@ -249,9 +249,9 @@ def list_rivals(db: Database, instance: Instance) -> list[Instance]:
 def list_uncompared(
     db: Database, task: int, run: int, criteria: Iterable[int], *, retry_unscored: bool = False
 ) -> Iterator[tuple[int, int]]:
-    """Yield (instance, criterion) for instances, shown first, that lack a comparison with a rival.
+    """Yield (instance, criterion) for instances that, shown first, lack a comparison with a rival.
 
-    With ``retry_unscored`` also where a comparison could not be read.
+    With ``retry_unscored``, an unreadable comparison counts as missing.
     """
     marks = ", ".join(str(int(criterion)) for criterion in criteria) or "NULL"
     read = "AND d.preference IS NOT NULL" if retry_unscored else ""
@@ -265,7 +265,7 @@ def list_uncompared(
 
 
 def next_comparison_attempt(db: Database, run: int, instance: int, criterion: int) -> int:
-    """Return the number of the next attempt at an instance, shown first: 1 if it was not compared yet."""
+    """Return the number of the next attempt at an instance shown first: 1 if it was not compared yet."""
     sql = "SELECT coalesce(max(attempt), 0) + 1 FROM comparison WHERE run = ? AND first = ? AND criterion = ?"
     return int(scalar(db, sql, [run, instance, criterion]))
 
@@ -287,14 +287,14 @@ def record_comparisons(db: Database, run: int, comparisons: Sequence[Comparison]
 
 
 def count_comparisons(db: Database, run: int) -> tuple[int, int]:
-    """Return how many comparisons of a run have a preference, and how many were unreadable."""
+    """Return the number of comparisons of a run with a preference, and of unreadable ones."""
     sql = "SELECT count(preference), count(*) - count(preference) FROM current_comparison WHERE run = ?"
     read, unread = db.conn.execute(sql, [run]).fetchone()
     return int(read), int(unread)
 
 
 def list_unscored_comparisons(db: Database, run: Run, limit: int) -> list[DraftAnswer]:
-    """Return the first ``limit`` of a run's comparisons whose latest attempt could not be read."""
+    """Return the first ``limit`` comparisons of a run whose latest attempt was unreadable."""
     sql = (
         "SELECT a.external_id || ' and ' || b.external_id, c.text, p.attempt, p.preference, p.reason, p.raw"
         " FROM current_comparison p JOIN instance a ON a.id = p.first JOIN instance b ON b.id = p.second"

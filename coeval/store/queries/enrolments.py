@@ -1,6 +1,6 @@
 """People's states in a study, as append-only steps, and their arrivals. The last step is the current state.
 
-Coming back, and coming from a network: requests to be let in, second sessions, newcomers.
+Also returning people and new ones: return requests, second sessions, newcomers of a network.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from coeval.clock import now
 from coeval.domain import Enrolment, ReturnRequest, Standing
 from coeval.store.engines.database import Database, get_row, insert, rows, scalar
 
-# People's states in a study, as append-only steps; the last one is current.
+# People's states in a study, as append-only steps; the last one is the current state.
 
 
 def _enrolment(row: dict[str, Any]) -> Enrolment:
@@ -60,7 +60,7 @@ def get_newest_arrival(db: Database, task: int, person: int) -> int | None:
 
 
 def may_work(db: Database, person: int, slug: str) -> bool:
-    """Return whether a study gives this person work now: its task after admission, its exam during the exam."""
+    """Return whether this task gives the person work now: a study after admission, or its exam."""
     allowed = scalar(
         db,
         "SELECT 1 FROM task t JOIN current_enrolment e ON e.annotator = :person JOIN crowd c ON c.task = e.task"
@@ -85,7 +85,7 @@ def record_arrival(
 ) -> bool:
     """Record a crowd service's ids of study and session; return whether this submission is new.
 
-    What the person holds unfinished goes over to the new submission.
+    The person's unfinished work moves to the new submission.
     """
     if get_arrival(db, task, person, study, session) is not None:
         return False
@@ -106,12 +106,12 @@ def get_arrival(db: Database, task: int, person: int, study: str, session: str) 
 
 
 def is_others_session(db: Database, task: int, person: int, study: str, session: str) -> bool:
-    """Return whether somebody else arrived with this session, which a service gives to only one person."""
+    """Return whether another person arrived with this session, which the service gives to only one person."""
     sql = "SELECT 1 FROM arrival WHERE task = ? AND annotator <> ? AND study = ? AND session = ? LIMIT 1"
     return bool(session and scalar(db, sql, [task, person, study, session]))
 
 
-# Coming back to a study, and coming from a network: requests to be let in, second sessions, newcomers.
+# Returning people and new ones: return requests, second sessions, newcomers of a network.
 
 SELECT_REQUEST = "SELECT r.*, p.name FROM return_request r JOIN annotator p ON p.id = r.annotator"
 
@@ -124,7 +124,7 @@ def _request(row: dict[str, Any]) -> ReturnRequest:
 def add_request(
     db: Database, task: int, person: int, number: str, token_hash: str, *, admitted_by: str = ""
 ) -> int:
-    """Record a request to continue as this person, or a permission to come in."""
+    """Record a request to continue as this person, or an owner's admission."""
     return insert(
         db,
         "return_request",
@@ -168,7 +168,7 @@ def decide_request(db: Database, task: int, id_: int, admitted: bool, actor: str
 
 
 def use_request(db: Database, id_: int) -> None:
-    """End a used admission, which lets one browser in, once."""
+    """End a used admission; each lets in one browser once."""
     db.conn.execute("UPDATE return_request SET token_hash = '' WHERE id = ?", [id_])
 
 
@@ -188,7 +188,7 @@ def record_repeat(db: Database, task: int, person: int, study: str, session: str
 
 
 def is_known_session(db: Database, task: int, person: int, study: str, session: str) -> bool:
-    """Return whether a person arrived with this session before: their first of a study, or a further one."""
+    """Return whether a person has arrived with this session before, as the first of a study or a later one."""
     if get_arrival(db, task, person, study, session) is not None:
         return True
     sql = "SELECT 1 FROM repeated_session WHERE task = ? AND annotator = ? AND study = ? AND session = ?"
@@ -196,7 +196,7 @@ def is_known_session(db: Database, task: int, person: int, study: str, session: 
 
 
 def count_sessions(db: Database, task: int, person: int) -> int:
-    """Return the number of sessions with which a person arrived, of every study of the service."""
+    """Return the number of sessions with which a person arrived, over all studies of the service."""
     sql = (
         "SELECT (SELECT count(*) FROM arrival WHERE task = :task AND annotator = :person)"
         " + (SELECT count(*) FROM repeated_session WHERE task = :task AND annotator = :person)"
@@ -221,7 +221,7 @@ def prune_newcomers(db: Database, before: str) -> None:
 
 
 def count_idle_newcomers(db: Database, network: str, since: str) -> int:
-    """Return how many people of a network have arrived since a time and saved nothing."""
+    """Return the number of people of a network who have arrived since a time and saved nothing."""
     sql = (
         "SELECT count(*) FROM newcomer n WHERE n.network = ? AND n.came_at BETWEEN ? AND ?"
         " AND NOT EXISTS (SELECT 1 FROM submission s WHERE s.annotator = n.annotator)"

@@ -1,6 +1,7 @@
-"""Queries for export: each streams its rows in a stable order, and names its columns as the files do.
+"""Queries for exports: each streams its rows in a stable order, with the column names of the files.
 
-What stands in a task now is read as objects: of each draft its last attempt, of each person's work the last revision.
+A task's current state is read as objects: the last attempt of each draft, and the last revision of each
+person's work.
 """
 
 from __future__ import annotations
@@ -18,11 +19,14 @@ STANDING = f"""{GROUP},
   CASE v.purpose WHEN 'check' THEN 1 ELSE 0 END AS "check",
   CASE WHEN v.annotator IS NOT NULL AND e.state IN ('rejected', 'blocked', 'removed') THEN 1 ELSE 0 END AS rejected,
   CASE v.outcome WHEN 'timed_out' THEN 1 ELSE 0 END AS timed_out"""
-"""The owner of a row, and whether statistics count it. The view ``uncounted`` has checks and rejected work."""
+"""Columns with the owner's group, and the reasons for which statistics leave a row out.
+
+The view ``uncounted`` lists checks and rejected work.
+"""
 
 
 def _standing_of(row: str) -> str:
-    """Return the values for ``STANDING``, for rows with an annotator and an instance ``i``."""
+    """Return the values of ``STANDING`` for rows with an annotator and an instance ``i``."""
     return (
         f"LEFT JOIN reservation v ON v.annotator = {row}.annotator AND v.instance = i.id\n"
         f"LEFT JOIN current_enrolment e ON e.task = i.task AND e.annotator = {row}.annotator"
@@ -108,7 +112,7 @@ AS_TEXT = (
     "CASE WHEN s.shown_score = CAST(s.shown_score AS INTEGER) THEN CAST(CAST(s.shown_score AS INTEGER) AS TEXT)"
     " ELSE CAST(s.shown_score AS TEXT) END"
 )
-"""A score as people write it: 4, not 4.0."""
+"""A score in its usual written form: 4, not 4.0."""
 
 ROWS = f"""
 SELECT i.external_id AS instance, c.text AS criterion, a.name AS annotator, {STANDING}, {OUTCOME} AS arm, s.revision,
@@ -202,7 +206,7 @@ JOIN instance i ON i.id = s.instance AND i.task = :task
 JOIN criteria_set_member m ON m.criterion = +s.criterion AND m.criteria_set =
   (SELECT z.id FROM criteria_set z WHERE z.task = :task ORDER BY z.version DESC LIMIT 1)
 """
-"""The submissions behind agreement: those of the current criteria that are not ``uncounted``."""
+"""The submissions used for agreement: those for the current criteria that are not ``uncounted``."""
 
 IS_COUNTED = "(s.annotator, s.instance) NOT IN (SELECT annotator, instance FROM uncounted WHERE task = :task)"
 
@@ -224,7 +228,7 @@ SELECT i.document, i.external_id AS instance, i.system, i.input, i.output, c.tex
 {COUNTED} JOIN criterion c ON c.id = s.criterion
 WHERE {IS_COUNTED} AND s.score IS NOT NULL ORDER BY i.document, i.position, m.position, s.annotator
 """
-"""Every score that counts, with the person's conclusion; the outputs of a document are side by side."""
+"""Every score that counts, with the person's conclusion; the outputs of a document are adjacent."""
 
 
 _DRAFTS = "SELECT id FROM current_draft WHERE run = ? ORDER BY id"
@@ -241,7 +245,7 @@ WHERE i.task = ? ORDER BY s.id
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One submission with its owner, and the score from before the draft was shown, if any."""
+    """One submission with its owner, and the score from before the draft, if any."""
 
     submission: Submission
     person: str

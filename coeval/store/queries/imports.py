@@ -1,4 +1,4 @@
-"""Writes of imports: finished work in large portions, invisible until the import is published."""
+"""Writes for imports: finished work in large portions, invisible until the import is published."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from coeval.store.queries import people, tasks
 from coeval.store.queries.submissions import SUBMISSION
 
 UNSAID = SUBMISSION.to_row(Submission(person=0, instance=0, criterion=0, score=None, rows=()))
-"""The columns of a submission, with the values of what a file does not say."""
+"""The columns of a submission, with default values for those that are not in a file."""
 del UNSAID["revision"]
 
-# by position: by name, a million of them took a third longer
+# by position: by name, a million of them take a third longer
 INSERT = f"""
 INSERT INTO submission ({", ".join(UNSAID)}, import_batch, revision)
 VALUES ({", ".join("?" * len(UNSAID))}, ?, (SELECT 1 + coalesce(max(revision), 0) FROM submission
@@ -46,7 +46,7 @@ def list_unfinished(db: Database) -> list[tuple[int, str]]:
 def add_person(db: Database, batch: int, name: str, group: Group | None = None) -> Person:
     """Return the person with that name; a new person is removed if the import fails.
 
-    ``group`` is that of a new person: what owners decided about somebody who is here already stays.
+    ``group`` is for a new person: an existing person's group is not changed.
     """
     known = people.get_person(db, name)
     if known is not None:
@@ -63,7 +63,7 @@ def count_new_people(db: Database, batch: int) -> int:
 
 
 def get_known_uids(db: Database, uids: Iterable[str]) -> set[str]:
-    """Return the keys under which a submission is stored."""
+    """Return those keys that are already used by a submission."""
     known: set[str] = set()
     for batch in chunks(uids):
         marks = ", ".join("?" * len(batch))
@@ -74,7 +74,7 @@ def get_known_uids(db: Database, uids: Iterable[str]) -> set[str]:
 
 
 def has_keys_within(db: Database, first: str, last: str) -> bool:
-    """Return whether any submission has a key in this range, by its index."""
+    """Return whether any submission has a key between ``first`` and ``last``, from the index."""
     sql = "SELECT EXISTS (SELECT 1 FROM submission WHERE uid BETWEEN ? AND ?)"
     return bool(scalar(db, sql, [first, last]))
 
@@ -82,7 +82,7 @@ def has_keys_within(db: Database, first: str, last: str) -> bool:
 def record_submissions(
     db: Database, batch: int, submissions: Sequence[tuple[dict[str, Any], Sequence[ScrutinyRow]]]
 ) -> None:
-    """Append submissions, each as the next revision of its evaluation: what the file says by column, and its rows."""
+    """Append submissions (columns from the file, and rows), each as the next revision of its evaluation."""
     unsaid = UNSAID | {"submitted_at": now()}
     db.conn.executemany(
         INSERT,
@@ -102,12 +102,12 @@ def record_submissions(
 
 
 def name_task(db: Database, staging: int, slug: str) -> None:
-    """Make the task of an import the task of that short name."""
+    """Give an import's hidden task this short name."""
     db.table("task").update(staging, {"slug": slug})
 
 
 def move_in(db: Database, staging: int, task: int) -> None:
-    """Move instances, criteria and columns from the task of an import to their target task."""
+    """Move instances, criteria and columns from an import's hidden task to the target task."""
     first = tasks.count_instances(db, task)
     db.conn.execute(
         "UPDATE instance SET task = ?, position = position + ? WHERE task = ?", [task, first, staging]
@@ -117,7 +117,7 @@ def move_in(db: Database, staging: int, task: int) -> None:
 
 
 def move_runs_in(db: Database, staging: int, task: int, criteria_set: int | None) -> None:
-    """Give the runs of an import their task and criteria set; the task's shown run does not change."""
+    """Move an import's runs to the target task and its criteria set; the task's shown run does not change."""
     values = {"task": task, "staging": staging, "criteria_set": criteria_set}
     db.conn.execute(
         "UPDATE run SET shown = 0 WHERE task = :staging AND :task <> :staging"
@@ -154,7 +154,8 @@ LAST_REMOVALS = (
 def remove_part(db: Database, batch: int, most: int = 100) -> bool:
     """Remove some rows of an unfinished batch; return whether there may be more.
 
-    Rows go before what they belong to, and both at once, so that a save never stands without its lines.
+    Child rows are removed before their parents, in one transaction, so that no save is ever without its
+    lines.
     """
     staging = get_staging(db, batch)
     submissions = _list_ids(db, "SELECT id FROM submission WHERE import_batch = ? LIMIT ?", batch, most)

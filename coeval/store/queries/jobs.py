@@ -13,25 +13,25 @@ from coeval.store.engines.database import Database, Record, get_row, insert, row
 
 LEASES = Record(Lease)
 LIVE = "renewed_at BETWEEN :since AND :until"
-"""The condition for a live sign of life.
+"""The condition for a recent sign of life.
 
-A time in the future comes from a clock that was set back, and counts like one in the past.
+A time in the future comes from a clock that was set back, and counts as expired.
 """
 
 
 def live_since() -> dict[str, str]:
-    """Return the time for ``LIVE``."""
+    """Return the values for ``LIVE``."""
     return {"since": time_from_now(-LEASE), "until": time_from_now(LEASE)}
 
 
 def get_live_lease(db: Database, name: str) -> Lease | None:
-    """Return the lease with that name if somebody still renews it."""
+    """Return the lease with that name if its holder still renews it."""
     row = get_row(db, f"SELECT * FROM lease WHERE name = :name AND {LIVE}", {"name": name, **live_since()})
     return LEASES.from_row(row) if row else None
 
 
 def take_lease(db: Database, name: str, holder: str, job: int | None = None) -> None:
-    """Store a lease in place of any earlier one."""
+    """Store a lease, in place of any earlier one."""
     lease = Lease(name, holder, job, now())
     upsert(db, "lease", "name", asdict(lease))
 
@@ -55,7 +55,7 @@ def release_leases(db: Database, holder: str) -> None:
 
 
 def list_named_leases(db: Database, prefix: str) -> list[str]:
-    """Return the names of leases that begin so, the newest last."""
+    """Return the names of leases that begin with ``prefix``, the newest last."""
     sql = f"SELECT name FROM lease WHERE {_begins(prefix)} = ? ORDER BY renewed_at"
     return [row["name"] for row in db.query(sql, [prefix])]
 
@@ -65,7 +65,7 @@ def release_named_leases(db: Database, prefix: str) -> None:
 
 
 def _begins(prefix: str) -> str:
-    # PostgreSQL has no substr for the bigint that a parameter is
+    # PostgreSQL has no substr for a bigint parameter
     return f"substr(name, 1, {len(prefix)})"
 
 
@@ -75,7 +75,7 @@ CUT_OFF = (
     "kind <> 'batch' AND state IN ('queued', 'running') AND updated_at NOT BETWEEN :since AND :until"
     f" AND NOT EXISTS (SELECT 1 FROM lease WHERE lease.job = job.id AND {LIVE})"
 )
-"""The condition for a job that claims to run, but has shown no sign of life for the time of a lease."""
+"""The condition for a job marked as running that has shown no sign of life for the duration of a lease."""
 
 
 def _job(row: dict[str, Any]) -> Job:
@@ -127,12 +127,12 @@ def update_job(db: Database, job: int, **values: Any) -> None:
 
 
 def mark_interrupted(db: Database, after: int = 0) -> int:
-    """Cancel jobs that claim to run without a worker, and return their number. Batch files wait for no process.
+    """Cancel jobs marked as running that have no worker, and return their number; batch files need no worker.
 
-    ``after`` is how often servers take a job over before that.
+    Jobs that servers have taken over fewer than ``after`` times are left alone.
     """
     cursor = db.conn.execute(
-        "UPDATE job SET state = 'cancelled', message = 'cut off; start it again to go on where it was',"
+        "UPDATE job SET state = 'cancelled', message = 'interrupted; start it again to continue',"
         f" updated_at = :now WHERE {CUT_OFF} AND takeovers >= :after",
         {"now": now(), "after": after, **live_since()},
     )
@@ -145,7 +145,7 @@ def has_interrupted(db: Database, after: int = 0) -> bool:
 
 
 def find_abandoned(db: Database, before: int, but: Collection[int] = ()) -> Job | None:
-    """Return the oldest abandoned job ``but`` these that was taken over fewer than ``before`` times."""
+    """Return the oldest abandoned job not in ``but`` that was taken over fewer than ``before`` times."""
     sql = f"SELECT * FROM job WHERE {CUT_OFF} AND takeovers < :before ORDER BY id"
     found = map(_job, rows(db, sql, {"before": before, **live_since()}))
     return next((job for job in found if job.id not in but), None)

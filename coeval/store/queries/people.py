@@ -1,4 +1,4 @@
-"""Annotators: their sessions, groups and accounts, invitations, and the count of refused sign-ins."""
+"""Annotators: their sessions, groups and accounts, invitations, and failed sign-ins."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from coeval.store.engines.database import Database, get_row, insert, rows, scala
 
 
 def person_of(row: dict[str, Any]) -> Person:
-    """Return a person from a row with id, name and role."""
+    """Return the person in a row with id, name and role."""
     return Person(name=row["name"], role=Role(row["role"]), id=row["id"])
 
 
@@ -37,7 +37,7 @@ def list_people(db: Database) -> list[Person]:
 
 
 def count_owners(db: Database, *, besides: int = 0) -> int:
-    """Return the number of owners who can sign in, without one person."""
+    """Return the number of owners who can sign in, not counting the person ``besides``."""
     sql = (
         "SELECT count(*) FROM annotator a WHERE role = 'owner' AND id <> ? AND NOT EXISTS"
         " (SELECT 1 FROM disabling d WHERE d.annotator = a.id AND d.enabled_at IS NULL)"
@@ -46,7 +46,7 @@ def count_owners(db: Database, *, besides: int = 0) -> int:
 
 
 def ensure_person(db: Database, name: str, role: Role = Role.ANNOTATOR) -> Person:
-    """Return the person with that name, created with ``role`` if necessary."""
+    """Return the person with that name; create them with ``role`` if necessary."""
     known = get_person(db, name)
     if known:
         return known
@@ -62,7 +62,7 @@ def add_session(db: Database, token_hash: str, person: int, expires_at: str) -> 
 
 
 def get_session_person(db: Database, token_hash: str) -> Person | None:
-    """Return the owner of a session, unless it has expired or was revoked."""
+    """Return the person of a session; None if it has expired or was revoked."""
     row = get_row(
         db,
         "SELECT a.* FROM session s JOIN annotator a ON a.id = s.annotator"
@@ -106,7 +106,7 @@ def list_members(db: Database) -> list[Member]:
 
 
 def list_groups(db: Database) -> dict[int, str]:
-    """Return the group of each person, by their ids."""
+    """Return each person's group by their id."""
     return {row["annotator"]: row["group_name"] for row in rows(db, "SELECT * FROM annotator_group")}
 
 
@@ -131,7 +131,7 @@ def enable(db: Database, person: int, by: str) -> None:
     )
 
 
-# How people prove who they are: accounts, invitations, and the count of refused sign-ins.
+# Proof of identity: accounts, invitations, and failed sign-ins.
 
 INVITATION_KEY_LENGTH = 8
 SELECT_ACCOUNT = "SELECT a.*, p.id, p.name, p.role FROM account a JOIN annotator p ON p.id = a.annotator"
@@ -197,7 +197,7 @@ OPEN_INVITATION = (
 
 
 def get_invitation(db: Database, token_hash: str) -> Invitation | None:
-    """Return the content of an invitation; None if it was used or revoked, has expired, or never existed."""
+    """Return an invitation; None if it was used or revoked, has expired, or never existed."""
     sql = f"SELECT * FROM invitation WHERE token_hash = :hash AND {OPEN_INVITATION}"
     row = get_row(db, sql, {"hash": token_hash, "now": now()})
     return _invitation(db, row) if row else None
@@ -231,7 +231,7 @@ def revoke_invitations_by(db: Database, creator: int) -> None:
 
 
 def ensure_named_owner(db: Database, name: str, subject: str) -> bool:
-    """Return whether the owner with that name has this permanent id; the first to use the name gets it."""
+    """Return whether the named owner has this permanent id; the first account with the name gets it."""
     db.conn.execute(
         "INSERT INTO named_owner (name, subject, pinned_at) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING",
         [name, subject, now()],
@@ -247,18 +247,18 @@ def use_invitation(db: Database, token_hash: str, person: int) -> None:
 
 
 def add_sign_in_try(db: Database, key: str) -> int:
-    """Count a sign-in under this key before its result is known; return the row's id."""
+    """Count a sign-in attempt under this key before its outcome is known; return the row's id."""
     return insert(db, "sign_in_failure", key=key, failed_at=now())
 
 
 def count_sign_in_tries(db: Database, key: str, since: str) -> int:
-    # a time to come is from before the clock was set back
+    # a time in the future is from before the clock was set back
     sql = "SELECT count(*) FROM sign_in_failure WHERE key = ? AND failed_at BETWEEN ? AND ?"
     return int(scalar(db, sql, [key, since, now()]))
 
 
 def remove_sign_in_tries(db: Database, ids: list[int]) -> None:
-    """Delete the tries that succeeded."""
+    """Delete the attempts that succeeded."""
     db.conn.executemany("DELETE FROM sign_in_failure WHERE id = ?", [(id_,) for id_ in ids])
 
 

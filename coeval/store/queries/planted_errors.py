@@ -16,11 +16,11 @@ SOURCES = (
     "SELECT d.instance FROM planted_error p JOIN draft_row r ON r.id = p.source_row JOIN draft d ON d.id = r.draft"
     " WHERE p.annotator = :annotator"
 )
-"""Instances whose lines were used for a person, who never gets them."""
+"""The instances whose lines were shown to a person as planted errors; the person never gets them."""
 
 
 def get_planted_error(db: Database, annotator: int, instance: int, criterion: int) -> PlantedError | None:
-    """Return the planted error in the draft as this person sees it, if any."""
+    """Return the planted error in the draft that this person sees, if any."""
     sql = "SELECT * FROM planted_error WHERE annotator = ? AND instance = ? AND criterion = ?"
     row = get_row(db, sql, [annotator, instance, criterion])
     if row is None:
@@ -33,7 +33,7 @@ def get_planted_error(db: Database, annotator: int, instance: int, criterion: in
 def record_planted_error(
     db: Database, annotator: int, instance: int, criterion: int, planted: PlantedError
 ) -> None:
-    """Store the replacement that this person sees in the draft."""
+    """Store the planted error in the draft that this person sees."""
     values = {
         "annotator": annotator,
         "instance": instance,
@@ -50,12 +50,11 @@ def record_planted_error(
 
 
 def list_neighbours(db: Database, draft: Draft, annotator: int, position: int) -> list[Neighbour]:
-    """Return drafts of the same run on the same criterion: ``SAMPLE`` instances from a position on, then
-    from 1.
+    """Return up to ``SAMPLE`` drafts of the same run and criterion, from a position on, then from 1.
 
-    The lines of an instance that this person has, has had, or will have are not lent: they would know the line again,
-    or learn what a draft says that they are not to see. Nor are those of one that a line was taken from before.
-    One statement reads them all, so that it takes as long whatever is planted in the end.
+    Instances that this person has had or will get are left out, because they would recognise the line or
+    learn what a hidden draft says. So are instances from which a line was taken before. One statement reads
+    all drafts, so the time does not depend on what is planted.
     """
     sql = (
         "SELECT d.id, d.instance, d.score, d.samples_json, r.id AS line, r.kind, r.text, q.text AS quoted,"

@@ -1,4 +1,4 @@
-"""The removal of a person's data; only here are facts deleted or set aside for a time."""
+"""Removal of a person's data. Only here are facts deleted or set aside."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from coeval.store.engines.database import (
 )
 
 CHILDREN = {"submission_row": "submission", "vote": "ballot", "mark_answer": "mark"}
-"""Tables whose rows belong to a row of a person, with the column that refers to it."""
+"""Tables whose rows belong to a person's row, with the column that refers to it."""
 KEPT = frozenset(["enrolment", "reservation", "arrival", "invitation"])
-"""The rows that stay, under a neutral name: they record that somebody took part and got work."""
+"""Tables whose rows stay under a neutral name: they record that somebody took part and got work."""
 
 
 def remove_person(db: Database, person: int) -> dict[str, int]:
     """Delete all of a person's saves, their account and sessions; return the number of rows by table.
 
-    Every table with a column ``annotator`` is theirs, so that a table added later is not forgotten.
+    Every table with a column ``annotator`` is included, so that a later table is not forgotten.
     """
     overwrite_deleted(db)
     removed = {}
@@ -57,7 +57,8 @@ class Aside:
 def set_aside(db: Database, person: int, tasks: Iterable[int], state: str, delete_after: str) -> int:
     """Set aside a person's saves in these tasks until a time; return the number of rows.
 
-    The rows leave their tables, so that no query of today or later can count them. ``tasks`` begins with the study.
+    The rows leave their tables, so that no present or future query can count them. The first of ``tasks`` is
+    the study.
     """
     overwrite_deleted(db)
     tasks = tuple(tasks)
@@ -99,14 +100,14 @@ def _take_out(db: Database, person: int, task: int) -> Iterable[tuple[str, list[
 
 
 def get_aside(db: Database, task: int, person: int) -> Aside | None:
-    """Return the work of a person that was set aside in a study, if any."""
+    """Return a person's work that was set aside in a study, if any."""
     sql = "SELECT * FROM withdrawn_work WHERE task = ? AND annotator = ? ORDER BY id DESC LIMIT 1"
     row = get_row(db, sql, [task, person])
     return _aside(row) if row else None
 
 
 def list_due(db: Database, at: str) -> list[Aside]:
-    """Return set-aside work whose time is over."""
+    """Return the set-aside work that is due for deletion."""
     sql = "SELECT id, task, annotator, state, delete_after FROM withdrawn_work WHERE delete_after <= ?"
     return [_aside(row) for row in list(rows(db, sql, [at]))]
 
@@ -122,9 +123,9 @@ def delete_aside(db: Database, aside: Aside) -> None:
 
 
 def put_back(db: Database, aside: Aside) -> int:
-    """Restore the work that was set aside; return the number of rows.
+    """Restore work that was set aside; return the number of rows.
 
-    Rows with ids get new ones: SQLite may have given the old ones to others meanwhile.
+    Rows with ids get new ones, because SQLite may have reused the old ones.
     """
     row = get_row(db, "SELECT rows_json FROM withdrawn_work WHERE id = ?", [aside.id])
     assert row is not None
@@ -149,7 +150,7 @@ def put_back(db: Database, aside: Aside) -> int:
 
 
 def _tables_with_annotator(db: Database, also: str = "annotator") -> list[str]:
-    """Return tables with a column ``annotator``, and the named one."""
+    """Return the tables with a column ``annotator`` and a column ``also``."""
     return [name for name in sorted(db.table_names()) if {"annotator", also} <= get_columns(db, name)]
 
 

@@ -1,4 +1,4 @@
-"""Queries for statistics: each returns column names and rows as SQLite stores them."""
+"""Queries for statistics. Each returns column names and rows as SQLite stores them."""
 
 from __future__ import annotations
 
@@ -29,12 +29,14 @@ WHERE +s.instance BETWEEN (SELECT min(id) FROM instance WHERE task = :task)
   AND (s.annotator, s.instance) NOT IN (SELECT annotator, instance FROM uncounted WHERE task = :task)
 ORDER BY s.id
 """
-"""What current_submission holds, by ids: one pass over the table in its own order. Joins to instance and criterion
-would take a fifth of its time, so rows of other tasks and criteria may be among them: who reads leaves these out. The
-plus sign keeps SQLite from going by the index on instances and sorting what it finds.
+"""The rows of current_submission, by ids, in one pass over the table in its own order.
 
-``planted_error`` says what was wrong on purpose, and ``line_caught`` whether a planted line of evidence was not kept.
-``first_score`` is the score before the draft was shown."""
+Joins to instance and criterion would take a fifth of the time of the query, so callers must leave out rows of
+other tasks and criteria. The plus sign keeps SQLite from using the index on instances and sorting the result.
+
+``planted_error`` describes the planted error, and ``line_caught`` says whether a planted line of evidence was
+removed or changed. ``first_score`` is the score before the draft was shown.
+"""
 
 ACTIONS = f"""
 SELECT p.name AS annotator, c.text AS criterion, counted.arm, counted.kind, counted.action, counted.n
@@ -55,10 +57,14 @@ JOIN annotator p ON p.id = counted.annotator
 JOIN criterion c ON c.id = counted.criterion
 ORDER BY counted.annotator, counted.position, counted.arm, counted.kind, counted.action
 """
-"""The actions on the lines of drafts as the model made them: drafts with planted errors are left out. From the lines to
-their submissions, as both tables are ordered in the file, a million lines take 1.5 s, the other way round 2 s."""
+"""The actions on drafted lines, without drafts that have planted errors.
 
-# "+d.criterion" keeps SQLite from the index on the criterion, by which it would read a whole study out of order
+A join from lines to submissions takes 1.5 s for a million lines, because both tables are in file order; the
+other direction takes 2 s.
+"""
+
+# "+d.criterion" keeps SQLite from using the index on the criterion, which would read a whole study out of
+# order
 DRAFTS = """
 SELECT d.run, r.shown, d.instance, d.criterion, d.score,
   CASE d.samples_json WHEN '[]' THEN NULL ELSE d.samples_json END AS samples_json
@@ -86,7 +92,7 @@ GROUP BY r.id, c.id, m.position
 HAVING count(q.draft_row) > 0 OR count(CASE WHEN l.kind = 'evidence' THEN 1 END) > 0
 ORDER BY r.id, m.position
 """
-"""The quoted passages of drafts with their places, and the lines of evidence without a quotation."""
+"""The quoted passages of drafts with their positions, and the lines of evidence without a quotation."""
 
 COMPARISONS = """
 SELECT r.label AS run_label, c.text AS criterion, a.document, a.external_id AS first, b.external_id AS second,
@@ -137,7 +143,7 @@ WHERE a.task = :task
   AND (a.annotator, a.instance) NOT IN (SELECT annotator, instance FROM uncounted WHERE task = :task)
 GROUP BY a.annotator
 """
-"""The number of instances in each person's queue, and of unfinished ones."""
+"""The numbers of all and of unfinished instances in each person's queue."""
 
 BEGUN = """
 SELECT s.annotator, count(*) AS n
@@ -161,15 +167,16 @@ GROUP BY v.action
 
 
 BLOCK = 1_000
-"""Rows per block, to be turned into columns.
+"""The number of rows that are converted to columns at a time.
 
-Small blocks stay in the processor's cache: 1,250,000 scores take 4.3 s, instead of 6.5 with 5,000 rows.
+Small blocks stay in the processor's cache: 1,250,000 scores take 4.3 s, compared with 6.5 s for blocks of
+5,000 rows.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The answer to a query: names of the columns, and a cursor over the rows, valid during the read."""
+    """The result of a query: column names, and a cursor over the rows, valid during the read."""
 
     names: Sequence[str]
     cursor: Cursor
@@ -178,7 +185,7 @@ class Result:
         return iter(self.cursor)
 
     def blocks(self) -> Iterator[list[tuple[Any, ...]]]:
-        """Yield the rows, some at a time."""
+        """Yield the rows in blocks."""
         while block := self.cursor.fetchmany(BLOCK):
             yield block
 
@@ -201,17 +208,17 @@ GROUPS = "SELECT group_name FROM annotator_group ORDER BY annotator"
 
 
 def get_fingerprint(db: Database, task: int) -> tuple[Any, ...]:
-    """Return a value that changes with any data of a task's statistics; it takes a millisecond, not a full
-    read.
+    """Return a value that changes with any data of a task's statistics, in a millisecond.
 
-    Facts are appended, so the newest ids tell. It may change for another task's sake, never fail to change.
+    Facts are only appended, so the newest ids suffice. It may also change with other tasks, but never fails
+    to change.
     """
     newest: tuple[Any, ...] = db.conn.execute(FINGERPRINT, {"task": task}).fetchone()
     return (*newest, ",".join(group for (group,) in db.conn.execute(GROUPS)))
 
 
 def count_submissions(fingerprint: tuple[Any, ...]) -> int:
-    """Return the largest possible number of submissions, of all tasks, in a file with this fingerprint."""
+    """Return an upper bound on the number of submissions, of all tasks, in a file with this fingerprint."""
     return int(fingerprint[0] or 0)
 
 

@@ -1,7 +1,7 @@
 """Reservations of instances: places, time-outs, free places, and one person's instances of a study.
 
-Everything that gives or takes back runs in the caller's one writing transaction, so that no two people can be
-given the same place.
+Everything that reserves or releases places runs in the caller's one write transaction, so that no two people
+get the same place.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ FREE = (
     " AND NOT EXISTS (SELECT 1 FROM answer_key k WHERE k.instance = i.id)"
     f" AND i.id NOT IN ({SOURCES}) AND {N_TAKEN} < :most"
 )
-"""The instances that ``list_free`` is about."""
+"""The conditions for ``list_free``."""
 
 
 def add_reservations(
     db: Database, annotator: int, task: int, instances: Iterable[int], purpose: str, until: str
 ) -> None:
-    """Give instances to a person for their current submission."""
+    """Reserve instances for a person's current submission."""
     given_at, arrival = now(), get_newest_arrival(db, task, annotator)
     db.conn.executemany(
         "INSERT INTO reservation (annotator, instance, task, purpose, given_at, reserved_until, outcome, arrival)"
@@ -42,7 +42,7 @@ def add_reservations(
 
 
 def renew(db: Database, annotator: int, task: int, until: str) -> None:
-    """Renew a person's instances if nobody else got them."""
+    """Extend a person's reservations if nobody else got the instances."""
     db.conn.execute(
         "UPDATE reservation SET reserved_until = ? WHERE annotator = ? AND task = ? AND outcome = ''",
         [until, annotator, task],
@@ -50,7 +50,7 @@ def renew(db: Database, annotator: int, task: int, until: str) -> None:
 
 
 def shorten(db: Database, task: int, until: str) -> None:
-    """End all reservations at this time at the latest: those from before a clock was set back last too long."""
+    """Let all reservations end at this time at the latest; after a clock was set back, some last too long."""
     db.conn.execute(
         "UPDATE reservation SET reserved_until = :until WHERE task = :task AND outcome = ''"
         " AND reserved_until > :until",
@@ -78,7 +78,7 @@ def get_outcome(db: Database, annotator: int, instance: int) -> str | None:
 
 
 def is_full(db: Database, task: int, per_instance: int) -> bool:
-    """Return whether enough people have finished every instance of the work."""
+    """Return whether enough people have finished every instance for work."""
     sql = (
         "SELECT 1 FROM instance i WHERE i.task = ? AND NOT EXISTS (SELECT 1 FROM answer_key k WHERE k.instance = i.id)"
         " AND (SELECT count(*) FROM reservation r WHERE r.instance = i.id AND r.purpose = 'work'"
@@ -94,7 +94,7 @@ def has_free(db: Database, annotator: int, task: int, per_instance: int) -> bool
 
 
 def list_due(db: Database, task: int) -> dict[int, str]:
-    """Yield the people with expired instances, with the time of their last save (empty if there is none)."""
+    """Return the people with expired instances, and the times of their last saves (empty if there is none)."""
     sql = (
         "SELECT DISTINCT r.annotator, coalesce((SELECT max(s.submitted_at) FROM submission s"
         " WHERE s.annotator = r.annotator), '') AS last FROM reservation r"
@@ -104,7 +104,7 @@ def list_due(db: Database, task: int) -> dict[int, str]:
 
 
 def take_back(db: Database, annotator: int, task: int, outcome: str) -> int:
-    """Take back all of a person's instances, without their saves; return the number of instances."""
+    """Take back all of a person's instances, but keep their saves; return the number of instances."""
     key = [annotator, task]
     db.conn.execute(
         "DELETE FROM assignment WHERE annotator = ? AND task = ? AND instance IN ("
@@ -120,7 +120,7 @@ def take_back(db: Database, annotator: int, task: int, outcome: str) -> int:
 
 
 def renumber(db: Database, annotator: int, task: int) -> None:
-    """Close the gaps in a person's positions; each moves down into a free number, in order."""
+    """Close the gaps in a person's positions; each position moves down into a free number, in order."""
     sql = "SELECT position FROM assignment WHERE annotator = ? AND task = ? ORDER BY position"
     old = [row["position"] for row in rows(db, sql, [annotator, task])]
     db.conn.executemany(
@@ -130,7 +130,7 @@ def renumber(db: Database, annotator: int, task: int) -> None:
 
 
 def reject_finished(db: Database, annotator: int, task: int) -> None:
-    """Give the places of a person's finished work to others."""
+    """Release the places of a person's finished work."""
     db.conn.execute(
         "UPDATE reservation SET outcome = 'rejected' WHERE annotator = ? AND task = ? AND outcome = 'finished'",
         [annotator, task],
@@ -138,10 +138,10 @@ def reject_finished(db: Database, annotator: int, task: int) -> None:
 
 
 def list_free(db: Database, annotator: int, task: int, per_instance: int) -> list[tuple[int, int]]:
-    """Yield instances with a free place that this person never had: the number of people on it, and its id.
+    """Return instances with a free place that this person never had: the number of people on it, and its id.
 
-    Attention checks are no work: whatever has an answer key is left out. So is what a planted line of evidence was
-    taken from for this person, who would know it again.
+    Instances with an answer key are attention checks, and are left out. So are instances that lent this
+    person a planted line of evidence, which they would recognise.
     """
     sql = f"SELECT i.id, {N_TAKEN} AS taken {FREE}"
     values = {"task": task, "annotator": annotator, "most": per_instance}
@@ -149,7 +149,7 @@ def list_free(db: Database, annotator: int, task: int, per_instance: int) -> lis
 
 
 def list_new_checks(db: Database, annotator: int, task: int) -> list[int]:
-    """Yield the task's attention checks that this person has not had."""
+    """Return the task's attention checks that this person has not had."""
     sql = (
         "SELECT DISTINCT i.id FROM instance i JOIN answer_key k ON k.instance = i.id WHERE i.task = ?"
         " AND NOT EXISTS (SELECT 1 FROM reservation r WHERE r.annotator = ? AND r.instance = i.id)"
@@ -176,7 +176,7 @@ def grade_check(db: Database, annotator: int, instance: int, passed: bool) -> No
 
 
 def count_checks(db: Database, annotator: int, task: int) -> tuple[int, int]:
-    """Return how many attention checks a person answered, and how many of them wrongly."""
+    """Return the number of attention checks that a person answered, and the number of wrong answers."""
     row = get_row(
         db,
         "SELECT count(passed) AS answered, count(CASE WHEN passed = 0 THEN 1 END) AS failed FROM reservation"
@@ -195,9 +195,9 @@ OF_NEWEST_ARRIVAL = (
 
 
 def count_work(db: Database, annotator: int, task: int) -> dict[str, int]:
-    """Return a person's instances of this submission by outcome (``""`` is held).
+    """Return a person's instances of this submission by outcome (``""`` for held ones).
 
-    Attention checks count as the work that they look like.
+    Attention checks count as the work that they resemble.
     """
     sql = (
         "SELECT outcome, count(*) AS n FROM reservation WHERE annotator = ? AND task = ?"
@@ -207,7 +207,7 @@ def count_work(db: Database, annotator: int, task: int) -> dict[str, int]:
 
 
 def is_holding(db: Database, annotator: int, task: int) -> bool:
-    """Return whether a person has unfinished work that is theirs for now."""
+    """Return whether a person currently has unfinished work."""
     held = scalar(
         db,
         "SELECT 1 FROM reservation r JOIN assignment a ON a.annotator = r.annotator"
@@ -245,7 +245,7 @@ def count_all_arms(db: Database, task: int) -> dict[Arm, int]:
 
 
 def count_room(db: Database, annotator: int, task: int, quota: int) -> int:
-    """Return the number of further instances that a person may get in this submission."""
+    """Return how many more instances a person may get in this submission."""
     work = count_work(db, annotator, task)
     return quota - work.get("", 0) - work.get("finished", 0)
 

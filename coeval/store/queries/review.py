@@ -30,7 +30,7 @@ def list_changes(
 ) -> list[Change]:
     """Return the latest saves, newest first, of everybody, one person, or one instance (external id).
 
-    Read from the newest back (CROSS JOIN keeps SQLite to that order), so that the time does not grow with the task.
+    CROSS JOIN makes SQLite read the newest saves first, so the time does not grow with the task.
     """
     ids = {}
     if person:
@@ -53,7 +53,7 @@ def list_changes(
 
 
 def list_saved(db: Database, instance: int, criterion: int) -> list[tuple[str, Submission]]:
-    """Return everybody's saves of one evaluation with their names, every revision, person by person."""
+    """Return every revision of everybody's saves of one evaluation with their names, person by person."""
     saves = db.query(
         "SELECT s.*, p.name FROM submission s JOIN annotator p ON p.id = s.annotator"
         f" WHERE s.instance = ? AND s.criterion = ? AND {published('s')} ORDER BY p.id, s.revision",
@@ -63,11 +63,11 @@ def list_saved(db: Database, instance: int, criterion: int) -> list[tuple[str, S
 
 
 def list_disputes(db: Database, task: int, criteria_set: int, *, limit: int = 50) -> list[Dispute]:
-    """Yield evaluations on which the latest scores of at least two people differ, largest difference first.
+    """Return evaluations on which the latest scores of at least two people differ, largest difference first.
 
-    How far apart all the scores of an evaluation are, superseded and uncounted ones with them, is quickly read and
-    never less than how far those are that count: candidates are looked at in that order, until no further one can
-    come before those found.
+    The range of all scores of an evaluation, including superseded and uncounted ones, is fast to read and is
+    an upper bound on the range of those that count. Candidates are therefore checked in that order, until no
+    later one can rank before those found.
     """
     disputes: list[tuple[Place, Dispute]] = []
     for instance, criterion, spread, *place in db.conn.execute(
@@ -124,12 +124,13 @@ ORDER BY s.id
 """
 """Everybody's latest saves of evaluations with a draft, in the order of saving.
 
-``bulk`` says that the person approved the remaining lines at once, ``kept_all`` that they approved every line.
+``bulk`` says that the person approved the remaining lines at once, ``kept_all`` that they approved every
+line.
 """
 
 
 def get_adjudication(db: Database, instance: int, criterion: int) -> Adjudication | None:
-    """Return the current decision."""
+    """Return the current decision on an evaluation."""
     row = get_row(
         db,
         "SELECT a.*, p.name FROM adjudication a JOIN annotator p ON p.id = a.decided_by"
@@ -180,7 +181,7 @@ def add_suggestion(db: Database, task: int, person: int, instance: int, text: st
 
 
 def list_suggestions(db: Database, task: int) -> list[Suggestion]:
-    """Return everything that was suggested, oldest first."""
+    """Return all suggested criteria of a task, oldest first."""
     suggestions = db.query(
         "SELECT i.*, g.text AS suggested, p.name, g.suggested_at, g.id AS suggestion FROM suggestion g"
         " JOIN annotator p ON p.id = g.annotator JOIN instance i ON i.id = g.instance"
@@ -196,7 +197,7 @@ def list_suggestions(db: Database, task: int) -> list[Suggestion]:
 # Lists of instances for owners: drafts, judges, flags and comments.
 
 START = 200
-"""Characters of an input and an output that a list shows."""
+"""The number of characters of an input or output that a list shows."""
 
 _CONDITIONS = {
     Only.ALL: "1 = 1",
@@ -229,7 +230,7 @@ WHERE i.task = :task AND (:system = '' OR i.system = :system)
 def list_instance_states(
     db: Database, task: int, run: int | None, *, search: str, system: str, only: Only, limit: int
 ) -> list[InstanceState]:
-    """Return the first instances of a task, in its order, with these words, this system and this condition."""
+    """Return the first instances of a task, in its order, that match a search, a system and a condition."""
     escaped = search.replace("!", "!!").replace("%", "!%").replace("_", "!_")
     states = db.query(
         f"SELECT * FROM ({_STATES}) x WHERE {_CONDITIONS[only]} ORDER BY x.position LIMIT :limit",
@@ -246,7 +247,7 @@ def list_instance_states(
 
 
 def list_systems(db: Database, task: int) -> list[str]:
-    """Return the systems of a task's outputs by name, without unnamed ones."""
+    """Return the names of a task's systems, sorted."""
     sql = "SELECT DISTINCT system FROM instance WHERE task = ? AND system <> '' ORDER BY system"
     return [row["system"] for row in db.query(sql, [task])]
 
@@ -278,14 +279,14 @@ LEFT JOIN mark_answer a ON a.id = (
 WHERE i.task = :task AND (m.flagged = 1 OR m.comment <> '') AND NOT EXISTS (
   SELECT 1 FROM mark later WHERE later.annotator = m.annotator AND later.instance = m.instance AND later.id > m.id)
 """
-"""The latest mark of each person and instance.
+"""The latest flag and comment of each person on each instance, with its answer.
 
 An answer is valid while flag and comment do not change; skipping does not matter.
 """
 
 
 def list_messages(db: Database, task: int, state: InboxState | None, limit: int) -> list[InboxItem]:
-    """Return the messages, newest first, all of them if no state is named."""
+    """Return the messages in this state (by default all), newest first."""
     sql = f"SELECT * FROM ({_MESSAGES}) x WHERE coalesce(:state, x.state) = x.state ORDER BY x.id DESC LIMIT :limit"
     return [_message(row) for row in rows(db, sql, {"task": task, "state": state, "limit": limit})]
 
@@ -303,7 +304,7 @@ def get_message(db: Database, task: int, message: int) -> InboxItem | None:
 
 
 def get_message_answer(db: Database, task: int, annotator: int, instance: int) -> InboxItem | None:
-    """Return a person's comment on an instance, if it is answered."""
+    """Return a person's message on an instance, if it has an answer."""
     own = f"{_MESSAGES} AND m.annotator = :annotator AND m.instance = :instance"
     sql = f"SELECT * FROM ({own}) x WHERE x.state = 'answered'"
     row = get_row(db, sql, {"task": task, "annotator": annotator, "instance": instance})

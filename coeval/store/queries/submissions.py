@@ -25,11 +25,14 @@ SUBMISSION = Record(
     elsewhere=("rows", "id"),
     may_be_null=("opened_at", "planted", "also"),
 )
-"""Every stored field of a submission. To add one, add a field of ``Submission`` and a column with that name."""
+"""Maps all stored fields of a submission.
+
+To add one, add a field of ``Submission`` and a column of that name.
+"""
 
 LINE = Record(ScrutinyRow)
 LINES_AT_ONCE = 100
-"""Lines per statement: an evaluation has a few, and SQLite limits the number of values."""
+"""The number of lines per statement: an evaluation has few lines, and SQLite limits the number of values."""
 
 OF_FIRST = ("uid", "person", "instance", "criterion", "score", "opened_at", "submitted_at", "active_ms")
 """The fields of a submission that a first score stores. To add a field, name it here and add its column."""
@@ -48,7 +51,7 @@ OUTCOME = "CASE WHEN s.draft IS NULL AND s.arm <> 'blind' THEN 'undrafted' ELSE 
 LINE_CAUGHT = """EXISTS (SELECT 1 FROM planted_error w
       JOIN submission_row r ON r.submission = s.id AND r.draft_row = w.draft_row AND r.action IN ('delete', 'revise')
       WHERE w.annotator = s.annotator AND w.instance = s.instance AND w.criterion = s.criterion)"""
-"""True if a submission ``s`` does not keep the line of evidence that was planted, in SQL."""
+"""The condition that a submission ``s`` does not keep the planted line of evidence, in SQL."""
 
 
 def published(alias: str) -> str:
@@ -63,13 +66,15 @@ JOIN submission old ON old.annotator = later.annotator AND old.instance = later.
   AND old.criterion = later.criterion AND old.revision < later.revision
 WHERE later.revision > 1 AND {published("later")}
 """
-"""Submissions that a later revision replaces; the first is revision 1. They are few, and an index holds the
-later ones. Checking each submission for a later one takes 0.7 s for 1,250,000.
+"""Submissions that a later revision replaces; revisions begin with 1.
+
+There are few, and an index has the later revisions. Looking for a later revision of each submission takes 0.7
+s for 1,250,000.
 """
 
 
 def submission_of(db: Database, row: dict[str, Any]) -> Submission:
-    """Return the submission of a row of ``submission``, with its lines."""
+    """Return the submission in a row of ``submission``, with its lines."""
     lines = rows(db, "SELECT * FROM submission_row WHERE submission = ? ORDER BY position", [row["id"]])
     scrutinised = tuple(LINE.from_row(line) for line in lines)
     return SUBMISSION.from_row(row, rows=scrutinised, id=row["id"])
@@ -100,7 +105,7 @@ def get_submission(db: Database, annotator: int, instance: int, criterion: int) 
 def list_history(
     db: Database, annotator: int, instance: int, criterion: int, before: int, most: int
 ) -> list[Submission]:
-    """Return the last ``most`` revisions below ``before``, oldest first."""
+    """Return the last ``most`` revisions below ``before`` of an evaluation, oldest first."""
     sql = (
         "SELECT * FROM submission WHERE annotator = ? AND instance = ? AND criterion = ? AND revision < ? "
         "ORDER BY revision DESC LIMIT ?"
@@ -150,7 +155,7 @@ def _first_score(row: dict[str, Any]) -> Submission:
 
 
 def get_first_score(db: Database, annotator: int, instance: int, criterion: int) -> Submission | None:
-    """Return the score a person gave before the draft was shown, as a submission of revision 0."""
+    """Return the score that a person gave before the draft was shown, as a submission of revision 0."""
     sql = "SELECT * FROM first_score WHERE annotator = ? AND instance = ? AND criterion = ?"
     row = get_row(db, sql, [annotator, instance, criterion])
     return _first_score(row) if row else None
@@ -178,7 +183,7 @@ def _last_timed(table: str) -> str:
 
 
 def mean_seconds(db: Database, annotator: int, *, last: int = 100) -> float | None:
-    """Return mean active seconds of a person's last saves; None before the first timed one."""
+    """Return the mean active seconds of a person's last saves; None before the first timed one."""
     milliseconds = scalar(
         db,
         "SELECT avg(active_ms) FROM (SELECT active_ms FROM submission WHERE annotator = ?"

@@ -26,7 +26,7 @@ from coeval.store.engines.database import (
 
 
 def list_archived_ids(db: Database) -> frozenset[int]:
-    """Return the ids of the tasks that are put away."""
+    """Return the ids of archived tasks."""
     newest = (
         "SELECT a.task FROM task_archive a WHERE a.archived = 1 AND NOT EXISTS"
         " (SELECT 1 FROM task_archive later WHERE later.task = a.task AND later.id > a.id)"
@@ -40,7 +40,7 @@ def record_archive(db: Database, task: int, by: str, *, archived: bool) -> None:
 
 
 def list_archived_run_ids(db: Database) -> frozenset[int]:
-    """Return the ids of the runs that are put away."""
+    """Return the ids of archived runs."""
     return frozenset(row["run"] for row in db.query("SELECT run FROM archived_run"))
 
 
@@ -58,24 +58,24 @@ ON CONFLICT (task, address, revision) DO NOTHING
 
 
 def add_source(db: Database, task: int, address: str, revision: str, by: str) -> None:
-    """Record the source of instances; the same commit is recorded once."""
+    """Record the source of instances; the same revision is recorded once."""
     db.conn.execute(ADD_SOURCE, [task, address, revision, by, now()])
 
 
 def list_sources(db: Database, task: int) -> list[TaskSource]:
-    """Return the sources of a task, the first import first."""
+    """Return the sources of a task, oldest first."""
     sql = "SELECT address, revision, imported_by, imported_at FROM task_source WHERE task = ? ORDER BY id"
     return [TaskSource(**row) for row in rows(db, sql, [task])]
 
 
 def list_image_hosts(db: Database) -> list[str]:
-    """Return the current list; empty if there is none."""
+    """Return the current image hosts; empty if there are none."""
     found = list(db.query("SELECT hosts FROM image_host ORDER BY id DESC LIMIT 1"))
     return str(found[0]["hosts"]).split() if found else []
 
 
 def record_image_hosts(db: Database, hosts: list[str], by: str) -> None:
-    """Set a new list; earlier ones stay on record."""
+    """Set the image hosts; earlier lists stay on record."""
     insert(db, "image_host", hosts="\n".join(hosts), set_by=by, set_at=now())
 
 
@@ -106,10 +106,10 @@ def instance_of(row: dict[str, Any]) -> Instance:
 
 
 ALL = 2**62
-"""A limit above every number of rows."""
+"""A limit larger than any number of rows."""
 
 UNSEEN = "import "
-"""The prefix of the short names of hidden tasks for unfinished imports. People's names have no space."""
+"""The prefix of the short names of hidden tasks for unfinished imports. Users' short names have no spaces."""
 
 
 def list_tasks(db: Database) -> list[Task]:
@@ -130,12 +130,12 @@ def get_task_by_id(db: Database, task: int) -> Task | None:
 
 
 def get_language(db: Database, slug: str) -> str:
-    """Return the code of a task's language; empty if there is no such task."""
+    """Return the code of a task's language; empty if the task does not exist."""
     return str(scalar(db, "SELECT language FROM task WHERE slug = ?", [slug]) or "")
 
 
 def list_languages(db: Database) -> list[str]:
-    """Return the codes of the languages of all tasks that are not archived."""
+    """Return the codes of the languages of all active tasks."""
     away = list_archived_ids(db)
     seen = rows(db, "SELECT id, language FROM task WHERE slug NOT LIKE ?", [f"{UNSEEN}%"])
     return [row["language"] for row in seen if row["id"] not in away]
@@ -182,7 +182,7 @@ def list_columns(db: Database, task: int) -> list[Column]:
 
 
 def record_columns(db: Database, task: int, columns: Iterable[Column]) -> None:
-    """Set roles of columns; earlier ones stay on record."""
+    """Set roles of columns; earlier roles stay on record."""
     at = now()
     db.conn.executemany(
         "INSERT INTO column_role (task, name, role, set_by, set_at) VALUES (?, ?, ?, ?, ?)",
@@ -191,11 +191,11 @@ def record_columns(db: Database, task: int, columns: Iterable[Column]) -> None:
 
 
 LOOKED_AT = 1_000
-"""Number of instances that are checked for source ids that are texts."""
+"""The number of instances that are checked for texts as source ids."""
 
 
 def has_text_documents(db: Database, task: int, longest: int) -> bool:
-    """Return whether source ids of a task are texts: longer than ``longest``, or of several lines."""
+    """Return whether source ids of a task are texts: longer than ``longest``, or with several lines."""
     sql = (
         "SELECT EXISTS (SELECT 1 FROM instance WHERE task = ? AND position <= ?"
         " AND (length(document) > ? OR document LIKE ?))"
@@ -204,9 +204,9 @@ def has_text_documents(db: Database, task: int, longest: int) -> bool:
 
 
 def move_documents(db: Database, task: int, column: str, rename: Callable[[str], str]) -> None:
-    """Move every source id of a task into that column as a text, and name the document after it.
+    """Move every source id of a task that is a text into that column, and give the document a new name.
 
-    A source id that ``rename`` gives back as it is was no text, and stays.
+    An id that ``rename`` returns unchanged is not a text, and is kept.
     """
     texts = "SELECT id, document, context_json FROM instance WHERE task = ? AND document <> ''"
     found = [row for row in rows(db, texts, [task]) if rename(row["document"]) != row["document"]]
@@ -231,12 +231,12 @@ def move_documents(db: Database, task: int, column: str, rename: Callable[[str],
 
 
 def get_seed(db: Database, task: int) -> str:
-    """Return the secret that a task's orders, arms and drafts with a planted error are drawn with."""
+    """Return the secret seed from which a task's orders, arms and planted errors are drawn."""
     return str(scalar(db, "SELECT seed FROM task WHERE id = ?", [task]))
 
 
 def get_design(db: Database, task: int) -> Design:
-    """Return the way in which a task shows its drafts."""
+    """Return the design by which a task shows its drafts."""
     row = get_row(db, "SELECT * FROM task WHERE id = ?", [task])
     assert row is not None
     return Design(
@@ -278,12 +278,12 @@ def count_opened(db: Database, task: int) -> int:
 
 
 def count_instances(db: Database, task: int) -> int:
-    """Return the number of instances of a task: its last position, because positions have no gaps."""
+    """Return the number of instances of a task, which is its last position, because positions have no gaps."""
     return int(scalar(db, "SELECT coalesce(max(position), 0) FROM instance WHERE task = ?", [task]))
 
 
 def has_submissions(db: Database, task: int) -> bool:
-    """Return whether anybody saved a score of the task."""
+    """Return whether anybody has saved a score for the task."""
     sql = "SELECT 1 FROM submission s JOIN instance i ON i.id = s.instance WHERE i.task = ? LIMIT 1"
     return get_row(db, sql, [task]) is not None
 
@@ -302,7 +302,7 @@ def list_systems(db: Database, task: int) -> list[str]:
 
 
 def get_position(db: Database, instance: int) -> int:
-    """Return the place of an instance in its task, from 1."""
+    """Return the position of an instance in its task, from 1."""
     return int(scalar(db, "SELECT position FROM instance WHERE id = ?", [instance]))
 
 
@@ -330,7 +330,7 @@ def list_ids_at(db: Database, task: int, positions: Iterable[int]) -> list[int]:
 
 
 def get_instances_by_external_id(db: Database, task: int, ids: Iterable[str]) -> dict[str, Instance]:
-    """Return the instances of a task that have one of these external ids, by that id."""
+    """Return the instances of a task with these external ids, by external id."""
     by_id: dict[str, Instance] = {}
     for batch in chunks(ids):
         marks = ", ".join("?" * len(batch))
@@ -361,6 +361,6 @@ def add_instances(db: Database, task: int, instances: Iterable[Instance]) -> int
 
 
 def list_names(db: Database, task: int) -> Iterator[str]:
-    """Return the ids, documents and systems of a task's instances, one entry per instance."""
+    """Yield the ids, documents and systems of a task's instances, one entry per instance."""
     sql = "SELECT external_id, document, system FROM instance WHERE task = ?"
     return chain.from_iterable(stream(db, sql, [task]))

@@ -9,12 +9,12 @@ from coeval.clock import now
 from coeval.domain.studies import Measure, StoppingRule
 from coeval.store.engines.database import Database, get_row, insert, rows, scalar
 
-# The team of a task, if one was chosen, and the distribution of its work.
+# The task's team, if one was chosen, and the distribution of its work.
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTeam:
-    """The ids of a task's team (none: everybody), and the number of people per instance (0: all of them)."""
+    """The ids of a task's team (empty: everybody), and the number of people per instance (0: all)."""
 
     per_instance: int
     members: tuple[int, ...]
@@ -24,7 +24,7 @@ HIDDEN = (
     "SELECT t.task FROM current_task_team t WHERE EXISTS (SELECT 1 FROM task_team_member m WHERE m.task_team = t.id)"
     " AND NOT EXISTS (SELECT 1 FROM task_team_member m WHERE m.task_team = t.id AND m.annotator = :annotator)"
 )
-"""The tasks that a person does not work at."""
+"""The tasks that a person does not work on."""
 
 
 def get_team(db: Database, task: int) -> StoredTeam | None:
@@ -39,7 +39,7 @@ def get_team(db: Database, task: int) -> StoredTeam | None:
 
 
 def record_team(db: Database, task: int, team: StoredTeam, by: str) -> None:
-    """Store a new team; the previous one stays on record."""
+    """Store a new team; the previous team stays on record."""
     team_id = insert(db, "task_team", task=task, per_instance=team.per_instance, set_by=by, set_at=now())
     db.table("task_team_member").insert_all(
         {"task_team": team_id, "annotator": annotator} for annotator in team.members
@@ -47,18 +47,18 @@ def record_team(db: Database, task: int, team: StoredTeam, by: str) -> None:
 
 
 def list_hidden(db: Database, annotator: int) -> frozenset[int]:
-    """Return the ids of the tasks that a person does not work at."""
+    """Return the ids of the tasks that a person does not work on."""
     return frozenset(row["task"] for row in rows(db, HIDDEN, {"annotator": annotator}))
 
 
 def is_hidden(db: Database, annotator: int, slug: str) -> bool:
-    """Return whether a person does not work at the task of that short name."""
+    """Return whether a person does not work on the task with this short name."""
     sql = f"SELECT 1 FROM task WHERE slug = :slug AND id IN ({HIDDEN})"
     return bool(scalar(db, sql, {"annotator": annotator, "slug": slug}))
 
 
 def is_shared_out(db: Database, task: int, members: Sequence[int]) -> bool:
-    """Return whether one of these people has the newest instance of a task, or the task has none."""
+    """Return whether one of these people has the newest instance of a task, or the task has no instances."""
     sql = "SELECT id FROM instance WHERE task = ? ORDER BY position DESC LIMIT 1"
     newest = scalar(db, sql, [task])
     if newest is None:
@@ -84,7 +84,7 @@ def list_given(db: Database, task: int, members: Sequence[int]) -> list[tuple[in
 
 
 def list_judged_by_others(db: Database, task: int, members: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the (annotator, instance) pairs of a task that other people have saved."""
+    """Return the (annotator, instance) pairs of a task that people other than ``members`` have saved."""
     sql = (
         "SELECT DISTINCT s.annotator, s.instance FROM submission s JOIN instance i ON i.id = s.instance"
         f" WHERE i.task = ? AND s.annotator NOT IN ({_marks(members)})"
@@ -104,7 +104,7 @@ def drop_unopened(db: Database, task: int, annotator: int) -> None:
     db.conn.execute("DELETE FROM assignment WHERE task = ? AND annotator = ? AND arm IS NULL", where)
     sql = "SELECT instance FROM assignment WHERE task = ? AND annotator = ? ORDER BY position"
     kept = [row["instance"] for row in rows(db, sql, where)]
-    # a place is one instance's alone, also for a moment: so they pass through places below 0
+    # two instances never share a position, even for a moment: so they pass through positions below 0
     for sign in (-1, 1):
         _renumber(db, annotator, kept, sign)
 
@@ -130,7 +130,7 @@ class Asking:
 def record_asking(
     db: Database, task: int, judge_hash: str, lines: Iterable[tuple[int, int]], by: str
 ) -> None:
-    """Request these (instance, criterion) pairs instead of earlier ones; none ends the request."""
+    """Request these (instance, criterion) pairs in place of earlier ones; an empty list ends the request."""
     asking = insert(db, "asking", task=task, judge_hash=judge_hash, asked_by=by, asked_at=now())
     db.table("asked_line").insert_all(
         {"asking": asking, "instance": instance, "criterion": criterion} for instance, criterion in lines
@@ -155,7 +155,7 @@ def get_asking(db: Database, task: int) -> Asking | None:
 
 
 def list_asked_instances(db: Database, task: int) -> list[int]:
-    """Return the instances with requested lines, in the order of the task."""
+    """Return the instances with requested lines, in task order."""
     sql = (
         "SELECT DISTINCT i.id, i.position FROM current_asked_line l JOIN instance i ON i.id = l.instance"
         " WHERE l.task = ? ORDER BY i.position"
@@ -170,7 +170,7 @@ def list_asked_criteria(db: Database, task: int, instance: int) -> frozenset[int
 
 
 def list_stopping_rules(db: Database, task: int) -> list[StoppingRule]:
-    """Return every rule declared for a task, the newest first."""
+    """Return every stopping rule declared for a task, the newest first."""
     sql = "SELECT * FROM stopping_rule WHERE task = ? ORDER BY id DESC"
     return [
         StoppingRule(
@@ -182,7 +182,7 @@ def list_stopping_rules(db: Database, task: int) -> list[StoppingRule]:
 
 
 def record_stopping_rule(db: Database, task: int, rule: StoppingRule, by: str) -> None:
-    """Declare a rule; earlier ones stay."""
+    """Declare a stopping rule; earlier ones stay on record."""
     insert(
         db, "stopping_rule", task=task, measure=str(rule.measure), width=rule.width, planned=rule.planned,
         system_a=rule.system_a, system_b=rule.system_b, scores_then=rule.scores_then, declared_by=by,

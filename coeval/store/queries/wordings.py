@@ -1,6 +1,6 @@
-"""Examples in the questions of a run, and sharper wordings of criteria.
+"""Examples in the prompts of a run, and clearer wordings of criteria.
 
-The core asks with such examples and counts votes on such wordings, whoever made them.
+The core uses examples and counts votes on wordings, whatever extension proposed them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from coeval.store.engines.database import Database, get_row, insert, rows, to_js
 
 
 def record_examples(db: Database, run: int, base: int, examples: Sequence[tuple[str, str]]) -> None:
-    """Store the examples in a run's questions: (document, example as JSON), in this order."""
+    """Store the examples in a run's prompts: (document, example as JSON), in this order."""
     db.table("run_example").insert_all(
         {"run": run, "position": n, "base": base, "document": document, "example_json": text}
         for n, (document, text) in enumerate(examples, 1)
@@ -23,7 +23,7 @@ def record_examples(db: Database, run: int, base: int, examples: Sequence[tuple[
 
 
 def list_run_examples(db: Database, task: int) -> dict[int, tuple[RunExample, ...]]:
-    """Return the examples of each of a task's runs that shows any."""
+    """Return the examples of those runs of a task that have any."""
     found: dict[int, tuple[RunExample, ...]] = {}
     sql = (
         "SELECT e.* FROM run_example e JOIN run r ON r.id = e.run WHERE r.task = ? ORDER BY e.run, e.position"
@@ -41,7 +41,7 @@ LEFT JOIN wording_decision d ON d.wording = w.id WHERE w.task = ?
 
 
 def add_wording(db: Database, task: int, wording: Wording) -> Wording:
-    """Append a proposed wording, and return it as stored."""
+    """Append a proposed wording; return the stored wording."""
     added = insert(
         db, "wording", task=task, criterion=wording.criterion, text=wording.text,
         anchors_json=to_json([list(pair) for pair in wording.anchors]), why=wording.why, model=wording.model,
@@ -58,7 +58,7 @@ def get_wording(db: Database, task: int, wording: int) -> Wording | None:
 
 
 def list_wordings(db: Database, task: int) -> list[Wording]:
-    """Return every wording that was proposed for a task's criteria, oldest first."""
+    """Return every proposed wording for a task's criteria, oldest first."""
     return [_wording(row) for row in rows(db, f"{WORDINGS} ORDER BY w.id", [task])]
 
 

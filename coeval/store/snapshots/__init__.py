@@ -1,5 +1,5 @@
 """Copies of the file in a safe place, and their restoration.
 
-A place holds whole copies (``.db``) and, between them, the pages that changed since (``.pages``); every name says
-of which lineage the file is, in which term it was written, and how far it goes.
+A place contains full copies (``.db``) and, between them, the pages changed since (``.pages``). Each file name
+gives the lineage of the file, the term in which it was written, and the state that it reaches.
 """

@@ -1,12 +1,12 @@
 """Changed pages of SQLite's write-ahead log, read while it grows and written to a file.
 
-The log's format is documented (https://www.sqlite.org/fileformat2.html#walformat). A read transaction is open at
-all times, and the next begins before it ends: while one is open, SQLite starts the log anew at most once, and only
-where all that was in it when that transaction began had been copied into the file. As everything up to there has
-been read by then, no frame is missed, whoever writes. Frames count once their transaction's last one is there and
-the checksums add up, which is how SQLite itself reads them after a crash.
+The log's format is documented (https://www.sqlite.org/fileformat2.html#walformat). A read transaction is
+always open, and the next begins before it ends. While one is open, SQLite restarts the log at most once, and
+only if everything that was in the log when the transaction began is copied into the file. All of that has
+been read by then, so no frame is missed, whoever writes. Frames count once the last one of their transaction
+is present and the checksums match, which is how SQLite itself reads them after a crash.
 
-A file of changed pages is written beside the whole copies, and laid over one to get the later state.
+A file of changed pages is stored beside the full copies, and applied to one to get the later state.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from coeval.store.engines.sqlite_file import connect, translated
 
 HEADER, FRAME = struct.Struct(">8I"), struct.Struct(">6I")
 MAGIC = 0x377F0682
-"""The lowest bit tells whether checksums use big-endian words."""
+"""The magic number of a log; its lowest bit is set if checksums use big-endian words."""
 
 FOLD_FRAMES = 1000
-"""A longer log is copied into the file, so that it starts again."""
+"""A log with more frames is copied into the file, so that it restarts."""
 
 Sums = tuple[int, int]
 Salts = tuple[int, int]
 
 
 class LostTrackError(StorageError):
-    """The log is not the one that was read before; only a whole copy of the file helps."""
+    """The log is not the one that was read before; only a full copy of the file helps."""
 
 
 @dataclass(slots=True)
 class Changes:
-    """The pages after the last read transaction, and the number of pages of the file."""
+    """The pages changed since the last read transaction, and the number of pages of the file."""
 
     page_size: int = 0
     n_pages: int = 0
@@ -57,7 +57,7 @@ class Changes:
 
 
 class LogTail:
-    """The changes of one store since the last look."""
+    """Reads the changes of one store since the last read."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -68,7 +68,7 @@ class LogTail:
         self._frames, self._sums = 0, (0, 0)
         self._folded: tuple[Salts | None, int] = (None, 0)
         self._begin(self._readers[0])
-        self.read()  # existing pages are in the whole copy that precedes these
+        self.read()  # the preceding full copy contains the existing pages
 
     def _begin(self, reader: sqlite3.Connection) -> None:
         with translated(self.store.path):
@@ -79,7 +79,7 @@ class LogTail:
         """Return the changes since the last read.
 
         Raises:
-            LostTrackError: the log went on without us.
+            LostTrackError: SQLite restarted the log before all of it was read.
             StorageError: the log cannot be read.
         """
         old, new = self._readers
@@ -92,11 +92,11 @@ class LogTail:
             self._readers = [new, old]
 
     def fold(self) -> Changes:
-        """Copy a long log into the file, so that it starts again; return the commits until that time."""
+        """Copy a long log into the file, so that it restarts; return the commits until then."""
         changes, state = Changes(), (self._salts, self._frames)
         if self._frames < FOLD_FRAMES or state == self._folded:
             return changes
-        with self.store.write(guarded=False):  # nobody commits meanwhile, in this process or another
+        with self.store.write(guarded=False):  # nobody can commit meanwhile, in any process
             changes.add(self.read())
             with translated(self.store.path):
                 self._folder.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
@@ -110,7 +110,7 @@ class LogTail:
             connection.close()
 
     def _read_log(self) -> Changes:
-        with self._log.open("rb") as file:  # SQLite puts no locks on the log itself: closing it drops none
+        with self._log.open("rb") as file:  # SQLite does not lock the log itself: closing it drops no lock
             head = file.read(HEADER.size)
             if len(head) < HEADER.size:
                 return Changes()
@@ -126,7 +126,7 @@ class LogTail:
         """Check that the last read frame still exists: the frames of a failed commit are overwritten."""
         file.seek(HEADER.size + (self._frames - 1) * (FRAME.size + page_size))
         if FRAME.unpack(file.read(FRAME.size))[4:] != self._sums:
-            raise LostTrackError(f"{self._log} was overwritten: CoEval takes a whole copy of the file.")
+            raise LostTrackError(f"{self._log} was overwritten: CoEval makes a full copy of the file.")
 
     def _read_frames(self, file: BinaryIO, page_size: int, *, big_endian: bool) -> Changes:
         changes, part, sums = Changes(page_size), {}, self._sums
@@ -152,14 +152,15 @@ def _frames(file: BinaryIO, page_size: int) -> Iterator[tuple[bytes, bytes]]:
 
 @cache
 def _weights(n_words: int) -> tuple[np.ndarray, np.ndarray, tuple[int, int, int, int]]:
-    """Return the contribution of each word to the two sums, and the factors of the earlier sums, modulo 2**32.
+    """Return the contribution of each word to the two sums, and the factors of earlier sums, modulo 2**32.
 
-    One step of the checksum is s0 += a + s1, s1 += b + s0: linear, so the whole is a weighted sum of the words.
+    One step of the checksum is s0 += a + s1, s1 += b + s0. This is linear, so the result is a weighted sum of
+    the words.
     """
     first, second = [], []
     m00, m01, m10, m11 = 1, 0, 0, 1
     for _ in range(n_words // 2):
-        first += [m01, m00 + m01]  # of b, then a: the words are weighed from the last to the first
+        first += [m01, m00 + m01]  # of b, then a: weights are computed from the last word to the first
         second += [m11, m10 + m11]
         m00, m01, m10, m11 = (
             (m00 + m01) % 2**32, (m00 + 2 * m01) % 2**32, (m10 + m11) % 2**32, (m10 + 2 * m11) % 2**32
@@ -169,7 +170,7 @@ def _weights(n_words: int) -> tuple[np.ndarray, np.ndarray, tuple[int, int, int,
 
 
 def add_checksum(sums: Sums, data: bytes, *, big_endian: bool) -> Sums:
-    """Return the log's checksum of ``data``, going on from the sums before it.
+    """Return the log's checksum of ``data``, continued from ``sums``.
 
     >>> add_checksum((1, 2), (5).to_bytes(4, "little") + (7).to_bytes(4, "little"), big_endian=False)
     (8, 17)
@@ -191,11 +192,11 @@ class PagesHead:
     n_pages: int
     numbers: tuple[int, ...]
     submissions: int
-    """The highest submission id that the state contains at least."""
+    """The submissions up to this id are all in the state."""
 
 
 def write_pages(path: Path, changes: Changes, *, after: int, submissions: int) -> None:
-    """Write a line of JSON, and the pages, compressed."""
+    """Write a header line of JSON, and the compressed pages."""
     numbers = sorted(changes.pages)
     head = {
         "after": after, "page_size": changes.page_size, "n_pages": changes.n_pages, "numbers": numbers,
@@ -206,10 +207,10 @@ def write_pages(path: Path, changes: Changes, *, after: int, submissions: int) -
 
 
 def read_head(path: Path) -> tuple[PagesHead, bytes]:
-    """Return the header of the file, and its pages one after another.
+    """Return the header of the file, and its pages in sequence.
 
     Raises:
-        StorageError: it is not such a file, or a part of it is missing.
+        StorageError: the file is not of this kind, or is incomplete.
     """
     try:
         first, _, body = zlib.decompress(path.read_bytes()).partition(b"\n")
@@ -222,7 +223,7 @@ def read_head(path: Path) -> tuple[PagesHead, bytes]:
 
 
 def lay_over(database: Path, head: PagesHead, body: bytes) -> None:
-    """Apply these pages to a database that nobody has open."""
+    """Apply these pages to a database that no process has open."""
     size = head.page_size
     with database.open("r+b") as file:
         for n, number in enumerate(head.numbers):

@@ -14,7 +14,7 @@ from coeval.errors import StorageError
 from coeval.store.snapshots.places import LEASE, Look, Pace, PassingError, lease_name, parse_name, read_terms
 
 MARK = "coeval-place"
-"""The file that marks a folder as a place. A mount point without its disk looks like an empty folder."""
+"""The file that marks a folder as a place, because a mount point without its disk looks like an empty folder."""
 
 BLOCK = 1 << 20
 
@@ -25,7 +25,7 @@ MARK_TEXT = (
 
 
 class FolderPlace:
-    """A folder as a place; a file appears in it completely or not at all."""
+    """A place in a folder. A file appears in it complete or not at all."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.title = folder, f"folder {folder}"
@@ -47,7 +47,7 @@ class FolderPlace:
                         "its disk, or create that folder."
                     )
                 self.folder.mkdir(exist_ok=True)
-            if not (self.folder / MARK).exists():  # a new place, or one that an earlier version made
+            if not (self.folder / MARK).exists():  # a new place, or one from an earlier version
                 (self.folder / MARK).write_text(MARK_TEXT)
                 self._sync_folder()
 
@@ -87,15 +87,15 @@ class FolderPlace:
         """Compare a file in the place with the sent file.
 
         Raises:
-            PassingError: they differ. A bucket that is mounted as a folder may report a write before it has it.
+            PassingError: they differ. A bucket mounted as a folder may report a write before it is complete.
         """
         with path.open("rb") as sent, (self.folder / name).open("rb") as stored:
-            if hasattr(os, "posix_fadvise"):  # read from the storage itself, if the system allows it
+            if hasattr(os, "posix_fadvise"):  # bypass the page cache, if the system allows it
                 os.posix_fadvise(stored.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
             while (expected := sent.read(BLOCK)) == stored.read(BLOCK):
                 if not expected:
                     return
-        (self.folder / name).unlink(missing_ok=True)  # or it would hide later changes
+        (self.folder / name).unlink(missing_ok=True)  # it would hide later changes
         raise PassingError(
             f"{name} is not yet in the snapshot {self.title} with its full content: CoEval sends it again."
         )
@@ -177,7 +177,7 @@ class FolderPlace:
 
 
 def _sync(number: int) -> None:
-    """Wait for the disk, if the mount supports it."""
+    """Flush to disk, if the mount supports it."""
     try:
         os.fsync(number)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""A private data set on the Hugging Face Hub for snapshots, with one commit per change."""
+"""A place for snapshots in a private data set on the Hugging Face Hub, with one commit per change."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ T = TypeVar("T")
 
 PASSING = {408, 425, 429}
 CHANGED = {409, 412}
-"""The Hub's answer to a commit that was made for an older state of the data set."""
+"""The Hub's status codes for a commit that is based on an outdated state of the data set."""
 
 AGAIN_SECONDS = (1.0, 1.0)
-"""Pauses before a request of a sending is repeated: one fault must not cost the promised time."""
+"""Pauses before a request is repeated; they are short, so that one fault does not break the time limit."""
 
 SQUASH_SECONDS = 24 * 3600.0
-"""Seconds between two removals of the data set's history, which keeps all deleted files until then."""
+"""Seconds between two removals of the data set's history, which keeps deleted files until then."""
 
 HOW_TO = (
     "Check that HF_TOKEN may read and write it. If it is new, create it as a private data set on the Hub, or start "
@@ -40,7 +40,7 @@ HOW_TO = (
 
 
 class HubPlace:
-    """A place on the Hub. Its pace respects the limit of about 128 commits an hour."""
+    """A place on the Hub. Its pace respects the limit of about 128 commits per hour."""
 
     def __init__(self, repo: str, token: str, endpoint: str = "") -> None:
         self.repo, self.title = repo, f"data set {repo}"
@@ -53,7 +53,7 @@ class HubPlace:
             try:
                 self._info()
             except RepositoryNotFoundError as error:
-                # the Hub also says "not found" of a data set that the token may not see
+                # the Hub also answers "not found" for a data set that the token may not see
                 if not create or _status(error) == 401:
                     raise StorageError(f"The snapshot {self.title} cannot be found. {HOW_TO}") from error
                 self.api.create_repo(self.repo, repo_type="dataset", private=True)
@@ -70,12 +70,12 @@ class HubPlace:
             deletions = [CommitOperationDelete(old) for old in drops if old != name]
             _repeat(
                 lambda: self._commit([CommitOperationAdd(name, path), *deletions], f"Snapshot {name}")
-            )  # a commit whose answer was lost is repeated as well: it adds the same file again
+            )  # this also repeats a commit whose answer was lost: it adds the same file again
         if choose_drops and time.monotonic() - self._squashed_at > SQUASH_SECONDS:
             self._squash()
 
     def _squash(self) -> None:
-        """Remove the history; a failure costs storage only, and the next whole copy tries again."""
+        """Remove the history; a failure costs only storage, and the next full copy tries again."""
         try:
             self.api.super_squash_history(self.repo, repo_type="dataset")
             self._squashed_at = time.monotonic()
@@ -87,7 +87,7 @@ class HubPlace:
             stored = self.api.get_paths_info(self.repo, [name], repo_type="dataset")
             fetched = Path(self.api.hf_hub_download(self.repo, name, repo_type="dataset", local_dir=cache))
             if [file.size for file in stored if isinstance(file, RepoFile)] != [fetched.stat().st_size]:
-                # the connection broke: the files at the Hub may be complete
+                # the connection broke; the files on the Hub may be complete
                 raise PassingError(f"The download of {name} from the {self.title} is incomplete.")
             shutil.copyfile(fetched, target)
 
@@ -97,7 +97,7 @@ class HubPlace:
         with self._translated():
             info = self._info()
             term, free = read_terms([file.rfilename for file in info.siblings or ()])
-            return Look(term, str(info.sha), free)  # every commit of the holder's is a sign of life
+            return Look(term, str(info.sha), free)  # every commit by the holder is a sign of life
 
     def get_holder(self, term: int) -> Mapping[str, str]:
         with TemporaryDirectory() as folder:
@@ -106,7 +106,7 @@ class HubPlace:
             try:
                 holder: dict[str, str] = json.loads(path.read_text())
                 return holder
-            except ValueError:  # cut short on its way
+            except ValueError:  # the transfer was cut short
                 return {}
 
     def take(self, term: int, holder: Mapping[str, str]) -> bool:
@@ -126,7 +126,7 @@ class HubPlace:
 
     def beat(self, term: int, holder: Mapping[str, str]) -> None:
         with self._translated():
-            self._commit([_lease(term, holder)], f"Term {term} goes on")
+            self._commit([_lease(term, holder)], f"Term {term} continues")
 
     def release(self, term: int) -> None:
         with self._translated():

@@ -1,12 +1,13 @@
 """Snapshot places: the names of their files, the interface of a place, and the server that uses it.
 
-``coeval-LINEAGE-TERM-NUMBER-TIME-HASH.db`` is a whole copy, ``.pages`` what changed since the file before it. A
-lineage is one database and what became of it. Each server that takes the place over begins a new term, so that
-what a server writes that was replaced without knowing never ranks as newer; clocks decide nothing.
+``coeval-LINEAGE-TERM-NUMBER-TIME-HASH.db`` is a full copy, ``.pages`` has the changes since the file before
+it. A lineage is one database and its later states. Each server that takes over a place begins a new term, so
+files of a server that was replaced without its knowledge never rank as newer. The order does not depend on
+clocks.
 
-A place also holds the lease of whoever serves from it: a file for each term, made by one server only. A holder
-changes its file now and then; one that stays the same for long is of a server that is gone. Whether a holder is
-alive is judged by what it does while one looks on, never by comparing clocks; on the same machine, by its process.
+A place also holds the lease of its server: a file for each term, which only one server can create. The holder
+changes its file regularly; if the file stays the same for long, the holder is gone. Others observe the holder
+to see whether it is alive and never compare clocks; on the same machine, they check its process.
 """
 
 from __future__ import annotations
@@ -27,22 +28,17 @@ from coeval.clock import now
 from coeval.errors import StorageError
 
 # The names of snapshots: the type of each file, their order, and the files to delete.
-#
-# ``coeval-LINEAGE-TERM-NUMBER-TIME-HASH.db`` is a whole copy, ``.pages`` what changed since the file
-# before it. A lineage is one database and what became of it. Each server that takes the place over
-# begins a new term, so that what a server writes that was replaced without knowing never ranks as
-# newer; clocks decide nothing.
 
 NAME = re.compile(
     r"coeval-(?P<lineage>[0-9a-f]{16})-(?P<term>\d{6})-(?P<number>\d{10})-"
     r"(?P<time>\d{8}T\d{9}Z)-(?P<hash>[0-9a-f]{16})\.(?P<kind>db|pages)"
 )
 OLD_NAME = re.compile(r"coeval-(?P<time>\d{8}T\d{9}Z)-(?P<hash>[0-9a-f]{16})\.db")
-"""The pattern of whole copies' names from before files had a lineage."""
+"""The pattern of names of full copies from before files had a lineage."""
 
 KEEP_LAST, KEEP_DAYS = 12, 30
 KEEP_CHAINS = 3
-"""Whole copies, and terms, that keep the pages which changed after them."""
+"""The number of full copies, and of terms, whose changed pages are kept."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -51,9 +47,9 @@ class Snapshot:
 
     term: int
     number: int
-    """The number of checks with changes; within a term, the same number means the same state."""
+    """The number of checks that found changes; within a term, the same number means the same state."""
     time: str
-    """The time in the name: 20260131T093000000Z."""
+    """The time in the file name: 20260131T093000000Z."""
     lineage: str
     hash: str
     whole: bool
@@ -72,7 +68,7 @@ def render_name(lineage: str, term: int, number: int, moment: datetime, digest: 
 
 
 def parse_name(name: str) -> Snapshot | None:
-    """Return the snapshot that a file name describes; None if the file is not ours.
+    """Return the snapshot that a file name describes; None if the file is no snapshot.
 
     >>> parse_name("coeval-20260131T093000000Z-0123456789abcdef.db").taken_at
     '2026-01-31T09:30:00.000Z'
@@ -87,15 +83,15 @@ def parse_name(name: str) -> Snapshot | None:
 
 
 def parse_names(names: Iterable[str]) -> list[Snapshot]:
-    """Return our files, newest first."""
+    """Return the snapshots among these files, newest first."""
     return sorted((snapshot for name in names if (snapshot := parse_name(name))), reverse=True)
 
 
 def choose_drops(names: Iterable[str]) -> Sequence[str]:
     """Return the snapshots to delete. Each lineage is thinned separately, so that none displaces another.
 
-    Of a lineage stay the newest twelve whole copies, the newest of each of thirty days, and, of the latest terms,
-    the pages that changed since the last few whole copies.
+    Of each lineage, the newest twelve full copies and the newest copy of each of thirty days are kept, and,
+    for the latest terms, the pages changed since the last few full copies.
     """
     drops: list[str] = []
     by_lineage = sorted(parse_names(names), key=lambda snapshot: snapshot.lineage)
@@ -133,24 +129,24 @@ T = TypeVar("T")
 
 
 class PassingError(StorageError):
-    """A place does not answer properly at the moment; trying again may work."""
+    """A place does not answer properly at the moment; a retry may work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A place's information about the server that uses it."""
+    """The state of a place's lease."""
 
     term: int
     """The term; 0 before the first server."""
     beat: str
-    """Changes while the holder is alive."""
+    """A value that changes while the holder is alive."""
     free: bool
     """True if the holder has released the place."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """The pace of changes and checks, and the silence in seconds after which its holder counts as gone."""
+    """Seconds between changes and between checks, and the silence after which a holder counts as gone."""
 
     ship_seconds: float
     promised_seconds: float
@@ -170,7 +166,8 @@ class Place(Protocol):
         """Check that the place can be used; ``create`` creates it if it does not exist.
 
         Raises:
-            StorageError: there is no place, and nobody said to create one. A missing disk looks the same as a new one.
+            StorageError: the place does not exist, and ``create`` is not set, because a missing disk looks
+                like a new place.
         """
 
     def list_names(self) -> list[str]: ...
@@ -210,7 +207,7 @@ def patiently(patience: float, act: Callable[P, T], *args: P.args, **kwargs: P.k
     """Repeat an action after temporary failures, with growing pauses, for this number of seconds.
 
     Raises:
-        StorageError: it fails for good, or still does after so many seconds.
+        StorageError: the failure is permanent, or lasts longer than ``patience``.
     """
     until, pause = time.monotonic() + patience, 0.5
     while True:
@@ -223,16 +220,13 @@ def patiently(patience: float, act: Callable[P, T], *args: P.args, **kwargs: P.k
             pause = min(2 * pause, 15.0)
 
 
-# One server at a time serves from a place: waiting for the one before, and beginning a term.
-#
-# Whether a holder is alive is judged by what it does while one looks on, never by comparing clocks; on
-# the same machine, by its process.
+# One server at a time uses a place: waiting for the previous server, and beginning a term.
 
 LOOK_SECONDS = 1.0
 
 
 def describe_holder() -> dict[str, str]:
-    """Return a description of this process, by which others recognise it."""
+    """Return a description of this process, by which other servers recognise it."""
     return {
         "id": uuid.uuid4().hex,
         "host": socket.gethostname(),
@@ -253,7 +247,7 @@ def _read_machine() -> str:
 
 
 def _read_begin(pid: int) -> str:
-    """Return the start of a process in the kernel's ticks; empty if there is no such process."""
+    """Return the start of a process in the kernel's ticks; empty if it does not exist."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     except (OSError, IndexError):
@@ -278,11 +272,11 @@ def take_places(
     """Begin a new term in all places after the previous server has stopped; return its number.
 
     Raises:
-        StorageError: a place does not answer, or cannot be written.
+        StorageError: a place does not answer, or cannot be written to.
     """
     while True:
         looks = [_wait_for(place, on_wait, patience) for place in places]
-        # leases may have been deleted: the existing files were written in earlier terms
+        # leases may have been deleted, but the existing files were written in earlier terms
         term = (
             max([look.term for look in looks] + [snapshot.term for snapshot in list_snapshots()], default=0)
             + 1
@@ -299,8 +293,8 @@ def _wait_for(place: Place, on_wait: Callable[[str], None], patience: float) -> 
         if is_gone(holder) or time.monotonic() - since > place.pace.silent_seconds:
             break
         on_wait(
-            f"Another CoEval ({holder.get('host', 'unknown')}, process {holder.get('pid', '?')}) serves from the "
-            f"{place.title}: this one waits until it stops, and goes on from its last state."
+            f"Another CoEval ({holder.get('host', 'unknown')}, process {holder.get('pid', '?')}) uses the "
+            f"{place.title}: this one waits until it stops, and continues from its last state."
         )
         time.sleep(min(LOOK_SECONDS, place.pace.look_seconds))
         look = patiently(patience, place.look)

@@ -1,8 +1,8 @@
 """Restoration: find the newest state of a lineage in all places, and rebuild the file from it.
 
-What a place does not hand out for a passing reason is asked for again. Only a file that arrived whole, twice, with
-other content than its name says counts as damaged; then the next best state is taken, and what that costs is recorded.
-What a file says of itself, its lineage, its term and each time it came back, is read and written here as well.
+Temporary failures of a place are retried. A file counts as damaged only if it arrived completely twice and
+its content does not match its name. Then the next best state is used, and the loss is recorded. The file's
+own records (its lineage, its term and each restoration) are also read and written here.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from coeval.store.snapshots.places import Place, Snapshot, parse_names, patientl
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
-    """The lineage of a file, and the latest term in which a place served it."""
+    """A file's lineage, and the latest term in which a server used it."""
 
     id: str
     term: int
@@ -60,7 +60,7 @@ def set_term(db: Database, term: int) -> None:
 
 
 def set_sign_in(db: Database, kind: str) -> str:
-    """Record the kind of sign-in; return the previous one, empty for the first."""
+    """Record the kind of sign-in; return the previous one, or empty for the first."""
     row = get_row(db, "SELECT sign_in FROM lineage")
     assert row is not None
     if row["sign_in"] != kind:
@@ -74,7 +74,7 @@ def record_restoration(db: Database, restoration: Restoration) -> None:
 
 
 def list_restorations(db: Database) -> list[Restoration]:
-    """Return every coming back of this file, the latest first."""
+    """Return every restoration of this file, the latest first."""
     fields = ", ".join(Restoration.__slots__)
     return [Restoration(**row) for row in rows(db, f"SELECT {fields} FROM restoration ORDER BY id DESC")]
 
@@ -84,22 +84,18 @@ def get_last_submission(db: Database) -> int:
     return int(scalar(db, "SELECT coalesce(max(id), 0) FROM submission"))
 
 
-# The way back: which state of which lineage is the newest in all places, and a file made from it.
-#
-# What a place does not hand out for a passing reason is asked for again. Only a file that arrived
-# whole, twice, with other content than its name says counts as damaged; then the next best state is
-# taken, and what that costs is recorded.
+# Restoration: find the newest state of a lineage in all places, and rebuild the file from it.
 
 PATIENCE = 120.0
-"""Seconds to wait for a place that fails."""
+"""Seconds to wait for a failing place."""
 
 Survey = Mapping[str, tuple[Place, list[Snapshot]]]
-"""The content of each place, newest first, by the place's title."""
+"""The snapshots in each place, newest first, by the place's title."""
 
 
 @dataclass(slots=True)
 class Chain:
-    """A whole copy, and the changed pages to apply to it, in order."""
+    """A full copy, and the changed pages to apply to it, in order."""
 
     place: Place
     whole: Snapshot
@@ -114,13 +110,13 @@ def survey_places(places: Sequence[Place], patience: float = PATIENCE) -> Survey
     """Return the content of all places.
 
     Raises:
-        StorageError: one of them cannot be read: whatever is in it could be newer than all else.
+        StorageError: a place cannot be read; its content could be the newest.
     """
     return {p.title: (p, parse_names(patiently(patience, p.list_names))) for p in places}
 
 
 def list_lineages(survey: Survey) -> dict[str, Snapshot]:
-    """Return the newest snapshot of each lineage in all places; the empty lineage is of older files."""
+    """Return the newest snapshot of each lineage in all places; the empty lineage is for older files."""
     newest: dict[str, Snapshot] = {}
     for _, snapshots in survey.values():
         for snapshot in snapshots:
@@ -132,7 +128,7 @@ def restore(path: Path, survey: Survey, lineage: str, patience: float = PATIENCE
     """Restore the file from the newest good state of a lineage, and keep the replaced file.
 
     Raises:
-        StorageError: no state is good, or a place no longer answers; nothing was put in the file's place.
+        StorageError: no state is good, or a place no longer answers; the file was not replaced.
     """
     partial, best = path.with_name(path.name + ".part"), path.with_name(path.name + ".best")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -167,7 +163,7 @@ def _rank(snapshot: Snapshot) -> tuple[int, int, str]:
 
 
 def list_chains(survey: Survey, lineage: str) -> list[Chain]:
-    """Return every chain to a state of a lineage, the one with the newest state first."""
+    """Return every chain that leads to a state of a lineage, the newest state first."""
     chains = []
     for place, snapshots in survey.values():
         mine = sorted(snapshot for snapshot in snapshots if snapshot.lineage == lineage)
@@ -178,7 +174,10 @@ def list_chains(survey: Survey, lineage: str) -> list[Chain]:
 
 
 def _build(chain: Chain, target: Path, damaged: list[str], patience: float) -> Snapshot | None:
-    """Return the end of a chain; None if its whole copy is damaged. Damaged files are added to the list."""
+    """Rebuild a state, add damaged files to the list, and return its last snapshot.
+
+    Returns None if the full copy is damaged.
+    """
     if not _fetch(chain.place, chain.whole, target, patience) or not _is_ours(target):
         _note(damaged, chain.whole.name)
         return None
@@ -190,9 +189,9 @@ def _build(chain: Chain, target: Path, damaged: list[str], patience: float) -> S
                 _note(damaged, snapshot.name)
                 break
             head, body = read_head(piece)
-            # pages that were sent again, the first answer having been lost, begin further back: they hold all the same
+            # if an answer was lost, pages were sent again and begin earlier, but are valid
             if head.after > reached.number:
-                _note(damaged, f"what leads to {snapshot.name}")
+                _note(damaged, f"the changes before {snapshot.name}")
                 break
             lay_over(target, head, body)
             reached, submissions = snapshot, head.submissions
@@ -201,12 +200,12 @@ def _build(chain: Chain, target: Path, damaged: list[str], patience: float) -> S
     if reached is chain.whole:
         return reached
     if not _is_ours(target):
-        _note(damaged, f"what was laid over {chain.whole.name}")
+        _note(damaged, f"the pages applied to {chain.whole.name}")
         return _build(Chain(chain.place, chain.whole), target, damaged, patience)
     held = _count_to(target)
     if held < submissions:
-        # it is sound, and later than the copy under it: to fall back on that would lose more
-        _note(damaged, f"{reached.name} (submissions {held + 1:,} to {submissions:,} are missing in it)")
+        # the result is sound, and later than the full copy alone: discarding it would lose more
+        _note(damaged, f"{reached.name} (submissions {held + 1:,} to {submissions:,} are missing)")
     return reached
 
 
@@ -219,7 +218,7 @@ def _fetch(place: Place, snapshot: Snapshot, target: Path, patience: float) -> b
     """Return whether the snapshot's content matches its name; it is read twice before it counts as damaged.
 
     Raises:
-        StorageError: the place does not hand it out.
+        StorageError: the place does not deliver it.
     """
     for _ in range(2):
         patiently(patience, place.get, snapshot.name, target)
@@ -235,7 +234,7 @@ def hash_file(path: Path) -> str:
 
 
 def _is_ours(path: Path) -> bool:
-    """Return whether a file is a sound database with our tables."""
+    """Return whether a file is a sound database with CoEval's tables."""
     if is_damaged(path):
         return False
     connection = connect(path, read_only=True)

@@ -1,1 +1,1 @@
-"""The crowd study: plans, entry, exams, assignment and completion."""
+"""Crowd studies: plans, entry, exams, assignment and completion."""

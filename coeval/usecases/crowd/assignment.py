@@ -1,7 +1,8 @@
-"""Assignment of a crowd study's work: places, batches, quotas, time-outs, and balanced arms.
+"""Assignment of work in a crowd study: places, batches, quotas, time-outs, and balanced arms.
 
-Who asks for work is served inside one ``BEGIN IMMEDIATE`` transaction: what has timed out is taken back, free
-places are counted, and the person's new ones are taken. However many ask at once, they are served one by one.
+Each request for work is served in one ``BEGIN IMMEDIATE`` transaction, which takes back timed-out work,
+counts the free places, and reserves the person's new ones. Simultaneous requests are therefore served one by
+one.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def ensure_work(context: Context, person: Person, task: Task) -> bool:
     """Give the person their next batch if the task has a crowd plan; return whether it has one.
 
     Raises:
-        NotAllowedError: the person is not admitted to the study, or it is closed.
+        NotAllowedError: the person is not admitted to the study, or the study is closed.
     """
     with context.store.read() as db:
         plan = stored_plans.get_plan(db, task.id)
@@ -70,7 +71,7 @@ def give_work(db: Database, plan: Plan, person: Person, task: Task) -> int:
         return 0
     standing = enrolments.get_enrolment(db, task.id, person.id)
     if standing is None or standing.state is not Standing.ADMITTED:
-        return 0  # people who finished have their code: later free places belong to others
+        return 0  # people who finished have their code, so later free places belong to others
     seed, runs = tasks.get_seed(db, task.id), plan.state is StudyState.RUNNING
     room = reservations.count_room(db, person.id, task.id, plan.quota)
     # a separate hash for each draw, so that draws are independent
@@ -78,7 +79,7 @@ def give_work(db: Database, plan: Plan, person: Person, task: Task) -> int:
     if _may_be_invented(db, plan, person):
         room, checks = min(room, 1), []
     batch = _pick(db, plan, person, task, room - len(checks)) if runs else []
-    # a check in a short batch would be found by guessing; a batch takes a quota less the check at most
+    # a check in a short batch would be easy to guess, so a batch is at least the quota minus the check
     if checks and runs and len(batch) < max(1, min(plan.batch, plan.quota - 1)):
         batch, checks = _pick(db, plan, person, task, room), []
     if not batch:
@@ -94,7 +95,7 @@ def give_work(db: Database, plan: Plan, person: Person, task: Task) -> int:
 
 
 def _may_be_invented(db: Database, plan: Plan, person: Person) -> bool:
-    """Return whether a person came by an unproved link and has saved nothing; such a person gets one instance."""
+    """Return whether a person came by an unproved link and has saved nothing; they get one instance."""
     return (
         bool(plan.terms.service)
         and plan.terms.proof != Proof.TOKEN
@@ -107,7 +108,7 @@ def _until(plan: Plan) -> str:
 
 
 def _take_back_due(db: Database, plan: Plan, task: Task) -> None:
-    """End abandoned work. People who saved something recently are at work and keep theirs."""
+    """End abandoned work. People who saved something recently keep theirs."""
     reservations.note_finished(db, task.id)
     reservations.shorten(db, task.id, _until(plan))
     at_work = time_from_now(-timedelta(minutes=plan.reserve_minutes))
@@ -119,9 +120,9 @@ def _take_back_due(db: Database, plan: Plan, task: Task) -> None:
 
 
 def _pick(db: Database, plan: Plan, person: Person, task: Task, room: int) -> list[int]:
-    """Return the ids of the next instances: those with the fewest people first, ties in the person's own order.
+    """Return the ids of the next instances: those with the fewest people first, ties in a personal order.
 
-    An extension may have an order of its own for everybody.
+    An extension may set another order for everybody.
     """
     if room <= 0:
         return []
@@ -164,7 +165,7 @@ def check_saving(db: Database, person: Person, task: Task, instance: int) -> Non
     """Refuse a save to a closed study, by a person without permission, or of work that was reassigned.
 
     Raises:
-        NotAllowedError: so it is.
+        NotAllowedError: one of these applies.
     """
     plan = stored_plans.get_plan(db, task.id)
     if plan is None:
@@ -198,12 +199,12 @@ def _check_open(plan: Plan, task: Task) -> None:
 
 
 def draw_balanced_arm(db: Database, task: Task, person: Person, instance: int, design: Design) -> Arm | None:
-    """Return the arm that the study and this person are furthest behind with; None outside a plan.
+    """Return the arm that is furthest behind its share for the study and this person; None without a plan.
 
-    After any number of draws no arm is more than about one from its share, for the person and the whole study
-    together; without the study, what is rounded for a person would add up. Who comes second to an instance that one
-    person sees without a draft is likely to as well: agreement needs two. Ties go by the hash that draws everywhere
-    else, so that nobody can foresee them. Attention checks take part like work, or their arms would tell them.
+    Balancing by person and study keeps every arm within about one draw of its share; by person alone,
+    rounding errors would add up over the study. A second person is likely to get the same arm as a first
+    without a draft, because agreement needs two people. Ties are broken by the usual hash, so nobody can
+    foresee them. Attention checks are balanced like other work, or their arms would reveal them.
     """
     keys = answer_keys.list_keys_of(db, instance)
     plan = stored_plans.get_plan(db, task.id)
@@ -214,7 +215,8 @@ def draw_balanced_arm(db: Database, task: Task, person: Person, instance: int, d
     counts = [reservations.count_arms(db, person.id, task.id), reservations.count_all_arms(db, task.id)]
     here = reservations.list_arms(db, instance, task.id)
     if keys:
-        # everybody gets checks, few get the same work: a check counts as one instance after another of as many people
+        # everybody gets the checks, few get the same work: count a check as a new instance after each full
+        # set of people
         here = here[len(here) - len(here) % plan.per_instance :]
     behind = {
         arm: sum(_behind(arm, share, counted) for counted in counts)
@@ -228,17 +230,18 @@ def draw_balanced_arm(db: Database, task: Task, person: Person, instance: int, d
 
 
 def _behind(arm: Arm, share: float, counts: Mapping[Arm, int]) -> float:
-    """Return how far an arm is behind its share, in draws, after one more draw."""
+    """Return the number of draws by which an arm would be behind its share after one more draw."""
     return share * (sum(counts.values()) + 1) - counts.get(arm, 0)
 
 
 PARTNER = 2.0
-"""The weight of an instance's own arms beside those of the person and the study."""
+"""The weight of an instance's own arms, relative to those of the person and the study."""
 
 
 def _weigh_partner(arm: Arm, share: float, here: Mapping[Arm, int]) -> float:
-    """Return the weight of an arm without a draft for a person who is alone in it, to correct a too
-    frequent arm.
+    """Return the weight of an arm for an instance.
+
+    It favours an arm without a draft in which a person is alone, and corrects an arm that is too frequent.
     """
     if arm is not Arm.ASSISTED and here.get(arm, 0) % 2:
         return PARTNER
@@ -246,7 +249,7 @@ def _weigh_partner(arm: Arm, share: float, here: Mapping[Arm, int]) -> float:
 
 
 def get_guidelines(db: Database, person: Person, task: Task) -> str:
-    """Return the guidelines of the study or exam that a person works on; else the task's own."""
+    """Return the guidelines of the study or exam that a person works on, or else the task's own."""
     plan = stored_plans.get_plan(db, task.id)
     if plan is None:
         study = answer_keys.find_study_of_exam(db, person.id, task.id)

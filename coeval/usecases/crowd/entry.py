@@ -1,8 +1,8 @@
-"""Arrivals by a crowd service's link: the person, the proof, and the submission.
+"""Arrivals by a crowd service's link: the person, the proof of identity, and the submission.
 
-A secret in the address proves the study and not the person: every worker sees it in their own address. Unless the
-service signs the link, somebody who is known comes back by the browser they came with, by their return code, or
-because an owner lets them in.
+A secret in the address proves the study but not the person, because every worker sees it. Unless the service
+signs the link, a known person can come back only in the same browser, with their return code, or if an owner
+admits them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from coeval.usecases.crowd.participant_state import is_full
 from coeval.usecases.sessions import hash_token, open_session
 
 WORKERS = {"prolific": re.compile(r"[0-9a-f]{24}"), "mturk": re.compile(r"A[A-Z0-9]{7,39}")}
-"""The form of each service's ids, in the one spelling they are kept in."""
+"""The pattern of each service's ids, in the spelling in which they are stored."""
 NAMES = re.compile(r"[A-Za-z0-9_-]{0,80}")
 
 
@@ -51,16 +51,16 @@ class OtherBrowserError(NotAllowedError):
 
 
 IDLE = 30
-"""Largest number of people of one network with unsigned links and no save. Each may hold one instance."""
+"""The largest number of people from one network with unsigned links and no save. Each may hold one instance."""
 OPEN_REQUESTS = 3
-"""Largest number of open requests to be let in as one person."""
+"""The largest number of open requests to return as one person."""
 MOST_SESSIONS = 20
-"""Largest number of sessions in which one person comes to a study. Whoever edits an unsigned link can invent more."""
+"""The largest number of sessions by which one person comes to a study, since an unsigned link can be edited."""
 
 
 @dataclass(frozen=True, slots=True)
 class Browser:
-    """A browser's session, worker's pass, request to be let in, and address."""
+    """A browser's session, worker's pass, return request, and address."""
 
     session: str | None = None
     worker_pass: str = ""
@@ -73,11 +73,11 @@ class Coming(StrEnum):
 
     NEW = "new"
     SAME = "same"
-    """by the submission that they work at, in the browser where they began"""
+    """by their current submission, in the browser in which they began"""
     AGAIN = "again"
     """already known: by another submission, or from another browser"""
     ELSEWHERE = "elsewhere"
-    """known, but from an unknown browser, by a link that proves nothing"""
+    """known, but from an unknown browser and by a link that proves nothing"""
     TEAM = "team"
     """a team member, who checks what people see"""
     SHUT = "shut"
@@ -86,7 +86,7 @@ class Coming(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """The result of following a link; it is not written."""
+    """The result of following a link; it is not stored."""
 
     task: Task
     plan: Plan
@@ -94,7 +94,7 @@ class Arrival:
     link: Link
     full: bool = False
     number: str = ""
-    """The number of this browser's open request to be let in."""
+    """The number of this browser's open return request."""
     refused: bool = False
     """True if an owner has refused that request."""
 
@@ -103,7 +103,7 @@ def require_plan(db: Database, slug: str) -> tuple[Task, Plan]:
     """Return a study with its plan.
 
     Raises:
-        NotFoundError: there is none; the message names no other, for strangers read it.
+        NotFoundError: it does not exist; the message names no other study, because strangers read it.
     """
     task = tasks.get_task(db, slug)
     plan = stored_plans.get_plan(db, task.id) if task else None
@@ -118,7 +118,7 @@ def check_link(link: Link) -> Link:
     """Return the link with its ids in their stored spelling.
 
     Raises:
-        InputError: it names no worker, or something that the service would not send.
+        InputError: the link names no worker, or contains something that the service would not send.
     """
     worker, study, session = (text.strip() for text in (link.worker, link.study, link.session))
     if link.service == "prolific":
@@ -146,15 +146,16 @@ def look(
     worker_pass: str = "",
     waiting: str = "",
 ) -> Arrival:
-    """Return the page for a person who follows a link, sealed if the link proves their identity. Nothing is
-    written.
+    """Return the page for a person who follows a link; a link that proves the identity is sealed.
 
-    ``key`` is the study's secret as the link has it, ``token`` what the service signed, ``host`` where we are
-    reached, ``old_token`` the session of the browser, ``worker_pass`` and ``waiting`` its other cookies.
+    Nothing is written. ``key`` is the study's secret from the link, ``token`` the service's signed token,
+    ``host`` the host name of this site, ``old_token`` the browser's session; ``worker_pass`` and ``waiting``
+    are its other cookies.
 
     Raises:
         InputError: the link is damaged.
-        NotAllowedError: the study takes nobody by such a link, or the link does not prove what this study asks.
+        NotAllowedError: the study does not accept such links, or the link lacks the proof that the study
+            requires.
     """
     if token:
         with context.store.read() as db:
@@ -179,7 +180,7 @@ def check_open_to_new(db: Database, task: Task, plan: Plan) -> None:
     """Refuse a new person if there is no work left.
 
     Raises:
-        ShutError: so it is.
+        ShutError: there is no work left.
     """
     free = reservations.has_free(db, 0, task.id, plan.per_instance)
     if is_full(plan, free):
@@ -224,7 +225,7 @@ def _arrival(
 def _is_proved(
     db: Database, task: Task, plan: Plan, account: Account, who: Person | None, browser: Browser
 ) -> bool:
-    """Return whether the person's identity is certain without a code."""
+    """Return whether the person's identity is certain without a return code."""
     if plan.terms.proof == Proof.TOKEN or account.person == who or is_pass(account, browser.worker_pass):
         return True
     request = _find_request(db, task, account, browser)
@@ -249,14 +250,14 @@ def arrive(
 ) -> tuple[Person, str]:
     """Accept a person who arrives by a link and consents. The same worker is the same person again.
 
-    Who comes for another study of the service has a submission of its own from then on: who had finished
-    is given work again. A further session of the same study gives nothing more, and owners are shown it.
+    A worker who comes by another study of the service starts a new submission there, and gets work again even
+    if they had finished. A further session of the same study gives nothing more, and owners see it.
 
     Raises:
-        NotAllowedError: the study takes nobody by such links; the link is not proved; the browser is one of the
-            team's; or its network brought too many people who have not begun.
-        ShutError: the study takes nobody new.
-        OtherBrowserError: somebody is known by this id, and nothing proves that it is they.
+        NotAllowedError: the study does not accept such links; the link is not proved; the browser is a team
+            member's; or its network brought too many people who have not begun.
+        ShutError: the study accepts no new people.
+        OtherBrowserError: the person is known, and nothing proves their identity.
         InputError: the link is damaged.
     """
     browser = Browser(old_token, worker_pass, waiting, address)
@@ -297,7 +298,7 @@ def arrive(
 
 
 def _check_sealed(db: Database, task: Task, plan: Plan, link: Link) -> Link:
-    """Return the link in its normal form, if it was proved as the study requires."""
+    """Return the link in its normal form, if it has the proof that the study requires."""
     _check_service(plan, link)
     link = check_link(link)
     proof = plan.terms.proof
@@ -307,7 +308,7 @@ def _check_sealed(db: Database, task: Task, plan: Plan, link: Link) -> Link:
 
 
 def _check_not_team(db: Database, who: Person | None) -> None:
-    """Refuse a browser of the team's, which would lose its session."""
+    """Refuse the browser of a team member, who would lose their session."""
     if who is not None and not people.is_guest(db, who.id):
         raise NotAllowedError(
             tr(
@@ -318,7 +319,7 @@ def _check_not_team(db: Database, who: Person | None) -> None:
 
 
 def _check_idle(db: Database, plan: Plan, network: str) -> None:
-    """Refuse a network whose newest people have not begun: made-up ids cost nothing, but work does."""
+    """Refuse a network whose newest people have not begun, because made-up ids cost nothing but work does."""
     if plan.terms.proof == Proof.TOKEN:
         return
     since = time_from_now(-timedelta(minutes=plan.reserve_minutes))
@@ -332,7 +333,7 @@ def _check_idle(db: Database, plan: Plan, network: str) -> None:
 def _forget_others(
     db: Database, task: Task, plan: Plan, account: Account, who: Person | None, browser: Browser
 ) -> None:
-    """Sign out a person's other browsers that unproved links let in, after a signature or an owner's decision."""
+    """After a signed link or an owner's decision, sign out the person's browsers that unproved links let in."""
     if account.person == who or is_pass(account, browser.worker_pass):
         return
     request = _find_request(db, task, account, browser)
@@ -345,7 +346,7 @@ def _forget_others(
 
 
 def find_elsewhere(context: Context, slug: str, link: Link, waiting: str) -> Arrival:
-    """Return the page for a known person without proof, with this browser's request to be let in."""
+    """Return the page for a known person without proof, with this browser's return request."""
     with context.store.read() as db:
         task, plan = require_plan(db, slug)
         link = _check_sealed(db, task, plan, link)
@@ -355,10 +356,11 @@ def find_elsewhere(context: Context, slug: str, link: Link, waiting: str) -> Arr
 def ask_to_return(
     context: Context, slug: str, link: Link, *, old_token: str | None = None, address: str = ""
 ) -> tuple[str, str]:
-    """Ask the owners to be let in as a person of the study; return the request's number, and the cookie's token.
+    """Ask the owners to be let in as a person of the study; return the request's number and a cookie token.
 
     Raises:
-        NotAllowedError: the link is not proved, nobody of this id takes part, or too many requests wait already.
+        NotAllowedError: the link is not proved, nobody with this id takes part, or too many requests are
+            open.
         InputError: the link is damaged.
     """
     token, number = secrets.token_urlsafe(32), f"{secrets.randbelow(10**6):06}"

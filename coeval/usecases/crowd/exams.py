@@ -38,7 +38,7 @@ from coeval.store.queries import (
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.name_forms import read_name_forms
 
-# Answers held against their keys: attention checks and the items of an exam.
+# Answers compared with their keys: attention checks and the items of an exam.
 
 CHANGED = (Action.DELETE, Action.REVISE)
 
@@ -51,10 +51,10 @@ def find_missed(key: AnswerKey, saved: Submission, draft: Draft | None) -> tuple
 
 
 def is_right(key: AnswerKey, saved: Submission | None, draft: Draft | None) -> bool:
-    """Return whether a saved evaluation meets its key; a missing one does not."""
+    """Return whether a saved evaluation matches its key; a missing one does not."""
     if saved is None or (key.accepted and saved.score not in key.accepted):
         return False
-    # without the lines of the draft before them, nobody can delete these
+    # people who did not see the draft's lines cannot delete them
     return saved.arm in (Arm.BLIND, Arm.EVIDENCE, Arm.REASONS) or not find_missed(key, saved, draft)
 
 
@@ -64,7 +64,7 @@ def get_answer(db: Database, person: int, key: AnswerKey) -> tuple[Submission | 
 
 
 def get_first_answer(db: Database, person: int, key: AnswerKey) -> tuple[Submission | None, Draft | None]:
-    """Return a person's first answer for a key, because a later correction does not pass a check."""
+    """Return a person's first answer for a key, because a later correction does not count for a check."""
     return _with_draft(db, submissions.get_first_submission(db, person, key.instance, key.criterion))
 
 
@@ -76,8 +76,8 @@ def _with_draft(db: Database, saved: Submission | None) -> tuple[Submission | No
 def grade_checks(db: Database, plan: Plan, person: Person, task: Task) -> bool:
     """Grade a person's finished attention checks; return whether they may continue.
 
-    A check is graded once, by its first finished answer. So many failures bring a warning, to be read
-    before going on, and so many end the work.
+    Each check is graded once, by its first finished answer. After ``warn_after`` failures the person must
+    read a warning; ``block_after`` failures end the work.
     """
     fresh = [
         instance
@@ -108,7 +108,7 @@ def _grade_check(db: Database, person: Person, instance: int) -> bool:
     return passed
 
 
-# Exams: the keys an owner writes, and the grading of an attempt.
+# Exams: the owner's keys, and the grading of an attempt.
 
 COLUMNS = ("instance", "criterion", "accepted", "must", "explanation")
 
@@ -138,7 +138,7 @@ def count_confirmed(db: Database, plan: Plan, person: Person, task: Task) -> tup
 
 
 def _list_keys(db: Database, plan: Plan, person: Person, task: Task) -> list[AnswerKey]:
-    """Return the keys of the try under way."""
+    """Return the keys of the person's current try."""
     known = answer_keys.list_keys(db, plan.exam) if plan.exam else []
     attempt = answer_keys.count_attempts(db, task.id, person.id) + 1
     items = set(answer_keys.list_items(db, task.id, person.id, attempt))
@@ -191,12 +191,12 @@ def _grade_key(db: Database, person: Person, key: AnswerKey) -> Graded:
 def set_keys(context: Context, person: Person, slug: str, text: str) -> int:
     """Replace a task's answer keys from CSV and return their number.
 
-    Columns: instance, criterion (its number from 1, or its text), accepted (scores, parted by spaces), must
-    (numbers of drafted lines to delete or revise), explanation. Of an exam's task they are the exam's key, of
-    any other attention checks.
+    Columns: instance, criterion (its number from 1, or its text), accepted (scores, separated by spaces),
+    must (numbers of drafted lines to delete or revise), explanation. For the task of an exam they are the
+    exam's key, for any other task attention checks.
 
     Raises:
-        InputError: a line cannot be used; it says which and why. Nothing was written.
+        InputError: a line cannot be used; the message says which and why. Nothing was written.
     """
     with context.store.write() as db:
         task = require_task(db, slug)

@@ -1,11 +1,13 @@
 """Proofs of workers' identity: sealed links, signed tokens, browsers, and return codes.
 
-The secret of a link is made from the task's seed, which leaves the server in no other form, so nothing more has to
-be kept. Prolific's secure links carry a JSON Web Token with the ids in the claim ``prolific``, signed (RS256) by a
-key of its published set (https://docs.prolific.com/api-reference/well-known-endpoints/get-study-jwks).
+The secret of a link is derived from the task's seed, which never leaves the server, so no other secret is
+stored. Prolific's secure links contain a JSON Web Token with the ids in the claim ``prolific``, signed
+(RS256) with one of its published keys
+(https://docs.prolific.com/api-reference/well-known-endpoints/get-study-jwks).
 
-A service's link proves the study, or nothing: whoever knows an id could send it. The return code is made here, is
-shown once, and is kept as a hash. The browser's pass is signed by that hash, so a new code ends every earlier pass.
+An unsigned link proves at most the study, because anybody who knows an id could send it. We create the return
+code, show it once, and store its hash. The hash signs the browser's pass, so a new code ends every earlier
+pass.
 """
 
 from __future__ import annotations
@@ -34,13 +36,7 @@ from coeval.store.queries import people
 from coeval.usecases.access import Context
 from coeval.usecases.sessions import LINK_KINDS
 
-# How a link proves whom it names: the study's own secret in its address, or a token that the service
-# signed.
-#
-# The secret is made from the task's seed, which leaves the server in no other form, so that nothing
-# more has to be kept. Prolific's secure links carry a JSON Web Token with the ids in the claim
-# ``prolific``, signed (RS256) by a key of its published set (https://docs.prolific.com/api-
-# reference/well-known-endpoints/get-study-jwks).
+# Proof of the worker in a link: the study's secret in its address, or a token that the service signed.
 
 if TYPE_CHECKING:
     import jwt
@@ -48,9 +44,9 @@ if TYPE_CHECKING:
 ISSUER = "https://www.prolific.com"
 LEEWAY_SECONDS = 60
 REFRESH_SECONDS = 60
-"""Shortest time between two look-ups of an unknown key, because anybody can send a token that names one."""
+"""The shortest time between two look-ups of an unknown key, because any token can name a new key."""
 PROLIFIC_QUERY = "&".join(f"{name}={{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
-"""The placeholders that Prolific fills in, for the study's address there."""
+"""The parameters of the study's address on Prolific, with the placeholders that Prolific fills in."""
 MTURK_QUERY = "workerId=…&assignmentId=…&hitId=…"
 NOT_SIGNED = later("The study did not create this link: open the study from the crowd service's own page.")
 
@@ -59,7 +55,8 @@ NOT_SIGNED = later("The study did not create this link: open the study from the 
 class Link:
     """The content of a crowd service's link: the person, the study and the session.
 
-    ``seal`` is ours: that this link was proved when its page was shown. ``code`` is the person's return code.
+    ``seal`` is our proof that the link was verified when its page was shown. ``code`` is the person's return
+    code.
     """
 
     service: str
@@ -93,9 +90,9 @@ def build_address(slug: str, plan: Plan, secret: str, public_url: str) -> str:
 
 
 def seal_link(seed: str, link: Link, proof: str) -> str:
-    """Return the sealed content of a proved link's form, so that it cannot be sent for other ids.
+    """Return a seal for the form of a proved link, so that it cannot be sent with other ids.
 
-    ``proof`` is what it was proved by: where a study asks for more from now on, what was sealed before is void.
+    ``proof`` names the kind of proof: if a study requires a stronger one later, earlier seals are void.
     """
     return _sign_text(seed, "\n".join(("seal", proof, link.service, link.worker, link.study, link.session)))
 
@@ -103,7 +100,7 @@ def seal_link(seed: str, link: Link, proof: str) -> str:
 def hash_network(seed: str, address: str) -> str:
     """Return the stored hash of a new person's network. With IPv6, one home has 2^64 addresses.
 
-    A proxy may write 10.0.0.1 as ::ffff:10.0.0.1: taken for IPv6, all such people would be one network.
+    A proxy may write 10.0.0.1 as ::ffff:10.0.0.1. Read as IPv6, all such people would share one network.
 
     >>> hash_network("seed", "2001:db8::1") == hash_network("seed", "2001:db8::2") != hash_network("seed", "10.0.0.1")
     True
@@ -129,7 +126,7 @@ def is_same(given: str, expected: str) -> bool:
 
 
 class SigningKeys:
-    """A service's published keys, read every day, or when an unknown one is named."""
+    """A service's published keys, fetched every day and when a token names an unknown key."""
 
     def __init__(self, url: str) -> None:
         import jwt
@@ -141,7 +138,7 @@ class SigningKeys:
         """Return the key that signed a token.
 
         Raises:
-            jwt.PyJWTError: the service publishes no such key, or does not answer.
+            jwt.PyJWTError: the service does not publish the key, or does not answer.
         """
         import jwt
 
@@ -161,10 +158,10 @@ def get_keys(url: str) -> SigningKeys:
 
 
 def read_token(token: str, keys_url: str, host: str) -> Link:
-    """Return the link that a token of Prolific's speaks for.
+    """Return the link that a signed token of Prolific contains.
 
     Raises:
-        NotAllowedError: it is not signed by Prolific, has run out, or was made for another site.
+        NotAllowedError: the token is not signed by Prolific, has expired, or was made for another site.
     """
     import jwt
 
@@ -199,29 +196,24 @@ def _is_for(audience: object, host: str) -> bool:
     return any(host and (urlsplit(str(address)).netloc or str(address)) == host for address in named)
 
 
-# How a worker proves that they come back: the browser they came with, or the return code they were
-# shown once.
-#
-# A service's link proves the study, or nothing: whoever knows an id could send it. The code is made
-# here, is shown once, and is kept as a hash. The browser's pass is signed by that hash, so that a new
-# code ends every pass before it.
+# Proof of a returning worker: the browser in which they came, or the return code that they were shown once.
 
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
-"""Letters and digits that cannot be confused."""
+"""Letters and digits that are not easily confused."""
 GROUPS, GROUP = 3, 4
 MAX_CODE = 80
 PASS_DAYS = 400
-"""The longest life of a cookie in browsers."""
+"""The longest lifetime that browsers give a cookie."""
 TRIES, WINDOW = {"pair": 5, "worker": 50}, timedelta(minutes=15)
-"""Wrong codes in a window, for one worker from one network, and for one worker: so that few can lock others out."""
+"""Wrong codes in a window, per worker and network, and per worker, so that few people can lock others out."""
 HASHER = PasswordHasher(time_cost=2, memory_cost=8192, parallelism=1)
-"""A fast hash: anybody can request one, a code opens only one person's part, and tries are few."""
+"""A fast hash: anybody can request one, a code opens only one person's part, and attempts are few."""
 
 
 def ensure_code(context: Context, person: Person, *, renew: bool = False) -> str:
     """Return a new code for a worker who has none, to show once; "" if they have one.
 
-    ``renew`` gives one anyway: the answer that showed it may have been lost.
+    ``renew`` always creates one, because the answer that showed the last code may have been lost.
     """
     with context.store.read() as db:
         if not _needs_code(people.get_account_of(db, person.id), renew):
@@ -245,16 +237,16 @@ def _make_code() -> str:
 
 
 def forget_browsers(db: Database, person: int) -> None:
-    """End a worker's code, passes and sessions, which may be in another person's hands."""
+    """End a worker's code, passes and sessions, which another person may hold."""
     people.set_secret(db, person, "")
     people.revoke_all_sessions(db, person)
 
 
 def is_their_code(context: Context, service: str, worker: str, code: str, network: str = "") -> bool:
-    """Return whether this is the worker's code; every try is counted before it is answered.
+    """Return whether this is the worker's code; every attempt is counted before it is answered.
 
     Raises:
-        NotAllowedError: too many codes were tried for this worker of late.
+        NotAllowedError: too many codes were tried for this worker recently.
     """
     texts = {"pair": f"code\n{service}\n{worker}\n{network}", "worker": f"code\n{service}\n{worker}"}
     keys = {kind: hashlib.sha256(text.encode()).hexdigest() for kind, text in texts.items()}
@@ -293,14 +285,14 @@ def _plain(word: str) -> str:
 
 
 def build_pass(context: Context, person: Person) -> str:
-    """Return the pass for the worker's browser; "" for a person without a code to sign it."""
+    """Return the pass for the worker's browser; "" if the person has no code to sign it."""
     with context.store.read() as db:
         account = people.get_account_of(db, person.id)
     return f"{person.id}.{_sign_account(account)}" if account and account.secret else ""
 
 
 def is_pass(account: Account, given: str) -> bool:
-    """Return whether a browser's pass is this worker's."""
+    """Return whether this is a valid pass of the worker."""
     if not account.secret:
         return False
     return hmac.compare_digest(given.encode(), f"{account.person.id}.{_sign_account(account)}".encode())

@@ -1,6 +1,6 @@
-"""A person's way through a study: consent, guidelines, the exam, the work, the final code.
+"""A person's steps through a study: consent, guidelines, the exam, the work, the final code.
 
-The study's page shows one of these at a time; nothing is written before somebody consents.
+The study's page shows one step at a time; nothing is written before the person consents.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class Visit:
     attempts: tuple[Attempt, ...] = ()
     exam: Task | None = None
     confirmed: tuple[int, int] = (0, 0)
-    """The number of confirmed items of the exam, and of all items."""
+    """The number of confirmed items of the exam, and the number of all items."""
     asks_code: bool = False
-    """True if withdrawing asks for the person's return code: always if they got one."""
+    """True if withdrawal requires the person's return code, which it does for everybody who got one."""
 
     @property
     def due(self) -> Due:
@@ -55,7 +55,7 @@ class Visit:
 
     @property
     def code(self) -> str:
-        """Return the code for the person's current state."""
+        """Return the completion code for the person's current state."""
         return self.due.code
 
 
@@ -63,7 +63,7 @@ def get_front(context: Context, slug: str) -> tuple[Visit, bool]:
     """Return the public facts of a study, and whether it is full. Nothing is written.
 
     Raises:
-        NotFoundError: there is no study of that name, or it is not given out to a crowd.
+        NotFoundError: the study does not exist, or it is not a crowd study.
     """
     with context.store.read() as db:
         task, plan = require_plan(db, slug)
@@ -85,7 +85,7 @@ def consent(context: Context, person: Person, slug: str) -> None:
 
 @use_case(EVERYONE, guests=True)
 def get_visit(context: Context, person: Person, slug: str) -> Visit:
-    """See your own progress in a study."""
+    """Return the person's own progress in a study."""
     with context.store.read() as db:
         return _get_visit(db, person, slug)
 
@@ -123,7 +123,7 @@ def read_submissions(
     offered, withheld = crowd_studies.count_offered(db, task.id)
 
     def is_free(one: Participant) -> bool:
-        # it searches the study's instances, so call it only if the answer matters
+        # this searches the study's instances, so call it only if the answer matters
         if one.state not in FREE_MATTERS or one.left or one.held:
             return False
         room = plan.quota > one.finished
@@ -136,7 +136,7 @@ def read_submissions(
 
 
 def is_at_start(context: Context, person: Person, slug: str) -> bool:
-    """Return whether somebody has done nothing since their consent."""
+    """Return whether the person has done nothing since they consented."""
     with context.store.read() as db:
         task, _ = require_plan(db, slug)
         standing = enrolments.get_enrolment(db, task.id, person.id)
@@ -145,7 +145,7 @@ def is_at_start(context: Context, person: Person, slug: str) -> bool:
 
 @use_case(EVERYONE, guests=True)
 def list_joined(context: Context, person: Person) -> list[str]:
-    """See the short names of the studies that you joined, the latest first."""
+    """Return the short names of the studies that the person joined, the latest first."""
     with context.store.read() as db:
         return enrolments.list_studies(db, person.id)
 
@@ -178,10 +178,10 @@ def go_on(context: Context, person: Person, slug: str) -> None:
 
 @use_case(EVERYONE, guests=True)
 def end_work(context: Context, person: Person, slug: str) -> None:
-    """Finish early and keep your work when the study has no more work for you (paused, full, closed, or out of time).
+    """Finish early and keep your work when the study has no more for you (paused, full, closed, timed out).
 
     Raises:
-        NotAllowedError: there is work to do, or the part has ended already.
+        NotAllowedError: there is work to do, or the person's part has already ended.
     """
     with context.store.write() as db:
         visit = _get_visit(db, person, slug)
@@ -197,7 +197,7 @@ def end_work(context: Context, person: Person, slug: str) -> None:
 
 
 UNDO_DAYS = 7
-"""Days in which an owner can restore withdrawn work before it is deleted."""
+"""Days for which an owner can restore withdrawn work before it is deleted."""
 
 
 def _has_code(account: Account | None) -> bool:
@@ -208,8 +208,8 @@ def _has_code(account: Account | None) -> bool:
 def withdraw(context: Context, person: Person, slug: str, code: str = "") -> None:
     """Withdraw from a study: your saved work is set aside, and others get your places.
 
-    It counts nowhere from then on. After ``UNDO_DAYS`` it is deleted; until then an owner can bring it back, where
-    somebody else withdrew in one's name.
+    The work no longer counts. After ``UNDO_DAYS`` it is deleted; until then an owner can restore it, in case
+    another person withdrew in your name.
 
     Raises:
         NotAllowedError: the person has not joined, or the return code is not theirs.
@@ -238,7 +238,7 @@ def withdraw(context: Context, person: Person, slug: str, code: str = "") -> Non
 
 
 def delete_withdrawn(context: Context) -> int:
-    """Delete the work of people who withdrew ``UNDO_DAYS`` ago; return the number of people."""
+    """Delete the work of people who withdrew at least ``UNDO_DAYS`` ago; return the number of people."""
     with context.store.read() as db:
         if not removal.list_due(db, now()):
             return 0
@@ -257,7 +257,7 @@ def hand_in(context: Context, person: Person, slug: str, attempt: int) -> Attemp
 
     Raises:
         InputError: an item is not answered yet.
-        NotAllowedError: there is no exam to hand in.
+        NotAllowedError: the person has no exam to submit.
     """
     with context.store.write() as db:
         task, plan = require_plan(db, slug)

@@ -1,4 +1,4 @@
-"""Show an owner how a running study is doing, and advise on each submission."""
+"""Show an owner the progress of a running study, and advise on each submission."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from coeval.usecases.crowd.onboarding import read_submissions
 from coeval.usecases.crowd.participant_state import ENDED, Part, Situation, find_due
 from coeval.usecases.reports.task_frames import read_saves
 
-# The suggestion for a submission at the crowd service, with its grounds; people decide. Pure.
+# Advice on a submission to the crowd service, with its reasons; people decide. Pure.
 
 FAST = 0.3
-"""Work below this share of the median time per instance needs a look."""
+"""Work that takes less than this share of the median time per instance is flagged."""
 MANY_KEPT = 10
-"""From this number of evaluations on, work that keeps every line needs a look."""
+"""Work that keeps every drafted line is flagged from this number of evaluations on."""
 FEWEST = 3
-"""Smallest number of people for a median."""
+"""The smallest number of people for a median."""
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The suggestion for a submission at the crowd service, with its grounds."""
+    """The suggested decision on a submission to the crowd service, with its reasons."""
 
     suggestion: str
     evidence: str
@@ -73,9 +73,9 @@ def _median(values: list[float]) -> float | None:
 
 
 def find_lone(people: Iterable[Participant]) -> set[int]:
-    """Return the submissions of people who came before, from a study at the service that nobody else came from.
+    """Return later submissions of known people, from a study at the service that brought nobody else.
 
-    Whoever edits an unsigned link can invent a study, to get a second portion of the work.
+    Anybody who edits an unsigned link can invent a study, to get a second portion of the work.
     """
     people = list(people)
     n_from = Counter(one.study for one in people)
@@ -96,10 +96,10 @@ def advise(
     *,
     lone: bool = False,
 ) -> Advice:
-    """Return the suggestion for a submission, with its grounds. An owner decides.
+    """Return the suggested decision on a submission, with its reasons. An owner decides.
 
-    ``lone`` is what ``find_lone`` says of it. Pay is for the time from consent to the end, the exam included,
-    whatever is suggested.
+    ``lone`` is True if ``find_lone`` lists it. Pay covers the time from consent to the end, including the
+    exam, whatever is suggested.
     """
     due = find_due(plan, part)
     pay = round(participant.wall_minutes / 60 * plan.terms.hourly_rate, 2)
@@ -131,7 +131,7 @@ def _shortfalls(part: Part, situation: Situation) -> Iterator[str]:
 
 
 def _facts(participant: Participant, habits: Habits | None) -> Iterator[str]:
-    """Return all facts about the work, for or against it."""
+    """Return all facts about the work, favourable or not."""
     yield (
         f"{participant.finished} instances finished in {participant.wall_minutes:.1f} minutes from consent to the end, "
         f"{participant.active_minutes:.1f} of them active"
@@ -180,7 +180,7 @@ COLUMNS = [
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One submission with its person's work and the suggestion."""
+    """One submission, with the person's work and the suggested decision."""
 
     participant: Participant
     habits: Habits | None
@@ -197,7 +197,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A study at a glance; ``places`` are (finished people, finished or at work, instances)."""
+    """A summary of a study; ``places`` are (finished people, finished or working people, instances)."""
 
     plan: Plan
     people: tuple[Row, ...]
@@ -211,7 +211,7 @@ class Overview:
 
 @use_case(OWNERS)
 def get_overview(context: Context, person: Person, slug: str) -> Overview:
-    """See a study's people, its progress by instance and arm, its times and its cost."""
+    """Return a study's people, its progress by instance and arm, its times and its cost."""
     with context.store.write() as db:
         task, plan = require_plan(db, slug)
         reservations.note_finished(db, task.id)
@@ -233,7 +233,7 @@ def get_overview(context: Context, person: Person, slug: str) -> Overview:
 
 @use_case(OWNERS)
 def export_participants(context: Context, person: Person, slug: str, *, with_ids: bool = False) -> str:
-    """Export a study's submissions as CSV, with pseudonyms or, on request, with the services' ids."""
+    """Return a study's submissions as CSV, with pseudonyms or, on request, with the services' ids."""
     overview = get_overview(context, person, slug)
     target = io.StringIO()
     writer = csv.writer(target)
@@ -266,7 +266,7 @@ def _habit_cells(habits: Habits | None) -> list[object]:
 
 @use_case(OWNERS)
 def list_reviews(context: Context, person: Person, slug: str) -> list[tuple[Participant, Attempt | None]]:
-    """Read the exams that wait for an owner, oldest first, with the answers to their items."""
+    """Return the exams that wait for an owner, oldest first, with the answers to their items."""
     with context.store.read() as db:
         task, _ = require_plan(db, slug)
         waiting = [

@@ -1,6 +1,6 @@
 """A person's state in a study, their completion code, and the suggestion for their submission. Pure.
 
-The worker's page and the owner's list both ask ``find_due``, so that they cannot disagree.
+The worker's page and the owner's list both use ``find_due``, so they cannot disagree.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from coeval.domain import Participant, Plan, Standing, StudyState, Terms
 
 
 class Situation(StrEnum):
-    """The situation of a person, which their page shows. Each has its own texts and a next step."""
+    """The situation of a person, which decides the texts and the next step on their page."""
 
     GUIDELINES = "guidelines"
     EXAM = "exam"
@@ -47,19 +47,19 @@ ENDABLE = (*MAY_GO_ON, Situation.FULL, Situation.CLOSED)
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A person's part in a study, by one submission; instances count attention checks too."""
+    """A person's part in a study in one submission; counts of instances include attention checks."""
 
     state: Standing
     finished: int = 0
     held: int = 0
     lapsed: int = 0
-    """Instances of the last batch whose time ran out."""
+    """Instances of the last batch that timed out."""
     saved: int = 0
     """Evaluations saved in the study itself."""
     free: bool = True
     """True if there is a place for this person."""
     needed: int = 0
-    """Instances that the full code is for."""
+    """The number of instances required for the full code."""
     left: bool = False
     """True if the person later arrived for another study of the service, which ends this part."""
     before: Standing | None = None
@@ -67,12 +67,12 @@ class Part:
 
     @property
     def is_enough(self) -> bool:
-        """Return whether the person earned the full code."""
+        """Return whether the person has earned the full code."""
         return self.finished > 0 and self.finished >= self.needed
 
 
 def build_part(plan: Plan, one: Participant, available: int, free: bool) -> Part:
-    """Return the part of one submission; ``available`` is the number of instances that its person can get."""
+    """Return the part of one submission; ``available`` is the number of instances that the person can get."""
     gone = one.state in (Standing.WITHDRAWN, Standing.REMOVED)
     return Part(
         state=one.state,
@@ -89,18 +89,18 @@ def build_part(plan: Plan, one: Participant, available: int, free: bool) -> Part
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A person's state, and its consequences for them and the owner."""
+    """A person's state, and what follows from it for them and the owner."""
 
     situation: Situation
     code: str = ""
     """The code that the person's page shows."""
     offered: str = ""
-    """The code that the page would show if the person finished now, if they may."""
+    """The code for finishing now, if the person may."""
     suggestion: str = "wait"
 
 
 def find_due(plan: Plan, part: Part) -> Due:
-    """Return the content of the person's page, and the suggestion if nothing speaks against the submission.
+    """Return the content of the person's page, and the suggested decision if there is no objection.
 
     >>> plan = Plan(quota=15, terms=Terms(code_done="DONE", code_part="PART"))
     >>> one = find_due(plan, Part(Standing.FINISHED, finished=1, needed=15))
@@ -130,12 +130,12 @@ def _suggest(situation: Situation, part: Part) -> str:
 
 
 def _had_finished(part: Part) -> bool:
-    """Return whether a person who has left had the full code before."""
+    """Return whether a person who left had earned the full code before."""
     return part.before is Standing.FINISHED and part.is_enough
 
 
 def find_situation(plan: Plan, part: Part) -> Situation:
-    """Return the subject of a person's page.
+    """Return the situation that a person's page shows.
 
     >>> find_situation(Plan(), Part(Standing.ADMITTED, held=2)).value
     'work'
@@ -181,7 +181,7 @@ def is_full(plan: Plan, free: bool) -> bool:
 def _find_code(terms: Terms, situation: Situation, part: Part) -> str:
     """Return the code for a person's state; empty if there is none.
 
-    The full code is for the stated amount of work and for nothing less. Whoever did less has a code for that.
+    The full code requires the stated amount of work. People who did less get another code.
     """
     if situation is Situation.SCREENED_OUT:
         return terms.code_screened
@@ -201,5 +201,5 @@ def _find_code(terms: Terms, situation: Situation, part: Part) -> str:
 
 
 def find_full_code(terms: Terms) -> str:
-    """Return the code for people who find the study full."""
+    """Return the code for people who arrive when the study is full."""
     return terms.code_full or terms.code_screened

@@ -45,7 +45,7 @@ def get_plan(context: Context, person: Person, slug: str) -> Plan | None:
 
 @dataclass(frozen=True, slots=True)
 class PlanSaved:
-    """A saved plan, and the number of people that it admitted because the review was switched off."""
+    """The saved plan, and the number of people admitted because the review was switched off."""
 
     plan: Plan
     admitted: int = 0
@@ -55,8 +55,8 @@ class PlanSaved:
 def set_plan(context: Context, person: Person, slug: str, plan: Plan, *, exam: str = "") -> PlanSaved:
     """Assign a task by a plan; ``exam`` is the short name of the qualification task.
 
-    Where the review of exams is turned off, whoever passed and waits for it is admitted. A study that paused
-    because it was full runs again where the plan gives it places.
+    If the review of exams is switched off, people who passed and wait for it are admitted. A study that
+    paused because it was full runs again if the plan adds places.
 
     Raises:
         InputError: a number, text or code cannot be used, or the exam is the task itself.
@@ -84,7 +84,7 @@ def _admit_waiting(db: Database, task: Task, person: Person) -> int:
 
 
 def _resume(db: Database, task: Task, plan: Plan) -> Plan:
-    """Run a study again that paused because it was full, if it has room."""
+    """Resume a study that paused because it was full, if it has room."""
     if plan.reason != "full" or reservations.is_full(db, task.id, plan.per_instance):
         return plan
     plan = replace(plan, state=StudyState.RUNNING, reason="")
@@ -139,7 +139,7 @@ def set_state(context: Context, person: Person, slug: str, state: StudyState) ->
 
 @use_case(OWNERS)
 def get_link(context: Context, person: Person, slug: str) -> str:
-    """See the secret part of a study's address (empty if it has none)."""
+    """Return the secret part of a study's address (empty if it has none)."""
     with context.store.read() as db:
         task, plan = require_plan(db, slug)
         if plan.terms.proof != Proof.LINK or not plan.terms.service:
@@ -149,7 +149,7 @@ def get_link(context: Context, person: Person, slug: str) -> str:
 
 @use_case(OWNERS)
 def renew_link(context: Context, person: Person, slug: str) -> None:
-    """Renew the secret part of a study's address: the old links no longer work."""
+    """Replace the secret part of a study's address: the old links no longer work."""
     with context.store.write() as db:
         task, plan = require_plan(db, slug)
         terms = replace(plan.terms, proof=Proof.LINK, link_version=plan.terms.link_version + 1)
@@ -163,7 +163,7 @@ def decide(
     """Admit or refuse people whose exam waits for review, or who were screened out or blocked; all or none.
 
     Raises:
-        InputError: one of them waits for no decision.
+        InputError: one of them does not wait for a decision.
         NotFoundError: nobody has one of the names.
     """
     with context.store.write() as db:
@@ -201,7 +201,7 @@ def reject(context: Context, person: Person, slug: str, name: str, *, comment: s
 
 @use_case(OWNERS)
 def list_returning(context: Context, person: Person, slug: str) -> list[ReturnRequest]:
-    """See who asks to continue as a person of the study without proof of identity."""
+    """Return the people who ask to continue as a person of the study without proof of identity."""
     with context.store.read() as db:
         task, _ = require_plan(db, slug)
         return enrolments.list_open_requests(db, task.id)
@@ -211,10 +211,10 @@ def list_returning(context: Context, person: Person, slug: str) -> list[ReturnRe
 def decide_return(context: Context, person: Person, slug: str, request: int, admit: bool) -> None:
     """Admit or refuse a person who asks to continue as a person of the study.
 
-    Whom an owner lets in gets a new return code, and every other browser of that person is signed out.
+    An admitted person gets a new return code, and all their other browsers are signed out.
 
     Raises:
-        NotFoundError: the request was decided already, or is of another study.
+        NotFoundError: the request was already decided, or belongs to another study.
     """
     with context.store.write() as db:
         task, _ = require_plan(db, slug)
@@ -226,11 +226,12 @@ def decide_return(context: Context, person: Person, slug: str, request: int, adm
 def undo_withdrawal(context: Context, person: Person, slug: str, name: str) -> int:
     """Restore the work of a person in whose name somebody else withdrew; return the number of rows.
 
-    The person stands where they stood before. Their places may have gone to others meanwhile: an instance can then
-    have one person more than the plan asks for.
+    The person returns to their earlier state. If their places were given to others meanwhile, an instance can
+    have one person more than planned.
 
     Raises:
-        NotFoundError: nothing of theirs is kept: they did not withdraw, or it was deleted after its time.
+        NotFoundError: nothing can be restored: they did not withdraw, or their work was deleted after
+            ``UNDO_DAYS``.
     """
     with context.store.write() as db:
         task, _ = require_plan(db, slug)
@@ -249,12 +250,12 @@ def undo_withdrawal(context: Context, person: Person, slug: str, name: str) -> i
 
 @use_case(OWNERS)
 def remove_person(context: Context, person: Person, name: str) -> dict[str, int]:
-    """Remove a person's work and identity at their request; the removal is recorded.
+    """Remove a person's work and identity at their request, and record the removal.
 
-    Gives how many rows went, by table. Snapshots and exports made before still hold them.
+    Returns the number of removed rows by table. Earlier snapshots and exports still contain them.
 
     Raises:
-        InputError: it is an owner or researcher, whose decisions the study rests on.
+        InputError: the person is an owner or researcher, whose decisions the study depends on.
     """
     with context.store.write() as db:
         leaver = require_person(db, name)

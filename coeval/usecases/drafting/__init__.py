@@ -1,1 +1,1 @@
-"""Drafts: the questions to a model, the jobs, and the costs."""
+"""Drafts: requests to a model, jobs, and costs."""

@@ -1,4 +1,4 @@
-"""A task's assistant evaluators: their choice, their scores, and their text in prompts."""
+"""A task's assistant evaluators: how they are chosen, their scores, and their descriptions in prompts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def parse_column(spec: str) -> tuple[str, float, float, str, str]:
     """Return an imported score column from ``column:low:high[:lower|neither][:what it measures]``.
 
     Raises:
-        InputError: the text has not that form.
+        InputError: the text does not have this form.
 
     >>> parse_column("bleurt:-2:1:learned likeness to the reference")
     ('bleurt', -2.0, 1.0, 'higher', 'learned likeness to the reference')
@@ -45,20 +45,22 @@ def parse_column(spec: str) -> tuple[str, float, float, str, str]:
 def choose_assistants(db: Database, task: Task, names: Sequence[str]) -> list[Assistant]:
     """Return the assistants with these names or column specs; without names, all of the task's.
 
-    These are the measures, which compare the output with the reference where every instance has one, else with the
-    input; what installed packages bring; and the columns whose role is "assistant score".
+    A task's assistants are the measures, those of installed packages, and the columns with the role
+    "assistant score". A measure compares the output with the reference if every instance has one, or else
+    with the input.
 
     Raises:
-        InputError: there is no such measure or column, or a column holds what is no number in its range.
+        InputError: a measure or column does not exist, or a column contains a value that is not a number in
+            its range.
     """
     return choose_among(list(tasks.list_instances(db, task.id)), task, names)
 
 
 def choose_among(instances: Sequence[Instance], task: Task, names: Sequence[str]) -> list[Assistant]:
-    """Choose assistants as `choose_assistants` does, for these instances.
+    """Choose assistants for these instances, like ``choose_assistants``.
 
     Raises:
-        InputError: as there.
+        InputError: as for ``choose_assistants``.
     """
     against = "reference" if all(instance.reference for instance in instances) else "input"
     known = {one.name: one for one in [*list_assistants(against), *list_plugins()]}
@@ -70,7 +72,7 @@ def choose_among(instances: Sequence[Instance], task: Task, names: Sequence[str]
 
 
 def _spec(spec: str, instances: Sequence[Instance], known: Sequence[str]) -> Assistant:
-    """Return a column with its range as ``column:low:high``."""
+    """Return the column for a spec ``column:low:high``."""
     if ":" not in spec:
         raise InputError(
             f"There is no assistant “{spec}”: choose among {', '.join(known)}, or name a score column of the "
@@ -81,7 +83,7 @@ def _spec(spec: str, instances: Sequence[Instance], known: Sequence[str]) -> Ass
 
 
 def _column(name: str, instances: Sequence[Instance]) -> Assistant:
-    """Return a column of assistant scores whose range is that of its values."""
+    """Return a column of assistant scores, with the range of its values."""
     scores = _values(name, instances)
     low, high = min(scores.values()), max(scores.values())
     told = f"the column {name} of the imported file, with the range of its values"
@@ -111,7 +113,7 @@ def _number(name: str, instance: str, text: str) -> float:
 def ensure_scores(
     context: Context, task: Task, assistants: Sequence[Assistant]
 ) -> dict[str, dict[str, float]]:
-    """Return every assistant's scores, by its name and the instance's external id; compute missing ones."""
+    """Return all assistants' scores by name and the instance's external id; compute missing ones."""
     from coeval.llm.assistants.scores import score_instances
 
     scores: dict[str, dict[str, float]] = {}
@@ -131,17 +133,17 @@ def ensure_scores(
 
 @use_case(OWNERS)
 def list_assistant_names(context: Context, person: Person, slug: str) -> list[str]:
-    """List the measures, columns and plug-ins that can assist a fusion of this task."""
+    """Return the names of measures, columns and plug-ins that can assist a fusion of this task."""
     with context.store.read() as db:
         return [assistant.name for assistant in choose_assistants(db, require_task(db, slug), [])]
 
 
 @use_case(TEAM)
 def correlate_run(context: Context, person: Person, slug: str, label: str) -> list[dict[str, object]]:
-    """See how closely a fused run follows each assistant; too close is a sign of over-reliance.
+    """Return how closely a fused run follows each assistant; a very close fit suggests over-reliance.
 
-    ``overall`` stands among the criteria: it is the model's own rating of the whole.
-    Gives rows of criterion, assistant, n, pearson, spearman, kendall (tau-b), reason (where undefined).
+    ``overall`` is listed like a criterion: it is the model's own rating of the whole. The rows have
+    criterion, assistant, n, pearson, spearman, kendall (tau-b), reason (if undefined).
     """
     import pandas as pd
 

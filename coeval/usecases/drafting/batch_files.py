@@ -1,4 +1,4 @@
-"""Pre-fills through batch files: write questions, read results, and turn them into drafts."""
+"""Pre-fills with batch files: write requests, read results, and turn them into drafts."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ KIND = "batch"
 
 
 NAMED_LINES = 100
-"""Largest number of unreadable lines in a message, because a wrong file has nothing else."""
+"""The largest number of unreadable lines in a message, because every line of a wrong file is unreadable."""
 
 
 @dataclass(slots=True)
 class ResultsReport:
-    """The result of reading result files: saved answers, failures with reasons, and drafts."""
+    """The outcome of reading result files: saved answers, failures with reasons, and drafts."""
 
     answered: int = 0
     failed: int = 0
@@ -49,7 +49,7 @@ class ResultsReport:
         return "\n".join([said, *map(str, self.runs)])
 
     def add(self, path: Path, lines: Sequence[Call | BadLine]) -> list[Call]:
-        """Count some lines of a file, and return their calls."""
+        """Count these lines of a file, and return the calls among them."""
         calls = [line for line in lines if isinstance(line, Call)]
         bad = [(path, line) for line in lines if isinstance(line, BadLine)]
         failed = sum(bool(call.error) for call in calls)
@@ -62,7 +62,7 @@ class ResultsReport:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The written files. ``helps`` means that they are questions for steps or a plan, which come first."""
+    """The written files. ``helps`` means that they request steps or a plan, which are needed first."""
 
     batch: BatchWriter
     helps: bool = False
@@ -85,13 +85,13 @@ class Written:
 async def write_questions(
     context: Context, person: Person, slug: str, settings: RunSettings, out: Path
 ) -> Written:
-    """Write the open questions of a run to batch files, split at the service's limits.
+    """Write the open requests of a run to batch files, split at the service's limits.
 
-    Where the run lacks evaluation steps or a plan, the questions for these come first, in a file of their own: once its
-    results are read, the same call writes the questions of the run.
+    If the run lacks evaluation steps or a plan, only the requests for these are written. After their results
+    are read, the same call writes the requests of the run.
 
     Raises:
-        InputError: a file of that name is there already, or see ``prepare_run``.
+        InputError: a file with that name exists, or see ``prepare_run``.
     """
     settings = replace(settings, endpoint=ENDPOINT).complete(context.settings)
     settings, first = await _write_helps(context, slug, settings)
@@ -119,7 +119,7 @@ async def write_questions(
 async def _write_helps(
     context: Context, slug: str, settings: RunSettings
 ) -> tuple[RunSettings, list[tuple[Request, int]]]:
-    """Return the settings with the steps and plan that results contain, and the questions for the others."""
+    """Return the settings with the steps and plan from results, and the requests for missing ones."""
     with context.store.read() as db:
         task, current = require_ready(db, slug)
         opened = drafts.get_run(db, task.id, settings.label) is not None
@@ -159,10 +159,10 @@ async def read_results(
 ) -> ResultsReport:
     """Save the answers in files to the ledger, then make the drafts that waited for them.
 
-    What is still missing afterwards keeps its batch open: read the other files, or write a new one.
+    If answers are still missing, the batch stays open: read the other files, or write a new one.
 
     Raises:
-        InputError: a file cannot be opened; the answers of those before it are kept.
+        InputError: a file cannot be opened; answers from earlier files are kept.
     """
     report, ledger = ResultsReport(), StoredLedger(context.store)
     for path in paths:

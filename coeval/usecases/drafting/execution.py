@@ -1,4 +1,4 @@
-"""Carry out a run, and list drafts by the rule that read them."""
+"""Carry out a run, and list drafts by the rule that parsed them."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ from coeval.usecases.drafting.run_settings import RunSettings
 from coeval.usecases.leases import Hold
 from coeval.usecases.tasks import require_run
 
-# Carries out a pre-fill: asks for every missing pair, and stores each result at once.
+# Carries out a pre-fill: requests every missing pair, and stores each result at once.
 
 RETRY = "Send the unscored drafts again."
 
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """The end of a pre-fill."""
+    """The outcome of a pre-fill."""
 
     label: str
     total: int
@@ -58,13 +58,13 @@ class RunReport:
     unscored: int
     usage: Usage
     message: str
-    """The reason of an early end, or the failures; empty if nothing went wrong."""
+    """The reason that it ended early, or its failures; empty if nothing went wrong."""
     unreachable: bool = False
     """True if the database became unreachable."""
 
     @property
     def complete(self) -> bool:
-        """True if everything was drafted and at least one draft has a score."""
+        """Return whether everything was drafted and at least one draft has a score."""
         return self.done == self.total and not (self.total and self.unscored == self.drafted)
 
     def __str__(self) -> str:
@@ -80,7 +80,7 @@ class RunReport:
         if self.unscored:
             said += f"; {self.unscored:,} unscored, which can be sent again"
         if self.failed:
-            said += f"; {self.failed:,} failed, start it again to go on"
+            said += f"; {self.failed:,} failed; start the run again to continue"
         return f"{said}. {self.message}".strip()
 
 
@@ -97,11 +97,11 @@ async def run_drafting(
 ) -> RunReport:
     """Draft the missing evaluations of a run.
 
-    One worker at a time: for ``job``, or for a command.
+    A run has one worker at a time: the job ``job``, or a command.
 
     Raises:
         ModelError: no model is set up.
-        NotFoundError, InputError: see ``prepare_run``; or another worker is at this run.
+        NotFoundError, InputError: see ``prepare_run``; or another worker carries out this run.
     """
     with Hold(context, job=job) as hold:
         return await _draft_held(context, person, slug, settings, hold, on_progress, should_stop)
@@ -125,7 +125,7 @@ async def _draft_held(
         endpoint=settings.endpoint,
     )
     async with runner:
-        # before anything is asked: the plan and the steps are paid for as well
+        # before any request: the plan and the steps are paid for as well
         await asyncio.to_thread(hold.take, f"run {slug}: {settings.label}", f"The run “{settings.label}”")
         settings = await _write_what_is_missing(context, slug, settings, runner)
         prepared = prepare_run(context, person, slug, settings)
@@ -159,7 +159,7 @@ async def _draft_held(
 async def _write_what_is_missing(
     context: Context, slug: str, settings: RunSettings, runner: Runner
 ) -> RunSettings:
-    """Return the settings with a plan, after the model wrote the missing plan and steps."""
+    """Let the model write missing steps and a missing plan; return the settings with the plan."""
     with context.store.read() as db:
         task, current = require_ready(db, slug)
         opened = comparisons.get_run(db, task.id, settings.label) is not None
@@ -218,7 +218,10 @@ class _Work:
                 self._write_alone(judgment)
 
     def _write_once(self, judged: Sequence[_Judged]) -> None:
-        """Write despite an outage of the database. If it interrupted a commit, check whether the commit arrived."""
+        """Write despite an outage of the database.
+
+        If it interrupts a commit, check whether the commit succeeded.
+        """
         cut_off = False
 
         def write() -> None:
@@ -300,24 +303,23 @@ class _Judged:
         ]
 
 
-# The drafts of a run by the rule that read their scores, and the unscored ones, with the model's own
-# words.
+# The drafts of a run by the rule that parsed their scores, and the unscored ones, with the model's own words.
 
 MOST_LISTED = 200
-"""Number of drafts in a list."""
+"""The largest number of drafts in a list."""
 
 LARGEST_LIMIT = 1_000_000
 
 
 @use_case(OWNERS)
 def count_by_rule(context: Context, person: Person, slug: str, label: str = "") -> list[RuleCount]:
-    """Return how many drafts of a run each rule of the reader accepted, and how many are unscored.
+    """Return the number of drafts that each parsing rule accepted, and the number of unscored drafts.
 
-    The unscored ones come first, then the rules that accepted fewest. Without a label it covers every run that is not
-    archived.
+    Unscored drafts come first, then the rules that accepted fewest. Without a label, all active runs are
+    counted.
 
     Raises:
-        NotFoundError: the task has no run of that label.
+        NotFoundError: the task has no run with that label.
     """
     with context.store.read() as db:
         return [count for run in _find_runs(db, slug, label) for count in _count(db, run)]
@@ -327,15 +329,7 @@ def count_by_rule(context: Context, person: Person, slug: str, label: str = "") 
 def list_by_rule(
     context: Context, person: Person, slug: str, label: str, rule: str, *, limit: int = MOST_LISTED
 ) -> list[DraftAnswer]:
-    """See the drafts of a run that one rule of the reader accepted, with the model's answers.
-
-    ``unscored`` in place of a rule lists the drafts without a score, with the reason. Without a label it covers every
-    run that is not archived.
-
-    Raises:
-        NotFoundError: the task has no run of that label, or the run no draft of that rule.
-        InputError: the limit is no number from 1 to a million.
-    """
+    """Return the drafts of a run that one parsing rule accepted, with the model's answers."""
     if not 1 <= limit <= LARGEST_LIMIT:
         raise InputError(f"The limit is {limit}: give a number from 1 to {LARGEST_LIMIT:,}.")
     found: list[DraftAnswer] = []

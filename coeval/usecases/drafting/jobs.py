@@ -1,8 +1,7 @@
 """Queue, list and cancel runs as jobs in the database, and carry them out in threads.
 
-A job goes on without the page that started it, can be cancelled, and continues after a crash where it was. What
-is drafted is derived from the drafts themselves, and what was paid for from the ledger, so there is no state
-to lose.
+A job continues without the page that started it, can be cancelled, and resumes after a crash. The drafts show
+what is done and the ledger shows what is paid for, so there is no other state to lose.
 """
 
 from __future__ import annotations
@@ -33,20 +32,16 @@ from coeval.usecases.drafting.execution import run_drafting
 from coeval.usecases.drafting.preparation import Prepared, prepare_run
 from coeval.usecases.drafting.run_settings import RunSettings, read_run_settings
 
-# Pre-fills as jobs in the database: queued, listed, cancelled, started again.
-#
-# A job goes on without the page that started it, can be cancelled, and after a crash goes on where it
-# was. What is drafted is derived from the drafts themselves, and what was paid for from the ledger, so
-# there is no state to lose.
+# Pre-fills as jobs in the database: queued, listed, cancelled, restarted.
 
 KIND = "evaluations"
 MOST_TAKEOVERS = 20
-"""After this number of interruptions, an owner must check a job, because it may be what ends the servers."""
+"""After this number of interruptions an owner must check a job, because the job may crash the servers."""
 
 
 @use_case(OWNERS)
 def start_job(context: Context, person: Person, slug: str, settings: RunSettings) -> Job:
-    """Queue a pre-fill; a worker (``worker``) carries it out.
+    """Queue a pre-fill, which a worker (``Worker``) carries out.
 
     Raises:
         NotFoundError, InputError: see ``prepare_run``.
@@ -69,7 +64,7 @@ def start_job(context: Context, person: Person, slug: str, settings: RunSettings
 
 
 def _refuse_second(context: Context, db: Database, prepared: Prepared) -> None:
-    """Refuse a second job for a run, because it would ask and pay for the same."""
+    """Refuse a second job for a run, because it would pay for the same requests."""
     jobs.mark_interrupted(db, count_takeovers(context))
     for job in jobs.list_active(db, prepared.task.id):
         if read_run_settings(job.params).label == prepared.run.label:
@@ -80,13 +75,13 @@ def _refuse_second(context: Context, db: Database, prepared: Prepared) -> None:
 
 
 def count_takeovers(context: Context) -> int:
-    """Return how often an interrupted job may continue by itself; only a shared database has other servers."""
+    """Return how often an interrupted job may resume by itself; only a shared database has other servers."""
     return MOST_TAKEOVERS if context.settings.server else 0
 
 
 @use_case(OWNERS)
 def list_jobs(context: Context, person: Person, slug: str) -> list[Job]:
-    """See a task's pre-fills and their progress, newest first."""
+    """Return a task's pre-fills and their progress, newest first."""
     with context.store.read() as db:
         task = require_task(db, slug)
         interrupted = jobs.has_interrupted(db, count_takeovers(context))
@@ -99,11 +94,11 @@ def list_jobs(context: Context, person: Person, slug: str) -> list[Job]:
 
 @use_case(OWNERS)
 def cancel_job(context: Context, person: Person, job: int) -> None:
-    """Stop a pre-fill. Its drafts stay, and it can be started again."""
+    """Stop a pre-fill. Its drafts are kept, and it can be restarted."""
     with context.store.write() as db:
         stored = jobs.get_job(db, job)
         if stored and stored.state in (JobState.QUEUED, JobState.RUNNING):
-            jobs.update_job(db, job, state=JobState.CANCELLED, message="cancelled; what was drafted is kept")
+            jobs.update_job(db, job, state=JobState.CANCELLED, message="cancelled; its drafts are kept")
 
 
 @use_case(OWNERS)
@@ -111,7 +106,7 @@ def restart_job(context: Context, person: Person, slug: str, *, retry_unscored: 
     """Queue the newest pre-fill again for missing drafts or, with ``retry_unscored``, for unreadable ones.
 
     Raises:
-        NotFoundError: nothing was pre-filled before.
+        NotFoundError: the task has no earlier pre-fill.
     """
     listed = list_jobs(context, person, slug)
     if not listed:
@@ -120,18 +115,18 @@ def restart_job(context: Context, person: Person, slug: str, *, retry_unscored: 
     return start_job(context, person, slug, settings)
 
 
-# Carries out jobs in separate threads, so that no page has to stay open for them.
+# Carries out jobs in separate threads, so no page has to stay open for them.
 
 log = logging.getLogger(__name__)
 
 FOLLOW_SECONDS = 3.0
-"""Seconds between two checks for jobs of servers that ended."""
+"""Seconds between two checks for jobs of servers that have stopped."""
 STOP_SECONDS = 10.0
-"""Seconds in which a stopping server still accepts answers to open questions."""
+"""Seconds for which a stopping server still accepts answers to its open requests."""
 
 
 class Worker:
-    """One thread per running job, in the process of the server."""
+    """Carries out jobs in the server's process, each in its own thread."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -144,11 +139,11 @@ class Worker:
         self._begin(f"job-{job.id}", lambda: self._work(job))
 
     def follow(self) -> None:
-        """From now on, find jobs of servers that have ended, and continue them."""
+        """From now on, look for jobs of stopped servers, and continue them."""
         self._begin("takeover", self._follow)
 
     def stop(self, seconds: float = STOP_SECONDS) -> None:
-        """Start no more questions, and leave the jobs to another server, or to the next start."""
+        """Start no more requests, and leave the jobs to another server or to the next start."""
         self._stopping.set()
         until = time.monotonic() + seconds
         for thread in self._threads:
@@ -165,16 +160,17 @@ class Worker:
             try:
                 job = self.take_over()
             except StorageError as error:
-                log.warning("jobs of other servers cannot be looked for: %s", error)
+                log.warning("cannot look for jobs of other servers: %s", error)
                 continue
             if job is not None:
                 log.warning("job %d is taken over: its server has ended", job.id)
                 self.start(job)
 
     def take_over(self) -> Job | None:
-        """Take the oldest job without a worker for this server alone; return None if there is none.
+        """Claim the oldest job without a worker for this server, and return it; return None if there is none.
 
-        A job that a thread of this process is at is none of them, however long it could not show a sign of life.
+        A job of a thread in this process is never claimed, even if the thread has shown no sign of life for
+        long.
         """
         most, mine = count_takeovers(self.context), frozenset(self._at_work)
         with self.context.store.read() as db:
@@ -196,7 +192,7 @@ class Worker:
         except SupersededError as error:
             log.warning("job %d: %s", job.id, error)
         except UnreachableError as error:
-            # the first server to reach the database continues the job
+            # the first server that reaches the database continues the job
             log.warning("job %d stopped: %s", job.id, error)
         except CoevalError as error:
             self._update(job, state=JobState.FAILED, message=str(error))
@@ -229,9 +225,11 @@ class Worker:
     def _hand_on(self, job: Job) -> None:
         """Leave a stopping server's job to the other servers, or to a person if there are none."""
         if count_takeovers(self.context):
-            self._update(job, state=JobState.QUEUED, message="its server stopped; another will go on with it")
+            self._update(
+                job, state=JobState.QUEUED, message="its server stopped; another server will continue it"
+            )
         else:
-            said = "cut off; start it again to go on where it was"
+            said = "interrupted; start it again to continue"
             self._update(job, state=JobState.CANCELLED, message=said)
 
     def _note(self, job: Job, progress: Progress) -> None:
@@ -255,7 +253,7 @@ class Worker:
 
 
 WORKERS: WeakKeyDictionary[Storage, Worker] = WeakKeyDictionary()
-"""The worker of each open store: the server stops the jobs that its pages started."""
+"""The worker of each open store, so that the server can stop the jobs that its pages started."""
 
 
 def get_worker(context: Context) -> Worker:
@@ -263,7 +261,7 @@ def get_worker(context: Context) -> Worker:
 
 
 class _Watch:
-    """Tells whether a job was cancelled or its server stops; checks the database at most twice a second."""
+    """Checks, at most twice a second, whether a job was cancelled or its server is stopping."""
 
     def __init__(self, context: Context, job: Job, stopping: threading.Event) -> None:
         self.context, self.job, self.stopping = context, job, stopping
@@ -279,9 +277,9 @@ class _Watch:
 
 
 def mark_interrupted(context: Context) -> int:
-    """Mark interrupted jobs as ready to be restarted; return their number.
+    """Mark interrupted jobs as ready to restart; return their number.
 
-    A job that another server is at is left alone: its lease tells. So is one that another server will go on with.
+    A job with a valid lease of another server is left alone, and so is one that another server will continue.
     """
     with context.store.write() as db:
         return jobs.mark_interrupted(db, count_takeovers(context))

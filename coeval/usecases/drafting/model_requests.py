@@ -52,20 +52,20 @@ def build_runner(
 
 
 def ask_further(ask: Ask, attempt: int) -> Ask:
-    """Ask for samples that no earlier attempt (from 1) has requested."""
+    """Return a request for samples that no earlier attempt (from 1) has used."""
     first = (attempt - 1) * SAMPLES_PER_ATTEMPT
     return lambda request, sample: ask(request, first + sample)
 
 
 async def ask_until_new(asking: runner.Runner, draft: Callable[[Ask], Awaitable[T]]) -> T:
-    """Return what ``draft`` reads in the model's answers, repeating until one is new.
+    """Return the result of ``draft``, which asks the model for further samples until one answer is new.
 
-    The ledger repeats an answer that could not be read, whenever the same is asked. Where it alone answered, the
-    model is asked for further samples, so that to try again is to ask again.
+    The ledger repeats an unreadable answer to the same request. If all answers came from the ledger, the next
+    attempt requests further samples, so that a retry reaches the model.
 
     Raises:
-        UnreadableAnswerError: the model was asked now, and its answers could not be read.
-        ModelError: no answer could be had.
+        UnreadableAnswerError: the model gave a new answer, which could not be read.
+        ModelError: no answer could be obtained.
     """
     for attempt in count(1):
         before = asking.usage.calls
@@ -77,7 +77,7 @@ async def ask_until_new(asking: runner.Runner, draft: Callable[[Ask], Awaitable[
     raise AssertionError("attempts have no end")
 
 
-# A model's texts before it judges: evaluation steps (auto-CoT) and the plan of a fusion.
+# Texts that the model writes before it judges: evaluation steps (auto-CoT) and the plan of a fusion.
 
 
 async def write_steps(context: Context, task: Task, current: CriteriaSet, model: str, ask: Ask) -> None:
@@ -94,7 +94,7 @@ async def write_steps(context: Context, task: Task, current: CriteriaSet, model:
 async def write_plan(
     context: Context, task: Task, current: CriteriaSet, settings: RunSettings, ask: Ask
 ) -> str:
-    """Return a plan for the assistants that the settings name."""
+    """Let the model write a plan for the assistants in the settings; return it."""
     with context.store.read() as db:
         chosen = choose_assistants(db, task, settings.assistants)
     protocol = get_protocol(settings.protocol)
@@ -132,7 +132,7 @@ async def draft_steps(context: Context, person: Person, slug: str, model: str = 
 
 @use_case(OWNERS)
 def list_steps(context: Context, person: Person, slug: str) -> dict[str, str]:
-    """See the current evaluation steps by the text of their criterion."""
+    """Return the current evaluation steps by the text of their criterion."""
     with context.store.read() as db:
         _, current = require_ready(db, slug)
         known = judge_helps.get_steps(db, [criterion.id for criterion in current.criteria])

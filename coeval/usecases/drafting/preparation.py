@@ -1,4 +1,4 @@
-"""Prepare a run: its protocol, its worked examples, its record, and the items that it still lacks."""
+"""Prepare a run: its protocol, its worked examples, its record, and its remaining items."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from coeval.usecases.drafting.run_settings import RunSettings
 
 
 class Beside:
-    """Returns the protocol for an instance: ``protocol`` itself if the run has no examples."""
+    """Returns the protocol for an instance, which is ``protocol`` itself if the run has no examples."""
 
     def __init__(self, protocol: Protocol, examples: Sequence[RunExample] = ()) -> None:
         self.protocol = protocol
@@ -63,14 +63,14 @@ def show_examples(protocol: Protocol, shown: Sequence[Example]) -> Protocol:
     return build_protocol(replace(brief, criteria=criteria))
 
 
-# A run made ready: its protocol, the run on record, and the items that are still to be judged.
+# A prepared run: its protocol, its record, and the items that are still to be judged.
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A prepared pre-fill: the run, its protocol, and the remaining items.
 
-    ``beside`` gives the protocol for an instance: with the run's examples, where it shows any.
+    ``beside`` returns the protocol for an instance, with the run's examples if it has any.
     """
 
     task: Task
@@ -86,14 +86,14 @@ def prepare_run(context: Context, person: Person, slug: str, settings: RunSettin
 
     Raises:
         NotFoundError: the task has no criteria set or no instances.
-        InputError: the task has no description, a run of that label was made with other settings, or fusion has no
-            plan yet.
+        InputError: the task has no description, the run with this label has other settings, or a fusion has
+            no plan yet.
     """
     settings = settings.complete(context.settings)
     with context.store.read() as db:
         task, current = require_ready(db, slug)
         stored = drafts.get_run(db, task.id, settings.label)
-    if stored is None:  # a run of an earlier version is asked to its end as it was begun
+    if stored is None:  # a run of an earlier version continues as it began
         require_description(task)
     if stored is not None and needs_plan(settings):
         settings = replace(settings, plan=str(stored.params.get("plan", "")))
@@ -108,7 +108,7 @@ def prepare_run(context: Context, person: Person, slug: str, settings: RunSettin
 
 
 def needs_plan(settings: RunSettings) -> bool:
-    """Return whether the protocol follows a plan and the settings hold none."""
+    """Return whether the protocol needs a plan that the settings lack."""
     return get_protocol(settings.protocol).uses_assistants and not (settings.plan or settings.ablation)
 
 
@@ -140,10 +140,10 @@ def require_ready(db: Database, slug: str) -> tuple[Task, CriteriaSet]:
 
 
 def prepare_protocol(context: Context, task: Task, current: CriteriaSet, settings: RunSettings) -> Protocol:
-    """Return the protocol that the settings name, with its steps; assistants' scores are computed and stored here.
+    """Return the protocol of the settings, with its steps; assistants' scores are computed and stored here.
 
     Raises:
-        InputError: there is no such protocol or assistant.
+        InputError: the protocol or an assistant does not exist.
     """
     by_id = {criterion.id: criterion for criterion in current.criteria}
     assisted = get_protocol(settings.protocol).uses_assistants and not settings.ablation
@@ -158,7 +158,7 @@ def prepare_protocol(context: Context, task: Task, current: CriteriaSet, setting
         steps = judge_helps.get_steps(db, by_id) if settings.steps else {}
         chosen = choose_assistants(db, task, settings.assistants) if assisted else []
     options = settings.judge_options({by_id[criterion].text: text for criterion, text in steps.items()})
-    scores = ensure_scores(context, task, chosen) if chosen else {}  # it needs pandas, which takes 50 MB
+    scores = ensure_scores(context, task, chosen) if chosen else {}  # needs pandas, which takes 50 MB
     rivals = partial(_list_rivals, context)
     return build_protocol(Brief(task, by_id, options, settings.plan, chosen, scores, rivals))
 
@@ -169,7 +169,7 @@ def _list_rivals(context: Context, instance: Instance) -> list[Instance]:
 
 
 def questions_of(context: Context, protocol: Protocol | Beside, item: Item) -> Questions:
-    """Return the questions of an item, from ``Protocol.render_calls``."""
+    """Return the requests for an item, from ``Protocol.render_calls``."""
     with context.store.read() as db:
         instance = tasks.get_instance(db, item.instance)
     assert instance is not None
@@ -184,11 +184,11 @@ _LATER = {
     "reference": False,
     "criteria_per_call": 1,
 }
-"""Parameters that runs of an earlier version do not record, with their values in these runs."""
+"""Parameters that earlier versions did not record, with the values that their runs used."""
 
 
 def _params(settings: RunSettings, protocol: Protocol) -> dict[str, object]:
-    """Return the run's recorded parameters, besides protocol, model and prompt."""
+    """Return the run's recorded parameters except protocol, model and prompt."""
     params: dict[str, object] = {
         "samples": protocol.answers,
         "temperature": settings.temperature,
@@ -209,7 +209,7 @@ def _ensure_run(
     db: Database, task: Task, current: CriteriaSet, settings: RunSettings, protocol: Protocol
 ) -> Run:
     params = _params(settings, protocol)
-    shown = not protocol.compares  # annotators are shown drafts
+    shown = not protocol.compares  # annotators see drafts
     new = Run(settings.protocol, settings.model, settings.label, protocol.prompt_hash, params, shown=shown)
     stored = drafts.get_run(db, task.id, settings.label)
     if stored is None:
@@ -219,7 +219,7 @@ def _ensure_run(
             f"The run “{settings.label}” is archived: restore it to continue it, or give this run "
             "another label."
         )
-    before = {"endpoint": settings.endpoint} | dict(stored.params)  # runs did not always record it
+    before = {"endpoint": settings.endpoint} | dict(stored.params)  # earlier runs did not record the endpoint
     if settings.replay:
         params["endpoint"] = before["endpoint"]
     same = (stored.protocol, stored.model, stored.prompt_hash) == (new.protocol, new.model, new.prompt_hash)
@@ -234,9 +234,9 @@ def _ensure_run(
 def list_left(
     db: Database, task: Task, run: Run | None, current: CriteriaSet, settings: RunSettings
 ) -> Iterator[tuple[int, int]]:
-    """Return (instance, criterion) pairs that the run still has to draft under its settings.
+    """Return the (instance, criterion) pairs that the run still has to draft under its settings.
 
-    A run that was not opened yet (None) has to draft them all.
+    A run that was not opened yet (None) has to draft all of them.
     """
     ids = [criterion.id for criterion in current.criteria]
     compares = get_protocol(settings.protocol).compares

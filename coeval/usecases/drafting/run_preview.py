@@ -1,4 +1,4 @@
-"""Previews of a run's questions and costs, and a comparison of two ways to ask on a pilot."""
+"""Previews of a run's requests and costs, and a comparison of two ways to ask on a pilot."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ ESTIMATED_FROM = 200
 
 @use_case(OWNERS)
 def estimate_run(context: Context, person: Person, slug: str, settings: RunSettings) -> Forecast:
-    """Estimate the calls, tokens, cost and time of a pre-fill. Nothing is written.
+    """Return the estimated calls, tokens, cost and time of a pre-fill. Nothing is written.
 
-    Judged by the questions of about ``ESTIMATED_FROM`` items, spread over the task.
+    The estimate is based on about ``ESTIMATED_FROM`` items, spread over the task.
 
     Raises:
         NotFoundError: the task has no criteria set or no instances.
@@ -56,7 +56,7 @@ def estimate_run(context: Context, person: Person, slug: str, settings: RunSetti
     )
 
 
-# The question that a judge would be asked, in full, before anything is paid.
+# The full text of a request to the judge, before anything is paid.
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Question:
     criteria: tuple[str, ...]
     request: Request
     answers: int
-    """The number of answers to it that the run requests."""
+    """The number of answers that the run requests for it."""
     images: tuple[ShownImage, ...] = ()
     """Its images, as people see them."""
 
@@ -95,12 +95,13 @@ def show_question(
     instance: str = "",
     criterion: int = 1,
 ) -> Question:
-    """See the first prompt to a judge for an instance and a criterion. Nothing is sent.
+    """Return the first prompt to a judge for an instance and a criterion. Nothing is sent.
 
-    ``instance`` is an external id, the first one where it is empty; ``criterion`` is the number in the set.
+    ``instance`` is an external id; if it is empty, the first instance is used. ``criterion`` is the number in
+    the set.
 
     Raises:
-        NotFoundError: there is no such instance or criterion.
+        NotFoundError: the instance or the criterion does not exist.
     """
     settings = settings.complete(context.settings)
     with context.store.read() as db:
@@ -139,8 +140,7 @@ def _find_instance(db: Database, task: int, external_id: str) -> Instance:
     return known[external_id]
 
 
-# One by one, or several criteria in one question: both tried on a pilot, and what that does to the
-# scores.
+# A pilot that compares one criterion per request with several: the effect on scores and costs.
 
 PILOT = 20
 """Default number of instances in a pilot."""
@@ -150,7 +150,7 @@ ALL = "all criteria"
 
 @dataclass(frozen=True, slots=True)
 class WayCost:
-    """The cost of a pilot's questions in one way, with the endpoint's token counts."""
+    """The cost of a pilot's requests in one way, with the endpoint's token counts."""
 
     label: str
     questions: int
@@ -173,12 +173,12 @@ class Comparison:
 
     @property
     def share(self) -> float | None:
-        """Return the combined way's share of the other way's prompt tokens; None if none were counted."""
+        """Return the combined way's prompt tokens as a share of the other way's; None if none were counted."""
         before = self.one_by_one.prompt_tokens
         return self.together.prompt_tokens / before if before else None
 
     def rows(self) -> list[tuple[str, ...]]:
-        """Return a line of text cells for each criterion and for all of them."""
+        """Return a row of text cells for each criterion, and one for all criteria."""
         return [
             (
                 name,
@@ -194,7 +194,7 @@ class Comparison:
 
     @property
     def costs(self) -> str:
-        """Return the cost of both ways, in words."""
+        """Return a text on the cost of both ways."""
         said = f"{self.one_by_one}; {self.together}"
         return said if self.share is None else f"{said} ({self.share:.0%} of the prompt tokens)"
 
@@ -208,10 +208,10 @@ COLUMNS = ("criterion", "n", "one by one", "together", "shift", "same score", "a
 
 
 def both_ways(settings: RunSettings) -> tuple[RunSettings, RunSettings]:
-    """Return a run with one criterion per question, and the run of the settings.
+    """Return the settings with one criterion per request, and the given settings.
 
     Raises:
-        InputError: the settings ask one by one themselves.
+        InputError: the given settings already ask for one criterion at a time.
     """
     if settings.criteria_per_call == 1:
         raise InputError("A comparison needs several criteria in one question: choose how many, or all.")
@@ -228,7 +228,7 @@ async def run_pilot(
     *,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> list[RunReport]:
-    """Draft some instances, spread over the task, both ways; full runs with these settings continue from them.
+    """Draft a pilot, spread over the task, in both ways; full runs with these settings continue from it.
 
     Raises:
         ModelError, NotFoundError, InputError: see ``run_drafting``.
@@ -249,10 +249,10 @@ def start_pilot(context: Context, person: Person, slug: str, settings: RunSettin
 
 @use_case(OWNERS)
 def compare_ways(context: Context, person: Person, slug: str, settings: RunSettings) -> Comparison:
-    """See the effect of several criteria in one question on scores, for instances drafted both ways.
+    """Return the effect on scores of several criteria in one request, for instances drafted in both ways.
 
     Raises:
-        NotFoundError: one of the two runs is not there yet, or no instance was scored by both.
+        NotFoundError: one of the two runs does not exist yet, or no instance was scored in both.
     """
     ways = [way.complete(context.settings) for way in both_ways(_piloted(settings))]
     with context.store.read() as db:
@@ -292,7 +292,7 @@ def _shift(rows: list[tuple[int, str, float, float]]) -> ScoreShift:
 def _cost(
     context: Context, task: Task, protocol: Protocol, settings: RunSettings, instances: Iterable[int]
 ) -> WayCost:
-    """Return the cost of the first questions about these instances, from the ledger."""
+    """Return the cost of the first requests about these instances, from the ledger."""
     pairs = [(instance, number) for instance in sorted(instances) for number in protocol.brief.criteria]
     asked = [question for item in protocol.group(pairs) for question in questions_of(context, protocol, item)]
     with context.store.read() as db:

@@ -1,4 +1,4 @@
-"""The settings of a pre-fill, from a page, the command line or a job in the database."""
+"""The settings of a pre-fill, from a page, the command line or a stored job."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from coeval.settings import Settings, show_address
 class RunSettings:
     """The settings of a run. ``limit`` is the largest number of drafts; None for all.
 
-    ``pilot`` is how many instances, spread over the task, to draft for now; 0 for all.
+    ``pilot`` is the number of instances, spread over the task, to draft for now; 0 for all.
 
-    What stands here under the name of a field of `JudgeOptions` means the same.
+    Fields that are also in `JudgeOptions` have the same meaning.
     """
 
     model: str = ""
@@ -34,9 +34,9 @@ class RunSettings:
     reference: bool = False
     criteria_per_call: int = 1
     templates: str = ""
-    """A folder with the user's own templates, or the name of one of our wordings; empty for the default."""
+    """A folder with the user's own templates, or the name of one of CoEval's wordings; empty for the default."""
     endpoint: str = ""
-    """The address that answers, without secrets; ``batch`` for files; empty: the one that is set up."""
+    """The endpoint's address without secrets; ``batch`` for batch files; empty for the configured endpoint."""
     label: str = ""
     concurrency: int = 0
     limit: int | None = None
@@ -50,10 +50,10 @@ class RunSettings:
     assistants: tuple[str, ...] = ()
     """Measures by name, or score columns as ``column:low:high``; empty for all measures."""
     ablation: bool = False
-    """The same questions without assistants, their scores and the plan."""
+    """True to send the same requests without assistants, their scores and the plan."""
 
     def judge_options(self, steps: Mapping[str, str] | None = None) -> JudgeOptions:
-        """Return the options of each judgment; ``steps`` are by the text of their criterion."""
+        """Return the options of each judgment; ``steps`` has the steps by the text of their criterion."""
         return JudgeOptions(
             model=self.model,
             protocol=self.protocol,
@@ -72,7 +72,7 @@ class RunSettings:
 
     @property
     def doubts(self) -> list[str]:
-        """Return warnings about settings that the user may not have meant."""
+        """Return warnings about settings that may be unintended."""
         answers = get_protocol(self.protocol).samples if self.samples is None else self.samples
         if self.temperature == 0 and answers > 1:
             return [
@@ -82,7 +82,7 @@ class RunSettings:
         return []
 
     def complete(self, settings: Settings) -> RunSettings:
-        """Return the same settings with the missing model, concurrency and label filled in.
+        """Return the settings with the missing model, concurrency and label filled in.
 
         Raises:
             InputError: the concurrency is below 0.
@@ -123,12 +123,12 @@ class RunSettings:
         )
 
     def to_params(self) -> dict[str, object]:
-        """Return the settings as a job in the database stores them."""
+        """Return the settings as parameters for a stored job."""
         return asdict(self)
 
 
 def read_run_settings(params: Mapping[str, object]) -> RunSettings:
-    """Return the settings of a job. Settings that its version did not know get their defaults."""
+    """Return the settings of a stored job. Settings that its version did not have get their defaults."""
     stored = params.get("settings", params.get("wish"))
     known = {member.name for member in fields(RunSettings)}
     values = {name: value for name, value in dict(stored).items() if name in known}  # type: ignore[call-overload]

@@ -1,4 +1,4 @@
-"""Check, copy and move the database, and remove files and data that processes and people left behind."""
+"""Check, copy and move the database; remove leftover files and data."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from coeval.usecases.import_staging import remove_unfinished
 
 @use_case(OWNERS)
 def check_file(context: Context, person: Person) -> Soundness:
-    """List the content of the file and every fault in it."""
+    """Return the content of the file and every fault in it."""
     with context.store.read() as db:
         return examine_file(db)
 
 
 @use_case(OWNERS)
 def back_up(context: Context, person: Person, target: Path) -> None:
-    """Copy the file while people work.
+    """Copy the database while people work.
 
     Raises:
-        StorageError: the target exists already, or cannot be written.
+        StorageError: the target already exists, or cannot be written.
     """
     if target.exists():
         raise StorageError(f"{target} exists already: choose another name for the copy.")
@@ -43,10 +43,10 @@ def back_up(context: Context, person: Person, target: Path) -> None:
 
 
 OLD_SECONDS = 24 * 60 * 60
-"""Age after which an untouched temporary file is abandoned; no copy takes that long."""
+"""The age in seconds at which an untouched temporary file counts as abandoned; no copy takes that long."""
 
 EVERY_SECONDS = 60 * 60
-"""Seconds between two sweeps, which also delete withdrawn work after its time."""
+"""Seconds between two sweeps, which also delete withdrawn work that is due."""
 
 TEMPORARY = ("coeval-snapshot-*", "coeval-import-*", "coeval-read-*")
 """The folders of this app's temporary files."""
@@ -97,24 +97,24 @@ def _is_old(path: Path) -> bool:
         return False
 
 
-# Moving everything from one database to another: from a file to a server of PostgreSQL, and back.
+# Moving everything from one database to another: from a file to a PostgreSQL server, and back.
 
 
 def transfer(source: str, target: str) -> dict[str, Content]:
     """Copy a whole database into a new one; return the number of rows by table. The source does not change.
 
-    Every table is read again where it arrived, and compared with what left, before anything is kept.
+    Every copied table is compared with the source before the copy is kept.
 
     Raises:
-        StorageError: one of them cannot be opened, the source is of an older version or not sound, or the target holds
-            something already; the target is then left empty.
+        StorageError: a database cannot be opened, the source is outdated or not sound, or the target is not
+            empty. After a failure, a target that was empty is empty again.
     """
     if is_server_address(target):
         return _transfer(source, target)
     whole, partial = Path(target), Path(f"{target}.part")
     if whole.exists():
         raise StorageError(f"{target} exists already: name a new file with --to.")
-    # an interrupted move must not leave a file that looks like an empty study
+    # an interrupted copy must not leave a file that looks like an empty study
     _remove(partial)
     try:
         moved = _transfer(source, str(partial))

@@ -1,6 +1,6 @@
 """Replication to one place: pending changes, the threads that send them, and the lease.
 
-Whatever fails is shown, and tried again.
+Every failure is shown and retried.
 """
 
 from __future__ import annotations
@@ -27,21 +27,22 @@ log = logging.getLogger(__name__)
 TICK = 0.25
 """Seconds between two checks for commits."""
 HURRIED_TICK, HURRIED_PAUSE = 0.05, 0.2
-"""The same, and the pause between two sendings, if people wait for them. A place with a limit keeps its pace."""
+"""Seconds between two checks, and between two transfers, if people wait. A rate-limited place keeps its pace."""
 
 PENDING_BYTES = 64_000_000
-"""Largest size of pending pages in memory for a slow place; beyond it, a whole copy is sent later."""
+"""The largest size of pending pages in memory for a slow place; beyond it, a full copy is sent later."""
 
 CHAIN_FILES, LONGEST_CHAIN = 200, 2_000
-"""Number of files with changed pages before the next whole copy: for a small file, and the maximum."""
+"""The number of files with changed pages between two full copies: for a small database, and at most."""
 
 FILE_BYTES = 1_000_000
-"""For a large file, the number is its size divided by this number of bytes. Copying time grows with size, so a
-server spends a constant share of its time on copies.
+"""For a large database, that number is its size divided by this number of bytes.
+
+The time of a copy grows with the file, so a server spends a constant share of its time on copies.
 """
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
-"""Seconds before a place that failed is tried again: the pause doubles after the second try."""
+"""Seconds before a failed place is tried again; the pause doubles after the second failure."""
 HOUR = 3600.0
 
 
@@ -57,7 +58,7 @@ class Term(Protocol):
     hurries: bool
     limit: float
     noted_at: float
-    """The start of the latest check whose changes all places know, by the monotonic clock."""
+    """The start (monotonic time) of the latest check whose changes all places know."""
     stopping: threading.Event
 
     def lose(self, title: str) -> None: ...
@@ -65,22 +66,22 @@ class Term(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PlaceState:
-    """The state of the replication to one place."""
+    """The state of replication to one place."""
 
     title: str
     saved_at: str = ""
-    """The time up to which all changes are there; empty before the first snapshot."""
+    """The time up to which the place has all changes; empty before the first snapshot."""
     window: float = 0.0
-    """The longest time, in seconds, that a change of the last hour was on this machine only."""
+    """The longest time in seconds, within the last hour, that a change was only on this machine."""
     promised: float = 0.0
-    """The longest intended time."""
+    """The longest time in seconds that a change should be only on this machine."""
     limit: float = 0.0
     """The owner's limit in seconds; 0 if there is none."""
     failed_at: str = ""
     error: str = ""
-    """The reason that the last try failed; empty if it succeeded."""
+    """The reason that the last attempt failed; empty if it succeeded."""
     lineages: tuple[str, ...] = ()
-    """Other lineages in the place, which are not touched."""
+    """Other lineages in the place, which are left alone."""
 
     @property
     def is_over(self) -> bool:
@@ -103,11 +104,11 @@ class Waiting:
 
     changes: Changes = field(default_factory=Changes)
     number: int = 0
-    """The check with which these changes end."""
+    """The number of the last check that these changes include."""
     since: float | None = None
-    """The earliest commit time of the oldest change, by the monotonic clock."""
+    """The monotonic time at or after which the oldest change was committed."""
     submissions: int = 0
-    """The highest submission id that the resulting state contains at least."""
+    """The submissions up to this id are all in the resulting state."""
 
     def add(self, later: Waiting) -> None:
         self.changes.add(later.changes)
@@ -130,9 +131,9 @@ class Shipper:
         self._errors = {"sending": "", "lease": ""}
         self._waiting = Waiting()
         self._flying_since: float | None = None
-        """Like ``Waiting.since``, for changes in transit."""
+        """Like ``Waiting.since``, for changes that are being sent."""
         self._number: int | None = None
-        """The last check that the place has completely; None if it needs a whole copy."""
+        """The last check that the place has completely; None if it needs a full copy."""
         self._chain_files = self._chain_bytes = self._whole_bytes = 0
         self._whole_at = self._copied_at = 0.0
         self._lags: deque[tuple[float, float]] = deque()
@@ -146,14 +147,14 @@ class Shipper:
     # ---- pending changes ---------------------------------------------------------------------------------------------
 
     def note(self, waiting: Waiting) -> None:
-        """Take the commits since the last check."""
+        """Add the commits since the last check."""
         with self._lock:
             self._waiting.add(waiting)
             if self._waiting.n_bytes > PENDING_BYTES:
                 self._forget()
 
     def lose_track(self, since: float) -> None:
-        """Request a whole copy as the next one."""
+        """Request a full copy as the next transfer."""
         with self._lock:
             self._waiting.add(Waiting(since=since))
             self._forget()
@@ -162,7 +163,7 @@ class Shipper:
         self._number, self._waiting.changes = None, Changes()
 
     def get_window(self) -> float:
-        """Return the longest wait of a change in the last hour, in seconds, including waiting changes."""
+        """Return the longest wait of a change in the last hour, in seconds, including pending changes."""
         moment = time.monotonic()
         while self._lags and self._lags[0][0] < moment - HOUR:
             self._lags.popleft()
@@ -170,7 +171,10 @@ class Shipper:
         return max([lag for _, lag in self._lags] + [moment - since if since else 0.0])
 
     def get_shipped_until(self, noted: float) -> float:
-        """Return the monotonic time before which everything is there; ``noted`` is the start of the last look."""
+        """Return the monotonic time before which the place has everything.
+
+        ``noted`` is the start of the last check.
+        """
         with self._lock:
             open_since = [since for since in (self._waiting.since, self._flying_since) if since is not None]
         return min([*open_since, noted])
@@ -194,7 +198,7 @@ class Shipper:
         while not self.keeper.lost:
             failures = 0 if self.ship() else failures + 1
             until = time.monotonic() + (get_pause(failures) if failures else normal)
-            # a place with a long pause takes the first change after a quiet time at once
+            # a place with a long pause gets the first change after a quiet time at once
             while time.monotonic() < until or not self._has_work():
                 if self.keeper.stopping.wait(HURRIED_TICK if hurries else TICK):
                     return
@@ -210,7 +214,7 @@ class Shipper:
                     self._send_pages()
                 if self._number is None or whole or self._is_whole_due():
                     self._send_whole()
-            except Exception as error:  # a thread that ends here would leave the study without snapshots
+            except Exception as error:  # an uncaught error would leave the study without snapshots
                 self._note_failure(error, "sending")
                 return False
             self._note_failure(None, "sending")
@@ -218,14 +222,14 @@ class Shipper:
 
     def _is_whole_due(self) -> bool:
         if self.keeper.stopping.is_set():
-            return False  # the chain holds everything, and a server that is asked to stop has seconds
+            return False  # the chain has everything, and a stopping server has only seconds
         most = min(max(CHAIN_FILES, self._whole_bytes // FILE_BYTES), LONGEST_CHAIN)
         old = time.monotonic() - self._whole_at > self.keeper.minutes * 60
         return self._chain_files >= most or (old and self._chain_bytes * 4 > self._whole_bytes)
 
     def _send_pages(self) -> None:
-        # pages from before the copy that they would be laid over wait for the next look: by themselves they would lead
-        # back behind it, to a mixture of two states
+        # pages from before the copy wait for the next check: on their own, they would restore a mixture of
+        # two states
         if self.keeper.noted_at < self._copied_at:
             return
         with self._lock:
@@ -251,14 +255,14 @@ class Shipper:
 
     def _send_whole(self) -> None:
         with self._lock:
-            # pages that change from here on are laid over the copy, whether or not it has them already
+            # later pages are applied over the copy, whether or not it has them already
             waiting, self._number = self._waiting, self._waiting.number
             self._waiting, self._flying_since = Waiting(number=waiting.number), waiting.since
         try:
             with TemporaryDirectory(prefix="coeval-snapshot-") as folder:
                 path = Path(folder) / "copy.db"
-                # the log shows a commit some milliseconds before other connections see it. A writing transaction
-                # waits for these commits, so that the copy contains all of them
+                # the log shows a commit some milliseconds before other connections see it; a write
+                # transaction waits for these commits, so the copy contains all of them
                 with self.keeper.store.write(guarded=False):
                     pass
                 self.keeper.store.backup(path)
@@ -298,7 +302,7 @@ class Shipper:
         self.state = replace(self.state, saved_at=now())
 
     def _note_failure(self, error: Exception | None, what: str) -> None:
-        """Record the result of sending or of holding the lease; success of one says nothing about the other."""
+        """Record the outcome of a transfer or a lease renewal, without clearing the other's error."""
         if error is not None and not isinstance(error, CoevalError):
             log.error("the %s fails", self.place.title, exc_info=error)
         text = str(error) if isinstance(error, CoevalError) else f"{type(error).__name__}: {error}"
@@ -315,7 +319,7 @@ class Shipper:
             self.look()
 
     def look(self) -> None:
-        """Check that the place is still ours, and renew our sign of life."""
+        """Check that this server still owns the place, and renew the lease."""
         keeper, pace = self.keeper, self.place.pace
         try:
             if self.place.look().term > keeper.term:

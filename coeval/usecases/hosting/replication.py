@@ -1,8 +1,8 @@
 """Replication of every commit to the snapshot places, and reports for owners and browsers.
 
-One thread reads the commits; those of each place send them on (``coeval.usecases.hosting.replica``). A browser keeps
-what it sent until it is shipped. After the server came back from a snapshot, the browser sends all of it again:
-what is in the file already is answered as it was, and what was lost is saved again.
+One thread reads the commits; the threads of each place send them (``coeval.usecases.hosting.replica``). A
+browser keeps each save until it is shipped. After the server was restored from a snapshot, the browser sends
+all of them again: saves that are in the file get their earlier answer, and lost ones are saved again.
 """
 
 from __future__ import annotations
@@ -27,16 +27,13 @@ from coeval.store.snapshots.restoration import get_last_submission, get_lineage,
 from coeval.usecases.access import EVERYONE, OWNERS, Context, use_case
 from coeval.usecases.hosting.replica import HURRIED_TICK, TICK, PlaceState, Shipper, Waiting
 
-# Shipping every committed change to the places of snapshots, without ever stopping annotation.
-#
-# One thread reads the commits, and one thread per place sends them
-# (``coeval.usecases.hosting.replica``).
+# Ships every committed change to the snapshot places, without ever stopping annotation.
 
 log = logging.getLogger(__name__)
 
 
 class Keeper:
-    """Ships the changes of one store to all places, in one term."""
+    """Ships the changes of one store to all places, for one term."""
 
     def __init__(
         self,
@@ -48,19 +45,19 @@ class Keeper:
     ) -> None:
         self.store, self.minutes, self.term, self.holder = store, wanted.minutes, term, holder
         self.hurries = wanted.ship_first
-        """True if people wait for the replication."""
+        """True if people wait for replication."""
         self.limit = wanted.limit_seconds
         with store.read() as db:
             self.lineage = get_lineage(db).id
         self.number = 0
         """The number of checks that found changes."""
         self.lost = ""
-        """The reason that this server accepts no more saves; empty if it does."""
+        """The reason that this server accepts no more saves; empty if it accepts them."""
         self.error = ""
         self.stopping = threading.Event()
         self._tail: LogTail | None = None
         self._read_at = self.noted_at = time.monotonic()
-        """The start of the latest check, and of the latest whose changes every place knows."""
+        """The start of the latest check, and of the latest check whose changes every place knows."""
         self._reading = threading.Lock()
         self.shippers = [Shipper(self, place) for place in places]
         self._thread = threading.Thread(target=self._run, name="snapshots", daemon=True)
@@ -68,7 +65,7 @@ class Keeper:
         KEEPERS[store] = self
 
     def start(self) -> None:
-        self.read()  # all commits from here on are recorded
+        self.read()  # all later commits are recorded
         self._thread.start()
         for shipper in self.shippers:
             shipper.start()
@@ -93,10 +90,10 @@ class Keeper:
             self._tail = None
 
     def check(self) -> None:
-        """Let a save begin only while the places are known to be ours.
+        """Let a save begin only while this server is known to own the places.
 
         Raises:
-            StorageError: another server has taken over, or may have while this one stood still.
+            StorageError: another server has taken over, or may have done so while this one was paused.
         """
         if self.lost:
             raise StorageError(self.lost)
@@ -112,12 +109,10 @@ class Keeper:
     def lose(self, title: str) -> None:
         """Accept no more saves, because another server now serves the study.
 
-        Pending changes are still sent, separately.
+        Pending changes are still sent, into a separate file.
         """
-        self.lost = (
-            "Another server has taken this study over: nothing more is saved here. Reload the page to go on."
-        )
-        log.error("%s It serves from the %s.", self.lost, title)
+        self.lost = "Another server has taken over this study: nothing more is saved here. Reload the page to continue."
+        log.error("%s It uses the %s.", self.lost, title)
         self.read()
         for shipper in self.shippers:
             shipper.ship()
@@ -127,7 +122,7 @@ class Keeper:
             self.read()
 
     def read(self) -> None:
-        """Record the commits since the last check for every place; failures are repeated later."""
+        """Record the commits since the last check for every place; failures are retried later."""
         with self._reading:
             since, self._read_at = self._read_at, time.monotonic()
             try:
@@ -136,7 +131,7 @@ class Keeper:
                 self.error = ""
             except (
                 Exception
-            ) as error:  # the thread continues after a full disk, too many open files, or a lasting lock
+            ) as error:  # the thread survives a full disk, too many open files, or a lasting lock
                 self._lose_tail(error)
                 self._read_at = since
 
@@ -149,7 +144,7 @@ class Keeper:
         changes = self._tail.read()
         if not self.lost:
             changes.add(self._tail.fold())
-        # an import that is undone meanwhile takes its submissions away: the changes hold at least the fewer
+        # if an import is undone meanwhile, its submissions disappear: use the smaller number
         count = min(before, self._count())
         if changes.pages:
             self.number += 1
@@ -162,24 +157,24 @@ class Keeper:
 
     def _lose_tail(self, error: Exception) -> None:
         self.error = str(error) if isinstance(error, CoevalError) else f"{type(error).__name__}: {error}"
-        log.warning("changes cannot be read, a whole snapshot follows: %s", self.error)
+        log.warning("changes cannot be read; a full snapshot follows: %s", self.error)
         if self._tail:
             self._tail.close()
             self._tail = None
 
     def take(self, *, whole: bool = False) -> None:
-        """Send everything that was committed until now."""
+        """Send everything that is committed so far."""
         self.read()
         for shipper in self.shippers:
             shipper.ship(whole=whole)
 
     def get_shipped_until(self) -> float | None:
-        """Return the monotonic time before which every working place has everything; None if none works."""
+        """Return the monotonic time before which every working place has everything; None if no place works."""
         taking = [shipper for shipper in self.shippers if not shipper.state.error]
         return min((one.get_shipped_until(self.noted_at) for one in taking), default=None)
 
     def has_shipped(self, moment: float) -> bool:
-        """Return whether all that was committed before a moment of the monotonic clock is in the places."""
+        """Return whether the places have everything that was committed before ``moment`` (monotonic clock)."""
         until = self.get_shipped_until()
         return until is not None and until > moment
 
@@ -193,14 +188,10 @@ KEEPERS: WeakKeyDictionary[Storage, Keeper] = WeakKeyDictionary()
 """The keeper of each open store, whose state owners can see."""
 
 
-# What browsers ask of the snapshots: which saves are safe even where this machine is lost, and what was
-# lost.
-#
-# A browser keeps what it sent until it is shipped. After the server came back from a snapshot it sends
-# all that again: what is in the file already is answered as it was, and what was lost is saved again.
+# Facts about snapshots for browsers: which saves would survive the loss of this machine, and what was lost.
 
 LONGEST_SAVE = timedelta(seconds=5)
-"""Seconds between the time recorded in a save and its commit."""
+"""The longest time between the time recorded in a save and its commit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +199,7 @@ class Shipped:
     """The facts about snapshots that a browser needs."""
 
     term: str = ""
-    """The server and study; empty if the file is on persistent storage and has no replicas."""
+    """The server and study; empty if the file is on persistent storage without snapshot places."""
     until: str = ""
     """The time before which all saves are in the snapshot places."""
     restored_at: str = ""
@@ -221,7 +212,7 @@ def needs_shipping(context: Context, moment: float) -> bool:
     """Return whether any commit before ``moment`` (monotonic clock) is not yet in a snapshot.
 
     Raises:
-        StorageError: another server has taken over: what is saved here goes nowhere any more.
+        StorageError: another server has taken over, so saves here are no longer shipped.
     """
     keeper = KEEPERS.get(context.store)
     if keeper is not None and keeper.lost:
@@ -253,14 +244,14 @@ class SnapshotState:
     places: tuple[PlaceState, ...] = ()
     restorations: tuple[Restoration, ...] = ()
     lost: str = ""
-    """The reason that this server accepts no more saves; empty if it does."""
+    """The reason that this server accepts no more saves; empty if it accepts them."""
     ships_first: bool = False
-    """True if saves are acknowledged only after they are in a place."""
+    """True if a save is acknowledged only after a place has received it."""
 
 
 @use_case(OWNERS)
 def get_snapshots(context: Context, person: Person) -> SnapshotState:
-    """See the snapshot places, their state, and the source of the last restoration."""
+    """Return the snapshot places, their state, and the source of the last restoration."""
     with context.store.read() as db:
         lineage, restorations = get_lineage(db).id, tuple(list_restorations(db))
     keeper = KEEPERS.get(context.store)
@@ -271,7 +262,7 @@ def get_snapshots(context: Context, person: Person) -> SnapshotState:
 
 @use_case(OWNERS)
 def get_alert(context: Context, person: Person) -> str:
-    """See whether saved work is at risk now, in one sentence (empty if not)."""
+    """Return a sentence about saved work that is at risk now; empty if none is."""
     keeper = KEEPERS.get(context.store)
     if keeper is None:
         return ""
@@ -284,20 +275,20 @@ def _warn(state: PlaceState) -> str:
     said = ""
     if state.error:
         said = (
-            f"Since {state.failed_at[11:16] or 'just now'} UTC no snapshot reaches the {state.title}: what is saved "
-            "meanwhile is on this machine alone."
+            f"Since {state.failed_at[11:16] or 'just now'} UTC no snapshot has reached the {state.title}: later "
+            "saves are on this machine alone."
         )
     if state.is_over:
         said += (
-            f" In the last hour a change was for {state.window:.1f} s on this machine alone, before it was in the "
-            f"{state.title}; your limit is {state.limit:g} s. Set-up, Hosting says more."
+            f" In the last hour a change was on this machine alone for {state.window:.1f} s before it reached the "
+            f"{state.title}; your limit is {state.limit:g} s. For details, see Set-up, Hosting."
         )
     return said.strip()
 
 
 @use_case(OWNERS)
 def take_snapshot(context: Context, person: Person) -> SnapshotState:
-    """Take a whole snapshot now."""
+    """Take a full snapshot now."""
     keeper = KEEPERS.get(context.store)
     if keeper is None:
         raise StorageError(

@@ -1,4 +1,4 @@
-"""The start: open the live file after the previous server, from the newest state, or not at all."""
+"""Open the live file at the start: after the previous server, in its newest state, or not at all."""
 
 from __future__ import annotations
 
@@ -29,8 +29,10 @@ from coeval.usecases.hosting.replication import Keeper
 log = logging.getLogger(__name__)
 
 CHECKED_BYTES = 50_000_000
-"""A file up to this size is checked completely before it is served, in less than a second. For a larger file,
-only the header and the schema are checked; the first snapshot checks the rest, and owners are told of faults.
+"""A file up to this size is checked completely at the start, in less than a second.
+
+For a larger file, only the header and the schema are checked at the start. The first snapshot checks the
+rest, and owners are told of faults.
 """
 
 
@@ -40,7 +42,7 @@ def build_places(settings: Snapshots) -> list[Place]:
     if settings.folder:
         places.append(FolderPlace(settings.folder))
     if settings.repo:
-        # loading the Hub's client takes a moment that only those who use it should wait
+        # importing the Hub's client takes a moment, so only servers that use it should wait
         from coeval.store.snapshots.hub_place import HubPlace
 
         places.append(HubPlace(settings.repo, settings.token, settings.endpoint))
@@ -56,13 +58,14 @@ def open_kept(
 ) -> tuple[Storage, Keeper | None]:
     """Open the live file, restored from the newest good snapshot if it is missing, and start its replication.
 
-    ``on_wait`` is told why the start takes long. ``start_empty`` is the owner's word that a new study begins.
+    ``on_wait`` receives the reason for a slow start. ``start_empty`` is the owner's statement that a new
+    study begins.
 
     Raises:
-        StorageError: the file cannot be opened; a place cannot be read, so that nobody knows what is in it; or it
-            holds several lineages, and nobody said which one to follow.
-        InputError: ``start_empty`` over a file that is there; snapshots of a database that is no file; or saves that
-            are to wait for a place if none is named.
+        StorageError: the file cannot be opened, a place cannot be read, or a place holds several lineages and
+            none was chosen.
+        InputError: ``start_empty`` is set but the file exists, the database to snapshot is not a file, or
+            saves should wait for a place but none is named.
     """
     if settings.server:
         return _open_server(settings, start_empty), None
@@ -97,12 +100,12 @@ def open_kept(
                 patience,
             )
     except StorageError as error:
-        # with COEVAL_SHIP_FIRST a save must not be acknowledged while there is no place that it could reach
+        # with COEVAL_SHIP_FIRST, no save may be acknowledged while no place can receive it
         if not start_empty or settings.snapshots.ship_first:
             raise StorageError(
                 f"{error} CoEval does not start while it cannot read a snapshot place."
             ) from error
-        on_wait(f"{error} Starting with an empty file, as was ordered.")
+        on_wait(f"{error} Starting with an empty file, as requested.")
         term, places = 0, []
     try:
         restored = None if start_empty else _bring_back(settings, places, patience)
@@ -118,7 +121,7 @@ def open_kept(
 
 
 def _open_server(settings: Settings, start_empty: bool) -> Storage:
-    """Open a database on a server, which makes saves durable itself."""
+    """Open a database on a server. It makes saves durable itself."""
     snapshots = settings.snapshots
     if snapshots.folder or snapshots.repo or snapshots.ship_first or start_empty:
         named = (
@@ -143,7 +146,7 @@ def _release(place: Place, term: int) -> None:
 
 
 def _holds_study(path: Path) -> bool:
-    """Return whether a study exists and is sound, as far as a quick check at the start can tell."""
+    """Return whether a study exists and passes the quick check at the start."""
     size = path.stat().st_size if path.exists() else 0
     return size > 0 and not is_damaged(path, whole=size <= CHECKED_BYTES)
 
@@ -180,7 +183,7 @@ def _choose_lineage(settings: Settings, survey: Survey) -> str | None:
         )
     named = [
         lineage for lineage in newest if lineage
-    ]  # files before there were lineages give way to any that has one
+    ]  # files from before lineages give way to files with one
     if chosen or not newest:
         return chosen or None
     if len(named) > 1:

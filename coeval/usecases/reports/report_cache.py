@@ -1,8 +1,8 @@
 """Cached results of a task for one state of the file, until there is a newer state.
 
-Of a small file a reading is made anew whenever something changed. Where a server has many submissions, a process of
-its own makes it (``coeval.usecases.reports.report_process``), and while people save, the last reading is shown with
-its time until the next is there.
+In a small file, the results are computed again after every change. On a server with many submissions, a
+separate process computes them (``coeval.usecases.reports.report_process``); while people save, the last
+results are shown with their time until the next ones are ready.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ Statistic = Callable[[StudyFrames], Any]
 Fingerprint = tuple[Any, ...]
 
 LARGE = 50_000
-"""Number of submissions in a file above which a server computes its reports in separate processes."""
+"""A server computes reports in separate processes if the file has more submissions than this."""
 
 QUICK_SECONDS = 2.0
-"""Longest computation for which a reader waits; otherwise the previous report is shown."""
+"""The longest computation that a reader waits for; otherwise the previous report is shown."""
 
 STAND_BY_SECONDS = 3.0
 """Seconds between a report and the start of the next process, whose imports would slow down the page."""
 
 REST = 5.0
-"""The pause before the next reading while people save, as a multiple of the last one's duration."""
+"""The pause before the next reading while people save, as a multiple of the time that the last one took."""
 
 
 @dataclass(eq=False, slots=True)
@@ -51,7 +51,7 @@ class Reading:
     fingerprint: Fingerprint
     helper: Helper | None = None
     version: int | None = None
-    """The version of the criteria set; the newest if none is named."""
+    """The version of the criteria set; None for the newest."""
     taken_at: str = field(default_factory=now)
     seconds: float = 0.0
     """Seconds of reading and computing so far."""
@@ -64,7 +64,7 @@ class Reading:
         """Return a statistic, computed once; simultaneous readers wait for one computation.
 
         Raises:
-            HelperEndedError: it is not known, and the process that knew the state has ended.
+            HelperEndedError: the statistic is not cached, and the process that knew the state has ended.
         """
         key = statistic, tables
         with self._lock:
@@ -87,13 +87,13 @@ class Reading:
                 self.seconds += time.perf_counter() - started
 
     def read_frames(self, tables: tuple[str, ...] = ()) -> StudyFrames:
-        """Return the frames themselves, in this process."""
+        """Return the frames, read in this process."""
         with self._lock, self.store.read() as db:
             self._frames = self._frames or TaskFrames(self.task, self.version)
             return self._frames.get(db, tables)
 
     def count_saves_since(self) -> int:
-        """Return the number of submissions of the task since then."""
+        """Return the number of submissions of the task since this reading."""
         with self.store.read() as db:
             return reports.count_since(db, self.task.id, self.fingerprint)
 
@@ -104,7 +104,7 @@ class Reading:
 
     @property
     def ended(self) -> bool:
-        """Return whether nothing more can be computed."""
+        """Return whether nothing more can be computed from this reading."""
         return self.helper is not None and not self.helper.alive
 
     def close(self) -> None:
@@ -113,7 +113,7 @@ class Reading:
 
 
 class Readings:
-    """The newest reading of each task of an open file, and the process that is ready for the next."""
+    """The newest reading of each task of an open file, and a process on stand-by for the next."""
 
     def __init__(self, store: Storage) -> None:
         self.store = store
@@ -129,9 +129,9 @@ class Readings:
         self._lock = threading.Lock()
 
     def get(self, task: Task, fingerprint: Fingerprint, *, newest: bool = False) -> Reading:
-        """Return the reading of a task whose state now has this fingerprint.
+        """Return the reading of a task whose current state has this fingerprint.
 
-        While people save, a large one may be of an earlier state, unless the ``newest`` is asked for.
+        While people save, a large reading may be of an earlier state, unless ``newest`` is set.
         """
         with self._lock:
             known = self._newest.get(task.id)
@@ -144,7 +144,7 @@ class Readings:
         return known
 
     def get_earlier(self, task: Task, fingerprint: Fingerprint, version: int) -> Reading:
-        """Return the reading of a task by an earlier version of its criteria."""
+        """Return the reading of a task for an earlier version of its criteria."""
         with self._lock:
             known = self._earlier.get((task.id, version))
             if known is None or known.fingerprint != fingerprint:
@@ -177,7 +177,7 @@ class Readings:
         return reading
 
     def _renew(self, task: Task, fingerprint: Fingerprint, known: Reading) -> None:
-        """Compute the statistics of the last reading again in the background, and use them from then on."""
+        """Recompute the statistics of the last reading in the background, then use the new reading."""
         with self._lock:
             if task.id in self._renewed:
                 return
@@ -198,7 +198,7 @@ class Readings:
         threading.Thread(target=run, name=f"report on {task.slug}", daemon=True).start()
 
     def stand_by(self) -> None:
-        """Let a process load its libraries now, so that the next report does not wait for that."""
+        """Let a process import its libraries now, so that the next report does not wait for them."""
         with self._lock:
             if self._waiting is None or not self._waiting.alive:
                 self._waiting = Helper()
@@ -206,7 +206,7 @@ class Readings:
     def compute_apart(self) -> None:
         """Compute large reports in separate processes from now on.
 
-        Where the file is large already, the first process starts at once, so that nobody waits for its imports.
+        If the file is already large, the first process starts at once, so that nobody waits for its imports.
         """
         self.apart = True
         with self.store.read() as db:

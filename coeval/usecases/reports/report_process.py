@@ -1,8 +1,8 @@
 """A process that computes statistics of one task from one state of the file, and then ends.
 
-``python -m coeval.usecases.reports.report_process`` loads the libraries and waits. It is then told a file and a task,
-reads them in one transaction, and answers with results, each a pickle through its standard input and output. It ends
-when nobody has asked for a while, and when whoever started it does.
+``python -m coeval.usecases.reports.report_process`` imports the libraries and waits. It receives a file and a
+task, reads them in one transaction, and answers with results; messages are pickles on its standard input and
+output. It ends when it has had no request for a while, and when its parent ends.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from coeval.store.queries import reports, tasks
 from coeval.usecases.reports.task_frames import TaskFrames
 
 IDLE_SECONDS = 60.0
-"""Seconds that the tables are kept after the last question."""
+"""Seconds that the tables are kept after the last request."""
 
 PAUSE_SECONDS = 0.2
-"""After this pause without questions, the remaining tables are read, so that the transaction can end."""
+"""After this pause without requests, the remaining tables are read, so that the transaction can end."""
 
 NICE = 10
-"""People who save go first."""
+"""The priority of the process: people who save come first."""
 
 Statistic = Callable[[StudyFrames], Any]
 
 
 class HelperEndedError(StorageError):
-    """The process has ended and lost all that it had read."""
+    """The process has ended, and the state that it had read is lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Opened:
 
 
 class Helper:
-    """The process, from the side of its parent."""
+    """The process, as its parent sees it."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -69,7 +69,7 @@ class Helper:
         """Let the process read a task.
 
         Raises:
-            HelperEndedError: it cannot.
+            HelperEndedError: the process cannot read it.
         """
         opened: Opened = self._ask((address, slug))
         return opened
@@ -77,7 +77,8 @@ class Helper:
     def compute(self, statistic: Statistic, tables: tuple[str, ...]) -> Any:
         """Return the result of a pure function of the frames, or raise its error here.
 
-        The process finds it by its module, and loads that: it stands with the statistics and not with a page.
+        The process imports the function's module, so the function must be in a module of statistics, not of a
+        page.
 
         Raises:
             HelperEndedError: the process has ended.
@@ -119,7 +120,7 @@ class Helper:
 
 
 def answer_questions(questions: BinaryIO, answers: BinaryIO) -> None:
-    """Read the requested task first, then answer until nobody asks."""
+    """Read the requested task, then answer until no more requests come."""
     address, slug = pickle.load(questions)
     store, started = open_store(address, read_only=True), time.perf_counter()
     with store.read() as db:
@@ -155,14 +156,14 @@ def _send(answers: BinaryIO, error: Exception | None, answer: Any) -> None:
 
 
 def load_libraries(*names: str) -> None:
-    """Load modules of SciPy, which loads them on first use, before anybody waits for them."""
+    """Import SciPy's lazily loaded modules before anybody waits for them."""
     for name in names:
         import_module(f"scipy.{name}")
 
 
 def main() -> None:
     os.nice(NICE)
-    load_libraries("sparse", "special")  # for people's alphas, which are asked for first
+    load_libraries("sparse", "special")  # for people's alphas, which are requested first
     # only answers may be written to this stream
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -170,12 +171,12 @@ def main() -> None:
     questions = os.fdopen(os.dup(0), "rb", buffering=0)
     if not _is_asked(questions, PAUSE_SECONDS):
         load_libraries("stats")
-    with suppress(EOFError):  # the caller has gone
+    with suppress(EOFError):  # the parent has gone
         answer_questions(questions, answers)
 
 
 if __name__ == "__main__":
-    # under the name that pickle uses for it
+    # the name that pickle uses for this module
     from coeval.usecases.reports import report_process
 
     report_process.main()

@@ -1,4 +1,4 @@
-"""The last shown headline figures, and one-time news about what a new version changed in them."""
+"""The last headline figures that were shown, and one-time news about method changes in a new version."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SECTIONS: Mapping[Callable[..., Any], str] = {
     systems_section: "systems",
     OnBasis(agreement_section, Basis(arm=UNAIDED)): "agreement",
 }
-"""Statistics with a headline figure, as requested without a selection of scores."""
+"""Statistics with a headline figure, when requested for all scores."""
 
 
 def keep_shown(store: Storage, task: Task, statistic: Callable[..., Any], result: Any) -> None:
@@ -59,7 +59,7 @@ def list_figures(document: Mapping[str, Any], *, unaided: bool = False) -> Itera
     """Yield the headline figures in the report's document, or in its available sections.
 
     Args:
-        unaided: the document rests on the scores without the draft alone, and so calls them all scores.
+        unaided: the document is based only on scores without the draft, although it calls them all scores.
     """
     if section := document.get("agreement"):
         mean, scores = section["headline"], section["headline"]["drafts_in_view"]["of"]
@@ -82,13 +82,12 @@ def _figure(
     return dict(zip(met_changes.KEPT_FIGURES, (kind, part, value, low, high, scores), strict=True))
 
 
-# What is new in the numbers of a study that an earlier version of CoEval was used for: each person
-# reads it once.
+# News about the numbers of a study that was used with an earlier version of CoEval. Each person sees it once.
 
 
 @dataclass(frozen=True, slots=True)
 class FigureShown:
-    """A headline figure; ``value`` is None if undefined, and so is the interval if there is none."""
+    """A headline figure; ``value`` and the interval are None if undefined."""
 
     value: float | None
     low: float | None
@@ -98,7 +97,7 @@ class FigureShown:
 
 @dataclass(frozen=True, slots=True)
 class FigureChange:
-    """A figure before the upgrade, and now: None until this version has computed it."""
+    """A figure before the upgrade and now; None until this version has computed it."""
 
     kind: str
     part: str
@@ -112,7 +111,7 @@ class FigureChange:
 
 @dataclass(frozen=True, slots=True)
 class MethodNews:
-    """Changes of methods, the figures with a known earlier value, and the copy with the others."""
+    """The changes of methods, the figures with a known earlier value, and the database copy with the others."""
 
     changes: tuple[MethodChange, ...]
     figures: tuple[FigureChange, ...]
@@ -122,7 +121,7 @@ class MethodNews:
 
 @use_case(TEAM)
 def get_method_news(context: Context, person: Person, slug: str) -> MethodNews | None:
-    """See which methods changed since a task's numbers were last shown; after you mark it read, it is empty."""
+    """Return the methods that changed since a task's numbers were last shown; None once marked read."""
     with context.store.read() as db:
         task = require_task(db, slug)
         unread = {row["id"]: row for row in met_changes.list_unread(db, task.id, person.id)}
@@ -148,7 +147,7 @@ def get_method_news(context: Context, person: Person, slug: str) -> MethodNews |
 
 @use_case(TEAM)
 def mark_method_news_read(context: Context, person: Person, slug: str) -> None:
-    """Mark the news about changed methods as read; it is not shown to this person again."""
+    """Mark the news about changed methods as read; this person does not see it again."""
     with context.store.write() as db:
         task = require_task(db, slug)
         unread = [row["id"] for row in met_changes.list_unread(db, task.id, person.id)]

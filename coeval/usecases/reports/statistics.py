@@ -1,4 +1,4 @@
-"""Statistics of a task: submissions are read once, and results are cached until there are more."""
+"""Statistics of a task. Submissions are read once, and results are cached until there are new ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from coeval.usecases.reports.task_frames import MORE
 
 EVERY = tuple(MORE)
 FIGURE = "figure_"
-"""The beginning of the names of the paper's figures."""
+"""The prefix of the names of the paper's figures."""
 WHOLE = Basis()
 """All scores for the newest version of the criteria."""
 
@@ -35,7 +35,7 @@ def get_reading(
     """Return the statistics of a task at one moment; for a large task, they may lack the latest saves.
 
     Args:
-        version: of the criteria set; 0 is the newest, as is one that there is not.
+        version: of the criteria set; 0 or an unknown version means the newest.
     """
     if version not in list_versions(context, person, slug)[:-1]:
         return _get_reading(context, slug, newest=newest)
@@ -47,7 +47,7 @@ def get_reading(
 
 @use_case(TEAM)
 def list_versions(context: Context, person: Person, slug: str) -> list[int]:
-    """See the versions of a task's criteria, the newest last."""
+    """Return the versions of a task's criteria, the newest last."""
     with context.store.read() as db:
         newest = criteria.get_criteria_set(db, require_task(db, slug).id)
         return list(range(1, newest.version + 1)) if newest else []
@@ -67,14 +67,14 @@ def get_statistic(
     *,
     tables: Sequence[str] = (),
 ) -> Any:
-    """Return a statistic of a task from its reading, computed again only after new saves.
+    """Return a statistic of a task from its reading, recomputed only after new saves.
 
     Args:
         statistic: a pure function of the frames, defined in a module.
-        tables: which of the tables of ``MORE`` it looks at; without them it finds these empty.
+        tables: the tables of ``MORE`` that it uses; all others are empty.
 
     Raises:
-        NotAllowedError: the person is not of the team.
+        NotAllowedError: the person does not belong to the team.
     """
     try:
         return get_reading(context, person, slug).get(statistic, tuple(tables))
@@ -84,13 +84,14 @@ def get_statistic(
 
 @use_case(TEAM)
 def get_report(context: Context, person: Person, slug: str, basis: Basis = WHOLE) -> dict[str, Any]:
-    """See every statistic of a task in one document, as ``stats --json`` prints it.
+    """Return every statistic of a task in one document, as ``stats --json`` prints it.
 
     Args:
-        basis: which scores it rests on. What compares the arms (``assistance``, ``drafts``) rests on all of them.
+        basis: the scores that it is based on. Sections that compare arms (``assistance``, ``drafts``) use all
+            scores.
 
     Raises:
-        InputError: the criteria have no such version, or nobody scored in the arm.
+        InputError: the criteria have no such version, or nobody has scored in the arm.
     """
     versions = list_versions(context, person, slug)
     if basis.version and basis.version not in versions:
@@ -114,7 +115,7 @@ def get_report(context: Context, person: Person, slug: str, basis: Basis = WHOLE
 
 @use_case(TEAM)
 def get_paper_tables(context: Context, person: Person, slug: str) -> dict[str, str | pd.DataFrame]:
-    """Return the paper's tables, figures and methods paragraph: file names to texts, or to CSV content."""
+    """Return the paper's tables, figures and methods paragraph: a text or CSV data for each file name."""
     report, reading = (
         get_report(context, person, slug),
         get_reading(context, person, slug, newest=True),
@@ -131,7 +132,7 @@ def get_paper_tables(context: Context, person: Person, slug: str) -> dict[str, s
 def write_paper_tables(
     frames: StudyFrames, *, report: dict[str, Any], votes: pd.DataFrame | None
 ) -> dict[str, str | pd.DataFrame]:
-    """Return the paper's tables, figures and methods paragraph: file names to texts or CSV data."""
+    """Return the paper's tables, figures and methods paragraph: a text or CSV data for each file name."""
     tables, figures = paper_tables(frames, report, votes), paper_figures(report)
     texts: dict[str, str | pd.DataFrame] = {
         "methods.md": methods_paragraph(frames, report) + "\n",
@@ -145,10 +146,10 @@ def write_paper_tables(
 
 @use_case(TEAM)
 def get_table_files(context: Context, person: Person, slug: str, kind: str) -> dict[str, str]:
-    """Return the paper's tables as csv, md or latex: file names to texts.
+    """Return the paper's tables as csv, md or latex: a text for each file name.
 
     Raises:
-        InputError: for another kind.
+        InputError: ``kind`` is none of these.
     """
     tables = get_paper_tables(context, person, slug)
     if kind == "csv":

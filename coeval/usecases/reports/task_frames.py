@@ -1,4 +1,4 @@
-"""Read the tables that a task's statistics rest on, column by column."""
+"""Read the tables for a task's statistics, column by column."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ from coeval.store.queries.crowd_studies import get_plan
 from coeval.store.queries.people import list_groups
 from coeval.store.queries.teams import get_team, is_asking
 
-# The answer of a query as columns of a table, block by block: no row and no text is kept twice.
+# Query results as columns of a table, block by block: no row and no text is stored twice.
 
 Block = Callable[[tuple[Any, ...]], npt.NDArray[Any]]
-"""Turns the values of one column, of some rows, into an array."""
+"""Converts some values of one column into an array."""
 
 
 def is_among(ids: npt.NDArray[Any], known: Iterable[int]) -> npt.NDArray[np.bool_]:
-    """Return which of the ids are known."""
+    """Return a mask of the ids that are among ``known``."""
     return np.isin(ids, np.fromiter(known, np.int64))
 
 
 def named(ids: npt.NDArray[Any], names: Mapping[int, str]) -> pd.Categorical:
-    """Return a column of ids as names."""
+    """Return a column of ids as a column of names."""
     codes, present = pd.factorize(ids)
     return _categories(codes, [names[one] for one in present.tolist()])
 
 
 def _categories(codes: npt.NDArray[Any], names: Sequence[str]) -> pd.Categorical:
-    """Return the value of each code. Categories are in the order of their sorted names."""
+    """Return a categorical column with the name of each code; the categories are sorted."""
     order = sorted(set(names))
     place = {name: number for number, name in enumerate(order)}
     kind = np.int8 if len(order) < 128 else np.int32
@@ -57,7 +57,7 @@ def _categories(codes: npt.NDArray[Any], names: Sequence[str]) -> pd.Categorical
 
 
 def read_numbers(values: tuple[Any, ...]) -> npt.NDArray[Any]:
-    """Return numbers, nan if missing."""
+    """Return numbers as an array, with nan for missing ones."""
     if _are_missing(values):
         return np.full(len(values), np.nan)
     try:
@@ -89,12 +89,12 @@ def read_times(values: tuple[Any, ...]) -> npt.NDArray[Any]:
 
 
 def _are_missing(values: tuple[Any, ...]) -> bool:
-    """Return whether every value is missing, as in columns that few studies fill."""
+    """Return whether every value is missing, as in columns that few studies use."""
     return bool(values) and values[0] is None and values.count(None) == len(values)
 
 
 def read_columns(result: reports.Result, kinds: Mapping[str, Block]) -> dict[str, npt.NDArray[Any]]:
-    """Return every column of an answer; those that ``kinds`` does not name are texts."""
+    """Return every column of a query result; columns that ``kinds`` does not name are texts."""
     readers = [kinds.get(name, read_texts) for name in result.names]
     parts = [_Growing(reader(())) for reader in readers]
     for block in result.blocks():
@@ -104,8 +104,9 @@ def read_columns(result: reports.Result, kinds: Mapping[str, Block]) -> dict[str
 
 
 class _Growing:
-    """A column that grows in place, because separate small blocks would stay with the process after they
-    are freed.
+    """A column that grows in place.
+
+    Memory of many small blocks would stay with the process after they are freed.
     """
 
     def __init__(self, empty: npt.NDArray[Any]) -> None:
@@ -119,7 +120,7 @@ class _Growing:
         self.size = end
 
     def take(self) -> npt.NDArray[Any]:
-        """Return the column, which this object then no longer holds."""
+        """Return the column, and release it from this object."""
         if len(self.values) > self.size:
             self._stretch(self.size)
         values, self.values = self.values, self.values[:0].copy()
@@ -135,7 +136,7 @@ class _Growing:
 
 
 def read_saves(db: Database, task: Task) -> Saves:
-    """Return the latest of each, in the order of saving."""
+    """Return the latest submission of each person for each line, in the order of saving."""
     kinds = {"annotator": read_whole, "active_ms": read_numbers}
     kinds |= dict.fromkeys(("bulk", "kept_all", "planted", "caught"), read_flags)
     columns = read_columns(reports.read(db, review.SAVES, task=task.id), kinds)
@@ -157,7 +158,7 @@ MORE = {
     "references": (reports.ADJUDICATED, REFERENCE_COLUMNS),
     "also": (reports.ALSO, ALSO_COLUMNS),
 }
-"""Tables for a few statistics, with their queries and columns; each is read on request."""
+"""Tables that few statistics need, with their queries and columns; each is read on request."""
 
 SCORE_KINDS: dict[str, Block] = {
     "annotator": read_whole,
@@ -175,7 +176,7 @@ SCORE_KINDS: dict[str, Block] = {
 
 
 class TaskFrames:
-    """The frames of a task, read in steps: the scores first, a table of ``MORE`` on request."""
+    """The frames of a task, read in steps: first the scores, then tables of ``MORE`` on request."""
 
     def __init__(self, task: Task, version: int | None = None) -> None:
         self.task = task
@@ -184,8 +185,9 @@ class TaskFrames:
         self._more: dict[str, pd.DataFrame] = {}
 
     def get(self, db: Database, tables: Sequence[str] = ()) -> StudyFrames:
-        """Return the frames with these further tables; the others are empty. ``db`` supplies tables not
-        read yet.
+        """Return the frames with these further tables; the others are empty.
+
+        ``db`` supplies tables that were not read yet.
         """
         key = tuple(tables)
         if key not in self._known:
@@ -229,7 +231,8 @@ def _read_planned(
 ) -> Planned | None:
     """Return the number of scores in the queues of people who have scored; None if one of them has no queue.
 
-    It is not known either while only some lines are asked for, nor of imported scores: nobody told their plan.
+    It is also unknown while only some lines are requested, and for imported scores, whose plan is not
+    recorded.
     """
     begun = set(scores["annotator"].unique())
     known = {person.id: person.name for person in people.list_people(db)}
@@ -260,9 +263,9 @@ def _read_more(db: Database, task: Task, name: str, version: int | None) -> pd.D
 def _read_reference_column(
     db: Database, task: Task, members: Sequence[Criterion]
 ) -> list[tuple[str, str, float, str]]:
-    """Return the numbers of the columns "reference score" (for a single criterion) and "reference score: ...".
+    """Return the numbers of the columns "reference score" (for one criterion) and "reference score: ...".
 
-    What is no number on the criterion's scale is no reference, and is left out.
+    Values that are not numbers on the criterion's scale are left out.
     """
     of_column = {f"{reports.REFERENCE}: {one.text}".casefold(): one for one in members}
     if len(members) == 1:

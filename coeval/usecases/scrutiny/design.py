@@ -24,16 +24,16 @@ class DesignState:
     changed_at: str
     changed_by: str
     n_opened: int
-    """(annotator, instance) pairs that are already open and keep their arm."""
+    """The number of (annotator, instance) pairs that are already open and keep their arm."""
     overlap: str = ""
-    """The basis of agreement without the draft."""
+    """The data for agreement without the draft."""
     overlap_missing: bool = False
-    """True if that basis is missing or too small."""
+    """True if those data are missing or too few."""
 
 
 @use_case(OWNERS)
 def get_design(context: Context, person: Person, slug: str) -> DesignState:
-    """See how a task shows its drafts."""
+    """Return how a task shows its drafts."""
     with context.store.read() as db:
         task = require_task(db, slug)
         changed_at, changed_by = tasks.get_last_design_change(db, task.id) or ("", "")
@@ -46,7 +46,7 @@ def get_design(context: Context, person: Person, slug: str) -> DesignState:
 
 
 def count_people(db: Database, task: int) -> int:
-    """Return the number of people per instance, by the plan, the team, or everybody who can sign in."""
+    """Return the number of people per instance, from the plan, the team, or the people who can sign in."""
     plan, team = get_plan(db, task), get_team(db, task)
     if plan:
         return plan.per_instance
@@ -57,10 +57,10 @@ def count_people(db: Database, task: int) -> int:
 
 @use_case(OWNERS)
 def set_design(context: Context, person: Person, slug: str, design: Design) -> Design:
-    """Choose how a task shows its drafts. Items that somebody has opened keep their arm.
+    """Set how a task shows its drafts. Items that somebody has opened keep their arm.
 
     Raises:
-        InputError: a share or the idle time cannot be used (see ``scrutiny.check_design``).
+        InputError: a share or the idle time is out of range (see ``scrutiny.check_design``).
     """
     design = check_design(design)
     with context.store.write() as db:
@@ -70,17 +70,17 @@ def set_design(context: Context, person: Person, slug: str, design: Design) -> D
     return design
 
 
-# The columns of a task's instances beyond input and output: who may see them.
+# Columns of a task's instances beyond input and output, and who may see them.
 
 SOURCE_TEXT = "document"
-"""The name of the column for source ids that are texts."""
+"""The name of the column with source ids, if they are texts."""
 
 
 @use_case(OWNERS)
 def list_columns(context: Context, person: Person, slug: str) -> list[Column]:
-    """List a task's further columns, and who may see them.
+    """Return a task's further columns, and who may see them.
 
-    An earlier version took a column of texts for source ids. It is listed as a column until its role is chosen.
+    Earlier versions used a column of texts as source ids. It is listed as a column until its role is chosen.
     """
     with context.store.read() as db:
         task = require_task(db, slug)
@@ -89,9 +89,9 @@ def list_columns(context: Context, person: Person, slug: str) -> list[Column]:
 
 
 def find_telling_columns(db: Database, task: Task) -> frozenset[str]:
-    """Return the columns that are hidden with the systems, because a value names one.
+    """Return the columns that are hidden with the systems, because a value names a system.
 
-    Instances are only ever added, so that what was found holds until there are more of them.
+    Instances are only ever added, so the result is valid until there are more of them.
     """
     seen = frozenset(name for name, role in task.columns.items() if role.people_see)
     if not seen or not tasks.get_design(db, task.id).hide_systems:
@@ -106,17 +106,17 @@ def find_telling_columns(db: Database, task: Task) -> frozenset[str]:
 
 
 MOST_FOUND = 100
-"""Number of tasks whose columns a process caches."""
+"""The number of tasks whose columns a process caches."""
 
 _FOUND: dict[Hashable, frozenset[str]] = {}
 
 
 @use_case(OWNERS)
 def set_columns(context: Context, person: Person, slug: str, roles: Mapping[str, ColumnRole]) -> list[Column]:
-    """Choose who may see a task's further columns; new drafts use this choice.
+    """Set who may see a task's further columns; new drafts use this choice.
 
     Raises:
-        InputError: the task has no such column, or the role is one that only a field can have.
+        InputError: the task has no such column, or the role is only for fields.
     """
     with context.store.write() as db:
         task = require_task(db, slug)

@@ -1,4 +1,4 @@
-"""A person's position in their queue, and the effect of moves."""
+"""A person's position in their queue, and the results of moves."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class Move(StrEnum):
     NEXT = "next"
     PREVIOUS = "previous"
     NEXT_SHEET = "next_sheet"
-    """Like next, but past the other criteria of the instance, which were all on the sheet."""
+    """Like next, but skips the other criteria of the instance, which were all on the sheet."""
     NEXT_INSTANCE = "next_instance"
     PREVIOUS_INSTANCE = "previous_instance"
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """A place in a person's queue: by position, by instance, or (all None) where they stopped."""
+    """A place in a person's queue, by position or by instance; if both are None, where the person stopped."""
 
     which: Filter = Filter.UNFINISHED
     position: int | None = None
@@ -42,7 +42,7 @@ Place = tuple[Assignment, Criterion]
 
 
 def find_place(db: Database, person: Person, task: Task, current: CriteriaSet, where: Where) -> Place | None:
-    """Return the assignment and criterion that ``where`` means; None if its filter leaves nothing.
+    """Return the assignment and criterion at ``where``; None if its filter leaves nothing.
 
     Raises:
         NotFoundError: the position, the instance or the criterion is not in this person's queue.
@@ -62,7 +62,7 @@ def find_place(db: Database, person: Person, task: Task, current: CriteriaSet, w
     if where.move is Move.PREVIOUS and at > 0:
         return here, current.criteria[at - 1]
     if where.move is Move.NEXT and where.which is Filter.ALL:
-        # a person who goes through everything sees everything, including saved items
+        # without a filter, a person sees every item, including saved ones
         if at + 1 < len(current.criteria):
             return here, current.criteria[at + 1]
     elif where.move is Move.NEXT:
@@ -73,7 +73,7 @@ def find_place(db: Database, person: Person, task: Task, current: CriteriaSet, w
 
 
 def get_ready(db: Database, task: Task, current: CriteriaSet) -> Drafted | None:
-    """Return the drafts to wait for; None if the task's design does not wait."""
+    """Return the drafts to wait for; None if the task's design does not wait for drafts."""
     if not tasks.get_design(db, task.id).wait_for_drafts:
         return None
     run = drafts.get_shown_run(db, task.id)
@@ -98,7 +98,7 @@ def _elsewhere(
     where: Where,
     ready: Drafted | None,
 ) -> Place | None:
-    """Return the place in another instance after a move; if there is none, the current place, or None at the end."""
+    """Return the place in another instance after a move; without one, the current place, or None at the end."""
     assignment = next(
         (
             candidate
@@ -124,7 +124,7 @@ def _elsewhere(
 def _candidates(
     db: Database, person: Person, task: Task, here: Assignment, where: Where, ready: Drafted | None
 ) -> Iterator[Assignment | None]:
-    """Return the possible assignments, best first: ahead, then passed ones, then skipped ones."""
+    """Yield the possible assignments, best first: ahead, then passed ones, then skipped ones."""
 
     def nearest(after: int, *, backwards: bool = False, skipped: bool | None = None) -> Assignment | None:
         held = ready if where.which is Filter.UNFINISHED else None
@@ -147,7 +147,7 @@ def _candidates(
 def find_start(
     db: Database, person: Person, task: Task, where: Where, ready: Drafted | None = None
 ) -> Assignment | None:
-    """Return the assignment at which a place starts; None if the person has none under the filter.
+    """Return the assignment for a place; None if the person has none under the filter.
 
     Raises:
         NotFoundError: the position or the instance is not in this person's queue.
@@ -182,7 +182,7 @@ def _pick_criterion(
     preferred: int | None,
     ready: Drafted | None,
 ) -> Criterion:
-    """Return the requested criterion, else the first unfinished one, else the first."""
+    """Return the preferred criterion, or else the first unfinished one, or else the first."""
     for criterion in current.criteria:
         if criterion.id == preferred:
             return criterion
@@ -193,7 +193,7 @@ def _pick_criterion(
 def _unfinished_here(
     db: Database, person: Person, here: Assignment, current: CriteriaSet, at: int, ready: Drafted | None
 ) -> Criterion | None:
-    """Return the next unfinished criterion of this instance, from here on and then from the top."""
+    """Return the next unfinished criterion of this instance, from position ``at`` and then from the top."""
     ahead = (*current.criteria[at + 1 :], *current.criteria[:at])
     return next(_list_left(db, person, here, ahead, ready), None)
 
@@ -201,6 +201,6 @@ def _unfinished_here(
 def _list_left(
     db: Database, person: Person, at: Assignment, among: Iterable[Criterion], ready: Drafted | None
 ) -> Iterator[Criterion]:
-    """Return the criteria that are not saved, and do not wait for a draft."""
+    """Yield the criteria that are not saved and do not wait for a draft."""
     done = submissions.list_done(db, person.id, at.instance)
     return (c for c in among if c.id not in done and not is_waiting(db, at, c.id, ready))

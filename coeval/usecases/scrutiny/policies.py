@@ -1,8 +1,8 @@
-"""The only place that applies the study's design to opening and saving an evaluation.
+"""The only module that applies the study's design to opening and saving an evaluation.
 
-The crowd plan, the team, the arms, the lines that are asked for and the planted errors decide at four moments: who is
-given an instance (``give``), what it is opened as (``may_open``), whether a save is taken (``may_save``), and what
-follows from it (``saved``). ``Evaluation`` is what one person may see of one evaluation.
+The crowd plan, the team, the arms, the requested lines and the planted errors decide at four moments: who
+gets an instance (``give``), in which arm it is opened (``may_open``), whether a save is accepted
+(``may_save``), and what follows (``saved``). ``Evaluation`` is one evaluation as one person may see it.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ __all__ = [
 
 
 def give(context: Context, person: Person, task: Task) -> bool:
-    """Give the person their work by the crowd's plan, the team's shares or requested lines; False without any.
+    """Assign work from the crowd plan, the team's shares or requested lines; return False without these.
 
     Raises:
-        NotAllowedError: the task is given out by a plan, and not to this person.
+        NotAllowedError: a plan assigns the task, and not to this person.
     """
     return (
         ensure_work(context, person, task)
@@ -60,7 +60,7 @@ def give(context: Context, person: Person, task: Task) -> bool:
 
 
 def explain_empty(db: Database, person: Person, task: Task) -> Emptiness:
-    """Return why a person has nothing to do at all."""
+    """Return why a person has nothing to do."""
     if not tasks.count_instances(db, task.id):
         return Emptiness.NO_INSTANCES
     team = teams.get_team(db, task.id)
@@ -71,14 +71,14 @@ def explain_empty(db: Database, person: Person, task: Task) -> Emptiness:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """An evaluation for the study's rules. A person sees only the result of ``shown``."""
+    """An evaluation with the data for the study's rules. A person sees only the result of ``shown``."""
 
     arm: Arm
     draft: Draft | None
-    """The draft of the shown run, or the one of the save, even if it is withheld."""
+    """The draft that the save refers to, or else that of the shown run, even if it is withheld."""
     planted: PlantedError | None
     first: Submission | None
-    """The score from before the draft was shown."""
+    """The score that was saved before the draft was shown."""
     saved: Submission | None
     output: str
 
@@ -91,7 +91,7 @@ class Evaluation:
 
     @property
     def shown(self) -> Draft | None:
-        """Return the part of the draft that the screen shows; None if it must stay hidden."""
+        """Return the draft as the screen shows it; None if it must stay hidden."""
         if self.draft is None or self.arm in (Arm.BLIND, Arm.EVIDENCE) or self.awaits_first:
             return None
         if self.arm is Arm.REASONS:
@@ -100,14 +100,14 @@ class Evaluation:
 
     @property
     def marks(self) -> tuple[Quote, ...]:
-        """Return the passages marked without a word of the draft, in the arm that shows evidence only."""
+        """Return the passages to mark in the arm that shows only evidence, without any text of the draft."""
         if self.draft is None or self.arm is not Arm.EVIDENCE:
             return ()
         return evaluation_rows.list_marks(self.draft)
 
     @property
     def planted_error(self) -> str:
-        """Return the planted error in the shown draft, as a submission stores it."""
+        """Return the planted error of the shown draft, as a submission stores it."""
         shown = self.shown
         is_planted = self.planted is not None and shown is not None and self.planted.draft == shown.id
         return str(self.planted.kind) if is_planted and self.planted else ""
@@ -132,7 +132,7 @@ def get_evaluation(db: Database, task: Task, assignment: Assignment, criterion: 
 def _draft_for(
     db: Database, task: Task, instance: int, criterion: int, saved: Submission | None
 ) -> Draft | None:
-    """Return the draft saved against, else the shown run's."""
+    """Return the draft that the save refers to, or else that of the shown run."""
     if saved is not None and saved.draft is not None:
         return drafts.get_draft(db, saved.draft)
     run = drafts.get_shown_run(db, task.id)
@@ -142,7 +142,7 @@ def _draft_for(
 def may_open(
     db: Database, task: Task, person: Person, assignment: Assignment, criteria: tuple[Criterion, ...]
 ) -> Assignment:
-    """Return the assignment, opened: the first time, its arm and its planted errors are drawn."""
+    """Return the opened assignment; the first opening draws its arm and its planted errors."""
     if assignment.arm is not None:
         return assignment
     seed, design = tasks.get_seed(db, task.id), tasks.get_design(db, task.id)
@@ -152,7 +152,7 @@ def may_open(
     arm = submissions.get_arm(db, *key) or balanced or _draw_arm(db, seed, assignment.instance, design)
     opened = assignments.open_assignment(db, assignment, arm)
     if arm is Arm.ASSISTED and design.planted_share:
-        # an attention check tests the person already, by its own key: an error is looked for all the same, so that an
+        # an attention check already tests the person with its own key; search for an error anyway, so that an
         # opening takes as long
         share = 0.0 if answer_keys.list_keys_of(db, assignment.instance) else design.planted_share
         for criterion in criteria:

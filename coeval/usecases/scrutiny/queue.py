@@ -45,8 +45,9 @@ from coeval.usecases.scrutiny.policies import (
 class Step:
     """One screen: an instance and a criterion, the shown draft, and the person's earlier save.
 
-    ``assignment`` and all that follows are None where nothing is left under the filter. ``draft`` is what may
-    be seen: None in the blind arm and in that of evidence only, and before the first score where that comes first.
+    If nothing is left under the filter, ``assignment`` and all following fields are None. ``draft`` contains
+    only what may be seen: it is None in the blind arm, in the arm that shows only evidence, and before a
+    required first score.
     """
 
     task: Task
@@ -65,33 +66,33 @@ class Step:
     criterion: Criterion | None = None
     done: frozenset[int] = frozenset()
     reopened: frozenset[int] = frozenset()
-    """Criteria that are new in this version of the set, if the person had finished the previous one."""
+    """Criteria that are new in this version of the set, if the person had finished the previous version."""
     draft: Draft | None = None
     marks: tuple[Quote, ...] = ()
-    """The marked passages, without a word of the draft, in the arm that shows only evidence."""
+    """The marked passages in the arm that shows only evidence, without any text of the draft."""
     has_evidence: bool = False
-    """True if that arm has a draft to take passages from, even if it quotes none."""
+    """True if that arm has a draft as the source of passages, even if it quotes none."""
     awaits_first: bool = False
-    """True if a score is requested before the draft is shown."""
+    """True if a first score is needed before the draft is shown."""
     first: Submission | None = None
-    """The score from before the draft was shown."""
+    """The score that was saved before the draft was shown."""
     saved: Submission | None = None
     mark: Mark = Mark()
     answer: InboxItem | None = None
     """The study team's answer to the person's flag or comment."""
     emptiness: Emptiness | None = None
-    """The reason that there is no instance, if ``total`` is 0."""
+    """The reason that the person has no instance, if ``total`` is 0."""
     sets_up: bool = False
-    """True if the person may change that in Set-up."""
+    """True if the person may correct that in Set-up."""
     waits: bool = False
-    """True if this evaluation waits for its draft or, at the end, if others do."""
+    """True if this evaluation waits for its draft, or, on the last page, if others do."""
 
 
 def ensure_queue(context: Context, person: Person, task: Task) -> None:
-    """Give the person their work: by the crowd's plan, by the team's shares, else every instance of the task.
+    """Assign work to a person: from the crowd plan, from the team's shares, or else every instance.
 
     Raises:
-        NotAllowedError: the task is given out by a plan, and not to this person.
+        NotAllowedError: a plan assigns the task, and not to this person.
     """
     if give(context, person, task):
         return
@@ -99,7 +100,7 @@ def ensure_queue(context: Context, person: Person, task: Task) -> None:
         if not assignments.has_unassigned(db, person.id, task.id):
             return
         if find_order(db, task.id, assignments.list_unassigned(db, person.id, task.id)) == []:
-            return  # an extension keeps the rest from everybody
+            return  # an extension withholds the rest from everybody
     with context.store.write() as db:
         missing = assignments.list_unassigned(db, person.id, task.id)
         order = find_order(db, task.id, missing)
@@ -113,7 +114,7 @@ def ensure_queue(context: Context, person: Person, task: Task) -> None:
 
 
 def open_place(context: Context, person: Person, task: Task, where: Where) -> Step:
-    """Return the screen of a place; an instance seen for the first time gets its arm on the way.
+    """Return the screen of a place; an instance that is opened for the first time gets its arm.
 
     Raises:
         NotFoundError: the position or the criterion does not exist for this person.
@@ -132,7 +133,7 @@ def open_place(context: Context, person: Person, task: Task, where: Where) -> St
 
 
 def open_sheet(context: Context, person: Person, task: Task, where: Where) -> tuple[Step, ...]:
-    """Return the screens of all criteria of an instance, the current first; at the end, the last page alone.
+    """Return the screens of all criteria of an instance, the current first; at the end, only the last page.
 
     Raises:
         NotFoundError: the position or the criterion does not exist for this person.
@@ -165,7 +166,7 @@ def require_set(db: Database, task: Task) -> CriteriaSet:
     """Return the current criteria set.
 
     Raises:
-        NotFoundError: none is established yet.
+        NotFoundError: no set is established yet.
     """
     current = criteria.get_criteria_set(db, task.id)
     if current is None:
@@ -181,7 +182,7 @@ def require_set(db: Database, task: Task) -> CriteriaSet:
 def build_step(
     db: Database, person: Person, task: Task, current: CriteriaSet, which: Filter, place: Place | None
 ) -> Step:
-    """Return the screen of an opened place, or of the end."""
+    """Return the screen of an opened place, or the last page."""
     counts = assignments.count_assignments(db, person.id, task.id)
     design = tasks.get_design(db, task.id)
     base = Step(

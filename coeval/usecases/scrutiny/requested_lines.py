@@ -18,15 +18,15 @@ from coeval.store.queries.teams import Asking, StoredTeam, get_asking
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.sessions import require_person
 
-# The team of a task, and the number of people per instance; no crowd, no plan.
+# The team of a task, and the number of people per instance; not for crowd plans.
 
 
 @dataclass(frozen=True, slots=True)
 class Team:
     """The team of a task.
 
-    Members are names (none: everybody), with the number of people per instance (0: all) and of instances given so
-    far.
+    It has the names of its members (empty: everybody), the number of people per instance (0: all), and the
+    number of instances assigned so far.
     """
 
     members: tuple[str, ...] = ()
@@ -50,14 +50,14 @@ def get_team(context: Context, person: Person, slug: str) -> Team:
 def set_team(
     context: Context, person: Person, slug: str, names: Sequence[str], per_instance: int = 0
 ) -> None:
-    """Choose the team of a task, and how many of them judge each instance.
+    """Set the team of a task, and how many of its members judge each instance.
 
-    Annotators who are not named do not see the task. What one of them has opened stays theirs, and counts, as does
-    what anybody else has saved.
+    Other annotators do not see the task. Members keep the instances that they have opened, and everything
+    that was saved counts.
 
     Raises:
-        NotFoundError: one of the names is nobody's.
-        InputError: an instance cannot go to so many people, or a crowd's plan gives the task out.
+        NotFoundError: a name is unknown.
+        InputError: the team is smaller than ``per_instance``, or a crowd plan assigns the task.
     """
     with context.store.write() as db:
         task = require_task(db, slug)
@@ -85,13 +85,13 @@ def _check_team(db: Database, task: Task, team: StoredTeam) -> None:
 
 
 def ensure_share(context: Context, task: Task) -> bool:
-    """Distribute newly imported instances; return whether the task's work is distributed at all."""
+    """Distribute newly imported instances; return whether the task's work is distributed among a team."""
     with context.store.read() as db:
         team = teams.get_team(db, task.id)
         if team is None or not team.per_instance:
             return False
         if teams.is_asking(db, task.id):
-            return True  # the request distributed its lines already
+            return True  # the request has already distributed its lines
         if teams.is_shared_out(db, task.id, team.members):
             return True
         drawn = find_order(db, task.id, (instance for instance, _ in teams.list_units(db, task.id)))
@@ -105,7 +105,7 @@ def ensure_share(context: Context, task: Task) -> bool:
 
 
 def share_asked(db: Database, task: Task) -> bool:
-    """Distribute the requested lines, or everything; return whether the task's work is distributed at all."""
+    """Distribute the requested lines, or else all; return whether the work is distributed among a team."""
     team = teams.get_team(db, task.id)
     if team is None or not team.per_instance:
         return False
@@ -114,7 +114,7 @@ def share_asked(db: Database, task: Task) -> bool:
 
 
 def _share_out(db: Database, task: Task, team: StoredTeam) -> None:
-    """Give every instance, or every requested one, to as many more team members as it needs."""
+    """Assign every instance, or every requested one, to as many more team members as it needs."""
     only = set(teams.list_asked_instances(db, task.id))
     units = [unit for unit in teams.list_units(db, task.id) if not only or unit[0] in only]
     drawn = find_order(db, task.id, (instance for instance, _ in units))
@@ -145,10 +145,10 @@ def ask_people(
 ) -> None:
     """Limit the team's work to these (instance, criterion) pairs; without any, request everything again.
 
-    What a person has opened before stays theirs to finish.
+    People may finish what they have opened before.
 
     Raises:
-        InputError: a crowd's plan gives the task out.
+        InputError: a crowd plan assigns the task.
     """
     if get_plan(db, task.id) is not None:
         raise InputError(f"“{task.slug}” has a crowd plan: only a team's work can be limited to some lines.")
@@ -164,7 +164,7 @@ def ask_people(
 
 
 def ensure_asked(context: Context, person: Person, task: Task) -> bool:
-    """Give a later person the requested lines; return whether the work is limited to some lines."""
+    """Give a person who joined later the requested lines; return whether the work is limited to some lines."""
     with context.store.read() as db:
         if not teams.is_asking(db, task.id):
             return False
@@ -188,7 +188,7 @@ def narrow_criteria(
 ) -> CriteriaSet:
     """Return a person's criteria for an instance: all, or the requested ones and those with saves.
 
-    ``named`` is a criterion that is on the screen already, and stays.
+    ``named`` is a criterion that is already on the screen, and is kept.
     """
     wanted = teams.list_asked_criteria(db, task.id, instance)
     if not wanted:

@@ -1,4 +1,4 @@
-"""Review of the work: changes, comparisons of people, instances, and messages of annotators."""
+"""Reviews of the work: changes, comparisons of people, instances, and messages of annotators."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from coeval.usecases.images import ShownImage, show_images
 from coeval.usecases.reports.task_frames import read_saves
 from coeval.usecases.scrutiny.queue import require_set
 
-# Reviews for owners: saves, comparisons of people, decisions, and ways of working.
+# Reviews for owners: saves, comparisons of people, decisions, and working habits.
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One person's work on one evaluation: every revision, the draft as they saw it, and its planted error."""
+    """One person's work on one evaluation: every revision, the draft that they saw, and its planted error."""
 
     person: str
     revisions: tuple[Submission, ...]
@@ -53,7 +53,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One instance and criterion: the shown run's draft, everybody's work, and the decision."""
+    """One instance and criterion: the shown run's draft, everybody's work, and the owner's decision."""
 
     instance: Instance
     criterion: Criterion
@@ -66,7 +66,7 @@ class Comparison:
 def list_changes(
     context: Context, person: Person, slug: str, *, of: str = "", instance: str = "", limit: int = 25
 ) -> Sequence[Change]:
-    """List the saves with authors and times, for all or for one person or instance."""
+    """Return the saves with authors and times, for everybody or for one person or instance."""
     with context.store.read() as db:
         task = require_task(db, slug)
         return review.list_changes(db, task.id, person=of, instance=instance, limit=limit)
@@ -74,7 +74,7 @@ def list_changes(
 
 @use_case(OWNERS)
 def list_disputes(context: Context, person: Person, slug: str) -> Sequence[Dispute]:
-    """List the evaluations on which people's scores differ most."""
+    """Return the evaluations on which people's scores differ most."""
     with context.store.read() as db:
         task = require_task(db, slug)
         return review.list_disputes(db, task.id, require_set(db, task).id)
@@ -84,7 +84,7 @@ def list_disputes(context: Context, person: Person, slug: str) -> Sequence[Dispu
 def compare_people(
     context: Context, person: Person, slug: str, external_id: str, criterion: int
 ) -> Comparison:
-    """Compare everybody's work on an instance and a criterion.
+    """Return everybody's work on an instance and a criterion.
 
     Raises:
         NotFoundError: the task has no such instance or criterion.
@@ -147,11 +147,11 @@ def adjudicate(
 ) -> Adjudication:
     """Decide a disputed score. The decision is stored separately from people's scores.
 
-    ``revision`` is that of the decision it was made from, 0 for the first.
+    ``revision`` is the revision of the decision that this one replaces, 0 for the first.
 
     Raises:
         InputError: the score is not on the criterion's scale, or the note is too long.
-        StaleError: another owner decided meanwhile.
+        StaleError: another owner has decided meanwhile.
     """
     if len(note) > MAX_REMARK:
         raise InputError(f"The note has {len(note):,} characters; shorten it to {MAX_REMARK:,}.")
@@ -172,7 +172,7 @@ def adjudicate(
 
 @use_case(OWNERS)
 def list_habits(context: Context, person: Person, slug: str) -> list[Habits]:
-    """List each person's way of working with drafts, and questions for them."""
+    """Return each person's way of working with drafts, and questions to ask them."""
     with context.store.read() as db:
         return find_habits(read_saves(db, require_task(db, slug)))
 
@@ -180,7 +180,7 @@ def list_habits(context: Context, person: Person, slug: str) -> list[Habits]:
 # Lists of a task's instances: drafts, judges, flags and comments.
 
 MOST_INSTANCES = 500
-"""Number of instances in a list; a search or a filter finds the others."""
+"""The largest number of instances in a list; a search or a filter finds the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,9 +206,10 @@ class InstanceView:
 def list_instances(
     context: Context, person: Person, slug: str, *, search: str = "", system: str = "", only: Only = Only.ALL
 ) -> list[InstanceState]:
-    """List a task's instances: all, or those with some words, of one system, or that need a look.
+    """Return all instances of a task, or those that match a search, belong to one system, or need a look.
 
-    A document that no column names has none in the list: the name that it is kept under is made from its input.
+    A document that the data does not name is listed without a name, because its stored name is made from its
+    input.
     """
     with context.store.read() as db:
         task = require_task(db, slug)
@@ -227,7 +228,7 @@ def list_instances(
 
 @use_case(OWNERS)
 def list_systems(context: Context, person: Person, slug: str) -> list[str]:
-    """See the systems that wrote a task's outputs."""
+    """Return the systems that wrote a task's outputs."""
     with context.store.read() as db:
         return review.list_systems(db, require_task(db, slug).id)
 
@@ -256,21 +257,21 @@ def view_instance(context: Context, person: Person, slug: str, external_id: str)
 
 
 MOST_MESSAGES = 200
-"""Number of messages in a list."""
+"""The largest number of messages in a list."""
 
 
 @use_case(OWNERS)
 def list_messages(
     context: Context, person: Person, slug: str, state: InboxState | None = None
 ) -> list[InboxItem]:
-    """Read the flags and comments of a task, the newest first."""
+    """Return the flags and comments on a task, the newest first."""
     with context.store.read() as db:
         return review.list_messages(db, require_task(db, slug).id, state, MOST_MESSAGES)
 
 
 @use_case(OWNERS)
 def count_open_messages(context: Context, person: Person, slug: str) -> int:
-    """See how many flags and comments of a task wait for an answer."""
+    """Return the number of flags and comments on a task that wait for an answer."""
     with context.store.read() as db:
         return review.count_open_messages(db, require_task(db, slug).id)
 
@@ -283,7 +284,7 @@ def answer_message(
 
     Raises:
         InputError: the answer is empty or too long.
-        NotFoundError: its author has changed it since, or there is none.
+        NotFoundError: the message does not exist, or its author has changed it meanwhile.
     """
     text = text.strip()
     if not text and not close:
@@ -303,6 +304,6 @@ def answer_message(
 
 @use_case(EVERYONE)
 def list_answers(context: Context, person: Person, slug: str) -> list[tuple[int, InboxItem]]:
-    """List the answers to a person's own flags and comments, each with its position in their queue."""
+    """Return the answers to a person's own flags and comments, each with its position in their queue."""
     with context.store.read() as db:
         return review.list_message_answers(db, require_task(db, slug).id, person.id)

@@ -1,4 +1,4 @@
-"""The next evaluation to review, and the saving of a person's review."""
+"""The next evaluation to review, and how a person's review is saved."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ WAITS = later(
 )
 
 SKEW = timedelta(seconds=5)
-"""The possible remaining error of a browser's clock, which we set to the second."""
+"""The largest remaining error of a browser's clock, which we correct to the second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sent(Conduct):
-    """A browser's save of one evaluation; ``revision`` is the one that it changes.
+    """A browser's save of one evaluation; ``revision`` is the revision that it changes.
 
-    ``first`` says that it is the score asked for before the draft is shown.
+    ``first`` is True for a score that is requested before the draft is shown.
     """
 
     uid: str
@@ -77,14 +77,14 @@ class Sent(Conduct):
 
 
 def get_aliases(context: Context, person: Person, slug: str) -> Aliases:
-    """Return the ids that this person uses for their work; plain ids for a task that does not exist."""
+    """Return the ids that this person sees for their work; plain ids if the task does not exist."""
     with context.store.read() as db:
         task = tasks.get_task(db, slug)
         return Aliases.of(tasks.get_seed(db, task.id), person.id) if task else Aliases()
 
 
 def get_layout(context: Context, person: Person, slug: str) -> Layout:
-    """Return the layout for a task's annotators; "own choice" for a task that does not exist."""
+    """Return the layout for a task's annotators; "own choice" if the task does not exist."""
     with context.store.read() as db:
         task = tasks.get_task(db, slug)
         return tasks.get_design(db, task.id).layout if task else Layout.CHOICE
@@ -118,10 +118,10 @@ def get_sheet(context: Context, person: Person, slug: str, where: Where = RESUME
 
 @use_case(EVERYONE)
 def submit_sheet(context: Context, person: Person, slug: str, sent: Sequence[Sent]) -> Sequence[Submission]:
-    """Save a person's review of an instance on several criteria at once: all of it, or nothing.
+    """Save a person's review of an instance on several criteria, in full or not at all.
 
     Raises:
-        StaleError, InputError, NotFoundError, NotAllowedError: as ``submit`` does.
+        StaleError, InputError, NotFoundError, NotAllowedError: as for ``submit``.
     """
     if len({one.instance for one in sent}) != 1:
         raise InputError(tr("A sheet holds one instance: reload the page and confirm again."))
@@ -131,16 +131,17 @@ def submit_sheet(context: Context, person: Person, slug: str, sent: Sequence[Sen
 
 @use_case(EVERYONE)
 def submit(context: Context, person: Person, slug: str, sent: Sent) -> Submission:
-    """Save a person's review of an instance on one criterion, as a further revision.
+    """Save a person's review of an instance on one criterion as a new revision.
 
-    The same ``uid`` sent again is answered with what was saved the first time. A first score is kept apart and
-    given back as revision 0; only then is the draft shown.
+    If the same ``uid`` is sent again, the first save is returned. A first score is stored separately and
+    returned as revision 0; only then is the draft shown.
 
     Raises:
-        StaleError: another tab saved this evaluation meanwhile, or the draft shown has changed.
-        InputError: a decision or the score is missing (see ``evaluation_rows.check``), or the draft is waited for.
-        NotFoundError: the instance or criterion is not this person's to judge.
-        NotAllowedError: the study is closed, or this person may not work at it.
+        StaleError: another tab has saved this evaluation meanwhile, or the shown draft has changed.
+        InputError: an action or the score is missing (see ``evaluation_rows.check``), or the draft is not
+            ready.
+        NotFoundError: this person is not assigned the instance or criterion.
+        NotAllowedError: the study is closed, or this person may not work on it.
     """
     if not 8 <= len(sent.uid) <= 80:
         raise InputError(tr("This save has no key: reload the page and confirm again."))
@@ -153,7 +154,7 @@ def submit(context: Context, person: Person, slug: str, sent: Sent) -> Submissio
         current = require_set(db, task)
         here = Where(instance=sent.instance, criterion=sent.criterion)
         place = find_place(db, person, task, current, here)
-        assert place is not None  # an instance that is named is found or refused
+        assert place is not None  # a named instance is found or refused
         assignment = may_open(db, task, person, place[0], current.criteria)
         if is_waiting(db, assignment, place[1].id, get_ready(db, task, current)):
             raise InputError(tr(WAITS))
@@ -222,9 +223,9 @@ def _build_submission(
 def _times(assignment: Assignment, worked_until: str, sent: Sent) -> tuple[str, int | None]:
     """Return the opening time and active milliseconds for storage; empty and None if they are impossible.
 
-    Nobody opens an evaluation before its instance, or later than now; nor is anybody active for longer than
-    it was open, nor at two evaluations at once: what was opened while the one saved before was worked at, counts
-    from the end of that. So all active time together is never more than the time that went by.
+    Nobody can open an evaluation before its instance or in the future, or be active for longer than it was
+    open. Nobody works on two evaluations at once either: if they overlap, the second counts from the end of
+    the first. The total active time is therefore never more than the time that passed.
     """
     now = utc_now()
     try:
@@ -305,10 +306,9 @@ def suggest_criterion(context: Context, person: Person, slug: str, instance: int
 def list_history(
     context: Context, person: Person, slug: str, instance: int, criterion: int, before: int = NEWEST
 ) -> Sequence[Submission]:
-    """See every revision that the person saved of an evaluation, oldest first; revision 0 is a score before
-    the draft.
+    """Return every revision of an evaluation that the person saved, oldest first.
 
-    Gives one page: the last revisions below ``before``.
+    Revision 0 is a score before the draft. The result is one page: the last revisions below ``before``.
 
     Raises:
         NotFoundError: the instance is not in this person's queue.

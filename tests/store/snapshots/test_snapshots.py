@@ -488,7 +488,7 @@ def test_who_was_silent_for_long_is_replaced_takes_no_more_saves_and_ranks_below
     add_task(store2, "of the second")
     keeper2.take()
     keeper.shippers[0].look()
-    with pytest.raises(StorageError, match="Another server has taken this study over"):
+    with pytest.raises(StorageError, match="Another server has taken over this study"):
         add_task(store, "of the first")
     assert get_alert(Context(store, settings), OPERATOR).startswith("Another server")
     kill(second, store2)

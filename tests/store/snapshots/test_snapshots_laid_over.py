@@ -92,7 +92,7 @@ def test_a_sound_state_is_taken_also_where_it_holds_less_than_was_said(
     again = opened(settings)[0]
     assert slugs(again) == ["demo"]
     with again.read() as db:
-        assert "(submissions 1 to 1,000,000 are missing in it)" in list_restorations(db)[0].passed_over
+        assert "(submissions 1 to 1,000,000 are missing)" in list_restorations(db)[0].passed_over
 
 
 def test_pages_from_before_a_copy_are_not_laid_over_it_alone(

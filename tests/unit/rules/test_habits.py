@@ -58,14 +58,14 @@ def asked(saves: list[Save], of: str = "Ben") -> list[str]:
 def test_questions_begin_where_they_are_said_to() -> None:
     """One save less, or a hair slower, and nothing is asked."""
     assert asked(kept(20, "Ben")) == [
-        "Ben kept every line of 20 evaluations in a row. Were these drafts all as they should be?"
+        "Ben kept every line of 20 evaluations in a row. Were all of these drafts correct?"
     ]
     assert asked(kept(19, "Ben")) == []
     # everybody's median is 30 s: under 10 s is quick
     others = [save for _ in range(40) for save in (*kept(1), *changed(1))]
     hasty = [save for _ in range(10) for save in (*kept(1, "Ben", 9.9), *changed(1, "Ben", 9.9))]
     assert asked([*others, *hasty]) == [
-        "Ben takes 10 s for a criterion; everybody's median is 30 s. Is that time enough to read the texts?"
+        "Ben takes 10 s for a criterion; everybody's median is 30 s. Is that enough time to read the texts?"
     ]
     assert asked([*others, *hasty[:19]]) == []
     steady = [save for _ in range(10) for save in (*kept(1, "Ben", 10.0), *changed(1, "Ben", 10.0))]
@@ -85,6 +85,6 @@ def test_questions_of_bulk_and_of_planted_errors() -> None:
         return [Save("Ben", i % 2 == 0, False, None, one) for i, one in enumerate(caught)]
 
     assert asked(planted(True, False, False, False)) == [
-        "Ben noticed 25% of 4 drafts that were wrong on purpose. Is the task clear, and is there time enough for it?"
+        "Ben noticed 25% of 4 drafts that were wrong on purpose. Is the task clear, and is there enough time for it?"
     ]
     assert asked(planted(True, True, False, False)) == [] == asked(planted(False, False, False))

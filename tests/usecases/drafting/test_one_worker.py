@@ -140,7 +140,7 @@ def test_a_job_cut_off_shows_when_somebody_looks(served: Context, owner: Person)
     with served.store.write() as db:
         db.conn.execute(AGED.format("job SET updated_at"), [an_hour_ago()])
     (job,) = drafting_jobs.list_jobs(served, owner, "demo")
-    assert job.state is JobState.CANCELLED and "cut off" in job.message
+    assert job.state is JobState.CANCELLED and "interrupted" in job.message
     assert drafting_jobs.start_job(served, owner, "demo", MINE).id > job.id
 
 

@@ -90,7 +90,7 @@ def test_a_job_that_ends_every_server_stops(served: Context, owner: Person) -> N
     abandon(served)
     assert Worker(served).take_over() is None
     found = find(served, owner, job)
-    assert found.state is JobState.CANCELLED and "cut off" in found.message
+    assert found.state is JobState.CANCELLED and "interrupted" in found.message
 
 
 @pytest.mark.slow
@@ -106,7 +106,7 @@ def test_a_server_that_stops_leaves_its_job_to_the_next(
             time.sleep(0.01)
         first.stop()
         left = find(served, owner, job)
-        assert left.state is JobState.QUEUED and "another will go on" in left.message
+        assert left.state is JobState.QUEUED and "another server will continue" in left.message
         abandon(served)
         second.follow()
         wait_for(served, owner, job.id, JobState.DONE, JobState.FAILED)

@@ -85,7 +85,7 @@ def test_a_study_begins_whole_and_stays_as_it_is_the_second_time(context: Contex
     assert (team.members, team.per_instance) == (("Ana", "No"), 1)
     assert sign_in(context, "Ana")[0].role is Role.OWNER
     path.write_text(OUTLINE.replace("12.5%", "50%"), encoding="utf-8")
-    assert "is here already" in open_outline(context, OPERATOR, path)
+    assert "already exists" in open_outline(context, OPERATOR, path)
     assert get_design(context, OPERATOR, "capitals").design.blind_share == 0.125
 
 

@@ -128,7 +128,7 @@ def test_a_suggestion_becomes_a_proposal_that_names_its_instance(
     assert [p.text for p in round_.proposals] == ["Use simple words.", "Be true.", "Be brief."]
     assert round_.proposals[2].origin == "human"
     # systems are hidden and the id "1a" would name one, so the input stands for it
-    assert round_.proposals[2].note == f"suggested at an instance about “{step.instance.input}”"
+    assert round_.proposals[2].note == f"suggested while judging an instance about “{step.instance.input}”"
     assert list_suggestions(context, owner, "demo") == []
     seen = get_round(context, ana, "demo")
     assert seen and seen.proposals[2].note == round_.proposals[2].note
