@@ -21,6 +21,7 @@ DEFAULT_DB = (CHECKOUT or Path()) / "data" / "coeval.db"
 DEMO_FOLDER = CHECKOUT / "data" / "demo" if CHECKOUT else PACKAGE / "demo"
 """The folder with the demo's texts; a wheel contains a copy."""
 DEFAULT_MODEL = "gpt-4o-mini"
+SNAPSHOT_MINUTES = 5.0
 PROLIFIC_KEYS = "https://api.prolific.com/.well-known/study/jwks.json"
 """The address of Prolific's public keys, which verify its secure links."""
 PROLIFIC_API = "https://api.prolific.com"
@@ -73,7 +74,7 @@ class Snapshots:
     token: str = ""
     endpoint: str = ""
     """The Hub's address; empty for the default one."""
-    minutes: float = 5.0
+    minutes: float = SNAPSHOT_MINUTES
     """Minutes between full copies; changes are sent at once."""
     lineage: str = ""
     """The lineage to continue if a place holds several."""
@@ -287,7 +288,7 @@ def _load_snapshots(values: Mapping[str, str]) -> Snapshots:
         repo=values.get("COEVAL_SNAPSHOT_REPO", ""),
         token=values.get("HF_TOKEN", ""),
         endpoint=values.get("HF_ENDPOINT", "").rstrip("/"),
-        minutes=float(values.get("COEVAL_SNAPSHOT_MINUTES") or 5),
+        minutes=float(values.get("COEVAL_SNAPSHOT_MINUTES") or SNAPSHOT_MINUTES),
         lineage=values.get("COEVAL_LINEAGE", "").strip().lower(),
         limit_seconds=_load_limit(values),
         ship_first=_load_ship_first(values),
