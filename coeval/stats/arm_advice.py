@@ -64,7 +64,7 @@ def advise_arm(rows: pd.DataFrame, limit: float, planned: int, *, kind: str = "d
 
     Parameters
     ----------
-    rows : ``annotator, cluster, arm, adoption`` (whether the score is the draft's) and ``seconds``.
+    rows : ``annotator, cluster, arm, adoption`` (True if the score equals the draft's) and ``seconds``.
     limit : the largest pull that the team accepts, such as .1.
     planned : the number of documents to wait for before any advice.
     """

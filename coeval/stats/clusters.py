@@ -28,7 +28,7 @@ DRAWN = 500
 
 DOCUMENTS, INSTANCES, UNITS, PEOPLE, SYSTEMS = "documents", "instances", "units", "people", "systems"
 OF_BIAS = 0.75
-"""The share of the estimated bias that widens an interval. With all of it, intervals cover up to .977; with none, .90."""
+"""The share of the estimated bias that widens an interval. With 1, intervals cover up to .977; with 0, .90."""
 
 NO_SPREAD = "every cluster gives the same result, so the variation between clusters is unknown"
 
@@ -151,9 +151,9 @@ def jackknife_interval(
     -------
     dict
         ``ci_low``, ``ci_high``, ``se``, ``bias``, ``p_value`` (two-sided, against 0; the interval excludes 0 if it
-        is below 1 - confidence), ``interval_kind``, ``resampled``, ``clusters``, ``confidence``, ``replicates`` (the number
-        of values in ``without``) and ``replicates_left_out`` (the number that are undefined). The limits are nan if
-        fewer than two values are defined, or all are equal.
+        is below 1 - confidence), ``interval_kind``, ``resampled``, ``clusters``, ``confidence``, ``replicates`` (the
+        number of values in ``without``) and ``replicates_left_out`` (the number that are undefined). The
+        limits are nan if fewer than two values are defined, or all are equal.
     """
     kept = without[~np.isnan(without)]
     size = len(kept)

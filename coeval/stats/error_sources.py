@@ -348,7 +348,8 @@ def tell_purchases(found: ErrorStudy | None) -> Iterator[str]:
 
 
 def _counted(sources: Sources) -> str:
-    """
+    """Return the names of the facets in the plural.
+
     >>> _counted(Sources(("document", "wording"), {}, {}, Estimate(3.0), Estimate(3.0)))
     'documents and wordings'
     """
@@ -366,7 +367,8 @@ def tell_mean(mean: Estimate) -> str:
 
 
 def tell_purchase(one: Purchase) -> str:
-    """
+    """Return a sentence about one purchase.
+
     >>> tell_purchase(Purchase("wording", {"wording": 2}, 0.05, None))
     'A mean over 2 wordings has the error 0.050: a larger gain than any number of documents.'
     """

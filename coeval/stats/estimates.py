@@ -307,7 +307,7 @@ def inverted(kept: Numbers, value: float, n: float, acceleration: float = 0.0) -
 
 
 def acceleration_of(without: Numbers, times: Codes) -> float:
-    """Return the acceleration (how fast the error changes with the value), from values without one unit of each kind."""
+    """Return the acceleration (the error's change with the value) from values without one unit of each kind."""
     usable = ~np.isnan(without)
     n = times[usable].sum()
     if n < 2:
@@ -354,7 +354,7 @@ def adjust_holm(p_values: Sequence[float]) -> list[float]:
 
 
 def adjust_bh(p_values: Sequence[float]) -> list[float]:
-    """Return p-values adjusted by Benjamini and Hochberg (1995): at most 5% of those below .05 are expected to be false.
+    """Return p-values adjusted by Benjamini and Hochberg (1995): 5% of those below .05 are expected to be false.
 
     >>> [round(p, 3) for p in adjust_bh([0.01, 0.04, 0.03])]
     [0.03, 0.04, 0.04]

@@ -179,8 +179,7 @@ class StudyFrames:
 
     @cached_property
     def rated(self) -> pd.DataFrame:
-        """Return only ``who, unit, score`` of ``scored``, in the same rows, because a small table is quick to filter.
-        """
+        """Return ``who, unit, score`` of ``scored``, in the same rows. It is quick to filter."""
         return self.scored[["who", "unit", "score"]]
 
     @cached_property
@@ -324,8 +323,7 @@ class StudyFrames:
         return self._coded(tuple(names), annotator, unit, values)
 
     def _coded(self, names: tuple[Any, ...], annotator: Codes, unit: Codes, values: Numbers) -> Ratings:
-        """Return ratings coded by the scale's points if all scores are points, else by the scores that occur.
-        """
+        """Return ratings coded by the scale's points if all scores are points, else by the scores that occur."""
         places, unit = renumbered(np.asarray(unit, dtype=np.int64))
         criteria = [self.criteria[k] for k in np.unique(places % max(len(self.criteria), 1))]
         points = self.points(criteria)

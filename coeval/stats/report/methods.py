@@ -1,4 +1,4 @@
-"""A methods paragraph, filled from the data."""
+"""A methods paragraph for a paper, written from the data."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ UNDEFINED = "undefined"
 
 
 def methods_paragraph(study: StudyFrames, report: Document) -> str:
-    """Return a methods paragraph for a paper; every number is from ``report`` (``build_report``).
+    """Return a methods paragraph for a paper, with all numbers from ``report`` (``build_report``).
 
-    Sentences on what the study does not have (timing, a blind arm, a second judge) are left out.
+    Sentences about missing parts (timing, a blind arm, a second judge) are left out.
     """
     sentences = (
         _people(study, report),
@@ -131,7 +131,7 @@ def _sampling(headline: Document) -> str:
 
 
 def _added(headline: Document) -> str:
-    """Return whether units were added to the data of the interval, as few skewed scores ask for."""
+    """Return a note if units were added for the interval, because scores were few and skewed."""
     if not str(headline.get("interval_kind", "")).endswith(PLUS_TWO):
         return ""
     return (
@@ -201,7 +201,7 @@ def _alignment(report: Document) -> str:
 
 
 def _alt_test(run: Document) -> str:
-    """Return the alternative annotator test by criterion: which test, of how many people, items and clusters."""
+    """Return the alternative annotator tests by criterion, with the numbers of people, items and clusters."""
     tests = [part["alt_test"] for part in run["per_criterion"] if part["alt_test"]["passed"] is not None]
     if not tests:
         return ""
@@ -220,7 +220,8 @@ def _alt_test(run: Document) -> str:
 
 
 def _span(sizes: list[int]) -> str:
-    """
+    """Return the range of the sizes.
+
     >>> _span([3, 5, 4]), _span([3, 3])
     ('3 to 5', '3')
     """
@@ -229,7 +230,7 @@ def _span(sizes: list[int]) -> str:
 
 
 def _labels(alignment: Document) -> str:
-    """Return which of the people's scores were used, and how many of each."""
+    """Return the kinds of people's scores that were used, with their numbers."""
     kinds = {
         "n_blind": f"{alignment['n_blind']:,} blind",
         "n_first": f"{alignment['n_first']:,} given before the draft was shown",

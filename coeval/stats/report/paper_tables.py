@@ -23,7 +23,7 @@ def paper_tables(
 
     Parameters
     ----------
-    report : the document of ``build_report``, if it is at hand; else it is built.
+    report : the document of ``build_report``; built by default.
     votes : the votes on proposed criteria (``action``, optionally ``n``), for the first table.
 
     Returns
@@ -31,7 +31,7 @@ def paper_tables(
     list of Table
         Criteria actions (with votes), evaluation actions, score changes, agreement, pairwise agreement, time,
         mean pairwise correlations, the four behaviours, score distributions, systems, judges, the effect of
-        assistance, and what further sections bring; a table without a row is left out.
+        assistance, and the tables of other sections. Tables without rows are left out.
     """
     document = build_report(study) if report is None else report
     tables = [make(document) for make in _MAKERS]
@@ -340,7 +340,7 @@ def _frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pd.Data
 
 
 def _typed(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return counts as whole numbers, even if some are missing, and other numbers unchanged."""
+    """Return counts as integers, even if some are missing, and other numbers unchanged."""
     known = column.dropna()
     if len(known) and all(type(value) is int for value in known):
         return column.astype("Int64")
