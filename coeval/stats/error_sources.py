@@ -130,7 +130,8 @@ class _Spread:
         signs = {part: (-1) ** (len(part) + 1) for part in self.squares}
         variance = sum(signs[part] * square for part, (square, _) in self.squares.items()) / total
         alone = max(self.squares[name,][0] for name in self.levels) / total
-        if variance < alone:  # a difference of noisy squares can be too small: use at least that of the largest source
+        # a difference of noisy squares can be too small, so the variance is at least that of the largest source
+        if variance < alone:
             part = max(((name,) for name in self.levels), key=lambda one: self.squares[one][0])
             return self._spread(mean, alone, self.squares[part][1], confidence, "all sources")
         shares = sum((square / total) ** 2 / df for square, df in self.squares.values())

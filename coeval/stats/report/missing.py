@@ -33,8 +33,7 @@ class MissingSection:
 
 
 def missing_section(study: StudyFrames) -> MissingSection:
-    """Count the missing scores, and bound the mean of all scores, except for a single arm, whose scores were drawn.
-    """
+    """Count the missing scores, and bound the mean of all scores, except for a single arm, whose scores were drawn."""
     scored = study.scored
     people, instances = len(study.annotators), scored["instance"].nunique()
     possible = people * instances * len(study.criteria)
