@@ -121,9 +121,7 @@ def _workbook(path: Path, *, values: bool) -> Iterator[openpyxl.Workbook]:
     with path.open("rb") as file:
         try:
             book = openpyxl.load_workbook(file, read_only=True, data_only=values, keep_links=False)
-        except (
-            Exception
-        ) as exc:  # openpyxl raises any exception for a broken file: KeyError, ParseError, ...
+        except Exception as exc:  # openpyxl raises any exception for a broken file: KeyError, ParseError, ...
             raise _not_a_workbook(path) from exc
         try:
             yield book
@@ -154,7 +152,9 @@ def _sheet_rows(path: Path, book: openpyxl.Workbook) -> Iterator[tuple[object, .
             yield _trim_row(path, number, tuple(_value_of(cell) for cell in cells))
     except CoevalError:
         raise
-    except Exception as exc:  # the sheet is parsed while its rows are read, so any exception is possible here as well
+    except (
+        Exception
+    ) as exc:  # the sheet is parsed while its rows are read, so any exception is possible here as well
         raise _not_a_workbook(path) from exc
 
 

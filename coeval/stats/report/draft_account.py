@@ -1,5 +1,4 @@
-"""The section "Effects of the drafts": time, distance, agreement, accuracy and catches, each arm minus blind.
-"""
+"""The section "Effects of the drafts": time, distance, agreement, accuracy and catches, each arm minus blind."""
 
 from __future__ import annotations
 
