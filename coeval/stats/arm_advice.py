@@ -125,7 +125,7 @@ def tell_advice(advice: Advice, rule: StoppingRule) -> Iterator[str]:
         )
     for one in advice.arms:
         name = ARM_NAMES.get(one.arm, one.arm)
-        time = "no time measured" if math.isnan(one.seconds) else f"{one.seconds:.0f} s for an item"
+        time = "no time measured" if math.isnan(one.seconds) else f"{one.seconds:.0f} s per item"
         if one.arm == BLIND:
             yield f"{name}: {time}."
         elif math.isnan(one.bound):

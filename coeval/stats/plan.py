@@ -179,7 +179,7 @@ def tell_plan(plan: Plan, *, differences: bool = True) -> Iterator[str]:
     yield (
         f"From the scores of {_count(pilot.scored, pilot.kind)} so far."
         if pilot.source == "scores"
-        else "From the spreads that were assumed, not from scores."
+        else "From assumed spreads, not from scores."
     )
     if not pilot.alpha.defined or plan.alpha.documents is None and not pilot.alpha.details.get("se"):
         reason = pilot.alpha.reason or f"{pilot.documents} {pilot.kind} show no spread"
@@ -191,27 +191,27 @@ def tell_plan(plan: Plan, *, differences: bool = True) -> Iterator[str]:
         yield f"Nothing can be planned from these scores for agreement: {reason}.{remedy}"
     else:
         yield (
-            f"Alpha, the mean over criteria, is {pilot.alpha:.2f}; for ±{wanted.width:g} on it you need "
+            f"Alpha, the mean over criteria, is {pilot.alpha:.2f}; to know it to ±{wanted.width:g}, you need "
             f"{tell_needed(plan.alpha, pilot.kind)}."
         )
     if pilot.scores and pilot.documents:
-        rest = "the differences of systems and the components of variance are of all scores"
+        rest = "differences between systems and variance components use all scores"
         yield (
-            f"Alpha, {rest}, whether a draft was in view or not."
+            f"Alpha, {rest}, with or without a draft in view."
             if pilot.scores == ALL_SCORES
-            else f"Alpha is of {pilot.scores}; {rest}, also those given with the draft in view."
+            else f"Alpha uses {pilot.scores}; {rest}, including those given with the draft in view."
         )
     for one in plan.differences if differences else ():
         pair = one.difference
         told, width = tell_needed(one.told, pilot.kind), tell_needed(one.width, pilot.kind)
         yield (
-            f"{pair.a} against {pair.b} ({float(pair.value):+.2f} points): to tell {wanted.points:g} points from none "
-            f"with a chance of {POWER:.0%} you need {told}; for ±{wanted.points:g} points, {width}."
+            f"{pair.a} against {pair.b} ({float(pair.value):+.2f} points): to detect {wanted.points:g} points "
+            f"with a probability of {POWER:.0%}, you need {told}; for ±{wanted.points:g} points, {width}."
         )
     if plan.pull is not None:
         yield (
-            f"{plan.blind:.0%} blind items give the pull of the draft (how much oftener people give its score when "
-            f"they see it) within {wanted.pull:g} after {tell_needed(plan.pull, pilot.kind)}."
+            f"{plan.blind:.0%} blind items give the pull of the draft (how much more often people give its score when "
+            f"they see it) to within {wanted.pull:g} after {tell_needed(plan.pull, pilot.kind)}."
         )
     if plan.people is None and not pilot.documents:
         return  # the reason is the same for all, so it is reported once
@@ -222,7 +222,7 @@ def tell_plan(plan: Plan, *, differences: bool = True) -> Iterator[str]:
         )
     else:
         who = "1 person is" if plan.people == 1 else f"{plan.people:,} people are"
-        yield f"For a mean dependable to {wanted.phi:g} (phi, a D-study), {who} needed for each item."
+        yield f"For a mean with dependability {wanted.phi:g} (phi, from a D-study), {who} needed per item."
 
 
 def _count(n: int, kind: str) -> str:
@@ -247,7 +247,7 @@ def tell_rule(rule: StoppingRule) -> str:
     what = (
         f"alpha is known to ±{rule.width:g}"
         if rule.measure is Measure.ALPHA
-        else f"{rule.system_a} less {rule.system_b} is known to ±{rule.width:g} points, or one scores higher"
+        else f"{rule.system_a} minus {rule.system_b} is known to ±{rule.width:g} points, or one scores higher"
     )
     when = f"declared by {rule.declared_by} on {rule.declared_at[:16].replace('T', ' ')} UTC"
     before = (
@@ -278,7 +278,7 @@ def tell_progress(progress: Progress | None, rules: Sequence[StoppingRule]) -> I
             "If fewer people are planned, choose them in Set-up, under People."
         )
     if progress.value.defined and progress.width < float("inf"):
-        name = "Alpha" if progress.rule.measure is Measure.ALPHA else "The mean difference of a document"
+        name = "Alpha" if progress.rule.measure is Measure.ALPHA else "The mean difference per document"
         kind = (
             "an asymptotic sequence"
             if progress.rule.measure is Measure.ALPHA

@@ -196,8 +196,8 @@ def equivalence_tables(section: EquivalenceSection) -> list[Table]:
     note = (
         f"Is a judge's mean within the margin ({section.margin_share:g} of the scale's range) of people's? Two "
         f"one-sided tests over clusters, from {section.labels} scores, adjusted over a judge's criteria (Holm); "
-        "other documents, these people. Not shown is not the same as different. The last column is the least "
-        "margin that would do."
+        "for other documents and these people. “Not shown” does not mean that they differ. The last column "
+        "is the smallest margin that would pass."
     )
     return [Table("equivalence", "Equivalence of judges and people", note, pd.DataFrame(rows))]
 
@@ -386,17 +386,18 @@ def soft_labels_tables(section: SoftLabelsSection) -> list[Table]:
     return [
         Table(
             "soft_labels",
-            "Spread of people's scores of an item",
-            f"Items with two people's scores or more, from {section.labels} scores{seen}. Entropy in bits, the mean "
-            "over items: 0 where all agree, 1 where two scores are given equally often. Other documents, these people.",
+            "Spread of people's scores per item",
+            f"Items scored by two or more people, from {section.labels} scores{seen}. Mean entropy over items, in "
+            "bits: 0 if all agree, 1 if two scores are equally frequent. Intervals apply to other documents and these "
+            "people.",
             pd.DataFrame(spread),
         ),
         Table(
             "judge_distances",
             "Distance of judges from people's scores",
-            f"Jensen-Shannon distance (0 to 1) of a judge's score of an item to people's{seen}, the mean over items; "
-            "that of a person left out to the others stands beside it. Over all items: of how often each score is "
-            "given. Other documents, these people.",
+            f"Mean Jensen-Shannon distance (0 to 1) over items between a judge's score and people's{seen}, and for "
+            "comparison between a left-out person and the others. Over all items: the distance between frequencies of "
+            "scores. Intervals apply to other documents and these people.",
             pd.DataFrame(judges),
         ),
     ]

@@ -193,7 +193,7 @@ def study_notes(study: StudyFrames) -> Iterator[str]:
         yield f"None of the {runs} runs is the shown one, so nothing here is called llm; alignment compares all runs."
     untimed = int(study.scores["wall_seconds"].isna().sum())
     if untimed:
-        yield f"{untimed} of {len(study.scores)} submissions have no start time and are left out of time."
+        yield f"{untimed} of {len(study.scores)} submissions have no start time and are left out of the times."
     yield from _design_notes(study)
 
 
@@ -208,8 +208,8 @@ def _in_view(study: StudyFrames) -> Iterator[str]:
         f"All {len(seen):,} scores were" if len(seen) == len(study.scored) else f"{len(seen):,} scores were"
     )
     yield (
-        f"{all_} given with the draft in view, {kept:.0%} kept. People who see the same draft agree more than they "
-        "would without it."
+        f"{all_} given with the draft in view; {kept:.0%} of those with a drafted score equal it. People who see the "
+        "same draft agree more than they would without it."
     )
 
 
@@ -227,8 +227,8 @@ def _sampled(study: StudyFrames) -> str:
     )
     return (
         f"A unit is an instance and a criterion. Intervals and tests treat {what}, as the sampling unit: "
-        f"they apply to other {clusters.kind} scored by these people, not to other people, unless they "
-        f"say so.{few} The interval of a criterion is that of its ordinal alpha."
+        f"they apply to other {clusters.kind} scored by these people, not to other people, unless "
+        f"stated otherwise.{few} The interval of a criterion is that of its ordinal alpha."
     )
 
 
@@ -243,15 +243,15 @@ def _design_notes(study: StudyFrames) -> Iterator[str]:
         shown = " and ".join(f"{n:,} {what}" for n, what in kinds if n)
         yield (
             f"{planted:,} submissions were shown a draft that was wrong on purpose: {shown}. They count for agreement "
-            "between people and for the catch rates, the wrong scores for the pull too; they are left out of actions, "
-            "score changes, behaviours, adoption, distance, alphas by arm and everything that sets the model beside "
+            "between people and for the catch rates, and wrong scores also for the pull. They are left out of actions, "
+            "score changes, behaviours, adoption, distance, alphas by arm, and every comparison of the model with "
             "people."
         )
     first = int(study.unaided["arm"].eq(FIRST).sum())
     if first:
         yield (
-            f"{first:,} scores of the arm first were given before the draft was shown. With the blind ones they are "
-            "the labels that the model is held against; everywhere else the final scores of these people count."
+            f"{first:,} scores of the arm first were given before the draft was shown. With the blind scores, they are "
+            "the labels that the model is compared with; everything else uses the final scores of these people."
         )
 
 

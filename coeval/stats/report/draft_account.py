@@ -248,7 +248,7 @@ def _cannot(
         yield f"{who} worked in only one of the arms; differences within person leave them out."
     kind = study.clusters.kind
     yield (
-        f"Intervals speak of other {kind} judged by these people; the wider ones, for people like these, are in the "
+        f"Intervals apply to other {kind} judged by these people; wider intervals, for people like these, are in the "
         "JSON document."
     )
     for account in accounts:
@@ -304,20 +304,20 @@ def _paragraph(study: StudyFrames, accounts: Sequence[ArmAccount], reference: st
             )
         accurate = account.of("accurate")
         if reference and accurate.difference.value.defined:
-            yield from _tell(account, "accurate", f"They gave the score of the reference ({reference})")
+            yield from _tell(account, "accurate", f"They gave the reference score ({reference})")
         elif not reference:
             yield "The accuracy of the scores is unknown, because the study has no reference."
         caught = account.of("caught")
         if caught.shown.defined:
-            text = f"They let {1 - float(caught.shown):.0%} of the scores stand that were wrong on purpose"
+            text = f"They kept {1 - float(caught.shown):.0%} of the deliberately wrong scores"
             if caught.difference.value.defined:
                 alone = 1 - float(caught.blind)
                 text += f"; blind people gave these wrong scores {alone:.0%} of the time by themselves"
             yield f"{text}."
     if accounts and any(one.blind_scores for one in accounts):
         yield (
-            f"Intervals are of 95%, over {study.clusters.kind}, for the people of this study; people are compared "
-            "with themselves where they worked in both arms."
+            f"Intervals are 95%, over {study.clusters.kind}, for the people of this study; people who worked in both "
+            "arms are compared with themselves."
         )
 
 
@@ -388,7 +388,7 @@ def draft_account_tables(section: DraftAccount) -> list[Table]:
     ]
     found = []
     if rows:
-        note = f"{section.paragraph} Of the typical seconds the difference is a ratio: 1 says that nothing changed."
+        note = f"{section.paragraph} For typical seconds, the difference is a ratio: 1 means no change."
         found.append(Table("what_the_drafts_did", "Effects of the drafts", note, pd.DataFrame(rows)))
     if people:
         found.append(
@@ -402,5 +402,7 @@ def draft_account_tables(section: DraftAccount) -> list[Table]:
     if section.cannot and section.arms:
         cannot = pd.DataFrame({"what": section.cannot})
         title = "Limits of this design"
-        found.append(Table("what_the_design_cannot_say", title, "And what would remove each limit.", cannot))
+        found.append(
+            Table("what_the_design_cannot_say", title, "Each limit, and what would remove it.", cannot)
+        )
     return found

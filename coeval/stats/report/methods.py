@@ -63,8 +63,8 @@ def _people(study: StudyFrames, report: Document) -> str:
         f"{_count(report['annotators'], 'annotator')} ({' and '.join(kinds) or 'nobody yet'}) scored "
         f"{_count(scored.nunique(), 'instance')}{of} by "
         f"{_count(len(study.criteria), 'criterion', 'criteria')} {scale}: {_count(len(study.scored), 'score')} of "
-        f"{_count(report['units'], 'unit')} (an instance by a criterion), {counts['n_units']:,} of them scored "
-        f"by two or more."
+        f"{_count(report['units'], 'unit')} (an instance and a criterion), {counts['n_units']:,} of them scored "
+        f"by two or more people."
     )
 
 
@@ -77,7 +77,7 @@ def _arms(study: StudyFrames) -> str:
         ASSISTED: "with the draft in view",
         BLIND: "without it (blind arm)",
         FIRST: "before and after seeing it",
-        EVIDENCE: "with the passages marked that it quotes",
+        EVIDENCE: "with its quoted passages marked",
         REASONS: "with its lines of evidence in view",
         UNDRAFTED: "before there was a draft",
     }
@@ -116,17 +116,17 @@ def _sampling(headline: Document) -> str:
         "documents": "each with all its instances, criteria and systems",
         "instances": "each with all its criteria",
     }[kind]
-    rough = "; so few make them rough" if headline["few_clusters"] else ""
+    rough = "; with so few, they are approximate" if headline["few_clusters"] else ""
     return (
         f"Intervals are 95%, from leaving out one of {n:,} {kind} at a time, {whole} (jackknife, Student's t, extended "
         f"by most of the estimated bias){_added(headline)}{rough}. For means of systems, Student's t has the degrees "
-        f"of freedom of as many {kind} of equal size as carry the same information. Intervals of correlations are "
+        f"of freedom of the effective number of {kind} of equal size. Intervals of correlations are "
         "computed on Fisher's scale. Intervals of correlations between means of systems, and of ranks of systems, "
-        f"come from resampled {kind} (bootstrap), and speak of means over as many {kind}. Where statistics are no "
-        f"sums, many {kind} are left out in up to {GROUPS} groups. All of them speak of other {kind} scored by these "
-        f"annotators, not of other annotators; tests take the same {kind} as independent. Comparisons of judges, "
-        "differences between systems, tests of drift and the alternative annotator tests of criteria are adjusted by "
-        "Holm's rule, the screen of annotators by that of Benjamini and Hochberg."
+        f"come from resampled {kind} (bootstrap), and apply to means over the same number of {kind}. For statistics "
+        f"that are not sums, many {kind} are left out in up to {GROUPS} groups. All intervals apply to other {kind} "
+        f"scored by these annotators, not to other annotators; tests treat the same {kind} as independent. "
+        "Comparisons of judges, differences between systems, tests of drift and the alternative annotator tests of "
+        "criteria are adjusted with Holm's method, the screening of annotators with Benjamini and Hochberg's."
     )
 
 
@@ -136,7 +136,7 @@ def _added(headline: Document) -> str:
         return ""
     return (
         f", with two units added that each count {WORTH:g} (one of the rarest score, one split between it and the "
-        "commonest), as few skewed scores ask for"
+        "commonest), because scores are few and skewed"
     )
 
 
@@ -167,7 +167,7 @@ def _time(report: Document) -> str:
     if not time["n_timed"]:
         return ""
     return (
-        f"A criterion took {time['median_seconds']:.0f} s in the median (mean {time['mean_seconds']:.0f} s, "
+        f"A criterion took a median of {time['median_seconds']:.0f} s (mean {time['mean_seconds']:.0f} s, "
         f"{_number(time['mean_seconds_idle_cut'], 0)} s without spans over {time['idle_cut_seconds']:g} s; "
         f"{_count(time['n_timed'], 'timed submission')})."
     )
@@ -190,7 +190,7 @@ def _alignment(report: Document) -> str:
             for name, value in level.items()
         )
         sentence = (
-            f"The judge {run['label']} and the people's mean scores ({_labels(alignment)}) correlate, in the mean over "
+            f"The judge {run['label']} and the people's mean scores ({_labels(alignment)}) correlate, on average over "
             f"criteria, with tau-b {taus}"
         )
         sentence += _alt_test(run)
@@ -212,10 +212,10 @@ def _alt_test(run: Document) -> str:
     count = run["alt_test_criteria"]
     rates = ", ".join(_number(test["winning_rate"], 2) for test in tests)
     return (
-        f"; the alternative annotator test was made by criterion with {people} people, each over {items} items in "
+        f"; the alternative annotator test was run by criterion with {people} people, each over {items} items in "
         f"{clusters} independent clusters (RMSE, epsilon {tests[0]['epsilon']:g}, a {tests[0]['test']}, "
-        f"Benjamini-Yekutieli over people): its winning rates are {rates}, and by Holm's rule the judge may stand in "
-        f"for a person by {count['passed']} of {_count(count['tested'], 'criterion', 'criteria')}"
+        f"Benjamini-Yekutieli over people): its winning rates are {rates}, and with Holm's method the judge may "
+        f"replace a person on {count['passed']} of {_count(count['tested'], 'criterion', 'criteria')}"
     )
 
 

@@ -215,7 +215,7 @@ class PairwiseRun:
 
 
 def pairwise_section(study: StudyFrames) -> list[PairwiseRun]:
-    """Return Bradley-Terry strengths with intervals over documents, ties and position bias, by criterion and overall."""
+    """Return Bradley-Terry strengths with intervals over documents, ties and position bias, by criterion."""
     known = study.comparisons
     known = known[(known["first_system"] != "") & (known["second_system"] != "")]
     return [

@@ -305,8 +305,8 @@ def response_sets_tables(section: ResponseSets) -> list[Table]:
         if one.overlap.defined
     ]
     note = (
-        "Nobody marked further scores. Each row assumes a chance that people would also defend a score next to their "
-        "own; the columns of judges are squared distances from people's sets. "
+        "Nobody marked further scores. Each row assumes a probability that people would also defend a neighbouring "
+        "score; the columns of judges are squared distances from people's sets. "
         + {
             True: "Which judge is best depends on it.",
             False: "The same judge is best throughout.",
@@ -322,7 +322,7 @@ def response_sets_tables(section: ResponseSets) -> list[Table]:
 
 def _note(section: ResponseSets) -> str:
     return (
-        f"{section.with_more:,} of {section.n:,} {section.labels} scores have further ones that the person would "
-        f"defend too: {section.neighbours:.0%} of the neighbouring scores. A set is a score with these. "
-        "Intervals speak of other documents, these people."
+        f"{section.with_more:,} of {section.n:,} {section.labels} scores come with further scores that the person "
+        f"would also defend, {section.neighbours:.0%} of the neighbouring scores. A set is a score with these. "
+        "Intervals apply to other documents and these people."
     )
