@@ -354,13 +354,13 @@ class Survey:
         for text, count in (
             ("People's ratings without a score, left out", self.missing),
             (
-                f"Ratings whose group is none of {', '.join(Group)}, taken as naming none",
+                f"Ratings with a group other than {', '.join(Group)}, read without a group",
                 self.unknown_groups,
             ),
             ("Models' ratings without a score, kept as unscored", self.unscored),
-            ("Models' scores that rest on fewer samples than were asked for", self.fewer),
+            ("Models' scores from fewer samples than requested", self.fewer),
             (
-                "Ratings off the scale, or people's between its steps, kept as they are",
+                "Ratings off the scale, and people's ratings between its steps, kept unchanged",
                 self.scales.count_off(scales),
             ),
         ):

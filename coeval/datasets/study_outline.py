@@ -54,15 +54,15 @@ SWITCHES = {"hide systems": "hide_systems", "wait for drafts": "wait_for_drafts"
 
 PARTS = {
     "task": "What the systems were asked to do. The model and the people read the description.",
-    "data": "The table of outputs, beside this file: CSV, JSONL, Excel or Parquet.",
-    "columns": f"What each column is: {', '.join(FIELDS)},\n# {', '.join(CONTEXT_ROLES)}.\n"
+    "data": "The table of outputs in the same folder: CSV, JSONL, Excel or Parquet.",
+    "columns": f"The role of each column: {', '.join(FIELDS)},\n# {', '.join(CONTEXT_ROLES)}.\n"
     "# A column that is not listed is hidden.",
-    "criteria": "What people judge by; without criteria, people vote on them in the app. A criterion may also have\n"
+    "criteria": "The criteria to judge by. Without any, people vote on criteria in the app. A criterion can also have\n"
     "# parts: text, name, scale, question, definition, scores and examples.",
-    "design": "How drafts are shown. Of all items: blind have no draft, first are scored before the draft is shown,\n"
-    "# evidence show its quotes alone, reasons its lines of evidence alone. planted: drafts that are wrong on purpose.",
-    "people": "Who works on the study: owner, researcher or annotator. per instance: how many people judge each item,\n"
-    "# 0 for all of them. Without members, everybody who signs in works on it.",
+    "design": "How drafts are shown, as shares of items. blind: no draft. first: scored before the draft is shown.\n"
+    "# evidence: only its quotes. reasons: only its lines of evidence. planted: deliberately wrong drafts.",
+    "people": "The people and their roles: owner, researcher or annotator. per instance: people who judge each item,\n"
+    "# or 0 for all people. Without members, everybody who signs in works on it.",
 }
 """The parts of the file in order, each with the comment above it."""
 

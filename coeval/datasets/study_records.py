@@ -193,7 +193,7 @@ def _drawn(record: Mapping[str, Any]) -> Arm:
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r:.40} stands where a text was")
+        raise TypeError(f"{value!r:.40} is not a text")
     return value
 
 
