@@ -1,7 +1,7 @@
-"""Files to domain: every format that can be imported, each in its own module.
+"""Import files: each format has its own module.
 
-``open_source`` checks a file or folder whole, or refuses it whole with one InputError, and then gives its
-rows one by one; ``load_study`` gives them all at once. Nothing is written.
+``open_source`` checks a whole file or folder, or refuses it with one InputError, and then returns its rows one by one.
+``load_study`` returns all rows at once. Nothing is written.
 """
 
 from __future__ import annotations
@@ -42,13 +42,12 @@ def open_source(
     mapping: Mapping[str, str] | None = None,
     empty_outputs: bool = False,
 ) -> Source:
-    """Check a file or folder as a study for the task named ``slug``, to be read row by row.
+    """Check a file or folder as a study for the task named ``slug``, and return it for reading row by row.
 
-    ``format`` is one of ``list_format_names()``. ``mapping`` says which column each field is read from (field ->
-    column) in the tabular formats: FIELDS, and for ratings RATING_FIELDS. With ``empty_outputs`` a row whose output
-    is empty is an answer: its writer said nothing.
+    ``format`` is one of ``list_format_names()``. ``mapping`` (field -> column) is for tabular formats: FIELDS, or
+    RATING_FIELDS for ratings. With ``empty_outputs``, empty outputs are valid answers.
 
-    Raises InputError with the file, the line, the column and the remedy for anything that cannot be used.
+    Raises InputError with the file, line, column and remedy for anything that cannot be used.
     """
     path = Path(path)
     with reading(path.name):
@@ -66,9 +65,9 @@ def load_study(
 def preview(
     path: str | Path, *, format: str = "auto", mapping: Mapping[str, str] | None = None, limit: int = 20
 ) -> Preview:
-    """Return a look at a file or folder before it is imported, with the likeliest column for every field.
+    """Return a preview of a file or folder, with the likeliest column for every field.
 
-    Raises InputError as ``load_study`` does, but for columns that are still to be mapped.
+    Raises InputError as ``load_study``, except for columns that are still to be mapped.
     """
     path = Path(path)
     with reading(path.name):

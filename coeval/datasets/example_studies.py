@@ -1,8 +1,7 @@
 """Studies that come with CoEval: the demo task, and a finished study with simulated people.
 
-Everything in the finished one is drawn from one seed, so that every file holds the same study. Each section of
-Agreement has something to show: five annotators with habits of their own, three systems, every arm, planted errors,
-and two judges.
+The finished study is drawn with a fixed seed, so it is always the same. It has data for each section of Agreement: five
+annotators with different habits, three systems, every arm, planted errors, and two judges.
 """
 
 from __future__ import annotations
@@ -38,17 +37,16 @@ from coeval.domain import (
 from coeval.errors import InputError
 from coeval.llm.reading.quotes import find_quotes
 
-# The demo task: one JSON file, written for this project, with instances, criteria, proposals and
-# drafts.
+# The demo task: a JSON file, written for this project, with instances, criteria, proposals and drafts.
 
 MARK = "coeval-demo"
-"""The value of ``format`` in such a file."""
+"""The value of ``format`` in a demo file."""
 
 RUN = Run(protocol="written", model="written for the demo", label="written for the demo", shown=True)
 
 
 def is_demo(value: object) -> bool:
-    """Return whether a JSON value is a demo file's."""
+    """Return whether a JSON value is from a demo file."""
     return isinstance(value, dict) and value.get("format") == MARK
 
 
@@ -121,12 +119,7 @@ def _open(path: Path, slug: str, columns: Columns) -> Source:
 FORMAT = Format("demo", "The demo study", fits=_is_demo_file, open=_open)
 
 
-# A finished study to look at: texts written for this project, judged by a program that stands in for
-# people.
-#
-# Everything is drawn from one seed, so that every file holds the same study. Each section of Agreement
-# has something to show: five annotators with habits of their own, three systems, every arm, planted
-# errors, and two judges.
+# The finished study: texts written for this project, judged by simulated people.
 
 SLUG = "finished-example"
 ORIGIN = "simulated"
@@ -138,12 +131,12 @@ TRUE_SCORES = {"gardener": (5, 5, 5), "handbook": (2, 4, 4), "hasty": (4, 1, 2)}
 SHOWN, OTHER = "judge A (simulated)", "judge B (simulated)"
 BLIND_SHARE, FIRST_SHARE, PLANTED_SHARE = 0.3, 0.3, 0.15
 JUDGES_ONLY = 2
-"""Number of documents at the end that only judges scored."""
+"""The number of documents at the end that only judges scored."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Annotator:
-    """A simulated person's habits: bias in points, noise, influence of a shown score, seconds per judgment."""
+    """The habits of a simulated person: bias in points, noise, influence of a shown score, seconds per judgment."""
 
     name: str
     leniency: float
@@ -162,7 +155,7 @@ ANNOTATORS = (
 
 
 def build_finished_example(path: Path) -> Study:
-    """Return the study; ``path`` is the file of its texts."""
+    """Return the finished study; ``path`` is the file with its texts."""
     value: Any = load_json(path)
     draw = random.Random(SEED)
     criteria = tuple(_build_criterion(entry) for entry in value["criteria"])
@@ -240,7 +233,7 @@ def _judge_all(
 ) -> Iterator[ImportedSubmission]:
     """Return everybody's work, one person after another.
 
-    Three people judge every instance without its draft, blind or before they see it, and two with it.
+    Every instance is judged by three people without its draft (blind, or before they see it) and by two with it.
     """
     for nth, annotator in enumerate(ANNOTATORS):
         at = BEGAN + timedelta(days=nth)
@@ -307,7 +300,7 @@ class _Judgment:
             else ScrutinyRow(RowKind.SCORE, Action.REVISE, 1, text=str(score)),
         ]  # fmt: skip
         for line in (2, 3):
-            # the second line says little, and more people notice
+            # the second line is vague, so more people delete it
             if self.draw.random() < (0.1 if line == 2 else 0.25):
                 rows.append(ScrutinyRow(RowKind.EVIDENCE, Action.DELETE, line, "does not support it"))
             else:

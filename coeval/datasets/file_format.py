@@ -1,4 +1,4 @@
-"""File formats: recognise a file, open it, and preview it before it is imported."""
+"""File formats, which recognise and open files, and previews of files before they are imported."""
 
 from __future__ import annotations
 
@@ -13,36 +13,34 @@ from coeval.datasets.tables.table import Row, Table, match_columns
 from coeval.errors import InputError
 
 Columns = Mapping[str, str] | None
-"""The column from which each field is read (field -> column)."""
+"""The column of each field."""
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A kind of file or folder that can be imported; ``known_formats.list_formats`` lists them all."""
+    """A kind of file or folder that can be imported (see ``known_formats.list_formats``)."""
 
     name: str
-    """As in ``--format``."""
+    """The name in ``--format``."""
     title: str
-    """As on the import page."""
+    """The title on the import page."""
     fits: Callable[[Path, Columns], bool]
-    """A function that tells whether a file or folder may have this format."""
+    """A function that returns whether a file or folder may have this format."""
     open: Callable[[Path, str, Columns], Source]
-    """Opens the study in a file or folder, for the task with that short name; raises InputError for a
-    broken one.
-    """
+    """A function that opens a study from a path, for the task with a slug; it raises InputError for a broken file."""
     fields: tuple[str, ...] = ()
-    """The fields that can be mapped to a column; none if the format fixes them."""
+    """The fields that can be mapped to columns; none if the format fixes them."""
     table: Callable[[Path], Table] | None = None
     """A function that reads a table's columns and rows; None if the file is not a table."""
     open_empty: Callable[[Path, str, Columns], Source] | None = None
     """Like ``open``, but keeps rows with an empty output; None if the format has its own rule."""
     folder: str = ""
-    """A description of a folder of this format; empty if it is always one file."""
+    """The description of a folder of this format; empty if it is always one file."""
 
     def read(self, path: Path, slug: str, columns: Columns, *, empty_outputs: bool = False) -> Source:
-        """Read a file with ``open`` or, for ``empty_outputs``, ``open_empty``.
+        """Open a study with ``open`` or, for ``empty_outputs``, with ``open_empty`` if there is one.
 
-        Raise InputError also for a column mapping that the format does not allow.
+        Raises InputError also if the format does not allow a column mapping.
         """
         if columns and not self.fields:
             raise InputError(
@@ -52,15 +50,15 @@ class Format:
         return open_source(path, slug, columns)
 
 
-# A look at a file before it is imported: its columns, what they would be read as, its first rows.
+# A preview of a file before it is imported: its columns, their fields, and the first rows.
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A file's content. ``rows`` are the first rows, with a cell for each of ``columns``.
+    """A preview of a file. ``rows`` are the first rows, with one cell per column in ``columns``.
 
-    ``fields`` are those that can be mapped to a column, empty if the format fixes them; ``mapping``
-    (field -> column) is what was asked for and, beside it, the likeliest guess.
+    ``fields`` can be mapped to columns; they are empty if the format fixes them. ``mapping`` (field -> column)
+    contains the requested columns and guesses for the others.
     """
 
     format: str
@@ -70,15 +68,15 @@ class Preview:
     rows: tuple[tuple[str, ...], ...]
     n_rows: int
     texts: frozenset[str] = frozenset()
-    """The columns with a cell that is too long for a source id, or has several lines."""
+    """The columns with cells that are too long for a source id or have several lines."""
     notes: tuple[str, ...] = ()
-    """Choices that were made by looking at the rows, with their reasons."""
+    """The choices that were made from the rows, with their reasons."""
 
 
 def preview_table(
     format: str, table: Table, fields: tuple[str, ...], mapping: Mapping[str, str] | None, limit: int
 ) -> Preview:
-    """Return a tabular file's preview. The whole file is read and checked; ``limit`` rows are kept."""
+    """Return the preview of a table. The whole file is checked, and ``limit`` rows are kept."""
     read = match_instances if fields == FIELDS else partial(match_columns, fields=fields)
     matched = read(table, mapping=mapping, guess=True)
     ids = _Ids(matched)
@@ -97,7 +95,7 @@ def preview_table(
 
 
 class _Ids:
-    """The instance ids of a table, with and without their systems."""
+    """A table's instance ids, with and without their systems."""
 
     def __init__(self, matched: Mapping[str, str]) -> None:
         self._instance, self._system = matched.get("instance"), matched.get("system")
@@ -117,7 +115,7 @@ class _Ids:
 def _look_again(
     table: Table, matched: Mapping[str, str], mapping: Mapping[str, str], texts: Collection[str], ids: _Ids
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return the columns of the fields after a look at the rows, with notes; ``mapping`` does not change."""
+    """Return the fields' columns, corrected from the rows, with notes. Requested mappings are kept."""
     found, notes = dict(matched), []
     source = found.get("document", "")
     if source in texts and "input" not in found and "document" not in mapping:
@@ -138,7 +136,7 @@ def _look_again(
 
 
 def preview_source(format: str, source: Source, limit: int) -> Preview:
-    """Return the preview of a study whose format fixes its fields: its instances."""
+    """Return the first instances of a study whose format fixes the fields."""
     columns = ("instance", "document", "system", "input", "output")
     rows: list[tuple[str, ...]] = []
     count = 0

@@ -20,38 +20,38 @@ from coeval.datasets.text import check_text, load_json, parse_json, shorten
 from coeval.domain.tasks import parse_messages, render_chat
 from coeval.errors import InputError
 
-# JSON that another program wrote, read with its place in hand: what is amiss is named where it stands.
+# Other programs' JSON with the position of each value, so that errors can name the place.
 
 LINES = (".jsonl", ".ndjson")
 HEAD = 1_000_000
-"""Bytes of a file of lines that are read to recognise it."""
+"""The number of bytes of a JSON Lines file that are read to recognise it."""
 
 PEEKED = 20
-"""Entries of a list that are read to recognise a file."""
+"""The number of list entries that are read to recognise a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A JSON value and its place in the file. A missing value is a node that holds None."""
+    """A JSON value and its place in the file. The node of a missing value contains None."""
 
     value: Any
     place: str
 
     def get(self, *names: str) -> Node:
-        """Return the value under the first of these names that exists and is not null."""
+        """Return the value of the first of these names that exists and is not null."""
         fields = self.value if isinstance(self.value, dict) else {}
         name = next((name for name in names if fields.get(name) is not None), names[0])
         return Node(fields.get(name), f"{self.place}, '{shorten(name)}'")
 
     def path(self, *names: str) -> Node:
-        """Return the value under a name, under a name, and so on."""
+        """Return the nested value at this path of names."""
         node = self
         for name in names:
             node = node.get(name)
         return node
 
     def items(self) -> list[Node]:
-        """Return the entries of a list, none if it is missing; raise InputError for anything else."""
+        """Return the entries of a list, none if missing; raise InputError for any other value."""
         if self.value is None:
             return []
         if not isinstance(self.value, list):
@@ -59,7 +59,7 @@ class Node:
         return [Node(entry, f"{self.place}, entry {number}") for number, entry in enumerate(self.value, 1)]
 
     def entries(self) -> list[tuple[str, Node]]:
-        """Return the names and values of an object, none if it is missing; raise InputError for anything else."""
+        """Return the names and values of an object, none if missing; raise InputError for any other value."""
         if self.value is None:
             return []
         if not isinstance(self.value, dict):
@@ -67,7 +67,7 @@ class Node:
         return [(check_text(name, self.place), self.get(name)) for name in self.value]
 
     def text(self) -> str:
-        """Return a text unchanged, messages as a conversation, and other values as JSON; empty if missing."""
+        """Return a text unchanged, messages as a conversation, other values as JSON; empty if missing."""
         if self.value is None:
             return ""
         if isinstance(self.value, str):
@@ -77,9 +77,9 @@ class Node:
         return check_text(words, self.place)
 
     def chat(self) -> str:
-        """Return a text like ``text``, but also read conversations in a JSON text or under "messages".
+        """Return the same as ``text``, but also read conversations in a JSON text or under "messages".
 
-        Of a single message only the words are given.
+        For a single message, only its words are returned.
         """
         value = self.value
         if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
@@ -95,14 +95,14 @@ class Node:
         return check_text(render_chat(turns), self.place) if turns else self.text()
 
     def name(self) -> str:
-        """Return a short text, without the blanks around it."""
+        """Return a short text without surrounding blanks."""
         words = self.text().strip()
         if len(words) > 1_000:
             raise InputError(f"{self.place}: has {len(words):,} characters; shorten it to 1,000.")
         return words
 
     def number(self) -> float | None:
-        """Return a number; true and false are 1 and 0. Return None for anything else, and for infinite numbers."""
+        """Return a finite number; true and false are 1 and 0. Return None for any other value."""
         if not isinstance(self.value, int | float):
             return None
         try:
@@ -124,16 +124,16 @@ class Node:
 
 
 def load_node(path: Path) -> Node:
-    """Return a JSON file, or the records of a JSON Lines file as a list; raise InputError if it is broken."""
+    """Return the value of a JSON file, or a JSON Lines file's records as a list; raise InputError if it is broken."""
     if path.suffix.lower() in LINES:
         return Node([dict(record) for _, record in text_tables.read_records(path)], path.name)
     return Node(load_json(path), path.name)
 
 
 def peek(path: Path) -> Node:
-    """Return the beginning of a JSON file, with lists cut short, to recognise its tool; None for any other file.
+    """Return the beginning of a JSON file, with shortened lists, to recognise its tool; None for other files.
 
-    Raises InputError for a file that is named ``.json`` and is none.
+    Raises InputError for a ``.json`` file that is not JSON.
     """
     stat = path.stat() if path.is_file() else None
     if stat is None or path.suffix.lower() not in (".json", *LINES):
@@ -161,7 +161,7 @@ def _parse_lines(lines: Iterable[str]) -> Iterator[object]:
             try:
                 yield parse_json(line)
             except (ValueError, RecursionError):
-                return  # whoever reads the file says what is wrong with it
+                return  # the reader of the whole file reports the error
 
 
 def _cut(value: object, depth: int = 6) -> object:
@@ -176,14 +176,14 @@ _TABLES = (".csv", ".tsv")
 
 
 def load_records(path: Path) -> Iterator[Node]:
-    """Yield the records of a list, of the list under ``data``, or of a table, whose cells are texts.
+    """Yield the records of a list, of the list under ``data``, or of a table (as texts).
 
-    Raises InputError for a broken file, and for an entry that is no object.
+    Raises InputError for a broken file, or an entry that is not an object.
     """
     if path.suffix.lower() in _TABLES:
         yield from _rows(path)
         return
-    if path.suffix.lower() in LINES:  # one record at a time is in memory
+    if path.suffix.lower() in LINES:  # only one record at a time is in memory
         for number, (_, fields) in enumerate(text_tables.read_records(path), 1):
             yield Node(dict(fields), f"{path.name}, entry {number}")
         return
@@ -196,7 +196,7 @@ def load_records(path: Path) -> Iterator[Node]:
 
 
 def peek_records(path: Path) -> list[Node]:
-    """Return the first records of a file; none if it has none."""
+    """Return the first records of a file, if any."""
     if path.is_file() and path.suffix.lower() in _TABLES:
         try:
             rows = list(islice(csv.DictReader(io.StringIO(read_head(path), newline="")), PEEKED))

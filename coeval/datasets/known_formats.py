@@ -1,8 +1,8 @@
 """All formats that can be imported, and CoEval's own files, which other commands read.
 
-A new format is a file with its ``FORMAT``, and a line here. A new kind of table (columns and rows) is a line in
-``TABLES`` of ``tables.table_files`` instead. Either way it appears in ``--format``, on the import page, and is
-recognised.
+To add a format, write a file with its ``FORMAT``, and add a line here. To add a kind of table (columns and rows), add a
+line in ``TABLES`` of ``tables.table_files``. The format then appears in ``--format`` and on the import page, and its
+files are recognised.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from coeval.errors import InputError
 from coeval.extending import load_values
 
 EXPORTED = frozenset(("scores.csv", "rows.csv", "instances.csv", "votes.csv"))
-"""Files that a CSV export always has."""
+"""The files that every CSV export contains."""
 
 HEADS = {
     "scores.csv": frozenset(("arm", "revision", "latest", "draft_score", "shown_score")),
@@ -30,7 +30,7 @@ HEADS = {
     "drafts.csv": frozenset(("protocol", "prompt_hash", "attempt", "quotes_not_found")),
     "first_scores.csv": frozenset(("annotator", "check", "timed_out", "score", "active_ms")),
 }
-"""Columns that only these files of a CSV export have. Its instances.csv is a table that can be imported."""
+"""Columns that only these files of a CSV export have. Its instances.csv can be imported."""
 
 MAKE = "“python -m coeval study export study.zip --task SLUG --people names”, or in Set-up under Hosting"
 IS_EXPORT = (
@@ -41,10 +41,9 @@ IS_EXPORT = (
 
 
 def refuse_own_files(path: Path) -> None:
-    """Refuse a CSV export, one of its files, and the file of a whole study.
+    """Raise InputError for a CSV export, one of its files, or a whole study's file.
 
-    Raises:
-        InputError: it is one; the message names the command for it.
+    The message names the right command.
     """
     if path.is_dir():
         if all((path / name).is_file() for name in EXPORTED):
@@ -79,10 +78,7 @@ def _has_own_head(path: Path) -> bool:
     return any(signs <= columns for signs in HEADS.values())
 
 
-# Every format that can be imported. A new one is a file with its ``FORMAT``, and a line here.
-#
-# A new kind of table (columns and rows) is a line in ``tables.formats.TABLES`` instead. Either way it
-# appears in ``--format``, on the import page, and is recognised.
+# All formats that can be imported.
 
 
 def _of_table(kind: TableFormat) -> Format:
@@ -116,7 +112,7 @@ _PARTS = Format(
 
 @cache
 def list_formats() -> tuple[Format, ...]:
-    """Return every format, from the most general to the most special. A file has the last format that matches."""
+    """Return all formats, from general to specific. The last format that fits a file is used."""
     return (
         *map(_of_table, TABLES),
         _PARTS,
@@ -135,7 +131,7 @@ def list_format_names() -> tuple[str, ...]:
 def find_format(path: Path, name: str = "auto", columns: Columns = None) -> Format:
     """Return the format with this name; for "auto", detect it from the files, the ending and the columns.
 
-    Raises InputError for an unknown name, a path if nothing is, or one that no format fits.
+    Raises InputError for an unknown name, a path that does not exist, or one that no format fits.
     """
     names = list_format_names()
     if name not in names:

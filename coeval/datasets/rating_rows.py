@@ -1,4 +1,4 @@
-"""The checked rows of a table of ratings, and a first pass that finds the scales of the criteria."""
+"""The checked rows of a table of ratings, and a first pass that finds the criteria's scales."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from coeval.domain import Group, Scale
 from coeval.domain.people import MAX_PERSON_NAME
 from coeval.errors import InputError
 
-# The rows of a table of ratings, each checked.
+# The checked rows of a table of ratings.
 
 RATING_FIELDS = (
     "instance", "criterion", "annotator", "group", "run", "score", "scale", "low", "high", "n_samples", "n_valid",
@@ -27,20 +27,20 @@ RATING_FIELDS = (
 """The fields of a rating: by a person (``annotator``) or by a model (``run``)."""
 
 MOST_KNOWN = 2_000
-"""Number of rows that are remembered to read similar rows faster."""
+"""The number of rows that are cached to read similar rows faster."""
 
 MISSING = ("", "na", "n/a", "nan", "null", "none")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
-"""A number as files write it. Python's ``float`` would also accept "1_0", and digits of other scripts."""
+"""A number in a file. Python's ``float`` would also accept "1_0" and digits of other scripts."""
 
 _SCALE = re.compile(r"[\[(]?\s*(-?\d{1,6})\s*(?:-|–|,|\.\.|to)\s*(-?\d{1,6})\s*[\])]?")
 
 
 class Rating(NamedTuple):
-    """One rating, with either ``person`` or ``run``; ``score`` is None if it is missing.
+    """One rating, by either a ``person`` or a ``run``; ``score`` is None if missing.
 
-    ``group`` is the person's as written; ``scale`` is what the row states of the scale: low and high, either None
-    where it does not say.
+    ``group`` is the person's group as written. ``scale`` is the scale in the row: low and high, each None if not
+    stated.
     """
 
     table: Table
@@ -55,7 +55,7 @@ class Rating(NamedTuple):
     n_samples: float | None
     n_valid: float | None
     probabilities: str = ""
-    """A model's probabilities of the answers, as JSON; empty if the table has none."""
+    """The model's probabilities of the answers as JSON; empty if the table has none."""
 
     @property
     def place(self) -> str:
@@ -64,10 +64,10 @@ class Rating(NamedTuple):
 
 
 def load_ratings(table: Table, mapping: Mapping[str, str] | None) -> Iterator[Rating]:
-    """Return every rating of a table.
+    """Yield every rating of a table.
 
-    Raises InputError for a missing column, an empty instance or criterion, a score that is no number, a
-    row with neither or both of annotator and run.
+    Raises InputError for a missing column, an empty instance or criterion, a score that is not a number, or a row
+    without exactly one of annotator and run.
     """
     columns = match_columns(table, RATING_FIELDS, mapping, guess=True)
     require_columns(table, columns, ("instance", "criterion", "score"))
@@ -77,9 +77,7 @@ def load_ratings(table: Table, mapping: Mapping[str, str] | None) -> Iterator[Ra
 
 
 def _read_rows(table: Table, columns: Mapping[str, str]) -> Iterator[Rating]:
-    """Yield one rating per row. Most rows differ only in the instance from an earlier row, whose other
-    fields are reused.
-    """
+    """Yield one rating per row. Fields are reused if only the instance differs from an earlier row, as in most rows."""
     at = columns["instance"]
     others = [column for field, column in columns.items() if field != "instance"]
     known: dict[tuple[str, ...], tuple[Any, ...]] = {}
@@ -191,7 +189,7 @@ class _Reader:
 
 @lru_cache(maxsize=1_000)
 def _parse_number(text: str) -> float | None:
-    """Return a number; None for a word such as "none", and NaN for anything that is not a number."""
+    """Return a number, None for an empty text or a word such as "none", or NaN for any other text."""
     if text.casefold() in MISSING:
         return None
     return float(text) if _NUMBER.fullmatch(text) else math.nan
@@ -203,15 +201,15 @@ def _parse_scale(text: str) -> tuple[int, int] | None:
     return (int(match[1]), int(match[2])) if match else None
 
 
-# The scale of each criterion in a table of ratings: as stated, else from the ratings themselves.
+# The scale of each criterion in a table of ratings: the stated one, else one inferred from the ratings.
 
 MAX_STEPS = 101
-"""Longest scale, in steps: 0-100."""
+"""The largest number of steps of a scale: 0-100."""
 
 
 @dataclass(slots=True)
 class Scales:
-    """The scales found so far: stated scales, and the number of scores at each step."""
+    """The stated scales so far, and the number of scores at each step."""
 
     stated: dict[str, Scale | None] = field(default_factory=dict)
     """The stated scale of every criterion, in order of appearance; None if no row states one."""
@@ -241,8 +239,8 @@ class Scales:
     def choose(self) -> tuple[dict[str, Scale], tuple[str, ...]]:
         """Return the scale of every criterion, in order of appearance, with notes on inferred scales.
 
-        Where no row states it, the scale is the range of people's ratings over all criteria (so that a step
-        one criterion never got is not lost), else of the models'.
+        If no row states a scale, it is the range of people's ratings over all criteria (because one criterion may not
+        use every step), else of the models' ratings.
 
         Raises InputError for a range longer than ``MAX_STEPS``.
         """
@@ -256,7 +254,7 @@ class Scales:
         return scales, (f"The file states no scale for {listed}; {inferred} was taken from {whose} ratings.",)
 
     def count_off(self, scales: dict[str, Scale]) -> int:
-        """Return the scores that are off their scale, and people's scores between its steps."""
+        """Return the number of scores off their scale, and of people's scores between its steps."""
         return sum(
             n
             for (criterion, by_person, step, whole), n in self.scores.items()
@@ -295,12 +293,11 @@ def _check(scale: Scale, place: str) -> Scale:
     return scale
 
 
-# A first look through a table of ratings: what it says as a whole, in memory that does not grow with
-# it.
+# A first pass through a table of ratings, in memory that does not grow with the table.
 
 
 def read_group(text: str) -> Group | None:
-    """Return the group that a cell names; None for other words. Files of earlier versions say researcher for the team.
+    """Return the group in a cell; None for other words. Files from earlier versions call the team "researcher".
 
     >>> read_group("crowd"), read_group("researcher"), read_group("arm b")
     (<Group.CROWD: 'crowd'>, <Group.TEAM: 'team'>, None)
@@ -311,15 +308,15 @@ def read_group(text: str) -> Group | None:
 
 @dataclass(slots=True)
 class Survey:
-    """The findings so far. ``runs`` are the judges in order of appearance, with their sample numbers."""
+    """The results of the first pass. ``runs`` are the judges in order of appearance, with their sample numbers."""
 
     scales: Scales = field(default_factory=Scales)
     runs: dict[str, set[float | None]] = field(default_factory=dict)
     groups: dict[str, Group] = field(default_factory=dict)
-    """The group of each person whose ratings name one."""
+    """The group of each person, if the ratings name one."""
     unknown_groups: int = 0
     people: int = 0
-    """People's ratings that have a score."""
+    """The number of people's ratings with a score."""
     missing: int = 0
     unscored: int = 0
     fewer: int = 0
@@ -328,7 +325,7 @@ class Survey:
     """The rated instances, if the caller checks whether they are known."""
 
     def add(self, rating: Rating) -> None:
-        """Add a rating; raise InputError if its scale is impossible."""
+        """Add a rating; raise InputError for a contradictory scale or group."""
         self.scales.add(rating)
         self.ratings.add(_key(rating))
         if self.instances is not None:
@@ -353,17 +350,17 @@ class Survey:
             )
 
     def tell(self, scales: dict[str, Scale]) -> Iterator[str]:
-        """Return notes, with counts, on data that was left out or is unusual."""
+        """Yield notes, with counts, on data that was left out or is unusual."""
         for text, count in (
             ("People's ratings without a score, left out", self.missing),
             (
-                f"Ratings whose group is none of {', '.join(Group)}, taken as naming none",
+                f"Ratings with a group other than {', '.join(Group)}, read without a group",
                 self.unknown_groups,
             ),
             ("Models' ratings without a score, kept as unscored", self.unscored),
-            ("Models' scores that rest on fewer samples than were asked for", self.fewer),
+            ("Models' scores from fewer samples than requested", self.fewer),
             (
-                "Ratings off the scale, or people's between its steps, kept as they are",
+                "Ratings off the scale, and people's ratings between its steps, kept unchanged",
                 self.scales.count_off(scales),
             ),
         ):
@@ -374,8 +371,8 @@ class Survey:
 def survey_ratings(ratings: Iterable[Rating], known: Seen | None) -> Survey:
     """Read all ratings once.
 
-    Raises InputError at the first one that is broken, else for one given twice, or one of an instance that
-    is not among the known ones; ``known`` is None if any instance may be rated.
+    Raises InputError for the first broken rating, or else for a duplicate rating or one of an unknown instance.
+    ``known`` is None if any instance may be rated.
     """
     survey = Survey(instances=None if known is None else Seen())
     for rating in ratings:

@@ -1,9 +1,8 @@
 """Tables of ratings: one rating per row, or one person per row and one criterion per column.
 
-A long table has people's (instance, criterion, annotator, score) or models' (instance, criterion, run, score), with or
-without the table of instances they are about. A wide one is unfolded into such rows; LLM-Rubric's files are of this
-kind. A folder holds ``instances`` and any number of rating tables (CSV, JSONL or Excel); a single rating table is for a
-task that has its instances already.
+A long table has the columns (instance, criterion, annotator, score) for people or (instance, criterion, run, score) for
+models. A wide table, such as LLM-Rubric's, is unfolded into these rows. A folder contains ``instances`` and any number
+of rating tables (CSV, JSONL or Excel). A single rating table is for a task that already has its instances.
 """
 
 from __future__ import annotations
@@ -25,11 +24,7 @@ from coeval.datasets.text import shorten
 from coeval.domain import Arm, Criterion, Group, ImportedDraft, ImportedSubmission, Origin, Run, Task
 from coeval.errors import InputError
 
-# Ratings that are not one a row: a person's row with a column a criterion, and a model's with a column
-# an answer.
-#
-# Both are unfolded into rows of one rating each, which are then read as any other. LLM-Rubric's files
-# are of this kind.
+# Wide tables: a person's row with one column per criterion, or a model's with one column per answer.
 
 _ANSWER = re.compile(r"(?:answer|prob|p)[ _]?(\d{1,3})(?:[ _](?:prob|probability))?", re.I)
 NEAR_ONE = 0.01
@@ -37,7 +32,7 @@ NEAR_ONE = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The criteria in the models' tables of a folder: their names and the lowest score."""
+    """The criteria in a folder's tables of models, with their names and the lowest score."""
 
     criteria: frozenset[str]
     low: int
@@ -46,8 +41,8 @@ class Asked:
 def unfold_answers(table: Table) -> Table:
     """Return a table with a probability column per answer as ratings of a run, and any other table unchanged.
 
-    The columns are named such as ``answer1_prob`` to ``answer4_prob``, which state the scale 1-4. The score is the
-    expected answer, the run the file's name where no column names one, and the probabilities are kept with the draft.
+    Columns such as ``answer1_prob`` to ``answer4_prob`` also state the scale, here 1-4. The score is the expected
+    answer. The run is the file's name unless a column names one. The probabilities are kept with the draft.
     """
     answers = _answer_columns(table)
     if not answers:
@@ -68,7 +63,7 @@ _MADE = ("score", "scale", "probabilities")
 
 
 def _answer_columns(table: Table) -> dict[int, str]:
-    """Return the column of each answer if the answers are numbered without gaps; else none."""
+    """Return the column of each answer if the answers are numbered without gaps, else none."""
     found = {int(m[1]): c for c in table.columns if (m := _ANSWER.fullmatch(c.strip()))}
     low, high = (min(found), max(found)) if found else (0, 0)
     whole = len(found) > 1 and sorted(found) == list(range(low, high + 1))
@@ -76,7 +71,7 @@ def _answer_columns(table: Table) -> dict[int, str]:
 
 
 def _expect(table: Table, row: Row, answers: dict[int, str]) -> dict[str, str]:
-    """Return the cells of score, scale and probabilities; an empty score if the row has no probabilities."""
+    """Return the cells of score, scale and probabilities. Without probabilities, the score is empty."""
     scale = f"{min(answers)}-{max(answers)}"
     texts = [row.cells[column].strip() for column in answers.values()]
     if all(text.casefold() in MISSING for text in texts):
@@ -108,7 +103,7 @@ def _share(table: Table, row: Row, column: str) -> float:
 
 
 def find_asked(tables: Sequence[Table]) -> Asked:
-    """Return the criteria that models' unfolded tables name."""
+    """Return the criteria in models' unfolded tables."""
     names: set[str] = set()
     lows: set[int] = set()
     for table in tables:
@@ -122,9 +117,9 @@ def find_asked(tables: Sequence[Table]) -> Asked:
 
 
 def unfold_people(table: Table, asked: Asked) -> Table:
-    """Return a person's table, with one column per criterion of the models, as ratings; any other table unchanged.
+    """Return a person's table with one column per criterion of the models as ratings, and any other table unchanged.
 
-    0 on a scale that begins above it means that the criterion does not apply, and is no rating.
+    0 on a scale that begins above 0 means that the criterion does not apply, and is not a rating.
     """
     columns = guess_mapping(table, ("instance", "criterion", "annotator", "score"))
     criteria = [name for name in table.columns if name.strip() in asked.criteria]
@@ -147,7 +142,7 @@ def _applies(text: str, low: int) -> str:
 
 
 def is_ratings(table: Table, mapping: Mapping[str, str] | None = None) -> bool:
-    """Return whether a table's columns, by name or by mapping, are those of ratings."""
+    """Return whether a table has the columns of ratings, by name or by mapping."""
     fields = {*guess_mapping(table, RATING_FIELDS), *(mapping or {})}
     return {"instance", "criterion", "score"} <= fields and bool({"annotator", "run"} & fields)
 
@@ -159,10 +154,10 @@ def find_instances(path: Path) -> Path | None:
 
 
 def open_ratings(path: Path, slug: str, mapping: Mapping[str, str] | None) -> Source:
-    """Return people's ratings as blind submissions, the models' ratings as runs, and the instances if there are any.
+    """Return people's ratings as blind submissions, models' ratings as runs, and the instances, if any.
 
-    Raises InputError for a folder without ratings, a rating given twice, one of an instance that the
-    folder's instances lack, and whatever is broken in a table.
+    Raises InputError for a folder without ratings, a duplicate rating, a rating of an instance that the folder lacks,
+    or a broken table.
     """
     instances = find_instances(path)
     base = instances and open_table(instances)
@@ -201,7 +196,7 @@ def _find_ratings(path: Path, source: Path | None, mapping: Mapping[str, str] | 
 
 
 def _fitting(table: Table, fields: Sequence[str], mapping: Mapping[str, str] | None) -> dict[str, str]:
-    """Return the part of a mapping for several files that concerns this file."""
+    """Return the part of a mapping that applies to this file."""
     pairs = (mapping or {}).items()
     return {name: col for name, col in pairs if name in fields and find_column(table.columns, (col,))}
 

@@ -1,4 +1,4 @@
-"""A study that is read row by row from its file, and the keys that the file has named so far."""
+"""A study that is read row by row from its file, and hashes of its keys."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from coeval.domain import (
 )
 
 SHELVES = 256
-"""Number of shelves for hashes. Only one shelf at a time is loaded."""
+"""The number of shelves for hashes. Only one shelf at a time is searched."""
 
 
 class Seen:
     """The hashes of the keys read so far.
 
-    Two keys may share a hash: what is found here is looked for in the file again before anything is refused.
+    Two keys may share a hash, so the file is searched again before a key is refused.
 
     >>> seen = Seen(["a", "b", "a"])
     >>> seen.repeated() == {hash("a")}, Seen(["a", "c"]).beyond(seen) == {hash("c")}
@@ -44,17 +44,17 @@ class Seen:
         self._shelves[number % SHELVES].append(number)
 
     def repeated(self) -> set[int]:
-        """Return the hashes met more than once."""
+        """Return the hashes that occur more than once."""
         neighbours = (pair for shelf in self._shelves for pair in pairwise(sorted(shelf)))
         return {one for one, other in neighbours if one == other}
 
     def beyond(self, known: Seen) -> set[int]:
-        """Return the hashes met here that ``known`` has not met."""
+        """Return the hashes that ``known`` lacks."""
         pairs = zip(self._shelves, known._shelves, strict=True)
         return {number for mine, theirs in pairs for number in set(mine).difference(theirs)}
 
 
-# A study read from its file: large parts are read row by row, on each request.
+# A study in a file, whose large parts are read row by row at each use.
 
 T = TypeVar("T")
 
@@ -71,10 +71,9 @@ class Rows(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The checked content of a study's file. Its size is bounded by the disk, not by memory.
+    """The checked content of a study's file, which may be larger than memory.
 
-    Going through ``instances``, ``drafts`` or ``submissions`` raises InputError where the file was changed or
-    removed since.
+    Iterating over ``instances``, ``drafts`` or ``submissions`` raises InputError if the file was changed or removed.
     """
 
     task: Task
@@ -85,13 +84,13 @@ class Source:
     """Each draft with the label of its run."""
     submissions: Iterable[ImportedSubmission] = ()
     notes: tuple[str, ...] = ()
-    """Notes on what was left out or repaired while reading, with counts."""
+    """Notes on data that was left out or repaired while reading, with counts."""
     group: Group | None = None
-    """The group of the people whose submissions name none."""
+    """The group of people whose submissions name none."""
     fields: Mapping[str, str] = field(default_factory=dict)
     """The column of each field, if the file is a table of instances."""
     columns: tuple[str, ...] = ()
-    """All columns of such a table."""
+    """All columns of the table."""
 
     def load(self) -> Study:
         """Return the whole study in memory."""
@@ -109,7 +108,7 @@ class Source:
 
 
 def source_of(study: Study) -> Source:
-    """Return a study that is in memory, as a source."""
+    """Return a study in memory as a source."""
     return Source(
         task=study.task,
         instances=study.instances,

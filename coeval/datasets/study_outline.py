@@ -19,18 +19,18 @@ from coeval.rules.names import normalize_name
 
 @dataclass(frozen=True, slots=True)
 class StudyOutline:
-    """What a study is before anybody works on it; ``data`` is the path of its table."""
+    """A study before anybody works on it. ``data`` is the path of the table of outputs."""
 
     task: Task
     data: str
     fields: Mapping[str, str] = field(default_factory=dict)
-    """The column of each field of an instance; without any, they are guessed from the names."""
+    """The column of each field of an instance. If empty, columns are guessed from their names."""
     roles: Mapping[str, ColumnRole] = field(default_factory=dict)
-    """Who may see each further column; those without a role are hidden."""
+    """Who may see each other column. Columns without a role are hidden."""
     criteria: tuple[Criterion, ...] = ()
     design: Design = Design()
     people: Mapping[str, Role] = field(default_factory=dict)
-    """Who works on the task; without anybody, everybody does."""
+    """The people who work on the task; if empty, everybody."""
     per_instance: int = 0
 
 
@@ -54,17 +54,17 @@ SWITCHES = {"hide systems": "hide_systems", "wait for drafts": "wait_for_drafts"
 
 PARTS = {
     "task": "What the systems were asked to do. The model and the people read the description.",
-    "data": "The table of outputs, beside this file: CSV, JSONL, Excel or Parquet.",
-    "columns": f"What each column is: {', '.join(FIELDS)},\n# {', '.join(CONTEXT_ROLES)}.\n"
+    "data": "The table of outputs in the same folder: CSV, JSONL, Excel or Parquet.",
+    "columns": f"The role of each column: {', '.join(FIELDS)},\n# {', '.join(CONTEXT_ROLES)}.\n"
     "# A column that is not listed is hidden.",
-    "criteria": "What people judge by; without criteria, people vote on them in the app. A criterion may also have\n"
+    "criteria": "The criteria to judge by. Without any, people vote on criteria in the app. A criterion can also have\n"
     "# parts: text, name, scale, question, definition, scores and examples.",
-    "design": "How drafts are shown. Of all items: blind have no draft, first are scored before the draft is shown,\n"
-    "# evidence show its quotes alone, reasons its lines of evidence alone. planted: drafts that are wrong on purpose.",
-    "people": "Who works on the study: owner, researcher or annotator. per instance: how many people judge each item,\n"
-    "# 0 for all of them. Without members, everybody who signs in works on it.",
+    "design": "How drafts are shown, as shares of items. blind: no draft. first: scored before the draft is shown.\n"
+    "# evidence: only its quotes. reasons: only its lines of evidence. planted: deliberately wrong drafts.",
+    "people": "The people and their roles: owner, researcher or annotator. per instance: people who judge each item,\n"
+    "# or 0 for all people. Without members, everybody who signs in works on it.",
 }
-"""The parts of the file in their order, each with the comment over it."""
+"""The parts of the file in order, each with the comment above it."""
 
 EXAMPLE = StudyOutline(
     Task("answers", "Answers", "Answer the question in one or two sentences.", "Question", "Answer",
@@ -79,10 +79,10 @@ EXAMPLE = StudyOutline(
     ),
     people={"Ana": Role.OWNER, "Ben": Role.ANNOTATOR},
 )  # fmt: skip
-"""What ``study init`` writes, to be changed."""
+"""The outline that ``study init`` writes for people to edit."""
 
 
-# Reading. Every value is a text at first: YAML alone would take "no" for a truth value and 1e3 for a number.
+# Reading. Every value is first read as text: YAML would read "no" as a boolean and 1e3 as a number.
 
 
 def read_outline(path: Path) -> StudyOutline:
@@ -254,7 +254,7 @@ def _choice(kind: Callable[[str], Any], text: str, where: str) -> Any:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes texts of several lines as they are."""
+    """A YAML dumper that writes multi-line texts as blocks."""
 
 
 def _write_text(dumper: yaml.SafeDumper, text: str) -> Any:

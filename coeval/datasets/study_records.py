@@ -1,4 +1,4 @@
-"""The parts of a study as plain records, for tools that keep data that they do not understand."""
+"""The parts of a study as plain records, for tools that keep unknown data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from coeval.llm.reading.quotes import find_quotes
 
 
 def render_record(part: Any) -> dict[str, Any]:
-    """Return a part of a study as JSON, without ids and values that can be computed again."""
+    """Return a part of a study as JSON, without ids and derived values."""
     record = {name: value for name, value in asdict(part).items() if name not in ("id", "created_at")}
     for row in record.get("rows", ()):
         row.pop("id", None)
@@ -49,13 +49,13 @@ def parse_run(node: Node) -> Run:
 
 
 def parse_instance(node: Node, texts: Node) -> Instance:
-    """Return an instance; its input and output are under ``texts``."""
+    """Return an instance, with its input and output from ``texts``."""
     words = {field: texts.get(field).text() for field in ("input", "output")}
     return _parse(node, lambda record: _instance({**record, **words}))
 
 
 def parse_draft(node: Node, instance: Instance) -> ImportedDraft:
-    """Return a draft, with the places that its lines of evidence quote."""
+    """Return a draft, with the positions of the passages that its evidence quotes."""
     return _parse(node, lambda record: _draft(record, instance))
 
 
@@ -64,7 +64,7 @@ def parse_submission(node: Node) -> ImportedSubmission:
 
 
 def _parse(node: Node, build: Any) -> Any:
-    """Return the result of ``build`` for a record; an invalid record is refused with its place."""
+    """Return ``build(record)``; raise InputError with the place of an invalid record."""
     if not isinstance(node.value, dict) or not _is_plain(node.value):
         raise InputError(f"{node.place}: was changed after CoEval wrote it; export the study again.")
     try:
@@ -76,7 +76,7 @@ def _parse(node: Node, build: Any) -> Any:
 
 
 def _is_plain(value: object, depth: int = 8) -> bool:
-    """Return whether a value holds only texts and numbers that can be stored, without deep nesting."""
+    """Return whether a value contains only texts and numbers that can be stored, without deep nesting."""
     if isinstance(value, str):
         return is_sound(value)
     if isinstance(value, Mapping):
@@ -184,7 +184,7 @@ def _submission(record: dict[str, Any]) -> ImportedSubmission:
 
 
 def _drawn(record: Mapping[str, Any]) -> Arm:
-    """Return the drawn arm, which differs from ``undrafted`` if a draft was missing."""
+    """Return the arm that was drawn, even if the draft was missing."""
     arm = Arm(record["arm"])
     if arm is not Arm.UNDRAFTED:
         return arm
@@ -193,7 +193,7 @@ def _drawn(record: Mapping[str, Any]) -> Arm:
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r:.40} stands where a text was")
+        raise TypeError(f"{value!r:.40} is not a text")
     return value
 
 

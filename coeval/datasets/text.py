@@ -1,4 +1,4 @@
-"""Read text files of unknown content: encodings, sizes, broken bytes."""
+"""Read text files with checks of encoding, size and broken bytes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from coeval.domain import MAX_TEXT
 from coeval.errors import InputError
 
 MAX_BYTES = 300_000_000
-"""Largest file, in bytes, that is read."""
+"""The largest file that is read, in bytes."""
 
 _CHUNK = 1 << 20
 _MARKS = (
@@ -28,7 +28,7 @@ _MARKS = (
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Add the file's name to errors of the disk."""
+    """Turn disk errors into an InputError with the file's name."""
     try:
         yield
     except OSError as exc:
@@ -38,10 +38,9 @@ def reading(name: str) -> Iterator[None]:
 def open_text(path: Path) -> TextIO:
     """Open a text file with unchanged line ends, after one pass that checks for broken bytes.
 
-    UTF-8 (with or without a byte order mark) and UTF-16 with a mark are read.
+    The encoding may be UTF-8, with or without a byte order mark, or UTF-16 with a mark.
 
-    Raises InputError naming the first line that is not text in that encoding, or the size when the file
-    is larger than ``MAX_BYTES``.
+    Raises InputError for a file larger than ``MAX_BYTES``, or with the number of the first broken line.
     """
     check_size(path)
     encoding = _guess_encoding(path)
@@ -50,7 +49,7 @@ def open_text(path: Path) -> TextIO:
 
 
 def check_size(path: Path) -> None:
-    """Raise InputError when the file is missing or larger than ``MAX_BYTES``."""
+    """Raise InputError if the file is missing or larger than ``MAX_BYTES``."""
     with reading(path.name):
         size = path.stat().st_size
     if size > MAX_BYTES:
@@ -61,7 +60,7 @@ def check_size(path: Path) -> None:
 
 
 def load_json(path: Path) -> object:
-    """Return the one JSON value in a file; raise InputError with line and column if it is not JSON."""
+    """Return the JSON value in a file; raise InputError with line and column if it is not JSON."""
     with open_text(path) as file:
         text = file.read()
     try:
@@ -78,19 +77,19 @@ def load_json(path: Path) -> object:
 def parse_json(text: str) -> Any:
     """Return the JSON value of a text.
 
-    Raises ValueError too (see ``explain_json``) for a name given twice in one object, of which one value would be
-    lost, and for a number too large to hold, which would be read as infinite.
+    Raises ValueError (see ``explain_json``) also for a duplicate name in an object, because one value would be lost,
+    and for a number so large that it would be read as infinite.
     """
     return json.loads(text, object_pairs_hook=_object, parse_float=_float)
 
 
 def explain_json(error: Exception) -> str:
-    """Return the reason that ``parse_json`` refused a JSON text whose grammar is correct."""
+    """Return the reason that ``parse_json`` refused a syntactically correct JSON text."""
     return str(error) if isinstance(error, _JsonError) else "holds JSON nested or numbers too long to read"
 
 
 class _JsonError(ValueError):
-    """Valid JSON that would lose data."""
+    """An error for valid JSON that would lose data."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -110,7 +109,7 @@ def _float(text: str) -> float:
 
 
 def is_sound(text: str) -> bool:
-    """Return whether ``check_text`` lets a text through."""
+    """Return whether ``check_text`` accepts a text."""
     return len(text) <= MAX_TEXT and "\0" not in text and _is_unicode(text)
 
 
@@ -133,7 +132,7 @@ def check_text(text: str, place: str) -> str:
 
 
 def shorten(text: str, width: int = 60) -> str:
-    """Return a name for a message: on one line, cut after ``width`` characters.
+    """Return a text for a message, on one line and cut after ``width`` characters.
 
     >>> shorten("a\\nb" + "c" * 100, 5)
     'a bc…'

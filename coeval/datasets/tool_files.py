@@ -1,4 +1,4 @@
-"""Collect the files of another tool into a study: answers, people's judgments, judges' scores."""
+"""Combine another tool's files into a study: answers, people's judgments, judges' scores."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from coeval.domain import (
 from coeval.domain.people import MAX_PERSON_NAME
 from coeval.errors import InputError
 
-# What one person or judge said of one instance, as other tools write it, in the terms of a study.
+# Other tools' judgments of an instance in the terms of a study.
 
 MAX_OPTIONS = 30
-"""Most options of one choice that become criteria; a longer choice is treated as text."""
+"""The largest number of options that become criteria. Choices with more options get no scores."""
 
 _YES_NO = {"yes": 1.0, "true": 1.0, "pass": 1.0, "correct": 1.0,
            "no": 0.0, "false": 0.0, "fail": 0.0, "incorrect": 0.0}  # fmt: skip
@@ -47,10 +47,10 @@ _ENDS = (1, 5, 10, 100)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgment:
-    """One judgment by one criterion: a score, or labels chosen from a list, or neither.
+    """One judgment on one criterion: a score, labels chosen from a list, or neither.
 
-    ``by`` is the person's name, or the judge's label. ``marks`` are the passages that were marked, each with the
-    label it was given, which is empty if the passage belongs to the judgment as a whole.
+    ``by`` is the person's name or the judge's label. ``marks`` are the marked passages, each with its label, which is
+    empty if the passage belongs to the whole judgment.
     """
 
     instance: str
@@ -73,8 +73,8 @@ class Judgment:
 def spread_labels(judgments: Iterable[Judgment]) -> Iterator[Judgment]:
     """Yield the judgments with scores instead of labels.
 
-    Numbers are scores, yes and no are 1 and 0. Of any other choice each option that somebody chose becomes a criterion
-    of its own, scored 1 where it was chosen and 0 if it was not, so that several may be chosen at once.
+    Numbers are scores; yes and no are 1 and 0. For other choices, each option that somebody chose becomes a criterion,
+    scored 1 if chosen and 0 if not. Several options can thus be chosen at once.
     """
     given = list(judgments)
     options: dict[str, dict[str, None]] = defaultdict(dict)
@@ -111,7 +111,7 @@ def _spread(judgment: Judgment, labels: tuple[str, ...], options: Sequence[str])
 
 
 def read_number(text: str) -> float | None:
-    """Return the number that a label is, or begins with before a hyphen, a colon or a bracket.
+    """Return a label's number, which may be followed by a hyphen, a colon or a bracket.
 
     >>> read_number("4"), read_number("4 - good"), read_number("4x"), read_number("1e999")
     (4.0, 4.0, None, None)
@@ -127,7 +127,7 @@ def read_number(text: str) -> float | None:
 
 
 def infer_scale(scores: Sequence[float]) -> Scale | None:
-    """Return the usual scale that contains the scores: 0-1, 1-5, 0-5, 1-10, ... ; None if no scale is long enough.
+    """Return the first usual scale that contains the scores (0-1, 1-5, 0-5, 1-10, ...), or None.
 
     >>> infer_scale([0.2, 1]), infer_scale([2, 4]), infer_scale([0, 7]), infer_scale([350])
     (Scale(low=0, high=1), Scale(low=1, high=5), Scale(low=0, high=10), None)
@@ -148,24 +148,24 @@ MAX_TASK_STEPS = 11
 
 @dataclass(slots=True)
 class Gathering:
-    """A study under construction: a reader adds data, and ``build`` returns the whole."""
+    """A study under construction. A reader adds data, and ``build`` returns the study."""
 
     slug: str
     tool: str
-    """The tool that wrote the files, as the runs' parameters name it."""
+    """The name of the tool that wrote the files, for the runs' parameters."""
     fields: tuple[str, str] = ("Input", "Output")
     description: str = ""
     instances: dict[str, Instance] = field(default_factory=dict)
     judgments: list[Judgment] = field(default_factory=list)
     scales: dict[str, Scale] = field(default_factory=dict)
-    """The scales that the files state, by criterion."""
+    """The scales stated in the files, by criterion."""
     left: Counter[str] = field(default_factory=Counter)
     """Notes on what was left out or repaired, with counts."""
 
     def add_instance(self, instance: Instance, place: str) -> bool:
-        """Add an answer, and return whether it has a text; answers without a text are left out.
+        """Add an answer, and return whether it has a text. Answers without a text are left out.
 
-        Raises InputError for a text that cannot be stored, or a name that has another text already.
+        Raises InputError for a text that cannot be stored, or a name that already has another text.
         """
         if not instance.output.strip():
             self.left["Answers without a text, left out"] += 1
@@ -211,7 +211,7 @@ class Gathering:
             )
         judgments = list(
             spread_labels(dict.fromkeys(self.judgments))
-        )  # content that two files repeat counts once
+        )  # content that appears in two files counts once
         scales, notes = self._choose_scales(judgments)
         kept = [judgment for judgment in judgments if judgment.criterion in scales]
         runs = _Runs(self.tool)
@@ -259,7 +259,7 @@ class Gathering:
 
 
 def share_scale(scales: Iterable[Scale]) -> Scale:
-    """Return the common scale of all criteria for the task; the usual scale if they differ or it is too long."""
+    """Return the criteria's common scale for the task; the default scale if they differ or it is too long."""
     shared = set(scales)
     scale = shared.pop() if len(shared) == 1 else Scale()
     return scale if len(scale.steps) <= MAX_TASK_STEPS else Scale()
@@ -284,14 +284,14 @@ def build_instance(
     reference: str = "",
     context: Mapping[str, str] | None = None,
 ) -> Instance:
-    """Return an answer of another tool as an instance; without a question, it is its own document."""
+    """Return another tool's answer as an instance. Without a question, it is a separate document."""
     document = name_document(question) if question.strip() else name
     further = {key: text for key, text in (context or {}).items() if text and key.strip()}
     return Instance(name, question, output, document, system, reference, further)
 
 
 def _build_submission(judgment: Judgment, draft: ImportedDraft | None) -> ImportedSubmission:
-    """Return a person's judgment; ``draft`` was on the screen, if any."""
+    """Return a person's judgment as a submission. ``draft`` was on the screen, if any."""
     rows = [ScrutinyRow(RowKind.CONCLUSION, Action.ADD, text=judgment.comment)] if judgment.comment else []
     if judgment.score is not None:
         rows.append(_build_score_row(judgment.score, draft))
@@ -330,7 +330,7 @@ def quote(label: str, passage: str) -> str:
 
 
 class _Runs:
-    """The judges of a file. A second, different score of a judge goes into a separate run."""
+    """The judges of a file. A second, different score from the same judge goes into a separate run."""
 
     def __init__(self, tool: str) -> None:
         self.tool = tool
@@ -372,7 +372,7 @@ Read = Callable[[Path, Gathering], None]
 
 
 def tool_format(name: str, title: str, tool: str, recognise: Recognise, read: Read) -> Format:
-    """Return a format of one or more files: ``recognise`` tests a file, and ``read`` adds its content."""
+    """Return a format of one or more files. ``recognise`` tests a file, and ``read`` adds its content."""
 
     def open_files(path: Path, slug: str, columns: object) -> Source:
         gathering = Gathering(slug, tool)
@@ -389,5 +389,5 @@ def tool_format(name: str, title: str, tool: str, recognise: Recognise, read: Re
 
 
 def fits(path: Path, recognise: Recognise) -> bool:
-    """Return whether a file is recognised, or any file in a folder."""
+    """Return whether a file, or any file in a folder, is recognised."""
     return any(map(recognise, sorted(path.iterdir()))) if path.is_dir() else recognise(path)

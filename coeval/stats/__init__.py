@@ -1,8 +1,8 @@
-"""Statistics of agreement, alignment and behaviour: pure, typed, each with its definition and source.
+"""Statistics of agreement, alignment and behaviour: pure typed functions with definitions and sources.
 
-Ratings are annotators x units (DataFrame, array or nested lists), missing where nobody rated. A single number
-comes as an ``Estimate`` (a float with its n, interval and, where undefined, its ``reason``), several as a
-``Result`` (a dict whose items are attributes too).
+Ratings are annotators x units (DataFrame, array or nested lists); missing ratings are allowed. A single number is
+an ``Estimate`` (a float with its n, interval and, if undefined, its ``reason``). Several are a ``Result`` (a dict
+whose items are also attributes).
 """
 
 from __future__ import annotations

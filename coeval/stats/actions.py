@@ -22,12 +22,12 @@ BEHAVIOURS = {
     "subjectivity": "no outlier; the draft's score was changed, but not brought nearer to the median of the others",
     "scrutiny": "no outlier; the draft's score was checked and kept",
 }
-"""Operational definitions, tried in this order; together they cover every submission."""
+"""Operational definitions, applied in this order. Together they cover every submission."""
 
 
 @dataclass(frozen=True)
 class Rates:
-    """The share of each action among ``n`` lines; undefined, with a reason, if n is 0."""
+    """The share of each action in ``n`` lines, undefined if n is 0."""
 
     n: int
     approve: Estimate
@@ -69,7 +69,7 @@ def action_rates(actions: Any) -> ActionRates:
     Raises
     ------
     ValueError
-        For an action that is none of the four.
+        If an action is not one of the four.
 
     Source: Li et al. 2023, CoEval, tables 5 and 6.
 
@@ -120,7 +120,7 @@ def _rates(counts: Counter[str]) -> Rates:
 
 @dataclass(frozen=True)
 class ScoreChanges:
-    """Counts of drafted scores that people raised, lowered and kept, and the mean of person minus draft."""
+    """The number of drafted scores that people raised, lowered and kept, and the mean of person minus draft."""
 
     n: int
     raised: int
@@ -135,8 +135,8 @@ def score_changes(score: Any, draft: Any) -> ScoreChanges:
 
     Parameters
     ----------
-    score, draft : the person's and the draft's score of each submission, nan if missing; those lacking
-        either are left out and counted.
+    score, draft : the person's and the draft's score of each submission, nan if missing. Submissions
+        without both are left out and counted.
 
     Returns
     -------
@@ -185,7 +185,7 @@ class ArmBehaviours:
 
 @dataclass(frozen=True)
 class FourBehaviours:
-    """The four behaviours by arm. In the arm ``first``, the final score counts, given after the draft was shown."""
+    """The four behaviours by arm. The arm ``first`` counts with the final score, from after the draft was shown."""
 
     definitions: Mapping[str, str]
     assisted: ArmBehaviours
@@ -201,21 +201,21 @@ JUDGED = ("instance", "criterion", "arm", "score", "draft_score", "planted_score
 
 
 def four_behaviours(scores: pd.DataFrame) -> FourBehaviours:
-    """Return Correction, Scrutiny, Subjectivity and Outlier, counted by our own rules.
+    """Return how often Correction, Scrutiny, Subjectivity and Outlier occur, by CoEval's own rules.
 
-    The CoEval paper (table 9) names the behaviours by example; here each submission is held against the median of
-    the other people who scored the same instance by the same criterion (``BEHAVIOURS`` gives the rules). The blind
-    arm is held against the draft that was withheld: what it would have shown by chance.
+    The CoEval paper (table 9) defines the behaviours by example. Here each submission is compared with the median of
+    the other people's scores of the same instance and criterion (rules in ``BEHAVIOURS``). Blind submissions are
+    compared with the withheld draft, which shows the rates by chance.
 
     Parameters
     ----------
     scores : ``annotator, instance, criterion, arm, score, draft_score``; optionally ``planted_score`` and
-        ``planted_error``: drafts that were wrong on purpose are left out.
+        ``planted_error``, which mark deliberately wrong drafts; these are left out.
 
     Returns
     -------
     FourBehaviours
-        ``n_left_out`` counts submissions without a draft's score, or with fewer than two other people.
+        ``n_left_out`` counts submissions without a drafted score or with fewer than two other people.
 
     >>> people = pd.DataFrame({"annotator": list("abcd"), "instance": 1, "criterion": "x", "arm": "assisted",
     ...                        "score": [4, 4, 3, 1], "draft_score": 3})
@@ -270,7 +270,7 @@ def others_median(unit: Codes, score: Numbers) -> tuple[Numbers, Codes]:
     values = score[order]
 
     def other(k: Codes) -> Numbers:
-        """Return the k-th smallest of the others: ranks from the own rank on move up by one."""
+        """Return the k-th smallest score of the others: from the score's own rank on, ranks move up by one."""
         place = starts + k + (k >= rank)
         return np.asarray(values[np.minimum(place, len(values) - 1)])
 

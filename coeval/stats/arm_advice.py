@@ -1,4 +1,4 @@
-"""Advice on the way to show drafts: the cheapest arm whose pull is surely under the team's limit."""
+"""Advice on how to show drafts: the cheapest arm whose pull is surely under the team's limit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ERROR = 0.05
 
 @dataclass(frozen=True)
 class ArmVerdict:
-    """One arm: its pull with the upper bound that counts, its mean time, and whether it may be kept."""
+    """One arm: its pull, the pull's upper bound, the mean time, and whether the arm may be kept."""
 
     arm: str
     pull: float
@@ -32,7 +32,7 @@ class ArmVerdict:
 
 @dataclass(frozen=True)
 class Advice:
-    """The advice of the rule: the arm to keep ("" while it waits), and the reason against each other arm."""
+    """The rule's advice: the arm to keep ("" before it decides), and a verdict on each arm."""
 
     keep: str
     limit: float
@@ -43,12 +43,12 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class AdviseArm:
-    """The rule of a team as a statistic: computed once, when the planned documents have scores.
+    """A team's rule as a statistic, computed once, when the planned documents have scores.
 
-    An arm's pull is how much oftener people give the draft's score than blind people do. Its upper bound is one-sided,
-    over documents, with the error shared among the arms (Bonferroni): the chance that the rule keeps any arm above the
-    limit is at most 5%. Of the arms whose bound is under the limit the one with the least mean time is kept. The blind
-    arm has no pull and is kept where no other one may be.
+    An arm's pull is the increase in people giving the draft's score, compared with blind people. Its upper bound is
+    one-sided, over documents, with the error divided among the arms (Bonferroni): the chance that the rule keeps any
+    arm above the limit is at most 5%. The rule keeps the arm with the shortest mean time whose bound is under the
+    limit, or else the blind arm, which has no pull.
     """
 
     rule: StoppingRule
@@ -64,9 +64,9 @@ def advise_arm(rows: pd.DataFrame, limit: float, planned: int, *, kind: str = "d
 
     Parameters
     ----------
-    rows : ``annotator, cluster, arm, adoption`` (whether the score is the draft's) and ``seconds``.
+    rows : ``annotator, cluster, arm, adoption`` (True if the score equals the draft's) and ``seconds``.
     limit : the largest pull that the team accepts, such as .1.
-    planned : how many documents are waited for before anything is said.
+    planned : the number of documents to wait for before any advice.
     """
     known = rows[rows["arm"].isin((*SHOWN_ARMS, BLIND))]
     shown = [arm for arm in SHOWN_ARMS if (known["arm"] == arm).any()]
@@ -86,7 +86,7 @@ def advise_arm(rows: pd.DataFrame, limit: float, planned: int, *, kind: str = "d
 
 
 def _mean_times(known: pd.DataFrame) -> dict[str, float]:
-    """Return each arm's typical time for the same people: its log time by the regression on arm and person."""
+    """Return each arm's typical time for the same people, from a regression of log time on arm and person."""
     timed = known[known["seconds"] > 0]
     if not len(timed):
         return {}
@@ -112,7 +112,7 @@ def _judge(
 
 
 def tell_advice(advice: Advice, rule: StoppingRule) -> Iterator[str]:
-    """Return the advice of the rule, one sentence each."""
+    """Return the rule's advice, one sentence per item."""
     when = f"declared by {rule.declared_by} on {rule.declared_at[:16].replace('T', ' ')} UTC"
     yield (
         f"Keep the cheapest way to show drafts whose pull is surely under {advice.limit:g}; decided once, at "
@@ -125,7 +125,7 @@ def tell_advice(advice: Advice, rule: StoppingRule) -> Iterator[str]:
         )
     for one in advice.arms:
         name = ARM_NAMES.get(one.arm, one.arm)
-        time = "no time measured" if math.isnan(one.seconds) else f"{one.seconds:.0f} s for an item"
+        time = "no time measured" if math.isnan(one.seconds) else f"{one.seconds:.0f} s per item"
         if one.arm == BLIND:
             yield f"{name}: {time}."
         elif math.isnan(one.bound):

@@ -1,4 +1,4 @@
-"""One way to show drafts compared with another: means, medians, correlations and catches, by person and pooled."""
+"""Comparisons of two ways to show drafts: means, medians, correlations and catches, by person and pooled."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from coeval.stats.judges.vector_correlation import correlate
 from coeval.stats.rating_matrix import Numbers
 
 DRAWS = 200
-"""Number of resamples of documents for a median, for which the jackknife fails."""
+"""Number of resamples of documents for a median, because the jackknife fails for medians."""
 
 FEWEST = 5
-"""A person's own correlation needs at least this many scores."""
+"""The fewest scores for a person's own correlation."""
 
 
 @dataclass(frozen=True)
@@ -63,10 +63,11 @@ class PersonContrast:
 class Contrast:
     """A measure in two arms and its difference.
 
-    ``difference`` has an interval over documents, for these people, and (``people_ci_low``, ``people_ci_high``) for
-    people like these. ``within`` says that people are compared with themselves: only those with both arms count, and
-    the two values are adjusted to the same people. ``needed`` is how many rows more of the other arm would leave 0 out
-    of the interval, if the difference stays as it is; 0 where it does so now, None where they alone cannot.
+    ``difference`` has an interval over documents for these people, and one for people like these
+    (``people_ci_low``, ``people_ci_high``). If ``within``, people are compared with themselves: only those with both
+    arms count, and the two values are adjusted to the same people. ``needed`` is the number of further rows of the
+    other arm that would exclude 0 from the interval, if the difference stays the same: 0 if the interval excludes it
+    already, None if such rows alone cannot.
     """
 
     difference: Estimate
@@ -78,7 +79,7 @@ class Contrast:
 
     @classmethod
     def undefined(cls, reason: str) -> Contrast:
-        """Return a contrast that does not exist, and why."""
+        """Return an undefined contrast with its reason."""
         nothing = Estimate.undefined(reason)
         return cls(nothing, nothing, nothing)
 
@@ -86,12 +87,12 @@ class Contrast:
 def contrast_means(rows: pd.DataFrame, column: str, arms: Arms = Arms()) -> Contrast:
     """Return the mean of a column in one arm minus the other, within person for people with both arms.
 
-    Within person it is the regression on the arm with a level for each person, so that a slow person who happened to
-    have more blind items does not count as a cost of the blind arm.
+    The comparison within person is a regression on the arm with a level for each person. A slow person with more
+    blind items therefore does not count as a cost of the blind arm.
 
     Parameters
     ----------
-    rows : ``annotator``, ``cluster`` (what was drawn together), ``arm`` and the column; rows without a value are left
+    rows : ``annotator``, ``cluster`` (sampling unit), ``arm`` and the column. Rows without a value are left
         out.
 
     >>> rows = pd.DataFrame({"annotator": list("aabb") * 3, "arm": ["assisted", "blind"] * 6, "x": [2, 3, 5, 6] * 3,
@@ -120,7 +121,7 @@ def contrast_means(rows: pd.DataFrame, column: str, arms: Arms = Arms()) -> Cont
         parts = np.column_stack([value * seen, seen, value * (1 - seen), 1 - seen])
         statistic = _gap
     difference = _crossed(parts, statistic, cluster, person, arms)
-    # the two arms' values for the same people, as far apart as the difference says
+    # both arms' values for the same people; they differ by the difference
     middle, share = float(value.mean()), float(seen.mean())
     shown, other = (
         (middle + (1 - share) * difference, middle - share * difference)
@@ -185,8 +186,8 @@ def _crossed(parts: Numbers, statistic: OfSums, cluster: Any, person: Any, arms:
 def _widened(spread: dict[str, Any], sums: Numbers, confidence: float) -> dict[str, Any]:
     """Return the interval with the degrees of freedom of the clusters that separate the arms.
 
-    With few blind items most clusters say little of the difference: it rests on as many clusters of equal weight as
-    (sum of weights)^2 / sum of squared weights, a cluster's weight being what it has of both arms.
+    With few blind items, most clusters say little about the difference. The effective number of clusters is
+    (sum of weights)^2 / sum of squared weights, where a cluster's weight depends on its rows in both arms.
     """
     weight = (
         sums[:, 1] if sums.shape[1] == 2 else sums[:, 1] * sums[:, 3] / np.maximum(sums[:, 1] + sums[:, 3], 1)
@@ -206,7 +207,7 @@ def _widened(spread: dict[str, Any], sums: Numbers, confidence: float) -> dict[s
 
 
 def _needed(difference: Estimate, shown: Numbers, other: Numbers, confidence: float) -> int | None:
-    """How many rows more of the other arm leave 0 out, by each arm's part of the error."""
+    """Return the further rows of the other arm that exclude 0, from each arm's part of the error."""
     se, z = float(difference.details.get("se", math.nan)), float(scipy.special.ndtri((1 + confidence) / 2))
     low, high = difference.ci
     if math.isnan(low) or math.isnan(se) or min(len(shown), len(other)) < 2:
@@ -250,9 +251,9 @@ def contrast_medians(rows: pd.DataFrame, column: str, arms: Arms = Arms()) -> Co
     )
     gaps = medians[0, 1::2] - medians[0, ::2]
     again = replicas[:, 1::2] - replicas[:, ::2]
-    # a replicate that lacks a person's arm says nothing of that person
+    # a replicate without one of a person's arms says nothing about that person
     means = np.array([row[~np.isnan(row)].mean() if (~np.isnan(row)).any() else np.nan for row in again])
-    # with few blind items, chance rests on the documents that hold some
+    # with few blind items, only the documents that contain some count
     holding = min(len(np.unique(cluster[seen == side])) for side in (True, False))
     spread = drawn_interval(
         float(gaps.mean()), means, arms.kind, confidence=arms.confidence, n=n, holding=holding
@@ -278,7 +279,7 @@ def _weighted_medians(value: Numbers, place: Any, weights: Numbers, size: int) -
 
 
 def spread_over_people(gaps: Numbers, confidence: float) -> dict[str, Any]:
-    """Return Student's t over the differences of people."""
+    """Return Student's t interval over people's differences."""
     n = len(gaps)
     half = (
         float(scipy.special.stdtrit(n - 1, (1 + confidence) / 2)) * float(gaps.std(ddof=1)) / math.sqrt(n)
@@ -294,7 +295,7 @@ def contrast_correlations(rows: pd.DataFrame, x: str, y: str, arms: Arms = Arms(
 
     Parameters
     ----------
-    rows : ``arm``, ``cluster``, the columns, and ``criterion`` where there are several: one row for each unit and arm.
+    rows : ``arm``, ``cluster``, the columns, and ``criterion`` if there are several: one row per unit and arm.
 
     >>> rows = pd.DataFrame({"arm": ["assisted"] * 4 + ["blind"] * 4, "cluster": [0, 1, 2, 3] * 2,
     ...                      "x": [1, 2, 3, 4, 1, 2, 3, 4], "y": [1, 2, 3, 4, 4, 3, 2, 1]})
@@ -312,7 +313,7 @@ def contrast_correlations(rows: pd.DataFrame, x: str, y: str, arms: Arms = Arms(
         for arm in (arms.shown, arms.other):
             kept = own & (known["arm"] == arm).to_numpy()
             a, b = (known[name].to_numpy(dtype=float) for name in (x, y))
-            # centred, so that sums of squares lose nothing
+            # centred, so that sums of squares keep their precision
             a, b = (np.where(kept, side - side[kept].mean() if kept.any() else 0.0, 0.0) for side in (a, b))
             blocks.append(np.column_stack([kept, a, b, a * a, b * b, a * b]))
             counts.append(int(kept.sum()))
@@ -359,7 +360,8 @@ def contrast_people(
 ) -> Contrast:
     """Return the mean over people of their correlation with a column, in one arm minus the other.
 
-    People with both arms are compared with themselves (paired t); where nobody has both, by Welch's t over people.
+    People with both arms are compared with themselves (paired t). If fewer than two have both, Welch's t compares
+    people.
     """
     known = rows[rows["arm"].isin((arms.shown, arms.other))].dropna(subset=["score", column])
     found: dict[str, dict[Any, float]] = {arms.shown: {}, arms.other: {}}
@@ -403,7 +405,7 @@ def contrast_people(
 
 
 def _welch(a: Numbers, b: Numbers, confidence: float) -> tuple[float, float]:
-    """Return the limits of the difference of two means of unequal variance (Welch 1947)."""
+    """Return the limits of the difference between two means of unequal variance (Welch 1947)."""
     parts = [float(side.var(ddof=1)) / len(side) for side in (a, b)]
     total = sum(parts)
     middle = float(a.mean() - b.mean())
@@ -415,11 +417,11 @@ def _welch(a: Numbers, b: Numbers, confidence: float) -> tuple[float, float]:
 
 
 def contrast_catches(rows: pd.DataFrame, arms: Arms = Arms()) -> Contrast:
-    """Return how often people left a score that was wrong on purpose, minus how often blind people avoid that score.
+    """Return how often people changed a planted wrong score, minus how often blind people did not give that score.
 
-    Who sees no draft cannot catch its error, but can give the same wrong score by themselves. For each planted score,
-    the other arm's value is the share of its scores, of the same criterion and draft score, that are not the wrong
-    one. The difference is what seeing the error costs.
+    People who see no draft cannot catch its error, but can give the same wrong score by themselves. For each planted
+    score, the other arm's value is the share of its scores with the same criterion and draft score that differ from
+    the wrong one. The difference is the effect of seeing the error.
 
     Parameters
     ----------
@@ -454,7 +456,7 @@ def contrast_catches(rows: pd.DataFrame, arms: Arms = Arms()) -> Contrast:
             return caught, math.nan
         kept = own[there]
         by_itself = float((1 - at[key[kept], column[kept]] / n[key[kept]]).mean())
-        # only planted errors with blind scores beside them are compared
+        # only planted errors with matching blind scores are compared
         return float((score[kept] != shown[kept]).mean()), by_itself
 
     everything = np.arange(len(known))

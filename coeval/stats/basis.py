@@ -1,4 +1,4 @@
-"""The selection of scores behind a report: a version of the criteria, arms, planted errors in or out."""
+"""The selection of scores for a report: a version of the criteria, arms, with or without planted errors."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from coeval.stats.frames import BLIND, FIRST, StudyFrames, is_planted
 
 ALL_ARMS = ""
 UNAIDED = "unaided"
-"""Name of the selection that uses only scores without a draft's influence: blind scores, and first scores."""
+"""Selects only scores without a draft's influence: blind scores and first scores."""
 
 UNAIDED_WORDS = "blind and first scores"
 
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """A reader's selection for a whole report; ``version`` 0 is the newest."""
+    """A reader's selection for a whole report. ``version`` 0 is the newest version."""
 
     version: int = 0
     arm: str = ALL_ARMS
@@ -34,7 +34,7 @@ class Basis:
         return bool(self.arm) or not self.planted
 
     def cut(self, study: StudyFrames) -> StudyFrames:
-        """Return the study with only the arm's scores and actions; the same input returns the same object."""
+        """Return the study with only the selected scores and actions. The result is cached."""
         if not self.cuts:
             return study
         known = _CUTS.setdefault(study, {})
@@ -56,9 +56,9 @@ def _of_arm(rows: pd.DataFrame, arm: str) -> pd.DataFrame:
 
 
 def _unaided(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the blind rows, and the rows of the arm first with their score from before the draft.
+    """Return the blind rows, and the rows of the arm ``first`` with the score from before the draft.
 
-    Where somebody gave both for one unit the later row stands, as in ``StudyFrames.unaided``.
+    If a person has both for one unit, the later row is used, as in ``StudyFrames.unaided``.
     """
     blind = rows[rows["arm"] == BLIND]
     if "first_score" not in rows:
@@ -71,7 +71,7 @@ def _unaided(rows: pd.DataFrame) -> pd.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class OnBasis:
-    """A statistic of the scores of a basis. Its hash uses both, so that results can be cached."""
+    """A statistic of the scores of a basis. It can be hashed, so that results can be cached."""
 
     statistic: Callable[[StudyFrames], Any]
     basis: Basis
@@ -92,14 +92,14 @@ class Choices:
 
 
 def list_choices(study: StudyFrames) -> Choices:
-    """Return the arms with scores, and whether errors were planted."""
+    """Return the arms that have scores, and whether errors were planted."""
     arms = tuple(str(arm) for arm in sorted(set(study.scores["arm"])))
     led = (set(arms) - {BLIND}) != set()
     return Choices(arms, bool(is_planted(study.scores).any()), led and _has_unaided(study))
 
 
 def _has_unaided(study: StudyFrames) -> bool:
-    """Return whether two or more people gave such scores in enough clusters for a separate headline."""
+    """Return whether two or more people gave unaided scores in enough clusters for a separate headline."""
     units = study.unaided["unit"].value_counts()
     shared = units.index[units > 1].to_numpy(dtype="int64")
     return len(shared) > 0 and study.clusters.of(shared).n >= FEW

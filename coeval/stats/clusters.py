@@ -1,8 +1,8 @@
-"""Clusters of units, the real sampling units, and intervals from leaving them out one by one.
+"""Clusters of units, which are the real sampling units, and intervals from leaving out one cluster at a time.
 
-Units (an instance by a criterion) are not drawn one by one: criteria share an instance, and instances by several
-systems share a document. An interval that takes them for independent is too narrow, by a half and more. Every interval
-of the report therefore leaves out, or draws anew, a whole cluster with all that hangs on it.
+Units (an instance and a criterion) are not sampled independently: criteria share an instance, and the instances of
+several systems share a document. An interval that treats them as independent is too narrow by half or more. Every
+interval of the report therefore leaves out, or resamples, whole clusters.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ FEW = 10
 """With fewer clusters, an interval relies on Student's t alone, and the report says so."""
 
 GROUPS = 50
-"""Statistics that are not sums are recomputed without each of at most this many groups of clusters."""
+"""The largest number of groups of clusters to leave out, for statistics that are not sums."""
 
 DRAWN = 500
-"""Largest number of clusters that are drawn one by one."""
+"""The largest number of clusters that are resampled one by one."""
 
 DOCUMENTS, INSTANCES, UNITS, PEOPLE, SYSTEMS = "documents", "instances", "units", "people", "systems"
 OF_BIAS = 0.75
-"""The share of the estimated bias that widens an interval. With all, intervals cover up to .977; with none, .90."""
+"""The share of the estimated bias that widens an interval. With 1, intervals cover up to .977; with 0, .90."""
 
 NO_SPREAD = "every cluster gives the same result, so the variation between clusters is unknown"
 
@@ -38,7 +38,7 @@ OfSums = Callable[[Numbers], Numbers]
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """The units that were sampled together: ``code[k]`` is the cluster of unit k; ``kind`` names the type."""
+    """The clusters of units: ``code[k]`` is the cluster of unit k, and ``kind`` names the type of cluster."""
 
     code: Codes
     kind: str = UNITS
@@ -48,11 +48,11 @@ class Clusters:
         return int(self.code.max()) + 1 if len(self.code) else 0
 
     def of(self, units: Any) -> Clusters:
-        """Return the clusters of some of the units, renumbered, without empty clusters."""
+        """Return the clusters of these units, renumbered without empty clusters."""
         return Clusters(_numbered(self.code[np.asarray(units, dtype=np.int64)]), self.kind)
 
     def sums(self, table: Numbers) -> Numbers:
-        """Return clusters x columns: the sums of a table of units x columns."""
+        """Return the sums of a table of units x columns, as clusters x columns."""
         table = np.asarray(table, dtype=float).reshape(len(self.code), -1)
         if self.n == len(self.code) and (self.code == np.arange(self.n)).all():
             return table
@@ -62,7 +62,7 @@ class Clusters:
     def groups(self, most: int = 0) -> Codes:
         """Return the group of each unit: its cluster if there are few, else one of ``most`` groups of clusters.
 
-        Without ``most`` they are ``GROUPS``, and down to 10 where each would cost much.
+        The default is ``GROUPS`` groups, or as few as 10 for many units, because each group costs time.
         """
         most = most or int(np.clip(100_000 // max(len(self.code), 1), 10, GROUPS))
         if self.n <= most:
@@ -72,7 +72,7 @@ class Clusters:
 
 
 def parse_clusters(labels: Any, size: int, kind: str = UNITS) -> Clusters:
-    """Return one label per unit as clusters; a missing label is a cluster of its own.
+    """Return clusters from one label per unit. A unit without a label is a cluster by itself.
 
     >>> parse_clusters(["a", "b", "a", None], 4).code.tolist(), parse_clusters(None, 2).n
     ([0, 1, 0, 2], 2)
@@ -110,8 +110,8 @@ def sums_interval(
 def mean_interval(values: Numbers, clusters: Clusters) -> dict[str, Any]:
     """Return the interval of a mean over clusters of different sizes.
 
-    Large clusters carry more of the mean, so that Student's t has the degrees of freedom of as many clusters of equal
-    size as carry the same information: (sum of sizes)^2 / sum of squared sizes.
+    Large clusters dominate the mean. The degrees of freedom of Student's t therefore come from the effective number
+    of clusters of equal size, (sum of sizes)^2 / sum of squared sizes.
     """
     sums = clusters.sums(np.column_stack([values, np.ones(len(values))]))
     spread = sums_interval(sums, lambda rows: rows[:, 0] / rows[:, 1], clusters.kind)
@@ -135,24 +135,25 @@ def jackknife_interval(
 ) -> dict[str, Any]:
     """Return Tukey's interval from a statistic without each cluster or group of clusters, widened by its bias.
 
-    value -+ t(C - 1) se, moved outwards on one side by most of the jackknife's estimate of the bias: alpha of few
-    clusters is low, since its chance agreement is measured on them too. In simulations of 8 to 50 documents by one to
-    four systems it covers .92-.97 where the bootstrap's percentiles cover .71-.93 (see the benchmark ``coverage``).
+    The interval is value -+ t(C - 1) se, with one end moved outwards by most of the jackknife's estimate of the bias:
+    alpha of few clusters is low, because they also determine its chance agreement. In simulations of 8 to 50
+    documents and one to four systems, it covers .92-.97, and the bootstrap's percentiles cover .71-.93 (see the
+    benchmark ``coverage``).
 
     Parameters
     ----------
-    value : the statistic of everything.
+    value : the statistic of all data.
     without : the statistic without each cluster, nan if undefined.
-    kind : what a cluster is, for ``interval_kind``.
-    n : how many clusters there are, where ``without`` leaves out groups of them.
+    kind : the name of a cluster, for ``interval_kind``.
+    n : the number of clusters, if ``without`` leaves out groups of them.
 
     Returns
     -------
     dict
         ``ci_low``, ``ci_high``, ``se``, ``bias``, ``p_value`` (two-sided, against 0; the interval excludes 0 if it
-        is below 1 - confidence), ``interval_kind``, ``resampled``, ``clusters``, ``confidence``, ``replicates`` (how
-        often something was left out) and ``replicates_left_out`` (without which it is undefined); the numbers are nan
-        where fewer than two clusters leave it defined, or none changes it.
+        is below 1 - confidence), ``interval_kind``, ``resampled``, ``clusters``, ``confidence``, ``replicates`` (the
+        number of values in ``without``) and ``replicates_left_out`` (the number that are undefined). The
+        limits are nan if fewer than two values are defined, or all are equal.
     """
     kept = without[~np.isnan(without)]
     size = len(kept)
@@ -190,8 +191,8 @@ def fisher_interval(
 ) -> dict[str, Any]:
     """Return the interval of a correlation: ``jackknife_interval`` on Fisher's scale, atanh r, and back.
 
-    Correlations crowd towards 1, and their error shrinks as they do. On their own scale intervals of 8 to 20 documents
-    cover .87-.94, on this one .92-.97. ``se`` and ``bias`` are those on the correlation's own scale.
+    The error of a correlation shrinks as it nears 1. On the correlation's own scale, intervals of 8 to 20 documents
+    cover .87-.94; on Fisher's scale, .92-.97. ``se`` and ``bias`` are on the correlation's own scale.
     """
     plain = jackknife_interval(value, without, kind, confidence=confidence, n=n)
     spread = jackknife_interval(_to_fisher(value), _to_fisher(without), kind, confidence=confidence, n=n)
@@ -205,17 +206,17 @@ def fisher_interval(
 
 
 def _to_fisher(values: Any) -> Any:
-    """Return the values as atanh; values of 1 are replaced by almost 1, because theirs is infinite."""
+    """Return atanh of the values; -1 and 1 are moved slightly inwards, because their atanh is infinite."""
     return np.arctanh(np.clip(values, -1 + 1e-6, 1 - 1e-6))
 
 
 def drawn_interval(
     value: float, drawn: Numbers, kind: str, *, confidence: float = 0.95, n: int, holding: int | None = None
 ) -> dict[str, Any]:
-    """Return value -+ t(n - 1) sd of the values of resampled clusters, for a statistic that jumps.
+    """Return value -+ t(n - 1) sd of the values from resampled clusters, for a statistic that jumps.
 
-    A correlation of ranks changes by leaps when one cluster is left out, so that the jackknife errs; the clusters drawn
-    again together do not. Both speak of the statistic of as many clusters as there are. ``drawn`` may hold nan.
+    A rank correlation jumps when one cluster is left out, so the jackknife fails; resampling does not. Both intervals
+    are for the statistic of this number of clusters. ``drawn`` may contain nan.
     ``holding``, the number of clusters that contain the rarer of two arms, replaces ``n`` in the degrees of freedom.
     """
     kept = drawn[~np.isnan(drawn)]
@@ -244,11 +245,11 @@ def group_interval(
     confidence: float = 0.95,
     ceiling: float | None = None,
 ) -> dict[str, Any]:
-    """Return the interval of any statistic, recomputed from the remaining units without each group of clusters.
+    """Return the interval of any statistic, recomputed without each group of clusters.
 
     Parameters
     ----------
-    statistic : from places of units to the statistic's value, nan if undefined.
+    statistic : a function from positions of units to the statistic's value, nan if undefined.
     ceiling : the statistic's largest value, such as 1 for a correlation; its negative is then the smallest.
     """
     group = clusters.groups()
@@ -259,7 +260,7 @@ def group_interval(
 
 
 def cut(spread: dict[str, Any], low: float, high: float) -> dict[str, Any]:
-    """Return the interval within the statistic's own range."""
+    """Return the interval, limited to the statistic's range."""
     return spread | {
         "ci_low": float(np.maximum(spread["ci_low"], low)),
         "ci_high": float(np.minimum(spread["ci_high"], high)),
@@ -267,9 +268,10 @@ def cut(spread: dict[str, Any], low: float, high: float) -> dict[str, Any]:
 
 
 def draw_sums(sums: Numbers, replicates: int, seed: int) -> Numbers:
-    """Return replicates x columns: the sums over as many clusters as exist, drawn with replacement.
+    """Return the sums over resampled clusters (with replacement), as replicates x columns.
 
-    More than ``DRAWN`` clusters are first dealt into that many groups, which are drawn: the sums vary alike.
+    More than ``DRAWN`` clusters are first dealt into that many groups, and groups are resampled. The sums vary
+    equally.
     """
     if len(sums) > DRAWN:
         sums = Clusters(np.random.default_rng(seed).permutation(len(sums)) % DRAWN).sums(sums)
@@ -292,16 +294,16 @@ def crossed_interval(
     *,
     confidence: float = 0.95,
 ) -> dict[str, Any]:
-    """Return the interval that also speaks of other people: both sources of chance, t with the fewer's
-    degrees of freedom.
+    """Return the interval for other clusters and other people.
 
-    The variances over clusters and over people add up, less what both count: the variance over each person's work on
-    each cluster (Cameron, Gelbach and Miller 2011). It is never below either of the two.
+    The variance is that over clusters plus that over people, minus the variance over each person's work on each
+    cluster, which both include (Cameron, Gelbach and Miller 2011). It is never below either of the two. Student's t
+    has the degrees of freedom of the smaller number.
 
     Returns
     -------
     dict
-        ``people_ci_low``, ``people_ci_high``, ``people`` (how many); nan under two people.
+        ``people_ci_low``, ``people_ci_high``, ``people`` (their number). The limits are nan for fewer than two people.
     """
     people, clusters = by_people["clusters"], by_cluster["clusters"]
     of_cluster, of_people, of_both = (part["se"] ** 2 for part in (by_cluster, by_people, by_both))

@@ -44,11 +44,11 @@ SUMS = (
 class DraftEffects:
     """Three estimates of the draft's pull on people.
 
-    ``adoption``: P(score = draft), assisted minus blind. ``distance``: mean ``|score - draft|``, likewise (negative
-    where the draft draws people near). ``pull``: the share of the way people move to a shown score, from the shown
-    scores that were shifted: the final score regressed on the shift within each instance and criterion; it alone is
-    not diluted by those who would have given the draft's score anyway. Each has an interval and ``p_value`` over
-    clusters, for these people, and ``people_ci_low`` and ``people_ci_high`` for people like these.
+    ``adoption`` is P(score = draft), assisted minus blind. ``distance`` is the mean ``|score - draft|``, assisted
+    minus blind; it is negative if the draft draws people nearer. ``pull`` is the share of the way that people move to
+    a shifted score: the final score regressed on the shift within each instance and criterion. Only the pull is not
+    diluted by people who would have given the draft's score anyway. Each has an interval and ``p_value`` over
+    clusters for these people, and ``people_ci_low`` and ``people_ci_high`` for people like these.
     """
 
     adoption: Estimate
@@ -58,7 +58,7 @@ class DraftEffects:
 
 @dataclass(frozen=True)
 class ArmAlphas:
-    """Alpha of each arm over the units of both, and their difference with a joint interval."""
+    """Alpha of each arm over the units that both have, and the difference with a joint interval."""
 
     alpha_difference: Estimate
     alpha_assisted: Estimate
@@ -70,19 +70,19 @@ def draft_effects(scores: Any, *, confidence: float = 0.95) -> DraftEffects:
 
     Parameters
     ----------
-    scores : DataFrame (or what makes one), one row a submission: ``instance``, ``criterion`` (optional),
+    scores : DataFrame or its input, one row per submission: ``instance``, ``criterion`` (optional),
         ``annotator``, ``arm`` (assisted or blind), ``score``, ``draft_score`` (of the draft shown or
-        withheld), ``shown_score`` (what was shown; without it, the draft's score) and, optionally, ``planted_score``,
-        ``planted_error``, ``line_caught``, ``unit`` (a code of instance and criterion) and ``cluster`` (what was drawn
-        together, its document; without it, the instance).
+        withheld), ``shown_score`` (default: the draft's score) and, optionally, ``planted_score``,
+        ``planted_error``, ``line_caught``, ``unit`` (a code of instance and criterion) and ``cluster`` (the sampling
+        unit, usually the document; default: the instance).
 
-        Submissions shown a shifted score count for the pull alone, those shown a line of another instance
-        (``planted_error`` evidence) for none of the three.
+        Submissions with a shifted score count only for the pull; those with a line of another instance
+        (``planted_error`` evidence) count for none of the three.
 
     Returns
     -------
     DraftEffects
-        Each nan with a ``reason`` without a blind arm, or without shifted scores.
+        Adoption and distance are nan without a blind arm, the pull without shifted scores.
 
     Source: Schroeder et al. 2025 for adoption; the pull is the within-unit effect of a randomised shift.
 
@@ -122,7 +122,7 @@ def draft_effects(scores: Any, *, confidence: float = 0.95) -> DraftEffects:
 
 
 def share_limits(details: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the details of a difference between two shares, with every end of an interval kept within -1 and 1.
+    """Return the details of a difference between two shares, with all interval limits cut to [-1, 1].
 
     >>> share_limits({"ci_low": 0.33, "ci_high": 1.75, "se": 0.3})
     {'ci_low': 0.33, 'ci_high': 1.0, 'se': 0.3}
@@ -141,7 +141,7 @@ def arm_alphas(
     shown: str = ASSISTED,
     other: str = BLIND,
 ) -> ArmAlphas:
-    """Return alpha of each arm, without deliberately wrong drafts; ``scores`` as for ``draft_effects``."""
+    """Return alpha of each arm, without deliberately wrong drafts. ``scores`` are as for ``draft_effects``."""
     frame = _prepared(scores)
     plain = frame[frame["genuine"]]
     unit, names = pd.factorize(plain["unit"])
@@ -212,7 +212,7 @@ def _prepared(scores: Any) -> pd.DataFrame:
 
 
 def _sums_by_cluster(frame: pd.DataFrame, cluster: Codes, size: int) -> Numbers:
-    """Return instances x ``SUMS``: everything that the three estimates need."""
+    """Return the sums that the three estimates need, as clusters x ``SUMS``."""
     score, draft = frame["score"].to_numpy(), frame["draft_score"].to_numpy()
     plain = ~np.isnan(draft) & frame["genuine"].to_numpy() & (frame["shift"].fillna(0) == 0).to_numpy()
     columns = []
@@ -223,7 +223,7 @@ def _sums_by_cluster(frame: pd.DataFrame, cluster: Codes, size: int) -> Numbers:
     if not frame["shift"].fillna(0).any():
         return np.column_stack([*columns, *np.zeros((2, size))])
     shift = _within_unit(frame, "shift")
-    # the score minus its unit's mean too: equal over a unit, but not over one person's share of it
+    # the score also minus its unit's mean, which does not cancel within one person's part of the unit
     rest = _within_unit(frame.assign(score=frame["score"].where(frame["shift"].notna())), "score")
     columns.append(np.bincount(cluster, shift * rest, size))
     columns.append(np.bincount(cluster, shift * np.nan_to_num(frame["shift"].to_numpy()), size))
@@ -300,7 +300,7 @@ def _ratings(frame: pd.DataFrame, unit: Codes, names: Any, kept: Any) -> Ratings
 
 @dataclass(frozen=True)
 class Caught:
-    """Of ``n`` planted wrong scores: the share that was changed, and the share set back to the draft's own score."""
+    """The share of ``n`` planted wrong scores that people changed, and that they set to the draft's own score."""
 
     n: int
     restored: Estimate
@@ -309,7 +309,7 @@ class Caught:
 
 @dataclass(frozen=True)
 class CaughtBy:
-    """One annotator's planted errors and catches."""
+    """The planted errors that one annotator saw and caught."""
 
     annotator: Any
     scores: Caught = field(metadata=FLAT)
@@ -317,7 +317,7 @@ class CaughtBy:
 
 @dataclass(frozen=True)
 class CaughtLines:
-    """Of ``n`` deliberately wrong lines: the share that was revised or deleted."""
+    """The share of ``n`` deliberately wrong lines that people revised or deleted."""
 
     n: int
     caught: Spelled
@@ -325,7 +325,7 @@ class CaughtLines:
 
 @dataclass(frozen=True)
 class CatchRates:
-    """The rates at which people caught planted errors, with Wilson's intervals, for these people."""
+    """The shares of planted errors that people caught, with Wilson's intervals for these people."""
 
     scores: Caught = field(metadata=FLAT)
     per_annotator: list[CaughtBy]
@@ -333,12 +333,12 @@ class CatchRates:
 
 
 def catch_rates(frame: pd.DataFrame, confidence: float = 0.95) -> CatchRates:
-    """Return how often planted errors were caught, overall and by annotator.
+    """Return how often people caught planted errors, overall and by annotator.
 
     Parameters
     ----------
-    frame : ``annotator, arm, score, draft_score, shown_score, planted_score``; optionally ``line_caught``: whether a
-        line that was wrong on purpose was revised or deleted, nan if there was none.
+    frame : ``annotator, arm, score, draft_score, shown_score, planted_score``; optionally ``line_caught``
+        (True if a deliberately wrong line was revised or deleted, nan without one).
     """
     planted = frame[frame["planted_score"].astype(bool) & (frame["arm"] == ASSISTED)].dropna(
         subset=["score", "shown_score"]

@@ -1,7 +1,7 @@
-"""The sources of error in a judge's mean (documents, models, wordings, repeats), and what would reduce it most.
+"""The sources of error in a judge's mean (documents, models, wordings, repeats), and ways to reduce it.
 
-A G-study of a complete pilot: every document is scored by every model with every wording, as often as each is repeated.
-All sources are random. An interval that knows documents alone is too short, and more so the more documents there are.
+This is a G-study of a complete pilot: every model scores every document with every wording, equally often. All
+sources are random. An interval that counts only documents is too short, especially with many documents.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from coeval.stats.rating_matrix import Numbers
 
 DOCUMENT, MODEL, WORDING, RUN, REPEAT = "document", "model", "wording", "run", "repeat"
 FEWEST = 5
-"""Documents that every run scored."""
+"""The fewest documents, scored by every run, for a G-study."""
 
 BY = " x "
-"""Joins the facets of a component's name."""
+"""The separator of facets in a component's name."""
 
 Part = tuple[str, ...]
 
@@ -37,23 +37,23 @@ class Sources:
     facets: tuple[str, ...]
     counts: Mapping[str, int]
     components: Mapping[str, float]
-    """By names such as ``document x wording``; negative estimates are 0. The last one, with ``repeat``, is what repeats
-    differ by, or all that is left."""
+    """Components by name, such as ``document x wording``; negative estimates are 0. The last one is the difference
+    between repeats (``repeat`` in its name), or the residual."""
     mean: Estimate
     documents_only: Estimate
-    """The same mean, with an interval that counts only documents."""
+    """The same mean, with an interval for documents alone."""
 
 
 def find_sources(scores: Numbers, facets: Sequence[str], *, confidence: float = 0.95) -> Sources:
-    """Return the components of a complete table of scores: documents x further facets x repeats.
+    """Return the variance components of a complete table of scores, documents x further facets x repeats.
 
-    Each component is a sum of mean squares with signs (Brennan 2001, Generalizability Theory, chapter 3); the interval
-    of the mean is Student's t with Satterthwaite's degrees of freedom.
+    Each component is a signed sum of mean squares (Brennan 2001, Generalizability Theory, chapter 3). The mean has a
+    Student's t interval with Satterthwaite's degrees of freedom.
 
     Raises
     ------
     ValueError
-        For a table that has other dimensions, fewer than two documents, or a missing score.
+        If the table has other dimensions, fewer than two documents, or a missing score.
 
     >>> rng = np.random.default_rng(0)
     >>> scores = rng.normal(0, 2, (200, 1, 1)) + rng.normal(0, 1, (1, 3, 1)) + rng.normal(0, 0.5, (200, 3, 2))
@@ -123,18 +123,19 @@ class _Spread:
     repeats: int
 
     def interval(self, mean: float, confidence: float) -> Estimate:
-        """Return the interval with all sources: the variance of a mean of random facets is a signed sum
-        of mean squares.
+        """Return the interval for all sources. The variance of the mean over random facets is a signed sum of mean
+        squares.
         """
         total = math.prod(self.sizes[name] for name in self.levels) * self.repeats
         signs = {part: (-1) ** (len(part) + 1) for part in self.squares}
         variance = sum(signs[part] * square for part, (square, _) in self.squares.items()) / total
         alone = max(self.squares[name,][0] for name in self.levels) / total
-        if variance < alone:  # the difference of noisy squares: at least what the largest source says
+        # a difference of noisy squares can be too small, so the variance is at least that of the largest source
+        if variance < alone:
             part = max(((name,) for name in self.levels), key=lambda one: self.squares[one][0])
             return self._spread(mean, alone, self.squares[part][1], confidence, "all sources")
         shares = sum((square / total) ** 2 / df for square, df in self.squares.values())
-        # a judge that gives one score throughout has no spread at all
+        # a judge that always gives the same score has no spread
         df = variance**2 / shares if shares > 0 else self.squares[DOCUMENT,][1]
         return self._spread(mean, variance, df, confidence, "all sources")
 
@@ -169,8 +170,8 @@ def error_of(sources: Sources, counts: Mapping[str, int]) -> float:
 
 @dataclass(frozen=True)
 class Purchase:
-    """The effect of one more of a source: the new error, and the number of documents with the same effect
-    (None: none).
+    """The effect of one more model, wording or repeat (or twice the documents): the new error ``se``, and the number
+    of additional documents with the same effect, None if no number has it.
     """
 
     source: str
@@ -180,7 +181,7 @@ class Purchase:
 
 
 def list_purchases(sources: Sources, counts: Mapping[str, int]) -> list[Purchase]:
-    """Return the effect of one more model, wording or repeat, and of twice the documents, on the error."""
+    """Return the effect on the error of one more model, wording or repeat, and of twice the documents."""
     found = []
     now = dict(counts)
     for source in (*sources.facets, REPEAT):
@@ -204,7 +205,7 @@ def _documents_for(sources: Sources, counts: Mapping[str, int], se: float) -> in
 
 @dataclass(frozen=True)
 class PeopleSources:
-    """The components of people's scores (the mean over criteria), in squared points."""
+    """The variance components of people's scores (mean over criteria), in squared points."""
 
     item: float
     person: float
@@ -213,7 +214,7 @@ class PeopleSources:
 
 @dataclass(frozen=True)
 class SystemMean:
-    """The judges' mean of a system over all criteria: counting all sources, and counting documents alone."""
+    """The judges' mean of a system over all criteria, with an interval for all sources and one for documents alone."""
 
     system: str
     mean: Estimate
@@ -222,7 +223,7 @@ class SystemMean:
 
 @dataclass(frozen=True)
 class ErrorStudy:
-    """The G-study of a study's judges, with people's components; ``reason`` explains a missing result."""
+    """The G-study of a study's judges, with people's components. ``reason`` explains a missing result."""
 
     task: str
     reason: str = ""
@@ -235,7 +236,7 @@ class ErrorStudy:
 
 @dataclass(frozen=True)
 class FindSources:
-    """The parameters of the statistic; ``runs`` are (label, model, wording)."""
+    """The statistic for some runs, given as (label, model, wording)."""
 
     runs: tuple[tuple[str, str, str], ...]
 
@@ -279,7 +280,7 @@ def _grid(runs: Sequence[tuple[str, str, str]]) -> tuple[tuple[str, ...], Number
 
 
 def _complete(drafted: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
-    """The scores of the units that every run scored, one for each run."""
+    """Return the scores of the units that every run scored, one score per run."""
     own = drafted[drafted["run_label"].astype(str).isin(labels)]
     own = own.assign(run_label=own["run_label"].astype(str)).drop_duplicates(
         ["run_label", "unit"], keep="last"
@@ -289,7 +290,7 @@ def _complete(drafted: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
 
 
 def _table(study: StudyFrames, own: pd.DataFrame, labels: Sequence[str]) -> Numbers:
-    """Documents x runs x repeats: means over the instances and criteria."""
+    """Return mean scores over instances and criteria, as documents x runs x repeats."""
     sizes = [len(one) if isinstance(one, tuple) else 1 for one in own["samples"]]
     repeats = min(sizes, default=1)
     values = np.array(
@@ -318,7 +319,7 @@ def _people_sources(study: StudyFrames) -> PeopleSources | None:
 
 
 def tell_sources(found: ErrorStudy) -> Iterator[str]:
-    """Return the G-study in lines of text."""
+    """Yield the G-study as lines of text."""
     if found.sources is None:
         yield found.reason
     else:
@@ -340,7 +341,7 @@ def tell_sources(found: ErrorStudy) -> Iterator[str]:
 
 
 def tell_purchases(found: ErrorStudy | None) -> Iterator[str]:
-    """Return what would reduce the error of the judge's mean, the best first, with the interval as it is."""
+    """Yield the judge's mean with its interval, then ways to reduce its error, the best first."""
     if found is not None and found.sources is not None:
         yield f"The judge's mean is {tell_mean(found.sources.mean)}, counting {_counted(found.sources)}."
         for one in found.purchases:
@@ -348,7 +349,8 @@ def tell_purchases(found: ErrorStudy | None) -> Iterator[str]:
 
 
 def _counted(sources: Sources) -> str:
-    """
+    """Return the names of the facets in the plural.
+
     >>> _counted(Sources(("document", "wording"), {}, {}, Estimate(3.0), Estimate(3.0)))
     'documents and wordings'
     """
@@ -357,7 +359,7 @@ def _counted(sources: Sources) -> str:
 
 
 def tell_mean(mean: Estimate) -> str:
-    """Return a mean with its interval.
+    """Return a mean with its interval as text.
 
     >>> tell_mean(Estimate(3.0, ci_low=2.5, ci_high=3.5))
     '3.00 [2.50, 3.50]'
@@ -366,7 +368,8 @@ def tell_mean(mean: Estimate) -> str:
 
 
 def tell_purchase(one: Purchase) -> str:
-    """
+    """Return a sentence about one purchase.
+
     >>> tell_purchase(Purchase("wording", {"wording": 2}, 0.05, None))
     'A mean over 2 wordings has the error 0.050: a larger gain than any number of documents.'
     """

@@ -13,14 +13,14 @@ import scipy
 
 from coeval.stats.rating_matrix import Codes, Numbers
 
-# Results of statistics: numbers and small tables with their provenance.
+# Numbers and small tables with their provenance.
 
 
 class Estimate(float):
     """One number with its provenance; nan, with a ``reason``, if it is undefined.
 
-    It is a float, so it compares, rounds and formats as one. Everything that went into it is an attribute
-    (and an item): ``n_units``, ``level``, ``se``, ``ci_low``, ``reason`` ... It cannot be changed.
+    It is a float, so it compares, rounds and formats like one. Its details are attributes and items:
+    ``n_units``, ``level``, ``se``, ``ci_low``, ``reason`` ... It is immutable.
 
     >>> kappa = Estimate(0.5, n_units=12, ci_low=0.2, ci_high=0.8)
     >>> kappa > 0.4, kappa.n_units, kappa["ci"], kappa.defined
@@ -39,7 +39,7 @@ class Estimate(float):
 
     @classmethod
     def undefined(cls, reason: str, **details: Any) -> Estimate:
-        """Return the estimate that does not exist, and why."""
+        """Return an undefined estimate with its reason."""
         return cls(math.nan, reason=reason, **details)
 
     @property
@@ -57,11 +57,11 @@ class Estimate(float):
 
     @property
     def details(self) -> dict[str, Any]:
-        """Return all details of the number, by name."""
+        """Return all details by name."""
         return dict(self.__dict__)
 
     def having(self, **details: Any) -> Estimate:
-        """Return the same number with further details."""
+        """Return a copy with further details."""
         return Estimate(float(self), **(self.__dict__ | details))
 
     def __getattr__(self, name: str) -> Any:
@@ -86,13 +86,13 @@ SPREAD = ("ci_low", "ci_high", "se", "interval_kind", "resampled", "clusters")
 
 @dataclass(frozen=True)
 class Spelled:
-    """An estimate that the report spells out: its value, its interval, and the details in ``names``."""
+    """An estimate that the report shows with its interval and the details in ``names``."""
 
     value: Estimate
     names: tuple[str, ...] = ()
 
     def entries(self) -> dict[str, Any]:
-        """Return the entries in the document, without details that the estimate lacks."""
+        """Return the document's entries, without details that the estimate lacks."""
         details = self.value.details
         kept = (*SPREAD, *self.names)
         return {"value": self.value, **{name: details[name] for name in kept if name in details}}
@@ -103,11 +103,11 @@ class Spelled:
 
 
 FLAT = {"flat": True}
-"""Metadata of a section's field whose entries are placed in the section itself, not below its name."""
+"""Metadata of a field whose entries belong directly in the section, not below the field's name."""
 
 
 def entries(section: Any) -> dict[str, Any]:
-    """Return the fields of a section by their names in the document (``key`` in a field's metadata, if set).
+    """Return the fields of a section by their names in the document (``key`` in the metadata, if set).
 
     >>> import dataclasses
     >>> @dataclass
@@ -142,7 +142,7 @@ class Result(dict[str, Any]):
 
     @classmethod
     def undefined(cls, reason: str, *names: str, **details: Any) -> Result:
-        """Return a result with undefined values ``names``, and the reason."""
+        """Return a result whose values ``names`` are undefined, with the reason."""
         return cls(dict.fromkeys(names, Estimate.undefined(reason)), **details, reason=reason)
 
     def __getattr__(self, name: str) -> Any:
@@ -155,7 +155,7 @@ class Result(dict[str, Any]):
 
 
 class Pairs(dict[tuple[Any, Any], Any]):
-    """Values of unordered pairs: ``pairs["a", "b"]`` and ``pairs["b", "a"]`` are the same.
+    """A dict of unordered pairs: ``pairs["a", "b"]`` equals ``pairs["b", "a"]``.
 
     >>> Pairs({("a", "b"): 0.4})["b", "a"]
     0.4
@@ -177,7 +177,7 @@ class Pairs(dict[tuple[Any, Any], Any]):
 
 
 def plain(value: Any) -> Any:
-    """Return ``value`` as JSON can hold it: no nan, no infinity, no numpy, names as text.
+    """Return ``value`` in JSON types: without nan, infinity and numpy types, with names as text.
 
     >>> plain({"alpha": Estimate.undefined("constant"), "n": np.int64(3)})
     {'alpha': None, 'n': 3}
@@ -198,7 +198,7 @@ def plain(value: Any) -> Any:
 
 
 def spell(value: Any) -> Any:
-    """Return ``value`` in a form that JSON can hold; each estimate becomes its value with all details.
+    """Return ``value`` in JSON types; each estimate becomes its value with all details.
 
     >>> spell({"share": Estimate(0.5, n=4)})
     {'share': {'value': 0.5, 'reason': None, 'n': 4}}
@@ -213,7 +213,7 @@ def spell(value: Any) -> Any:
 
 
 def reasons(value: Any, path: str = "") -> Iterator[str]:
-    """Return one line for every undefined estimate inside ``value``: its place and the reason."""
+    """Yield one line for every undefined estimate in ``value``: its place and the reason."""
     if isinstance(value, Estimate):
         if not value.defined and value.reason:
             yield f"{path} is undefined: {value.reason}."
@@ -240,7 +240,7 @@ def _label(entry: Any, position: int) -> str:
     return str(position)
 
 
-# Intervals from resampled values: bias-corrected and accelerated bootstrap, percentiles, the jackknife.
+# Intervals from resampled values: the BCa and percentile bootstrap, and the jackknife.
 
 BCA = "bootstrap over units, bias-corrected and accelerated"
 PERCENTILE = "bootstrap over units, percentile"
@@ -250,15 +250,15 @@ JACKKNIFE = "jackknife over units, t"
 def summarise(
     drawn: Numbers, value: float, n: float, confidence: float, acceleration: float = 0.0, method: str = "bca"
 ) -> dict[str, Any]:
-    """Return the interval of ``value`` from its replicates, leaving out and counting the undefined ones.
+    """Return the interval of ``value`` from its replicates. Undefined replicates are left out and counted.
 
     Parameters
     ----------
     drawn : the replicates, nan if undefined.
-    n : how many units were drawn.
-    method : "bca" (Efron 1987), its normal quantiles widened by sqrt(n / (n - 1)) and Student's t so that
-        20 units suffice (Hesterberg 2015, What teachers should know about the bootstrap, section 5.3);
-        or "percentile".
+    n : the number of units.
+    method : "bca" (Efron 1987) or "percentile". For BCa, the normal quantiles are widened by sqrt(n / (n - 1))
+        and Student's t, so that 20 units suffice (Hesterberg 2015, What teachers should know about the
+        bootstrap, section 5.3).
     """
     kept = drawn[~np.isnan(drawn)]
     interval = {"bca": BCA, "percentile": PERCENTILE}.get(method)
@@ -281,7 +281,7 @@ def summarise(
 
 
 def _corrected(levels: Numbers, kept: Numbers, value: float, n: float, acceleration: float) -> Numbers:
-    """Return the levels at which to read the replicates, after bias, skewness and small samples."""
+    """Return the quantile levels of the replicates, corrected for bias, skewness and small samples."""
     below = (kept < value).mean() + (kept == value).mean() / 2
     bias = scipy.special.ndtri(np.clip(below, 1 / (len(kept) + 1), len(kept) / (len(kept) + 1)))
     wide = bias + np.sqrt(n / (n - 1)) * scipy.special.stdtrit(n - 1, levels)
@@ -292,7 +292,7 @@ def _corrected(levels: Numbers, kept: Numbers, value: float, n: float, accelerat
 def inverted(kept: Numbers, value: float, n: float, acceleration: float = 0.0) -> float:
     """Return the two-sided p-value against 0 that matches ``summarise``'s interval.
 
-    The levels that ``_corrected`` reads are solved for the one at which the replicates stand at 0.
+    It inverts the levels of ``_corrected`` at the position of 0 among the replicates.
     """
     if not len(kept):
         return np.nan
@@ -307,7 +307,7 @@ def inverted(kept: Numbers, value: float, n: float, acceleration: float = 0.0) -
 
 
 def acceleration_of(without: Numbers, times: Codes) -> float:
-    """Return how fast the error changes with the value, from the values without one unit of each kind."""
+    """Return the acceleration (the error's change with the value) from values without one unit of each kind."""
     usable = ~np.isnan(without)
     n = times[usable].sum()
     if n < 2:
@@ -320,7 +320,7 @@ def acceleration_of(without: Numbers, times: Codes) -> float:
 def jackknife(
     value: float, without: Numbers, times: Codes, confidence: float, ceiling: float = np.inf
 ) -> dict[str, Any]:
-    """Return Tukey's interval from the values without one unit of each kind, t with n - 1 degrees of freedom."""
+    """Return Tukey's interval from values without one unit of each kind, with t of n - 1 degrees of freedom."""
     usable = ~np.isnan(without)
     n = int(times[usable].sum())
     details = {
@@ -343,9 +343,9 @@ def jackknife(
 
 
 def adjust_holm(p_values: Sequence[float]) -> list[float]:
-    """Return Holm's adjusted p-values (1979) in the given order: the chance of any false one below .05 is 5%.
+    """Return p-values adjusted by Holm (1979), in order: the chance of any false one below .05 is at most 5%.
 
-    Undefined ones (nan) stay so and do not count.
+    Undefined p-values stay nan and do not count.
 
     >>> adjust_holm([0.01, 0.04, float("nan"), 0.03])
     [0.03, 0.06, nan, 0.06]
@@ -354,7 +354,7 @@ def adjust_holm(p_values: Sequence[float]) -> list[float]:
 
 
 def adjust_bh(p_values: Sequence[float]) -> list[float]:
-    """Return Benjamini and Hochberg's adjusted p-values (1995): 5% of those below .05 are expected to be false.
+    """Return p-values adjusted by Benjamini and Hochberg (1995): 5% of those below .05 are expected to be false.
 
     >>> [round(p, 3) for p in adjust_bh([0.01, 0.04, 0.03])]
     [0.03, 0.04, 0.04]
@@ -363,7 +363,7 @@ def adjust_bh(p_values: Sequence[float]) -> list[float]:
 
 
 def _adjusted(p_values: Sequence[float], factors: Callable[[int], Numbers], *, upwards: bool) -> list[float]:
-    """Return each ordered p-value times its factor, made monotone from the smallest up or from the largest down."""
+    """Return the sorted p-values times their factors, made monotone upwards or downwards."""
     p = np.asarray(p_values, dtype=float)
     known = np.flatnonzero(~np.isnan(p))
     order = known[np.argsort(p[known], kind="stable")]

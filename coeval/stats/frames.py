@@ -1,4 +1,4 @@
-"""The tables behind a study's statistics, read once."""
+"""The tables of a study for its statistics, read once."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from coeval.stats.clusters import DOCUMENTS, INSTANCES, Clusters
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings, renumbered
 
 LLM = "llm"
-"""The model's name beside people."""
+"""The model's name among the annotators."""
 
 TEAM, EXPERT, CROWD = "team", "expert", "crowd"
 ASSISTED, BLIND, FIRST, UNDRAFTED = "assisted", "blind", "first", "undrafted"
 EVIDENCE, REASONS = "evidence", "reasons"
 SHOWN_ARMS = (EVIDENCE, REASONS, ASSISTED)
-"""The arms that show something of the draft from the start, each of which is compared with the blind one."""
+"""The arms that show a part of the draft from the start. Each is compared with the blind arm."""
 
 INSTANCE_COLUMNS = ("instance", "document", "system")
 SCORE_COLUMNS = (
@@ -72,16 +72,16 @@ Found = TypeVar("Found")
 
 
 def is_planted(scores: pd.DataFrame) -> pd.Series[bool]:
-    """Return whether something in the draft, its score or a line, was wrong on purpose."""
+    """Return whether each draft had a planted error, in its score or in a line."""
     kinds = scores["planted_error"].isin(("score", "evidence")) if "planted_error" in scores else False
     return scores["planted_score"].astype(bool) | kinds
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """The number of scores that the people who began should give: one per instance in their queues and criterion.
+    """The number of scores planned for the people who began: one per criterion and instance in their queues.
 
-    ``missing`` of them were not saved. ``drawn`` says that a random draw gives each instance to some of the people.
+    ``missing`` of them were not saved. If ``drawn``, a random draw assigns each instance to some of the people.
     """
 
     scores: int
@@ -96,35 +96,34 @@ class StudyFrames:
     Parameters
     ----------
     task : the task's name.
-    criteria : the criteria's texts, in order, each once.
-    scales : for each criterion, its lowest and highest score.
+    criteria : the distinct texts of the criteria, in order.
+    scales : the lowest and highest score of each criterion.
     instances : ``instance, document, system``; document and system may be missing.
     scores : the latest submission of each annotator x instance x criterion: ``annotator``, ``group``
         (team, expert or crowd), ``instance``, ``criterion``, ``arm`` (assisted, blind, first), ``score`` (nan
-        when missing), ``draft_score`` (of the draft shown or withheld, nan when none), ``shown_score`` (the
-        score actually shown; nan when blind), ``planted_score`` (whether a wrong score was shown on purpose),
-        ``planted_error`` (what was wrong on purpose, if anything: score or evidence), ``first_score`` (in the arm
-        ``first``: the score given before the draft was shown),
-        ``wall_seconds`` and ``active_seconds`` (nan when untimed), ``submitted_at`` (UTC, a time or ISO 8601). Names
-        and texts may be categories, so that each is kept once.
-    actions : how often each action was taken: ``annotator, criterion, arm, kind, action, n``.
-    drafts : ``run, run_label, shown, instance, criterion, score`` (nan when unscored), ``spread`` (standard
+        if missing), ``draft_score`` (of the draft shown or withheld, nan without one), ``shown_score`` (the
+        score actually shown; nan if blind), ``planted_score`` (True if a deliberately wrong score was shown),
+        ``planted_error`` (the deliberately wrong part, if any: score or evidence), ``first_score`` (in the arm
+        ``first``: the score given before the draft was shown), ``wall_seconds`` and ``active_seconds`` (nan if
+        untimed), ``submitted_at`` (UTC, a time or ISO 8601). Names and texts may be categorical, to save memory.
+    actions : counts of actions: ``annotator, criterion, arm, kind, action, n``.
+    drafts : ``run, run_label, shown, instance, criterion, score`` (nan if unscored), ``spread`` (standard
         deviation over samples, nan with one sample), ``samples`` (their scores; None with one sample).
-    quotes : how many passages the drafts quote, how many of them are not in the output, nearly in it, or in
-        the input; how many lines of evidence there are, and how many of them quote nothing:
-        ``run, run_label, criterion, n, not_found, nearly, in_input, evidence, unquoted``.
-    comparisons : two outputs of one document side by side: ``run_label, criterion, document, first, second``
-        (instances, in the order shown), ``first_system, second_system`` ("" where unknown), ``preference`` (1 for the
-        first, 0 for the second, .5 for a tie; nan where none could be read).
-    references : scores that people's are held against: ``instance, criterion, score, source`` (where it is from).
-    also : further scores that people would defend too: ``annotator, instance, criterion, also`` (such as "2 4"), a row
-        for each latest submission that has some.
-    planned : how many scores were planned; None where that is not known, as of imported scores.
+    quotes : ``run, run_label, criterion, n, not_found, nearly, in_input, evidence, unquoted``: the number of
+        quoted passages, of those not in the output, nearly in it, and in the input; the number of lines of
+        evidence, and of those without a quote.
+    comparisons : comparisons of two outputs of one document: ``run_label, criterion, document, first, second``
+        (instances, in the order shown), ``first_system, second_system`` ("" if unknown), ``preference`` (1 for the
+        first, 0 for the second, .5 for a tie; nan if it could not be read).
+    references : reference scores: ``instance, criterion, score, source``.
+    also : further scores that people would also defend: ``annotator, instance, criterion, also`` (such as "2 4"),
+        one row per latest submission with any.
+    planned : the number of planned scores; None if unknown, as for imported scores.
 
     Raises
     ------
     ValueError
-        If a table lacks a column or a criterion is named twice.
+        If a table lacks a column, or a criterion is named twice.
     """
 
     task: str
@@ -140,7 +139,7 @@ class StudyFrames:
     also: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(ALSO_COLUMNS)))
     planned: Planned | None = None
     whole: bool = True
-    """True if these are the scores of all arms, with planted errors."""
+    """True if the scores of all arms are included, with planted errors."""
 
     def __post_init__(self) -> None:
         if len(set(self.criteria)) < len(self.criteria):
@@ -164,10 +163,9 @@ class StudyFrames:
 
     @cached_property
     def scored(self) -> pd.DataFrame:
-        """Return the existing scores, with codes of ``unit`` and annotator (``who``); missing scores
-        are left out.
+        """Return the rows that have a score, with codes of ``unit`` and annotator (``who``).
 
-        ``genuine`` says that nothing was wrong on purpose in the draft.
+        ``genuine`` is True if the draft had no planted error.
         """
         there = self.scores["score"].notna()
         known = (self.scores if there.all() else self.scores[there]).reset_index(drop=True)
@@ -181,14 +179,12 @@ class StudyFrames:
 
     @cached_property
     def rated(self) -> pd.DataFrame:
-        """Return ``who, unit, score`` of ``scored``, in the same rows: all that agreement needs, and
-        quick to filter.
-        """
+        """Return ``who, unit, score`` of ``scored``, in the same rows. It is quick to filter."""
         return self.scored[["who", "unit", "score"]]
 
     @cached_property
     def everybody(self) -> Ratings:
-        """Return all of people's scores as annotators x units."""
+        """Return all people's scores as annotators x units."""
         return self.ratings(self.rated)
 
     @cached_property
@@ -197,7 +193,7 @@ class StudyFrames:
         return [self.ratings(part) for part in self.cut_by_criterion(self.rated)]
 
     def cut_by_criterion(self, scored: pd.DataFrame) -> Iterator[pd.DataFrame]:
-        """Yield the rows of each criterion of a table with ``unit``, one criterion at a time to save memory."""
+        """Yield each criterion's rows of a table with ``unit``, one criterion at a time to save memory."""
         place = scored["unit"].to_numpy() % max(len(self.criteria), 1)
         return (scored[place == position] for position in range(len(self.criteria)))
 
@@ -209,9 +205,9 @@ class StudyFrames:
 
     @cached_property
     def unaided(self) -> pd.DataFrame:
-        """Return the scores that no draft influenced: blind scores and first scores; one per person and unit.
+        """Return the scores that no draft influenced (blind and first scores), one per person and unit.
 
-        Of the columns of ``scored`` only those that are asked for: they are often most of the study.
+        Only a few columns of ``scored`` are returned, because the rows are often most of the study.
         """
         scored = self.scored[["who", "annotator", "group", "unit", "arm", "score", "draft_score"]]
         led = scored["arm"] == FIRST
@@ -222,23 +218,23 @@ class StudyFrames:
 
     @cached_property
     def model_scores(self) -> pd.DataFrame:
-        """Return the drafts with a score, each with its ``unit`` code."""
+        """Return the drafts that have a score, with their ``unit`` codes."""
         known = self.drafts.dropna(subset=["score"]).reset_index(drop=True)
         return known.assign(score=known["score"].astype(float), unit=self._unit_codes(known))
 
     @cached_property
     def units(self) -> pd.DataFrame:
-        """Return every (instance, criterion), in order, with document and system; its row is the unit's code."""
+        """Return every (instance, criterion), in order, with document and system. The row number is the unit's code."""
         known = self.instances.drop_duplicates("instance")
         repeated = known.loc[known.index.repeat(len(self.criteria))].reset_index(drop=True)
         return repeated.assign(criterion=list(self.criteria) * len(known))
 
     @cached_property
     def clusters(self) -> Clusters:
-        """Return the sampling unit of every unit: its document with all its instances and criteria.
+        """Return the cluster of every unit: its document, with all instances and criteria.
 
-        An instance without a document is a cluster of its own. Where fewer than two documents are named, or each
-        instance is a document, the instances are what was sampled.
+        An instance without a document is a separate cluster. If fewer than two documents are named, or each has
+        only one instance, the clusters are instances.
         """
         known = self.instances.drop_duplicates("instance")
         named = known["document"].replace("", None)
@@ -252,7 +248,7 @@ class StudyFrames:
         return Clusters(np.repeat(codes, len(self.criteria)), DOCUMENTS if grouped else INSTANCES)
 
     def clusters_of(self, data: Ratings) -> Clusters:
-        """Return the clusters of the units of some ratings, numbered as in ``clusters``."""
+        """Return the clusters of these ratings' units, numbered as in ``clusters``."""
         places = np.asarray(data.units, dtype=np.int64)
         return Clusters(self.clusters.code[places], self.clusters.kind)
 
@@ -289,7 +285,7 @@ class StudyFrames:
 
     @cached_property
     def shown_scores(self) -> pd.Series[float]:
-        """Return the score of the shown run by unit code; without a shown run, of the only run; else empty."""
+        """Return the scores of the shown run, else of the only run, by unit code. The result may be empty."""
         known = self.model_scores
         shown = known[known["shown"].astype(bool)]
         if shown.empty and known["run"].nunique() == 1:
@@ -305,7 +301,7 @@ class StudyFrames:
         )
 
     def points(self, criteria: Sequence[str] | None = None) -> list[float] | None:
-        """Return every whole point of the scale, if the criteria share one of at most 20 and all scores lie on it."""
+        """Return the points of the criteria's common scale, if they have one and it has at most 20 steps."""
         chosen = self.criteria if criteria is None else criteria
         ranges = {tuple(self.scales[criterion]) for criterion in chosen if criterion in self.scales}
         if len(ranges) != 1:
@@ -327,9 +323,7 @@ class StudyFrames:
         return self._coded(tuple(names), annotator, unit, values)
 
     def _coded(self, names: tuple[Any, ...], annotator: Codes, unit: Codes, values: Numbers) -> Ratings:
-        """Return ratings coded over the scale's points if all scores are points, else over the
-        occurring scores.
-        """
+        """Return ratings coded by the scale's points if all scores are points, else by the scores that occur."""
         places, unit = renumbered(np.asarray(unit, dtype=np.int64))
         criteria = [self.criteria[k] for k in np.unique(places % max(len(self.criteria), 1))]
         points = self.points(criteria)
@@ -358,7 +352,7 @@ def list_criteria(study: StudyFrames) -> list[str]:
 
 
 def places_in(index: pd.Index[Any], column: pd.Series[Any]) -> Codes:
-    """Return the position of each value in ``index``, -1 if it is missing; each category is looked up once."""
+    """Return the position of each value in ``index``, -1 if missing. Each category is looked up once."""
     if not isinstance(column.dtype, pd.CategoricalDtype):
         return np.asarray(index.get_indexer(pd.Index(column)), dtype=np.int64)
     of_category = np.append(index.get_indexer(column.cat.categories), -1)
@@ -366,7 +360,7 @@ def places_in(index: pd.Index[Any], column: pd.Series[Any]) -> Codes:
 
 
 def once(statistic: Callable[..., Found]) -> Callable[..., Found]:
-    """Return a pure function of frames that caches its result with them, because several sections need it."""
+    """Decorate a pure function of frames to cache its result with them, because several sections need it."""
     known: WeakKeyDictionary[StudyFrames, dict[Any, Found]] = WeakKeyDictionary()
     parameters = signature(statistic)
 

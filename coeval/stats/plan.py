@@ -1,4 +1,4 @@
-"""A study's plan: the needed documents and people, the progress, and sentences about both."""
+"""A study's plan: the needed documents and people, the progress, and sentences about them."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ from coeval.stats.sample_size import (
 
 BLIND_SHARE = 0.15
 
-# A plan: documents for an interval and for differences, people for a dependable mean; and whether it is
-# enough.
+# The plan: documents for an interval and for differences, people for a dependable mean; and the progress.
 
 
 @dataclass(frozen=True)
@@ -37,14 +36,14 @@ class Wanted:
     points: float = 0.3
     phi: float = 0.8
     pull: float = 0.1
-    """Half the width of the interval for the increase in people giving the draft's score when they see it."""
+    """Half the width of the interval for the pull: the increase in people giving the draft's score when they see it."""
     blind: float | None = None
     """The planned share of blind items; None for the pilot's share, or 15%."""
 
 
 @dataclass(frozen=True)
 class PlannedDifference:
-    """A pair of systems, and the documents that detect ``points``, and that give +-``points``."""
+    """A pair of systems, with the documents that detect ``points`` and that give +-``points``."""
 
     difference: Difference
     told: Needed
@@ -62,14 +61,14 @@ class Plan:
     people: int | None
     blind: float = BLIND_SHARE
     pull: Needed | None = None
-    """Documents for the pull to ``wanted.pull`` with the share ``blind`` of blind items; None without a blind score."""
+    """Documents for the pull to +-``wanted.pull`` with a share ``blind`` of blind items; None without blind scores."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """The state of a study under its rule; the interval from ``low`` to ``high`` is valid at every look.
+    """The progress of a study under its rule. The interval from ``low`` to ``high`` is valid at every look.
 
-    ``width`` is half of it. ``documents`` are those that all planned ``people`` finished; ``begun`` have a score.
+    ``width`` is half of the interval. All planned ``people`` finished ``documents``; ``begun`` documents have a score.
     """
 
     rule: StoppingRule
@@ -85,12 +84,12 @@ class Progress:
 
 
 def plan_study(pilot: Pilot, wanted: Wanted) -> Plan:
-    """Return how many documents and people reach the goals.
+    """Return the numbers of documents and people that reach the goals.
 
     Raises
     ------
     ValueError
-        For a width or difference that is not above 0, or a phi that is not between 0 and 1.
+        If a width or difference is not above 0, or phi is not between 0 and 1.
     """
     if not 0 < wanted.phi < 1:
         raise ValueError(f"A dependability of {wanted.phi:g} cannot be reached; choose one between 0 and 1.")
@@ -122,12 +121,12 @@ def _planned(one: Difference, points: float) -> PlannedDifference:
 
 
 def follow_rule(rule: StoppingRule, pilot: Pilot, *, people: int = 0, begun: int = 0) -> Progress:
-    """Return whether the rule says that the scores so far suffice. It is valid after every score.
+    """Return the progress under the rule, including whether the scores suffice. It is valid after every score.
 
     Parameters
     ----------
-    pilot : of the documents that all planned people finished (``Finished``).
-    people, begun : how many people are planned, and how many documents have a score, for the page.
+    pilot : the data of the documents that all planned people finished (``Finished``).
+    people, begun : the number of planned people and of documents with a score, for the page.
     """
     what = (
         _difference_so_far(rule, pilot) if rule.measure is Measure.DIFFERENCE else _alpha_so_far(rule, pilot)
@@ -158,7 +157,7 @@ def _alpha_so_far(rule: StoppingRule, pilot: Pilot) -> tuple[Estimate, float, fl
 
 
 def _difference_so_far(rule: StoppingRule, pilot: Pilot) -> tuple[Estimate, float, float, int]:
-    """Return the mean over documents of the difference within each, with its interval."""
+    """Return the mean difference within documents, its interval, and the number of documents."""
     pair = next((one for one in pilot.differences if {one.a, one.b} == {rule.system_a, rule.system_b}), None)
     if pair is None or not len(pair.gaps):
         nothing = Estimate.undefined("no finished document has scores of both systems")
@@ -172,7 +171,7 @@ def _difference_so_far(rule: StoppingRule, pilot: Pilot) -> tuple[Estimate, floa
 
 
 def tell_plan(plan: Plan, *, differences: bool = True) -> Iterator[str]:
-    """Return the needs of a study, one sentence each; without ``differences``, none for a pair of systems."""
+    """Yield the needs of a study, one sentence each, with or without those of pairs of systems."""
     pilot, wanted = plan.pilot, plan.wanted
     if pilot.source == "scores" and not pilot.scored:
         yield "Nobody has scored anything yet: plan from assumed spreads, or come back after a pilot."
@@ -180,7 +179,7 @@ def tell_plan(plan: Plan, *, differences: bool = True) -> Iterator[str]:
     yield (
         f"From the scores of {_count(pilot.scored, pilot.kind)} so far."
         if pilot.source == "scores"
-        else "From the spreads that were assumed, not from scores."
+        else "From assumed spreads, not from scores."
     )
     if not pilot.alpha.defined or plan.alpha.documents is None and not pilot.alpha.details.get("se"):
         reason = pilot.alpha.reason or f"{pilot.documents} {pilot.kind} show no spread"
@@ -192,30 +191,30 @@ def tell_plan(plan: Plan, *, differences: bool = True) -> Iterator[str]:
         yield f"Nothing can be planned from these scores for agreement: {reason}.{remedy}"
     else:
         yield (
-            f"Alpha, the mean over criteria, is {pilot.alpha:.2f}; for ±{wanted.width:g} on it you need "
+            f"Alpha, the mean over criteria, is {pilot.alpha:.2f}; to know it to ±{wanted.width:g}, you need "
             f"{tell_needed(plan.alpha, pilot.kind)}."
         )
     if pilot.scores and pilot.documents:
-        rest = "the differences of systems and the components of variance are of all scores"
+        rest = "differences between systems and variance components use all scores"
         yield (
-            f"Alpha, {rest}, whether a draft was in view or not."
+            f"Alpha, {rest}, with or without a draft in view."
             if pilot.scores == ALL_SCORES
-            else f"Alpha is of {pilot.scores}; {rest}, also those given with the draft in view."
+            else f"Alpha uses {pilot.scores}; {rest}, including those given with the draft in view."
         )
     for one in plan.differences if differences else ():
         pair = one.difference
         told, width = tell_needed(one.told, pilot.kind), tell_needed(one.width, pilot.kind)
         yield (
-            f"{pair.a} against {pair.b} ({float(pair.value):+.2f} points): to tell {wanted.points:g} points from none "
-            f"with a chance of {POWER:.0%} you need {told}; for ±{wanted.points:g} points, {width}."
+            f"{pair.a} against {pair.b} ({float(pair.value):+.2f} points): to detect {wanted.points:g} points "
+            f"with a probability of {POWER:.0%}, you need {told}; for ±{wanted.points:g} points, {width}."
         )
     if plan.pull is not None:
         yield (
-            f"{plan.blind:.0%} blind items give the pull of the draft (how much oftener people give its score when "
-            f"they see it) within {wanted.pull:g} after {tell_needed(plan.pull, pilot.kind)}."
+            f"{plan.blind:.0%} blind items give the pull of the draft (how much more often people give its score when "
+            f"they see it) to within {wanted.pull:g} after {tell_needed(plan.pull, pilot.kind)}."
         )
     if plan.people is None and not pilot.documents:
-        return  # the reason is reported once, because it is the same
+        return  # the reason is the same for all, so it is reported once
     if plan.people is None:
         yield (
             "The number of people for a dependable mean cannot be computed: the items do not differ by "
@@ -223,7 +222,7 @@ def tell_plan(plan: Plan, *, differences: bool = True) -> Iterator[str]:
         )
     else:
         who = "1 person is" if plan.people == 1 else f"{plan.people:,} people are"
-        yield f"For a mean dependable to {wanted.phi:g} (phi, a D-study), {who} needed for each item."
+        yield f"For a mean with dependability {wanted.phi:g} (phi, from a D-study), {who} needed per item."
 
 
 def _count(n: int, kind: str) -> str:
@@ -231,7 +230,8 @@ def _count(n: int, kind: str) -> str:
 
 
 def tell_needed(needed: Needed, kind: str) -> str:
-    """
+    """Return the number of documents in words.
+
     >>> tell_needed(Needed(60, 44, 90), "documents")
     'about 60 documents (44 to 90, depending on the true spread)'
     """
@@ -243,11 +243,11 @@ def tell_needed(needed: Needed, kind: str) -> str:
 
 
 def tell_rule(rule: StoppingRule) -> str:
-    """Return a rule in words, and when it was declared."""
+    """Return a rule in words, with its time of declaration."""
     what = (
         f"alpha is known to ±{rule.width:g}"
         if rule.measure is Measure.ALPHA
-        else f"{rule.system_a} less {rule.system_b} is known to ±{rule.width:g} points, or one scores higher"
+        else f"{rule.system_a} minus {rule.system_b} is known to ±{rule.width:g} points, or one scores higher"
     )
     when = f"declared by {rule.declared_by} on {rule.declared_at[:16].replace('T', ' ')} UTC"
     before = (
@@ -259,7 +259,7 @@ def tell_rule(rule: StoppingRule) -> str:
 
 
 def tell_progress(progress: Progress | None, rules: Sequence[StoppingRule]) -> Iterator[str]:
-    """Return in words whether there is enough data under the newest rule."""
+    """Yield sentences on whether there is enough data under the newest rule."""
     if progress is None:
         yield "No stopping rule is declared. Declare one before you look at the scores."
         return
@@ -278,7 +278,7 @@ def tell_progress(progress: Progress | None, rules: Sequence[StoppingRule]) -> I
             "If fewer people are planned, choose them in Set-up, under People."
         )
     if progress.value.defined and progress.width < float("inf"):
-        name = "Alpha" if progress.rule.measure is Measure.ALPHA else "The mean difference of a document"
+        name = "Alpha" if progress.rule.measure is Measure.ALPHA else "The mean difference per document"
         kind = (
             "an asymptotic sequence"
             if progress.rule.measure is Measure.ALPHA

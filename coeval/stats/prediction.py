@@ -15,30 +15,30 @@ from coeval.stats.rating_matrix import Codes, Numbers, parse_vector
 
 FOLDS = 10
 PENALTIES = np.geomspace(0.01, 10_000, 13)
-"""The candidates for the ridge's penalty, chosen by generalised cross-validation."""
+"""The candidate penalties of the ridge regression."""
 
 
 def ppi_mean(
     y: Any, yhat: Any, yhat_unlabeled: Any, lam: float | None = None, alpha: float = 0.05
 ) -> Estimate:
-    """Return the people's mean, with the model's labels corrected on the labelled items.
+    """Return the people's mean from few of their labels and many labels of a model.
 
-    theta = lam mean(f_unlabelled) + mean(y - lam f), with the model's weight lam in [0, 1]; 0 is the people's
-    plain mean. The error is sqrt(lam^2 Var(f_unlabelled) / N + Var(y - lam f) / n), the interval normal: as published,
-    for many labels. For few of them, or in clusters, see ``jury_mean``.
+    theta = lam mean(f_unlabelled) + mean(y - lam f), with the model's weight lam in [0, 1]; 0 gives the people's
+    plain mean. The error is sqrt(lam^2 Var(f_unlabelled) / N + Var(y - lam f) / n). The interval is normal, as
+    published, for many labels. For few labels, or clusters, use ``jury_mean``.
 
     Parameters
     ----------
-    y, yhat : people's and model's scores of the same n items; items lacking either are left out and counted.
-    yhat_unlabeled : the model's scores of N further items.
-    lam : the weight; None tunes it to the least error, Cov(y, f) / ((1 + n / N) Var(f)), cut to [0, 1].
+    y, yhat : people's and the model's scores of the same n items. Items without both are left out and counted.
+    yhat_unlabeled : the model's scores of N other items.
+    lam : the weight. None minimises the error: Cov(y, f) / ((1 + n / N) Var(f)), cut to [0, 1].
     alpha : one minus the confidence.
 
     Returns
     -------
     Estimate
         With ``ci_low``, ``ci_high``, ``se``, ``lam``, ``n``, ``n_unlabeled``, ``n_left_out``,
-        ``classical`` (the people's mean of the n items) and ``classical_se``; nan with a ``reason`` where there
+        ``classical`` (the people's mean of the n items) and ``classical_se``; nan if there
         is no labelled or no unlabelled item.
 
     Source: Angelopoulos et al. 2023, Prediction-powered inference; Angelopoulos, Duchi and Zrnic 2023, PPI++.
@@ -98,35 +98,35 @@ def jury_mean(
     finite: bool = False,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Return the people's mean, corrected by a jury of judges, cross-fitted, with Student's t over clusters.
+    """Return the people's mean, improved by a jury of judges with cross-fitting, with Student's t over clusters.
 
-    Each fold of the labelled clusters is predicted by weights fitted on the other folds; the mean is
-    mean(y - g(x) + mean of g over the unlabelled), unbiased whatever the weights are, so tuning them on the labels
-    does not make the interval too short.
+    The weights for each fold of the labelled clusters are fitted on the other folds. The mean is
+    mean(y - g(x) + mean of g over the unlabelled). It is unbiased for any weights, so fitting them to the labels does
+    not make the interval too short.
 
     Parameters
     ----------
-    y : the people's scores of n items. The labels must come from a random draw, or one of known chances: labels picked
-        by how hard an item looks give a wrong mean, and no correction here mends that.
-    judges, judges_unlabeled : items x judges, nan if a judge gave none (the judge's mean then stands in); a vector
-        is one judge.
-    clusters, clusters_unlabeled : a label an item, of what was drawn together; by default every item by itself. A label
-        in both is the same cluster.
-    kind : what a cluster is, for ``interval_kind``.
-    pool : "ridge" fits a weight for each judge, "mean" one weight for the mean of their z-scores.
-    finite : whether the mean is that of these very items, labelled and unlabelled, and not of others like them.
+    y : the people's scores of n items. The labelled items must be drawn at random, or with known probabilities:
+        if they were chosen by difficulty, the mean is wrong, and no correction here can repair it.
+    judges, judges_unlabeled : items x judges, or a vector for one judge. A missing score (nan) is replaced by the
+        judge's mean.
+    clusters, clusters_unlabeled : the cluster label of each item. By default, every item is a cluster. Equal labels
+        in both mean the same cluster.
+    kind : the name of a cluster, for ``interval_kind``.
+    pool : "ridge" fits one weight per judge; "mean" fits one weight for the mean of their z-scores.
+    finite : True for the mean of exactly these labelled and unlabelled items, not of others like them.
 
     Returns
     -------
     Estimate
         With ``ci_low``, ``ci_high``, ``se``, ``lam`` (the slope of people's scores on the prediction used, 0 if the
         judges are not used), ``n``, ``n_unlabeled``, ``n_judges``, ``classical``, ``classical_se`` and ``multiplier``:
-        how many labels one label is worth, the squared ratio of the two errors. Where the judges would make the error
-        larger, the mean is the plain one, with ``lam`` 0 and ``fell_back``. nan with a ``reason`` where fewer than
-        three clusters are labelled, or nothing is left to label.
+        the worth of one label in plain labels, which is the squared ratio of the two errors. If the judges would make
+        the error larger, the result is the plain mean, with ``lam`` 0 and ``fell_back``. nan if fewer than three
+        clusters are labelled, or no item is unlabelled.
 
-    A cluster may hold labelled and unlabelled items. Its share of the error is the square of all that it adds to the
-    mean, by its labels and by the judges' scores of the rest.
+    A cluster may contain labelled and unlabelled items. Its part of the error is the square of its total
+    contribution to the mean, from its labels and from the judges' scores.
 
     Source: Angelopoulos, Duchi and Zrnic 2023, PPI++; Zrnic and Candès 2024, Cross-prediction-powered inference.
     """
@@ -152,15 +152,15 @@ def jury_mean(
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
-    """Labels with the judges' scores of these items, the judges' scores of the other items, and all clusters."""
+    """The labels, the judges' scores of labelled and other items, and all clusters."""
 
     labels: Numbers
     judged: Numbers
     rest: Numbers
     document: Codes
-    """The cluster of every label, then of every item of the rest, in one numbering."""
+    """The clusters of the labelled items, then of the others, in one numbering."""
     own: Clusters
-    """The clusters of the labels, renumbered without those that have no label."""
+    """The clusters of the labelled items, renumbered without clusters that have no label."""
 
 
 def _parse_sample(
@@ -180,7 +180,7 @@ def _parse_sample(
 
 
 def _named(clusters: Any, size: int) -> list[Any]:
-    """Return a label for each item, None if the item is its own cluster."""
+    """Return each item's cluster label, None if the item is a separate cluster."""
     named = [None] * size if clusters is None else list(clusters)
     if len(named) != size:
         raise ValueError(f"There are {size} items and {len(named)} clusters; name one for each item.")
@@ -188,7 +188,7 @@ def _named(clusters: Any, size: int) -> list[Any]:
 
 
 def _cross_fitted(sample: _Sample, pool: str, finite: bool, confidence: float) -> dict[str, Any]:
-    """Return the corrected mean, its error and interval, and the worth of a label."""
+    """Return the corrected mean, its error and interval, and the worth of one label."""
     labels, own = sample.labels, sample.own
     x, rest = _standardised(sample.judged, sample.rest, pool)
     shrink = 1.0 if finite else len(rest) / (len(rest) + len(labels))
@@ -203,10 +203,10 @@ def _cross_fitted(sample: _Sample, pool: str, finite: bool, confidence: float) -
     of_label, of_rest = np.split(sample.document, [len(labels)])
     plain = np.sqrt(share * (_influences(labels, of_label, size) ** 2).sum())
     influences = _influences(left, of_label, size)
-    if not finite:  # else the rest is no sample, and the mean of its predictions has no error
+    if not finite:  # else the other items are not a sample, and the mean of their predictions has no error
         influences += _influences(rest @ mean_weight, of_rest, size)
     se = np.sqrt(share * (influences**2).sum())
-    fell_back = not se <= plain  # nan if the rest is one cluster only
+    fell_back = not se <= plain  # nan if the other items are a single cluster
     theta, se = float((labels if fell_back else left).mean()), float(plain if fell_back else se)
     half = float(scipy.special.stdtrit(own.n - 1, (1 + confidence) / 2)) * se
     return {
@@ -223,7 +223,7 @@ def _cross_fitted(sample: _Sample, pool: str, finite: bool, confidence: float) -
 
 
 def _influences(values: Numbers, cluster: Codes, size: int) -> Numbers:
-    """Return each cluster's part of the error of the mean of ``values``: the squares sum to its variance."""
+    """Return each cluster's part in the error of the mean of ``values``; the sum of their squares is its variance."""
     gaps = np.bincount(cluster, values - values.mean(), size) / len(values)
     n = len(np.unique(cluster))
     return np.asarray(gaps * np.sqrt(n / (n - 1)) if n > 1 else np.full(size, np.nan))
@@ -235,7 +235,7 @@ def _as_judges(values: Any) -> Numbers:
 
 
 def _standardised(x: Numbers, rest: Numbers, pool: str) -> tuple[Numbers, Numbers]:
-    """Return the judges' z-scores over all items, or the mean of them; a missing score is the judge's mean."""
+    """Return the judges' z-scores over all items, or their mean. A missing score becomes the judge's mean."""
     both = np.concatenate([x, rest])
     spread = np.nanstd(both, axis=0)
     z = np.nan_to_num((both - np.nanmean(both, axis=0)) / np.where(spread > 0, spread, np.inf))
@@ -254,9 +254,7 @@ def _folds(clusters: Clusters) -> Iterator[Codes]:
 
 
 def _ridge(x: Numbers, y: Numbers) -> Numbers:
-    """Return the weights of a ridge regression, with a separate intercept and a penalty by generalised
-    cross-validation.
-    """
+    """Return ridge weights, with a penalty from generalised cross-validation."""
     x, y = x - x.mean(axis=0), y - y.mean()
     u, s, vt = np.linalg.svd(x, full_matrices=False)
     along = u.T @ y

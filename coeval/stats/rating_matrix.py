@@ -1,4 +1,4 @@
-"""Read a table of ratings in any shape into codes, with one entry per rating and none for a missing one."""
+"""Read a table of ratings in any shape into codes, with one entry per existing rating."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ Numbers = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Kinds:
-    """The distinct rows of a table of counts, and the kind of each row."""
+    """The distinct rows (kinds) of a table of counts, and the kind of each row."""
 
     rows: Codes
     of_unit: Codes
 
     def among(self, kept: npt.NDArray[np.bool_]) -> Kinds:
-        """Return the kinds of some of the units, without the others."""
+        """Return the kinds of the units marked in ``kept``."""
         used, place = renumbered(self.of_unit[kept])
         return Kinds(self.rows[used], place)
 
@@ -39,7 +39,7 @@ class Kinds:
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """Ratings in long form: rating ``k`` is ``categories[code[k]]``, by ``annotator[k]``, of ``unit[k]``."""
+    """Ratings in long form: ``annotator[k]`` gave ``categories[code[k]]`` to ``unit[k]``."""
 
     annotators: tuple[Hashable, ...]
     units: Sequence[Hashable] | Codes
@@ -58,14 +58,14 @@ class Ratings:
 
     @cached_property
     def numbers(self) -> Numbers:
-        """Return the categories as numbers; words count 1, 2, 3 ... in order."""
+        """Return the categories as numbers. Words become 1, 2, 3 ... in order."""
         if self.categories.dtype.kind == "f":
             return self.categories
         return np.arange(1.0, len(self.categories) + 1)
 
     @cached_property
     def numeric(self) -> bool:
-        """Return whether the categories were numbers."""
+        """Return whether the categories are numbers."""
         return self.categories.dtype.kind == "f"
 
     @cached_property
@@ -82,7 +82,7 @@ class Ratings:
 
     @cached_property
     def kinds(self) -> Kinds:
-        """Return kinds of units with equal counts. There are few kinds, so results are computed once per kind."""
+        """Return the kinds of units with equal counts. Kinds are few, so results are computed once per kind."""
         return find_kinds(self.counts)
 
     def where(self, keep: npt.NDArray[np.bool_]) -> Ratings:
@@ -97,24 +97,24 @@ class Ratings:
         )
 
     def without(self, annotator: int) -> Ratings:
-        """Return the ratings of everybody but the annotator at this position."""
+        """Return the ratings without those of the annotator at this position."""
         return self.where(self.annotator != annotator)
 
     def table(self) -> Numbers:
-        """Return annotators x units with the categories' numbers, nan if missing."""
+        """Return the categories' numbers as annotators x units, nan if missing."""
         dense = np.full((self.n_annotators, self.n_units), np.nan)
         dense[self.annotator, self.unit] = self.numbers[self.code]
         return dense
 
     def code_table(self) -> Codes:
-        """Return annotators x units with category codes, -1 if missing."""
+        """Return the category codes as annotators x units, -1 if missing."""
         dense = np.full((self.n_annotators, self.n_units), -1)
         dense[self.annotator, self.unit] = self.code
         return dense
 
 
 LOW = 1_000_000
-"""Keys below this are numbered by ticking them off, which is quicker than sorting them."""
+"""Keys below this number are numbered with a lookup table, which is quicker than sorting."""
 
 
 def find_kinds(table: Codes) -> Kinds:
@@ -132,7 +132,7 @@ def find_kinds(table: Codes) -> Kinds:
 
 
 def _packed(table: Codes) -> npt.NDArray[Any]:
-    """Return one key per row: the digits of one integer if they fit in 63 bits, else the row's bytes."""
+    """Return one key per row: an integer with the row's digits if 63 bits suffice, else the row's bytes."""
     base = int(table.max()) + 1
     if base ** table.shape[1] < 2**62:
         return table @ (base ** np.arange(table.shape[1], dtype=np.int64))
@@ -141,7 +141,7 @@ def _packed(table: Codes) -> npt.NDArray[Any]:
 
 
 def renumbered(codes: Codes) -> tuple[Codes, Codes]:
-    """Return the codes that occur, in order, and each code's position among them; faster than sorting low codes."""
+    """Return the distinct codes in order, and each code's position among them. It does not sort low codes."""
     seen = np.zeros(int(codes.max(initial=-1)) + 1, dtype=bool)
     seen[codes] = True
     places = np.flatnonzero(seen)
@@ -154,15 +154,15 @@ def parse_ratings(ratings: RatingsLike, value_domain: Sequence[Any] | None = Non
     Parameters
     ----------
     ratings : DataFrame, array, list of lists or mapping of mappings, annotators x units
-        nan, None, NA and empty text are missing. Categories may be numbers or words; words that spell
-        numbers are read as numbers.
+        nan, None, NA and empty text are missing. Categories may be numbers or words; numbers written as
+        text are read as numbers.
     value_domain : sequence, optional
-        All admissible categories, in order. Without it: the categories that occur, sorted.
+        All admissible categories, in order; by default the categories that occur, sorted.
 
     Raises
     ------
     ValueError
-        If the table is not two-dimensional, holds an infinite number, or a category outside the domain.
+        If the table is not two-dimensional, or contains an infinite number or a category outside the domain.
     """
     if isinstance(ratings, Ratings):
         return ratings
@@ -183,7 +183,7 @@ def encode_ratings(
     units: Sequence[Hashable],
     value_domain: Sequence[Any] | None = None,
 ) -> Ratings:
-    """Return long-form ratings as codes: ``annotator[k]`` gave ``values[k]`` to ``unit[k]``, none missing."""
+    """Return long-form ratings as codes: ``annotator[k]`` gave ``values[k]`` to ``unit[k]``. None may be missing."""
     values = _as_categories(values)
     if value_domain is None:
         code, categories = pd.factorize(values, sort=True)
@@ -218,7 +218,7 @@ def parse_pair(a: Any, b: Any, value_domain: Sequence[Any] | None = None) -> Rat
 
 
 def parse_vector(values: Any, name: str) -> Numbers:
-    """Return a vector of numbers, nan if missing; ``name`` is the caller's name for it in messages."""
+    """Return a vector of numbers, nan if missing. Messages call it ``name``."""
     if isinstance(values, (np.ndarray, pd.Series)) and values.ndim == 1 and values.dtype == np.float64:
         vector = np.array(values)
     else:
@@ -270,7 +270,7 @@ def _as_cells(frame: pd.DataFrame) -> npt.NDArray[Any]:
 
 
 def _as_categories(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return floats if every value is or spells a number, else text."""
+    """Return floats if every value is a number or its text, else texts."""
     try:
         numbers = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
@@ -290,5 +290,5 @@ def _check_domain(values: npt.NDArray[Any], code: npt.NDArray[Any], domain: Sequ
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a label is missing: None, nan, NA."""
+    """Return whether a label is missing (None, nan or NA)."""
     return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))

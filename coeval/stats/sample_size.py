@@ -1,4 +1,4 @@
-"""The number of documents and people that a study needs, before a pilot's end and while it runs."""
+"""The number of documents and people that a study needs, from a pilot or from assumptions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ POWER = 0.8
 
 @dataclass(frozen=True)
 class Needed:
-    """The approximate number of documents; ``low`` and ``high`` assume that the pilot's spread was too high or low.
+    """The approximate number of documents. ``low`` and ``high`` allow for a pilot's spread that was too high or low.
 
     ``documents`` is None if more than ``MOST`` are needed.
     """
@@ -45,12 +45,12 @@ class Needed:
 def documents_for_width(se: float, documents: int, width: float, confidence: float = 0.95) -> Needed:
     """Return the number of documents for an interval of +-``width``, from the standard error in a pilot.
 
-    The error falls with the root of the number of documents; the interval is Student's t.
+    The error falls with the square root of the number of documents. The interval is Student's t.
 
     Parameters
     ----------
-    se : the standard error over the pilot's documents, whose number is ``documents``.
-    width : half of the interval that is wanted, above 0.
+    se, documents : the standard error in the pilot, and its number of documents.
+    width : half of the desired interval, above 0.
 
     >>> documents_for_width(0.05, 25, 0.05)
     Needed(documents=99, low=72, high=150)
@@ -66,7 +66,7 @@ def documents_for_difference(
 
     Parameters
     ----------
-    se : the standard error of the difference over the pilot's documents, whose number is ``documents``.
+    se, documents : the standard error of the difference in the pilot, and its number of documents.
 
     >>> documents_for_difference(0.1, 20, 0.3).documents
     20
@@ -78,7 +78,7 @@ def documents_for_difference(
 
 
 def _needed(se: float, documents: int, width: float, reach: Callable[[Any], Any]) -> Needed:
-    """Return the needed number; ``reach`` maps degrees of freedom to the standard errors that must fit the width."""
+    """Return the needed number. ``reach`` maps degrees of freedom to the number of standard errors in ``width``."""
     if not width > 0:
         raise ValueError(f"A width of {width:g} needs endless documents; choose one above 0.")
     if documents < 2 or not se > 0:
@@ -106,19 +106,16 @@ def people_for(item: float, person: float, residual: float, phi: float) -> int |
     return max(1, int(np.ceil(phi / (1 - phi) * (person + residual) / item - 1e-9)))
 
 
-# An interval that holds however often one looks: for a study that stops when it knows enough.
+# An interval that is valid at every look, for a study that stops when it knows enough.
 
 FIRST = 10
-"""With fewer documents, the asymptotic sequence has not begun: its width is infinite."""
+"""The fewest documents for the asymptotic sequence. With fewer, its width is infinite."""
 
 BETS = np.array([0.01, 0.03, 0.07, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99])
-"""The shares of a gambler's capital in each bet.
-
-Large shares learn much from few documents; small shares learn from many documents that differ widely.
-"""
+"""The shares of capital that gamblers bet. Large shares learn from few documents, small shares from varied ones."""
 
 HALVINGS = 30
-"""The number of halvings in the search for a limit: far more exact than any displayed number."""
+"""The number of halvings in the search for a limit, far more than any displayed number needs."""
 
 
 def betting_interval(
@@ -126,15 +123,15 @@ def betting_interval(
 ) -> tuple[float, float]:
     """Return a confidence sequence for the mean of bounded values, valid at every look.
 
-    A gambler bets that the mean is above (or below) m. If m is the true mean, the capital multiplies by the inverse of
-    the error rate only as rarely as that rate, however often one looks. The limits are the means against which nobody
-    wins that much. This needs no normal distribution and no least number of values: an asymptotic sequence of ten
-    values that are nearly all alike is far too narrow, since the rare large ones have not come yet.
+    A gambler bets that the mean is above (or below) m. If m is the true mean, the probability that the capital ever
+    grows by the inverse of the error rate is at most the error rate, at any number of looks. The limits are the means
+    against which nobody wins that much. This needs no normal distribution and no minimum number of values. (An
+    asymptotic sequence is far too narrow for ten nearly equal values, because rare large ones are still to come.)
 
     Parameters
     ----------
-    values : independent values of one distribution; their order does not matter.
-    low, high : no value can be outside of these.
+    values : independent values from one distribution, in any order.
+    low, high : the bounds of the values.
 
     Source: Waudby-Smith and Ramdas 2024, Estimating means of bounded random variables by betting, section 5 and
     appendix B (a mixture of gamblers who stake constant shares, one side at a time).
@@ -159,7 +156,7 @@ def _lower_limit(values: Numbers, tail: float) -> float:
         mean = (low + high) / 2
         if not mean > 0:
             return low
-        # each gambler's capital falls as the mean rises, so one point parts those that are won from those that are not
+        # each gambler's capital falls as the mean rises, so a single point separates won from lost bets
         capital = np.log1p(BETS[:, None] * (distinct / mean - 1)) @ times
         most = float(capital.max())
         won = most + np.log(np.exp(capital - most).mean()) >= -np.log(tail)
@@ -168,15 +165,15 @@ def _lower_limit(values: Numbers, tail: float) -> float:
 
 
 def sequence_width(se: float, documents: int, planned: int, confidence: float = 0.95) -> float:
-    """Return half the width of a confidence sequence, which is valid at every look with the given chance.
+    """Return half the width of a confidence sequence, which is valid at every look with this confidence.
 
-    An asymptotic confidence sequence with the normal mixture's boundary, as many documents as ``planned`` being where
-    it is narrowest; widened as Student's t is against the normal, since the error is estimated from few documents.
+    It is an asymptotic confidence sequence with the normal mixture's boundary, tuned to ``planned`` documents. It is
+    widened by the ratio of Student's t to the normal, because the error is estimated from few documents.
 
     Parameters
     ----------
-    se : the standard error over the documents there are (the jackknife's); their number is ``documents``.
-    planned : how many documents the study plans for.
+    se, documents : the jackknife's standard error over the documents so far, and their number.
+    planned : the number of documents that the study plans for.
 
     Source: Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas 2024, Time-uniform central limit theory and asymptotic
     confidence sequences, theorem 2.2.
@@ -195,18 +192,17 @@ def sequence_width(se: float, documents: int, planned: int, confidence: float = 
     return float(se * np.sqrt(documents) * boundary * wide)
 
 
-# What a plan rests on: the spread that a pilot's scores show, or the one that is assumed before there
-# are any.
+# The basis of a plan: the spread in a pilot's scores, or an assumed spread before there are any.
 
 SIMULATED = 300
-"""Documents of a simulated study: enough that its own spread hardly shows in the plan."""
+"""The number of documents in a simulated study, large enough that its random error hardly affects the plan."""
 
 
 @dataclass(frozen=True)
 class Difference:
     """The difference between systems ``a`` and ``b``, with its error over ``documents``.
 
-    ``gaps`` are the differences within each document that has both, each document counting once.
+    ``gaps`` are the differences within each document that has both systems, one per document.
     """
 
     a: str
@@ -220,7 +216,7 @@ class Difference:
 class ArmSpread:
     """The error of adoption (P(score = draft), assisted minus blind) over ``documents``.
 
-    ``blind`` of the scores were given without the draft; ``of_shown`` and ``of_blind`` are the variances of one score.
+    ``blind`` is the share of scores without the draft. ``of_shown`` and ``of_blind`` are the variances of one score.
     """
 
     se: float
@@ -230,7 +226,7 @@ class ArmSpread:
     of_blind: float
 
     def needed(self, share: float, width: float) -> Needed:
-        """Return the number of documents that gives adoption to +-``width`` with this share of blind scores."""
+        """Return the number of documents for adoption to +-``width`` with this share of blind scores."""
         here, there = (self.of_shown / (1 - at) + self.of_blind / at for at in (self.blind, share))
         return documents_for_width(self.se * float(np.sqrt(there / here)), self.documents, width)
 
@@ -244,7 +240,7 @@ def arm_spread(scores: Any, kind: str = DOCUMENTS) -> ArmSpread | None:
     frame = pd.DataFrame(scores)
     same = (frame["score"] == frame["draft_score"])[frame["draft_score"].notna()]
     shares = [float(same[frame["arm"] == arm].mean()) for arm in (ASSISTED, BLIND)]
-    # a share of 0 or 1 in a small pilot does not say that nobody will ever differ
+    # a share of 0 or 1 in a small pilot does not mean that nobody will ever differ
     shown, blind = (max(share * (1 - share), 0.05) for share in shares)
     part = found.n_blind / (found.n_blind + found.n_assisted)
     return ArmSpread(se, int(found.clusters), float(part), shown, blind)
@@ -254,9 +250,9 @@ def arm_spread(scores: Any, kind: str = DOCUMENTS) -> ArmSpread | None:
 class Pilot:
     """The data for planning.
 
-    ``scored`` documents (of kind ``kind``) have a score. Those with scores of two people, ``documents`` many, gave the
-    alpha, the mean over criteria, and the differences of systems;
-    ``item``, ``person`` and ``residual`` are the variance components of one criterion, the mean over criteria.
+    ``scored`` documents (of kind ``kind``) have a score. ``documents`` of them have scores of two people; they give
+    alpha (mean over criteria) and the differences between systems. ``item``, ``person`` and ``residual`` are the mean
+    variance components of one criterion.
     """
 
     source: str
@@ -269,19 +265,19 @@ class Pilot:
     person: float
     residual: float
     reach: float
-    """The largest difference of two scores that the scale allows."""
+    """The largest difference between two scores on the scale."""
     scores: str = ""
-    """The scores behind alpha; the differences and components use all scores."""
+    """A description of the scores behind alpha. The differences and components use all scores."""
     arms: ArmSpread | None = None
-    """The precision with which the scores measure the increase in people giving the draft's score."""
+    """The precision of the increase in people giving the draft's score; None without two arms."""
 
 
 @dataclass(frozen=True)
 class Assumed:
-    """An assumed study: the number of each facet, and the standard deviation of each component of a score.
+    """An assumed study: the size of each facet, and the standard deviation of each component of a score.
 
-    ``document`` is shared by all scores of a document, ``system`` by those of a system's output for it, ``criterion``
-    by those of a document by a criterion, ``person`` by all of a person's, ``noise`` by none.
+    All scores of a document share ``document``; those of one system's output share ``system``, those of one document
+    and criterion ``criterion``, and all of one person's scores ``person``. Each score has its own ``noise``.
     """
 
     systems: int = 2
@@ -297,7 +293,7 @@ class Assumed:
 
 
 def pilot_of(study: StudyFrames) -> Pilot:
-    """Return the spread in a study's own scores so far."""
+    """Return the pilot from a study's scores so far."""
     headline = people_alphas(study, replicates=0).headline
     alpha = headline.mean.value
     parts = [part.components for part in reliability_section(study).per_criterion]
@@ -317,21 +313,21 @@ def pilot_of(study: StudyFrames) -> Pilot:
 class Finished:
     """The pilot of the documents that all planned people have finished.
 
-    People differ in care. Where they come one after another, a document's mean moves with each of them, and no
-    interval of the unfinished ones holds. ``asked`` are the only instances that people are asked for; all where empty.
+    People differ in care. If they work one after another, each of them changes a document's mean, so no interval of
+    unfinished documents is valid. ``asked`` are the instances that people should score; empty means all.
     """
 
     people: int
     asked: frozenset[str] = frozenset()
 
     def __call__(self, study: StudyFrames) -> Pilot:
-        """Return the results from the scores of these documents alone."""
+        """Return the pilot from the scores of these documents alone."""
         names = study.units["instance"]
         wanted = names.isin(self.asked).to_numpy() if self.asked else np.ones(len(names), dtype=bool)
         raters = np.bincount(study.scored["unit"], minlength=len(names))
         lacking = study.clusters.code[wanted & (raters < max(self.people, 1))]
         begun = study.clusters.code[study.scored["unit"].to_numpy(dtype=np.int64)]
-        # ``scored`` has the rows of ``scores`` that have a score, in their order
+        # ``scored`` has the rows of ``scores`` with a score, in the same order
         kept = study.scores[study.scores["score"].notna()][~np.isin(begun, lacking)]
         return pilot_of(replace(study, scores=kept.reset_index(drop=True)))
 
@@ -352,7 +348,7 @@ def _differences(study: StudyFrames) -> list[Difference]:
 
 
 def _difference(a: str, b: str, first: Numbers, second: Numbers, kind: str) -> Difference:
-    """Return the difference of two means over the clusters with one or both of them."""
+    """Return the difference of two systems' means over the clusters that have either."""
     sums = np.hstack([first, second])
     sums = np.asarray(sums[sums[:, [1, 3]].any(axis=1)], dtype=float)
     total = sums.sum(axis=0)
@@ -367,12 +363,12 @@ def _difference(a: str, b: str, first: Numbers, second: Numbers, kind: str) -> D
 
 
 def pilot_from(assumed: Assumed, *, seed: int = 0) -> Pilot:
-    """Return the spread of an assumed study, from one simulated study with ``SIMULATED`` documents.
+    """Return the pilot of an assumed study, from one simulation with ``SIMULATED`` documents.
 
     Raises
     ------
     ValueError
-        For fewer than two people or documents' worth of anything, a spread below 0, or a scale without two points.
+        If a number or spread is out of range, or the scale has fewer than two points.
     """
     _check(assumed)
     scores = _draw(assumed, np.random.default_rng(seed))
@@ -402,12 +398,12 @@ def pilot_from(assumed: Assumed, *, seed: int = 0) -> Pilot:
 
 
 def _assume_arms(assumed: Assumed, seed: int) -> pd.DataFrame:
-    """Return scores, half of them blind, beside a draft that is as good as one more person and moves nobody."""
+    """Return scores, half of them blind, with a draft that is as good as one more person and influences nobody."""
     rng = np.random.default_rng(seed + 1)
     drawn = _draw(replace(assumed, people=assumed.people + 1), rng)
     own, draft = drawn[..., :-1], np.broadcast_to(drawn[..., -1:], drawn[..., :-1].shape)
     document, system, criterion, person = (place.ravel() for place in np.indices(own.shape))
-    # two people share an arm, as in ``rules.arms``, for all criteria of an output
+    # pairs of people share an arm for all criteria of an output, as in ``rules.arms``
     blind = rng.random((*own.shape[:2], 1, (assumed.people + 1) // 2)) < 0.5
     arm = np.broadcast_to(np.repeat(blind, 2, axis=3)[..., : assumed.people], own.shape)
     return pd.DataFrame(
@@ -445,7 +441,7 @@ def _check(assumed: Assumed) -> None:
 
 
 def _draw(assumed: Assumed, rng: np.random.Generator) -> Numbers:
-    """Return whole scores, documents x systems x criteria x people."""
+    """Return integer scores as documents x systems x criteria x people."""
     d, s, k, p = SIMULATED, assumed.systems, assumed.criteria, assumed.people
     drawn = (
         rng.normal(0, assumed.document, (d, 1, 1, 1))

@@ -14,14 +14,14 @@ from coeval.stats.estimates import FLAT, Estimate, adjust_holm
 from coeval.stats.rating_matrix import Numbers
 
 IDLE_SECONDS = 600.0
-"""Longer spans (in seconds) contain a pause if idle time is left out."""
+"""Longer spans, in seconds, are taken to contain a pause."""
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @dataclass(frozen=True)
 class Seconds:
-    """Seconds per submission: total, without long spans (``n_over_idle``), and with pauses cut out."""
+    """Seconds per submission: of all spans, without the ``n_over_idle`` long spans, and without pauses."""
 
     mean_seconds: Estimate
     median_seconds: Estimate
@@ -37,7 +37,7 @@ class Seconds:
 
 @dataclass(frozen=True)
 class AllSamples:
-    """Minutes per sample, with untimed samples as 0, as in the public release's figures."""
+    """Minutes per sample, with 0 for untimed samples, as in the public release's figures."""
 
     n: int
     mean: Estimate
@@ -46,7 +46,7 @@ class AllSamples:
 
 @dataclass(frozen=True)
 class MinutesPerSample:
-    """Minutes of a person on an instance: the sum over its timed criteria."""
+    """One person's minutes on an instance: the sum over its timed criteria."""
 
     n: int
     mean: Estimate
@@ -60,7 +60,7 @@ class MinutesPerSample:
 
 @dataclass(frozen=True)
 class CriterionTime:
-    """Seconds per submission of one criterion; ``n`` were timed."""
+    """Seconds per submission of one criterion, for the ``n`` timed ones."""
 
     criterion: str
     n: int
@@ -83,8 +83,8 @@ def time_spent(spans: pd.DataFrame) -> TimeSpent:
 
     Parameters
     ----------
-    spans : ``annotator, instance, criterion, wall_seconds, active_seconds``, one row a submission; nan if
-        untimed. Untimed submissions are left out and counted; nothing else is, except where a name says so.
+    spans : ``annotator, instance, criterion, wall_seconds, active_seconds``, one row per submission; nan if
+        untimed. Only untimed submissions are left out and counted, unless a name says otherwise.
 
     Returns
     -------
@@ -156,7 +156,7 @@ def _median(values: Any, reason: str = "nothing was timed") -> Estimate:
 
 
 def time_curve(seconds: Any, points: int = 200) -> pd.DataFrame:
-    """Return the share of submissions done within each number of seconds, at no more than ``points`` places.
+    """Return the share of submissions done within each number of seconds, at most ``points`` rows.
 
     >>> time_curve([10, 20, 20, 40])["share"].tolist()
     [0.25, 0.75, 1.0]
@@ -171,18 +171,18 @@ def time_curve(seconds: Any, points: int = 200) -> pd.DataFrame:
 
 
 def drift(scored: pd.DataFrame, parts: int = 10) -> pd.DataFrame:
-    """Return how each person's scores move against the other people's over the course of their work.
+    """Return each person's scores relative to the other people's over the course of the work.
 
     Parameters
     ----------
     scored : ``annotator, instance, criterion, score, submitted_at``.
-    parts : into how many equal parts each person's work is cut, in the order of submission.
+    parts : the number of equal parts of each person's work, in the order of submission.
 
     Returns
     -------
     DataFrame
-        ``annotator, part`` (1 to ``parts``), ``n``, ``mean_gap``: mean of score minus the mean of the others
-        on the same unit. Units with nobody else are left out.
+        ``annotator, part`` (1 to ``parts``), ``n``, ``mean_gap``: the mean of the score minus the
+        others' mean on the same unit. Units that nobody else scored are left out.
     """
     people = _gaps(scored)
     known = people.assign(part=(people["order"] * parts // people["size"]) + 1).dropna(subset=["gap"])
@@ -191,16 +191,15 @@ def drift(scored: pd.DataFrame, parts: int = 10) -> pd.DataFrame:
 
 
 def drift_slopes(scored: pd.DataFrame, clusters: Clusters) -> pd.DataFrame:
-    """Return how far each person's scores move, relative to the others', from start to end of their work,
-    with a test.
+    """Return how much each person's scores move relative to the others' from start to end, with a test.
 
-    The least-squares line of the gaps that ``drift`` draws over the order of work. Documents are what the test takes as
-    independent; it is undefined under ``FEW`` of them. A person moves against the others also where the others move.
+    It fits a least-squares line to the gaps of ``drift`` over the order of work. The test treats documents as
+    independent and is undefined for fewer than ``FEW``. A person's scores also move if only the others change.
 
     Parameters
     ----------
     scored : ``annotator, instance, criterion, score, submitted_at``.
-    clusters : of the rows of ``scored``.
+    clusters : the cluster of each row of ``scored``.
 
     Returns
     -------
@@ -234,9 +233,9 @@ def _slope(sums: Numbers) -> Numbers:
 
 
 def _gaps(scored: pd.DataFrame) -> pd.DataFrame:
-    """Return each score minus the mean of the others on its unit (nan if there are none), in order of submission.
+    """Return each score minus the mean of the others on its unit (nan without others), in order of submission.
 
-    ``order`` counts each person's scores from 0, of ``size`` in all.
+    ``order`` numbers each person's scores from 0; ``size`` is their number.
     """
     columns = ["annotator", "instance", "criterion", "score", "submitted_at"]
     columns += ["cluster"] if "cluster" in scored else []

@@ -64,7 +64,7 @@ def test_a_rule_of_the_pull_gives_advice_beside_the_other_rules(
 def test_the_command_plans_and_declares(planned: Context, capsys: pytest.CaptureFixture[str]) -> None:
     base = ["plan", "--task", "demo", "--db", planned.store.address]
     main([*base, "--assume", "people=4", "noise=.8"])
-    assert "From the spreads that were assumed" in capsys.readouterr().out
+    assert "From assumed spreads" in capsys.readouterr().out
     main([*base, "--declare", "alpha", "--width", ".1", "--documents", "30", "--json"])
     told = json.loads(capsys.readouterr().out)
     assert told["rules"][0]["planned"] == 30 and told["progress"]["enough"] is False

@@ -1,6 +1,6 @@
-"""The lines, scores and times of the public CoEval release (Li et al., 2023), as its annotators left them.
+"""Read the lines, scores and times of the public CoEval release (Li et al., 2023).
 
-A row of ``eval_result`` is [text, pass, delete, reason, new text]; exactly one action is meant by it.
+A row of ``eval_result`` is [text, pass, delete, reason, new text] and means exactly one action.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _HEADER = re.compile(
     r"|\d+\s*[.)]\s*(?:evidence|evaluation|score|conclusion)\b[^\n]*[:：]",
     re.IGNORECASE,
 )
-"""A bare label, or a numbered one that ends with a colon, with any words between."""
+"""A bare label, or a numbered label with any words and a colon at the end."""
 _MARK = re.compile(r"^\d+\s*(?:[,，.、;:]\s*|$)")
 _POINT_TWO = re.compile(r"^2\.(?!\d)\s*")
 _OUT_OF_FIVE = re.compile(r"out of 5|/\s*5", re.IGNORECASE)
@@ -34,9 +34,9 @@ _LIST_NUMBER = re.compile(r"^[ \t]*\d+\s*[.)](?!\d)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One row as read: the drafted text (empty if the person added the row), and its action.
+    """One parsed row: the drafted text (empty if the person added the row) and the action.
 
-    ``action`` is None if the row carries a drafted text and no mark at all.
+    ``action`` is None if the row has a drafted text but no mark.
     """
 
     original: str
@@ -46,7 +46,7 @@ class Line:
 
 
 def parse_line(cells: Sequence[str]) -> Line | None:
-    """Return five cells as a line; None for an empty row.
+    """Return the line in five cells; None for an empty row.
 
     >>> parse_line(["2. Score: 5", "", "", "too high", "2. Score: 4"]).action
     <Action.REVISE: 'revise'>
@@ -62,7 +62,7 @@ def parse_line(cells: Sequence[str]) -> Line | None:
 
 
 def is_header(text: str) -> bool:
-    """Return whether a drafted text is a heading and not a line of the evaluation.
+    """Return whether a drafted text is a heading, not a line of the evaluation.
 
     >>> [is_header(text) for text in ("3. Evidence:", "2. Score for it:", "2. Score: 5", "3. Evidence: \\"a\\"")]
     [True, True, False, False]
@@ -73,9 +73,9 @@ def is_header(text: str) -> bool:
 def read_model_score(text: str) -> float | None:
     """Return the score in a model's evaluation, or None.
 
-    It is the first number of the first line that begins with "2." or "Score" and has one, "2.",
-    "out of 5" and "/5" aside; failing that, the N of "score of N". Where this rule of the release finds nothing,
-    it is the one N of "N out of 5", and then what the reader of single ratings takes, list numbers aside.
+    By the release's rule, it is the first number in the first line with a number that begins with "2." or "Score"
+    (without "2.", "out of 5" and "/5"), or else the N in "score of N". If this finds nothing, it is the only N in
+    "N out of 5", or else the result of the reader for single ratings, without list numbers.
 
     >>> read_model_score("1. Clear.\\n\\n2. Score: 4 out of 5.\\n\\n3. Evidence:")
     4.0
@@ -92,7 +92,7 @@ def read_model_score(text: str) -> float | None:
 
 
 def _read_said(text: str) -> float | None:
-    """Return the score in a sentence; None if the sentences state several scores."""
+    """Return the score stated in a text; None if it states several different scores."""
     said = set(map(float, _SAID_OF_FIVE.findall(text)))
     if said:
         return said.pop() if len(said) == 1 else None
@@ -100,7 +100,7 @@ def _read_said(text: str) -> float | None:
 
 
 def read_row_score(line: str) -> float | None:
-    """Return the number stated in a line known to be the score's, or None.
+    """Return the number in a score line, or None.
 
     >>> read_row_score("2. score：5")
     5.0
@@ -110,7 +110,7 @@ def read_row_score(line: str) -> float | None:
 
 
 def read_time(value: object) -> str:
-    """Return a time of the release as UTC with milliseconds; empty if it is missing, 0 or unreadable.
+    """Return a time from the release as UTC with milliseconds; empty if it is missing, 0 or unreadable.
 
     >>> read_time("2023-05-29 06:22:10")
     '2023-05-29T06:22:10.000Z'
@@ -126,5 +126,5 @@ def read_time(value: object) -> str:
 
 
 def _remark(cell: str) -> str:
-    """Return the remark beside a cell's mark: "1,logic" -> "logic", "1" -> ""."""
+    """Return the remark after a cell's mark: "1,logic" -> "logic", "1" -> ""."""
     return _MARK.sub("", cell)

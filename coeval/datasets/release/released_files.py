@@ -1,4 +1,4 @@
-"""The files of the public CoEval release, checked for shape: people's work, and the model's texts."""
+"""The files of the public CoEval release (people's work and the model's texts), with checks of their structure."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from coeval.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One person's work on one instance by one criterion. ``headers`` counts the heading rows dropped.
+    """One person's work on one instance and criterion. ``headers`` counts the dropped heading rows.
 
-    ``score`` is None if none can be read from what was typed.
+    ``score`` is None if the typed score cannot be read.
     """
 
     criterion: str
@@ -35,7 +35,7 @@ class Entry:
     person: str
     instance: str
     fields: tuple[str, str]
-    """The task's names for its input and output."""
+    """The task's names of the input and output fields."""
     input: str
     output: str
     system: str
@@ -44,7 +44,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One task of combine_data.json; its lists run in the order of the instance ids."""
+    """One task of combine_data.json. Its lists are in the order of the instance ids."""
 
     name: str
     description: str
@@ -55,7 +55,7 @@ class Section:
     texts: Mapping[str, Sequence[object]]
 
     def find(self, instance: str, output: str) -> int | None:
-        """Return the instance's position in the lists: by its number if the output matches, else by the output."""
+        """Return the instance's position in the lists, by its number if the output matches, else by the output."""
         text_sought = output.strip()
         position = (
             int(instance) - 1 if instance.isascii() and instance.isdigit() and len(instance) < 10 else -1
@@ -73,7 +73,7 @@ class Section:
 
 
 def load_entries(path: Path) -> Iterator[Entry]:
-    """Yield every instance of every person in one A*.json; raise InputError with the place of a fault."""
+    """Yield every instance of every person in one A*.json; raise InputError with the place of an error."""
     people = as_object(load_json(path), path.name)
     if not people:
         raise InputError(f"{path.name}: is an empty object; restore the file from the release.")
@@ -94,7 +94,7 @@ def _check_person(name: str, file: str) -> None:
 
 
 def load_sections(path: Path) -> list[Section]:
-    """Return the tasks of combine_data.json; raises InputError naming the place that is amiss."""
+    """Return the tasks of combine_data.json; raise InputError with the place of an error."""
     sections = as_object(load_json(path), path.name)
     return [
         _parse_section(name, value, f"{path.name}, task {shorten(name)}") for name, value in sections.items()
@@ -102,7 +102,7 @@ def load_sections(path: Path) -> list[Section]:
 
 
 def as_object(value: object, place: str) -> Mapping[str, object]:
-    """Return the value as a JSON object, or InputError."""
+    """Return the value as a JSON object, or raise InputError."""
     if not isinstance(value, dict):
         raise InputError(
             f"{place}: is not a JSON object as in the CoEval release. Import the release's files as they "

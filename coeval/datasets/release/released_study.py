@@ -1,7 +1,7 @@
 """The public CoEval release (Li et al., 2023): a folder with one A*.json per person.
 
-It may hold combine_data.json, which has the task's description and the model's whole texts. Everything is paired by
-key, never by position: the order of criteria varies inside an instance. Notes tell what was left out or mended.
+It may contain combine_data.json, which has the task's description and the model's whole texts. Data is matched by key,
+never by position, because the order of criteria varies within an instance. Notes report omissions and repairs.
 """
 
 from __future__ import annotations
@@ -23,58 +23,54 @@ from coeval.domain import Criterion, ImportedDraft, ImportedRun, ImportedSubmiss
 from coeval.errors import InputError
 
 NOTES: Mapping[str, str] = {
-    "headers": "Heading rows, such as '3. Evidence:', left out since they are no lines of an evaluation",
-    "no_action": "Rows without any action, left out of what people did",
-    "not_drafted": "Rows that act on a line the draft does not hold, kept without it",
-    "second_action": "Rows that act on a drafted line a second time, left out; the first action was taken",
-    "same_line": "Rows that revise a drafted line of evidence a second time, kept beside the first",
-    "drafts_differ": "Drafts seen in more than one form, taken as most people saw them",
-    "unscored": "Drafts that state no score on the scale, kept as unscored",
-    "scores_disagree": "Submissions whose final score is not the one their score row states; the final score "
-    "was taken",
+    "headers": "Heading rows, such as '3. Evidence:', left out because they are not lines of an evaluation",
+    "no_action": "Rows without an action, left out of people's actions",
+    "not_drafted": "Rows that act on a line that the draft lacks, kept without this line",
+    "second_action": "Rows that act on a drafted line a second time, left out; the first action was used",
+    "same_line": "Rows that revise a drafted line of evidence a second time, kept in addition to the first",
+    "drafts_differ": "Drafts with different versions, read in the version that most people saw",
+    "unscored": "Drafts without a score on the scale, kept as unscored",
+    "scores_disagree": "Submissions whose final score differs from their score row; the final score was used",
     "no_score": "Submissions without a readable final score; it stays missing",
-    "odd_score": "Final scores that are no whole step of the scale 1-5, kept as typed",
+    "odd_score": "Final scores that are not whole points from 1 to 5, kept as typed",
     "no_reason": "Revised or added rows without a reason",
     "no_wording": "Revised or added rows without a new wording",
-    "submissions": "Submissions whose times carry no zone and were read as UTC",
+    "submissions": "Submissions whose times have no time zone, read as UTC",
     "no_start": "Submissions without a start time, left out of timing",
     "no_end": "Submissions without an end time",
-    "ends_before_start": "Submissions that end before they start, times kept as they are",
+    "ends_before_start": "Submissions that end before they start, with unchanged times",
     "missing": "Evaluations (instance by criterion) missing from a person's file",
     "instances_differ": "Instances that differ between annotators' files, taken from the first",
-    "no_section": "Files combine_data.json that hold no task with these outputs, not used",
-    "not_combined": "Instances not in combine_data.json, their scores read from the drafted lines",
+    "no_section": "Files combine_data.json without a task with these outputs, not used",
+    "not_combined": "Instances not in combine_data.json, with scores read from the drafted lines",
     "sources_differ": "Inputs that differ in combine_data.json, taken from the annotators' files",
 }
-"""The meaning of each count, in the order of the notes."""
+"""The text of each note, in order."""
 
 
 def tell_notes(tally: Mapping[str, int]) -> tuple[str, ...]:
-    """Return a sentence with its count for everything that occurred."""
+    """Return a sentence with its count for every problem that occurred."""
     return tuple(f"{text}: {tally[key]:,}." for key, text in NOTES.items() if tally.get(key))
 
 
-# The public CoEval release (Li et al., 2023): a folder of A*.json, one a person, with or without
-# combine_data.json, which holds the task's description and the model's whole texts.
-#
-# Everything is paired by key, never by position: the order of criteria varies inside an instance.
+# Reading the release.
 
 COMBINED = "combine_data.json"
 
 
 def find_files(path: Path) -> list[Path]:
-    """Return the annotators' files: those named A*.json in a folder, or the one given file."""
+    """Return the annotators' files: A*.json in a folder, or the given file."""
     if path.is_file():
         return [path]
     return sorted(file for file in path.iterdir() if fnmatchcase(file.name, "A*.json") and file.is_file())
 
 
 def load(path: Path, slug: str) -> Study:
-    """Return a finished study from the release: instances, criteria, the drafts people saw, every submission.
+    """Return a finished study from the release: instances, criteria, the drafts that people saw, and submissions.
 
-    The notes say, with counts, what was left out, mended or contradicts itself.
+    Notes count omissions, repairs and contradictions.
 
-    Raises InputError for a folder without A*.json and for a file that is not of the release's shape.
+    Raises InputError for a folder without A*.json, or a file that does not have the release's structure.
     """
     files = find_files(path)
     if not files:
@@ -91,7 +87,7 @@ def load(path: Path, slug: str) -> Study:
 
 @dataclass(slots=True)
 class _Release:
-    """The data read so far; ``tally`` counts items for the notes."""
+    """The data read so far. ``tally`` has the counts for the notes."""
 
     instances: dict[str, Instance] = field(default_factory=dict)
     records: dict[tuple[str, str], list[tuple[str, Record]]] = field(default_factory=dict)
@@ -135,7 +131,7 @@ class _Release:
         self.tally["instances_differ"] += first != instance
 
     def combine(self, sections: Sequence[Section]) -> None:
-        """Return the task in combine_data.json that contains most of the outputs."""
+        """Use the task in combine_data.json that contains most of the outputs."""
         best: dict[str, int] = {}
         for section in sections:
             at = {name: section.find(name, instance.output) for name, instance in self.instances.items()}
@@ -218,7 +214,7 @@ def _number(text: str) -> int:
 
 
 def _name_criterion(text: str) -> str:
-    """Return the short name some criteria begin with: "1. Clarity: The story ..." -> "Clarity"."""
+    """Return the short name at the beginning of a criterion, if any: "1. Clarity: The story ..." -> "Clarity"."""
     label = re.match(r"(?:\d+[.)]\s*)?([^:.]{1,40}):\s", text)
     return label[1] if label else ""
 

@@ -33,7 +33,7 @@ RUN = Run(
     params={"source": "the public CoEval release", "protocol": "coeval"},
     shown=True,
 )
-"""The one run of a release; the files do not say which model or parameters made it."""
+"""The run of a release. The files do not name its model or parameters."""
 
 
 def kind_at(position: int) -> RowKind:
@@ -42,9 +42,9 @@ def kind_at(position: int) -> RowKind:
 
 
 def choose_lines(seen: Sequence[Sequence[Line]], text: str, tally: Counter[str]) -> tuple[str, ...]:
-    """Return the drafted lines of one pair: the version that most people saw, or the first of several.
+    """Return the drafted lines of one pair in the version that most people saw, or the first such version.
 
-    Where nobody scrutinised the pair, the lines of the model's text.
+    If nobody scrutinised the pair, return the lines of the model's text.
     """
     lists = [tuple(line.original for line in lines if line.original) for lines in seen]
     lists = [lines for lines in lists if lines]
@@ -58,9 +58,7 @@ def choose_lines(seen: Sequence[Sequence[Line]], text: str, tally: Counter[str])
 def build_draft(
     instance: Instance, criterion: str, lines: Sequence[str], text: str, tally: Counter[str]
 ) -> ImportedDraft:
-    """Return one draft; its score is read from the model's whole text, else from its lines, else it is
-    unscored.
-    """
+    """Return one draft. Its score is read from the model's whole text, else from its lines, else it is unscored."""
     score = read_model_score(text)
     if score is None:
         score = read_model_score("\n".join(lines))
@@ -84,7 +82,7 @@ def _build_row(position: int, line: str, instance: Instance) -> EvaluationRow:
 def build_submission(
     person: str, instance: str, record: Record, draft: ImportedDraft | None, tally: Counter[str]
 ) -> ImportedSubmission:
-    """Return one submission with the typed score; oddities are counted in ``tally``."""
+    """Return one submission with the typed score. ``tally`` counts irregularities."""
     rows = tuple(_build_rows(record.lines, draft, tally))
     opened, submitted = read_time(record.start), read_time(record.end)
     _count_oddities(record, rows, draft, tally)
@@ -109,8 +107,8 @@ def _build_rows(
 ) -> Iterator[ScrutinyRow]:
     """Yield each line with an action, the matching drafted line, and its kind.
 
-    A line the draft does not hold is of the kind its place says, or evidence where a line of this kind is drafted.
-    Of two actions on one drafted line the first is taken; a revision of evidence, a person's own words, stays beside.
+    An unknown line gets the kind of its position, or evidence if the draft has a line of this kind. Of two actions on a
+    drafted line, the first is used, but a second revision of evidence is kept, because it is the person's own words.
     """
     drafted = list(draft.rows) if draft else []
     places = _find_places(lines, [row.text for row in drafted])
@@ -134,7 +132,7 @@ def _build_rows(
 
 
 def _find_places(lines: Sequence[Line], drafted: Sequence[str]) -> list[int | None]:
-    """Return the drafted line of each line with an action; None for added and unknown lines."""
+    """Return the position of each line's drafted line; None for added and unknown lines."""
     used: set[int] = set()
     places: list[int | None] = []
     for line in lines:
@@ -146,7 +144,7 @@ def _find_places(lines: Sequence[Line], drafted: Sequence[str]) -> list[int | No
 
 
 def _find_line(text: str, drafted: Sequence[str], used: set[int]) -> int | None:
-    """Return the first drafted line of that text not yet acted on; the first of that text when all are."""
+    """Return the first unused drafted line with this text; the first one if all are used."""
     places = [place for place, line in enumerate(drafted) if line == text]
     return next((place for place in places if place not in used), places[0] if places else None)
 
@@ -167,7 +165,7 @@ def _count_oddities(
 
 
 def _stated_score(rows: Sequence[ScrutinyRow], draft: ImportedDraft | None) -> float | None:
-    """Return the score in the person's score row: the draft's if kept, the new one if revised."""
+    """Return the score in the person's score row: the draft's if approved, the new one if revised."""
     row = next((row for row in rows if row.kind is RowKind.SCORE), None)
     if row is None or row.action is Action.DELETE:
         return None

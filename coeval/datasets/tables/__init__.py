@@ -1,1 +1,1 @@
-"""CSV, JSON Lines, Excel and Parquet tables, and their common code."""
+"""Readers for CSV, JSON Lines, Excel and Parquet tables, and their common code."""

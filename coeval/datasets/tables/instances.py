@@ -16,18 +16,18 @@ from coeval.domain.tasks import Turn, is_chat, parse_messages, render_chat
 from coeval.errors import InputError
 
 FIELDS = ("instance", "input", "output", "document", "system", "reference")
-"""The fields an instance has; every other column is kept as its context."""
+"""The fields of an instance. Other columns are kept as its context."""
 
 CHATS = ("messages", "conversation", "conversations")
-"""Columns with a conversation, which replace input and output if a file names neither."""
+"""Columns with a conversation, which are used if a file has no input or output column."""
 
 _MADE_UP = re.compile(r"d[0-9a-f]{12}", re.ASCII)
 
 MAX_NAME = 1_000
-"""Longest instance, document or system name, in characters."""
+"""The longest name of an instance, document or system, in characters."""
 
 MAX_SOURCE_ID = 100
-"""Longest cell, in characters, that is a source id; a longer one is a text to show."""
+"""The longest source id, in characters. A longer cell is a text to show."""
 
 
 def open_instances(
@@ -40,13 +40,13 @@ def open_instances(
 ) -> Source:
     """Return a study of instances alone.
 
-    ``guess`` also accepts synonyms of the column names, ``empty_outputs`` rows whose writer said nothing.
+    ``guess`` also accepts synonyms of the column names. ``empty_outputs`` also accepts rows with an empty output.
 
-    An instance without an id gets the number of its row; one without a document gets one made from its
-    input, so that the same input always means the same document. A document column that holds texts is kept as a
-    column that judge and people see, and the documents' names are made from its texts.
+    An instance without an id gets its row number. An instance without a document gets one made from its input, so
+    that the same input always means the same document. If the document column contains texts, judge and people see
+    it, and the documents' names are made from the texts.
 
-    Raises InputError for a missing column, an empty input or output, a nested one, or a duplicate id.
+    Raises InputError for a missing column, an empty or nested input or output, or a duplicate id.
     """
     columns = match_instances(table, mapping, guess=guess)
     require_columns(table, columns, ("input", "output"))
@@ -72,10 +72,10 @@ def open_instances(
 def match_instances(
     table: Table, mapping: Mapping[str, str] | None, *, guess: bool = False
 ) -> dict[str, str]:
-    """Return the column of each field, as ``match_columns`` finds it.
+    """Return the column of each field, as in ``match_columns``.
 
-    A conversation is the output if there is no other. Where there is no input either it is both: its last reply
-    is the output, and what was said before is the input.
+    Without an output column, a conversation is the output. Without an input column as well, its last reply is the
+    output, and the turns before it are the input.
     """
     columns = match_columns(table, FIELDS, mapping, guess=guess)
     chat = find_column(table.columns, CHATS, taken=columns.values())
@@ -127,7 +127,7 @@ def _refuse_repeated(table: Table, columns: Mapping[str, str], repeated: Collect
 
 
 def is_text(cell: str) -> bool:
-    """Return whether a cell of a document column holds a text to show, not a source id.
+    """Return whether a cell of a document column is a text to show, not a source id.
 
     >>> is_text("article-7"), is_text("It rained."), is_text("It rained.\\nThen it stopped."), is_text("x" * 101)
     (False, False, True, True)
@@ -137,7 +137,7 @@ def is_text(cell: str) -> bool:
 
 
 def name_document(text: str) -> str:
-    """Return a name for the document of an input; the same text always gets the same name.
+    """Return a document name for an input. The same text always gets the same name.
 
     >>> name_document("What is snow?") == name_document(" What is snow? ")
     True
@@ -146,12 +146,12 @@ def name_document(text: str) -> str:
 
 
 def document_of(instance: Instance) -> str:
-    """Return the document of an instance: the one it names, or the one that its input is."""
+    """Return the document of an instance: the named one, or one made from its input."""
     return instance.document or name_document(instance.input)
 
 
 def is_made_up(document: str) -> bool:
-    """Return whether ``name_document`` made this name, so that it has no meaning for a reader.
+    """Return whether ``name_document`` made this name, which is then meaningless to readers.
 
     >>> is_made_up(name_document("What is snow?")), is_made_up("dream-7")
     (True, False)
@@ -168,7 +168,7 @@ class _Reader:
     row: Row
     empty_outputs: bool = False
     keeps_source: bool = False
-    """True if the document column holds texts: they stay in the context, and ids are made from them."""
+    """True if the document column contains texts. They stay in the context, and ids are made from them."""
 
     def read(self, number: int) -> Instance:
         text, output = self._texts()
@@ -183,7 +183,7 @@ class _Reader:
         )
 
     def _texts(self) -> tuple[str, str]:
-        """Return the input and the output; in a conversation that holds both, the last reply is the output."""
+        """Return the input and the output. In a conversation with both, the last reply is the output."""
         if self.columns["input"] != self.columns["output"]:
             return self._text("input"), self._text("output")
         turns = self._turns("output")
@@ -198,7 +198,7 @@ class _Reader:
         return render_chat(before), reply[0].content if plain else render_chat(reply)
 
     def _turns(self, field: str) -> tuple[Turn, ...]:
-        """Return the turns of a cell with a conversation; none if it holds a text."""
+        """Return the turns of a conversation in a cell; none if the cell is a text."""
         cell = self.row.cells[self.columns[field]]
         if not cell.lstrip().startswith("["):
             return ()

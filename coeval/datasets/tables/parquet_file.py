@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from pyarrow import parquet
 
 BATCH = 500
-"""Rows that are in memory at a time."""
+"""The number of rows in memory at a time."""
 
 BUFFER = 1 << 20
-"""Bytes of a column that are read ahead."""
+"""The number of bytes of a column that are read ahead."""
 
 MAX_UNPACKED = 8_000_000_000
-"""Largest file that is read, in bytes after unpacking, as its own footer states them."""
+"""The largest unpacked size of a file, in bytes, as its footer states it."""
 
 INSTALL = (
     'Parquet files need pyarrow, which is not installed: pip install "coeval[hub]", or pip install pyarrow.'
@@ -33,14 +33,13 @@ INSTALL = (
 
 
 def open_table(path: Path) -> Table:
-    """Return a Parquet file as a table; only its schema is read yet.
+    """Return a Parquet file as a table. Only the schema is read at first.
 
-    A number, a date or a truth value becomes its text and null an empty cell, as in JSON Lines; lists, structs and
-    maps become JSON and are named in ``Row.nested``. Bytes (pictures, sound) are not texts: their number stands in
-    their place.
+    As in JSON Lines, numbers, dates and booleans become text, and null an empty cell. Lists, structs and maps become
+    JSON and are named in ``Row.nested``. Bytes (pictures, sound) are replaced by their number.
 
-    Raises InputError if pyarrow is not installed, for a file that is no Parquet or is damaged, a bad header, or
-    more rows or bytes than are read; its rows raise it for text that is not UTF-8.
+    Raises InputError if pyarrow is not installed, for a file that is damaged or not Parquet, a bad header, or too many
+    rows or bytes; the rows raise it for text that is not UTF-8.
     """
     check_size(path)
     with _opened(path) as file:
@@ -61,13 +60,13 @@ def open_table(path: Path) -> Table:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[parquet.ParquetFile]:
-    """Open the file, and turn every error of pyarrow into one sentence."""
+    """Open the file, and turn every error of pyarrow into an InputError."""
     try:
         from pyarrow import ArrowException, parquet
     except ImportError as error:
         raise InputError(INSTALL) from error
     try:
-        # dictionaries stay packed: one long text that a million rows share is in memory once
+        # dictionaries stay packed, so a long text that a million rows share is in memory only once
         texts = _list_texts(path)
         with parquet.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False, read_dictionary=texts) as file:
             yield file
@@ -81,7 +80,7 @@ def _opened(path: Path) -> Iterator[parquet.ParquetFile]:
 
 
 def _list_texts(path: Path) -> list[str]:
-    """Return the columns that hold plain text."""
+    """Return the columns with plain text."""
     import pyarrow
     from pyarrow import parquet
 
@@ -91,7 +90,7 @@ def _list_texts(path: Path) -> list[str]:
 
 
 def _check_footer(path: Path, file: parquet.ParquetFile) -> None:
-    """Refuse files that would take too long before the first row is read."""
+    """Raise InputError for files with too many rows or bytes, before any row is read."""
     footer = file.metadata
     if footer.num_rows > MAX_ROWS:
         raise InputError(
@@ -150,7 +149,7 @@ def _render_nested(value: Any) -> str:
 
 
 def _simplify(value: Any) -> Any:
-    """Return a value in a form that JSON can hold."""
+    """Return a value in JSON types."""
     if isinstance(value, Mapping):
         return {str(name): _simplify(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
@@ -167,5 +166,5 @@ def _simplify(value: Any) -> Any:
 
 
 def _first_words(error: Exception) -> str:
-    """Return a library's error message without the advice after it."""
+    """Return the first part of a library's error message, without its advice."""
     return " ".join(str(error).split()).partition(". ")[0][:120].rstrip(".") or type(error).__name__

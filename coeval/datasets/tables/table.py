@@ -1,4 +1,4 @@
-"""The common part of tabular formats: a table of text cells, known columns, and checks."""
+"""The common part of tabular formats: tables of text cells, column matching, and checks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from coeval.datasets.text import check_text, is_sound, reading, shorten
 from coeval.errors import InputError
 
 MAX_ROWS = 2_000_000
-"""Most rows of a table; they are read one at a time."""
+"""The largest number of rows in a table. They are read one at a time."""
 
 MAX_COLUMNS = 200
 
@@ -36,13 +36,13 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "n_valid": ("n valid", "valid"),
     "probabilities": ("probabilities",),
 }  # fmt: skip
-"""For each field, the column names that mean it, the likeliest first."""
+"""The synonyms of each field's name, the likeliest first."""
 
 
 class Row(NamedTuple):
-    """One row of a table; ``line`` is the line in the file where it begins, counted from 1.
+    """One row of a table, which begins in ``line`` of the file, counted from 1.
 
-    ``nested`` are the columns whose cell is the JSON text of a list or an object.
+    ``nested`` are the columns whose cells contain a list or an object as JSON.
     """
 
     line: int
@@ -52,7 +52,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A file of named columns and text cells, read from disk again each time ``rows`` is called."""
+    """A file with named columns and text cells. Each call of ``rows`` reads it from disk."""
 
     name: str
     columns: tuple[str, ...]
@@ -61,7 +61,7 @@ class Table:
     """The word for a place in the file: "line" in a text file, "row" in a spreadsheet."""
 
     def rows(self) -> Iterator[Row]:
-        """Yield every row that is not empty, with checked cells; raise InputError at the first bad one."""
+        """Yield every row that is not empty, with checked cells; raise InputError at the first bad row."""
         count = 0
         with reading(self.name):
             for row in self.records():
@@ -78,7 +78,7 @@ class Table:
             raise InputError(
                 f"{self.name}: has more than {MAX_ROWS:,} rows; split the file and import the parts."
             )
-        if not is_sound(text):  # parts that are valid separately may not fit together
+        if not is_sound(text):  # parts that are valid separately may be invalid together
             for column, cell in row.cells.items():
                 check_text(cell, self.place(row.line, column))
 
@@ -88,11 +88,11 @@ class Table:
 
 
 def check_header(name: str, unit: str, cells: Sequence[str], *, unnamed: bool = False) -> tuple[str, ...]:
-    """Return the column names of a header, stripped, unnamed columns at its end dropped.
+    """Return the stripped column names of a header, without unnamed columns at its end.
 
-    With ``unnamed`` one in between is "": ``fit_cells`` leaves it out where it is empty.
+    With ``unnamed``, other unnamed columns are allowed and named ""; ``fit_cells`` leaves them out.
 
-    Raises InputError for no column at all, too many, one without a name in between, or two of a name.
+    Raises InputError for no columns, too many, an unnamed one before the end, or a duplicate name.
     """
     names = [cell.strip() for cell in cells]
     while names and not names[-1]:
@@ -115,9 +115,9 @@ def check_header(name: str, unit: str, cells: Sequence[str], *, unnamed: bool = 
 
 
 def fit_cells(table: str, unit: str, line: int, columns: Sequence[str], cells: Sequence[str]) -> Row:
-    """Return the cells of a row by column; columns without a name are left out.
+    """Return the cells of a row by column. Columns without a name are left out.
 
-    Raises InputError where it has too many or too few cells, or a text in a column without a name.
+    Raises InputError for too many or too few cells, or a text in a column without a name.
     """
     width = len(columns)
     if len(cells) != width and (len(cells) < width or any(map(str.strip, cells[width:]))):
@@ -143,11 +143,10 @@ def match_columns(
 ) -> dict[str, str]:
     """Return the column of each field that has one.
 
-    ``mapping`` (field to column) comes first, then columns named as the field whatever their case, then,
-    with ``guess``, the synonyms. A column already taken is not taken again by name. A field that is mapped to "" has
-    no column.
+    ``mapping`` (field to column) has priority, then columns with the field's name in any case, then, with ``guess``,
+    its synonyms. Each column is matched by name only once. A field that is mapped to "" has no column.
 
-    Raises InputError when ``mapping`` names a field that is not known or a column the table lacks.
+    Raises InputError if ``mapping`` names an unknown field, or a column that the table lacks.
     """
     matched = {field: _find_mapped(table, fields, field, name) for field, name in (mapping or {}).items()}
     for field in fields:
@@ -158,7 +157,7 @@ def match_columns(
 
 
 def guess_mapping(table: Table, fields: Sequence[str]) -> dict[str, str]:
-    """Return the likeliest column for each field, by name and synonym; fields without one are left out."""
+    """Return the likeliest column for each field, by name or synonym. Fields without one are left out."""
     return match_columns(table, fields, None, guess=True)
 
 
@@ -178,7 +177,7 @@ def require_columns(table: Table, matched: Mapping[str, str], fields: Sequence[s
 
 
 def normal_name(name: str) -> str:
-    """Return a column name for comparison: without case, with blanks for underscores and hyphens.
+    """Return a column name for comparison, in lower case, with blanks for underscores and hyphens.
 
     >>> normal_name(" Story_Requirement ")
     'story requirement'

@@ -1,4 +1,4 @@
-"""All kinds of readable tables, the detection of a file's kind, and folders with the parts of one table."""
+"""The kinds of readable tables, their detection, and folders with the parts of one table."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from coeval.datasets.tables.table import Row, Table
 from coeval.datasets.text import check_size, shorten
 from coeval.errors import InputError
 
-# Every kind of table that can be read, and which kind a file is.
+# The kinds of tables that can be read, and their detection.
 
 
 def _open_xlsx(path: Path) -> Table:
-    # loaded when a workbook comes: openpyxl takes a fifth of all the time that the server takes to start
+    # openpyxl takes a fifth of the server's start-up time, so it is only loaded for a workbook
     from coeval.datasets.tables import xlsx_file
 
     return xlsx_file.open_table(path)
@@ -38,7 +38,7 @@ class TableFormat:
     endings: tuple[str, ...]
     open: Callable[[Path], Table]
     start: bytes = b""
-    """The first bytes of such a file, to recognise it under another ending; empty to use only the ending."""
+    """The first bytes of such a file, to recognise it under another ending; empty to use the ending only."""
 
 
 TABLES: tuple[TableFormat, ...] = (
@@ -47,21 +47,21 @@ TABLES: tuple[TableFormat, ...] = (
     TableFormat("xlsx", "Excel workbook", (".xlsx", ".xlsm"), _open_xlsx, b"PK\x03\x04"),
     TableFormat("parquet", "Parquet", (".parquet", ".pq"), _open_parquet, b"PAR1"),
 )
-"""Kinds of tables. To add one, add its file with ``open_table``, and a line here. The first takes unknown files."""
+"""The kinds of tables; the first one is used for unknown files. To add one, write a file with ``open_table``."""
 
 
 def is_table(path: Path) -> bool:
-    """Return whether a file's ending is that of a table."""
+    """Return whether a file has the ending of a table."""
     return path.is_file() and _by_ending(path) is not None
 
 
 def open_table(path: Path) -> Table:
-    """Return a table of any kind; raises InputError for a file that is broken or of another kind."""
+    """Return a table of any kind; raise InputError for a broken file or one of another kind."""
     return guess_table(path).open(path)
 
 
 def guess_table(path: Path) -> TableFormat:
-    """Return the kind of a table file, by its ending or its first bytes.
+    """Return the kind of a table file from its ending or its first bytes.
 
     Raises InputError for an old Excel file.
     """
@@ -84,9 +84,9 @@ PART = re.compile(r"(?P<name>.*?)-?(?P<number>\d+)-of-(?P<count>\d+)\.\w+")
 
 
 def open_parts(folder: Path) -> Table:
-    """Return one table made of the parts in a folder, in the order of their numbers, with continuous row numbers.
+    """Return the parts in a folder as one table, in the order of their numbers, with continuous row numbers.
 
-    Raises InputError for a part that is missing, or one with other columns than the first.
+    Raises InputError for a missing part, or one with other columns than the first.
     """
     paths = _list_parts(folder)
     tables = [open_table(path) for path in paths]

@@ -13,21 +13,21 @@ from coeval.datasets.text import explain_json, open_text, parse_json
 from coeval.errors import InputError
 
 LONGEST_FIELD = 1 << 26
-"""The longest cell for the csv module, far above our own limit, so that our message can name the column."""
+"""The csv module's limit for a cell, far above our own limit, so that our error names the column."""
 
 
 def open_csv(path: Path) -> Table:
-    """Return a CSV file as a table; only its header is read yet.
+    """Return a CSV file as a table. Only the header is read at first.
 
-    Raises InputError for broken text, an empty file, a bad header; its rows raise it for a wrong number
-    of cells and for quotes that do not match.
+    Raises InputError for broken text, an empty file or a bad header; the rows raise it for a wrong number of cells or
+    unmatched quotes.
     """
     with open_text(path) as file:
         separator = _guess_separator(file.readline())
     _, header = next(_records(path, separator), (1, []))
     columns = check_header(path.name, "line", header, unnamed=True)
 
-    name = path.name  # a path works its name out again each time it is asked
+    name = path.name  # a path computes its name at each access
 
     def rows() -> Iterator[Row]:
         for line, cells in islice(_records(path, separator), 1, None):
@@ -37,12 +37,12 @@ def open_csv(path: Path) -> Table:
 
 
 def _guess_separator(header: str) -> str:
-    """Return a comma if the header has one, otherwise a tab or a semicolon if it has one."""
+    """Return a comma if the header has one, or else a tab or a semicolon."""
     return next((mark for mark in ",\t;" if mark in header), ",")
 
 
 def _records(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield every record that is not a blank line, with the number of the line it begins on."""
+    """Yield every record that is not blank, with the number of its first line."""
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_FIELD))
     with open_text(path) as file:
         reader = csv.reader(file, delimiter=separator, strict=True)
@@ -70,12 +70,12 @@ def _explain(error: csv.Error) -> str:
 
 
 def open_jsonl(path: Path) -> Table:
-    """Return a JSONL file as a table whose columns are the keys of all its objects, in order of appearance.
+    """Return a JSONL file as a table whose columns are the keys of all objects, in order of appearance.
 
-    A value that is not text becomes its JSON text, null an empty cell; lists and objects are also named
-    in ``Row.nested``. The file is read once to find the keys.
+    Values other than text become JSON, and null an empty cell. ``Row.nested`` names the lists and objects. The file
+    is read once to find the keys.
 
-    Raises InputError for broken text, an empty file, a line that is not a JSON object, too many keys.
+    Raises InputError for broken text, an empty file, a line that is not a JSON object, or too many keys.
     """
     columns: dict[str, None] = {}
     for line, record in read_records(path):
@@ -97,7 +97,7 @@ def open_jsonl(path: Path) -> Table:
 
 
 def read_records(path: Path) -> Iterator[tuple[int, Mapping[str, object]]]:
-    """Yield every object with its line number; raise InputError for a line without one."""
+    """Yield every object with its line number; raise InputError for any other line."""
     with open_text(path) as file:
         for number, line in enumerate(file, start=1):
             if line.strip():

@@ -1,6 +1,4 @@
-"""Excel workbooks (.xlsx): the first visible sheet. Its first row names the columns; formulas give their
-values.
-"""
+"""Read the first visible sheet of Excel workbooks (.xlsx). The first row names the columns; formulas give values."""
 
 from __future__ import annotations
 
@@ -24,26 +22,26 @@ from coeval.datasets.text import check_size, shorten
 from coeval.errors import CoevalError, InputError
 
 MAX_UNZIPPED = 200_000_000
-"""Largest unzipped size of a workbook, in bytes, because a small file can hold a very large one."""
+"""The largest unzipped size of a workbook, in bytes, because a small file can unzip to a huge one."""
 
 MAX_SHEET_ROWS = 250_000
-"""Largest number of rows of a sheet, including empty ones."""
+"""The largest number of rows in a sheet, including empty ones."""
 
 
 MAX_PARTS = 20_000
-"""Largest number of elements (styles, names, sheets) of a workbook beside its cells: more take minutes to open."""
+"""The largest number of elements besides cells (styles, names, sheets); workbooks with more take minutes to open."""
 
 _CELLS = re.compile(r"xl/(worksheets/.*|sharedStrings)\.xml", re.I)
-"""The parts of a workbook with cells; the other parts are read when the workbook is opened."""
+"""The parts of a workbook that contain cells. All others are read when the workbook is opened."""
 
 _MERGED = re.compile(rb"<(?:\w+:)?mergeCell\b[^>]*?\bref\s*=\s*[\"']([^\"']{1,40})")
 
 
 def open_table(path: Path) -> Table:
-    """Return the first visible sheet of a workbook as a table; only its header is read yet.
+    """Return the first visible sheet of a workbook as a table. Only the header is read at first.
 
-    Raises InputError for a file that is no workbook or too large unzipped, merged cells, an empty sheet, a bad
-    header; its rows raise it for formulas without a value and for cells outside the columns.
+    Raises InputError for a file that is not a workbook or is too large when unzipped, merged cells, an empty sheet or
+    a bad header; the rows raise it for formulas without a value and for cells outside the columns.
     """
     _check_archive(path)
     _check_merged(path)
@@ -80,13 +78,13 @@ def _check_archive(path: Path) -> None:
 
 
 def _count_parts(archive: zipfile.ZipFile) -> int:
-    """Return the elements of every part that does not hold cells."""
+    """Return the number of elements in the parts without cells."""
     texts = (archive.read(name) for name in archive.namelist() if not _CELLS.fullmatch(name))
     return sum(text.count(b"<") - text.count(b"</") for text in texts)
 
 
 def _check_merged(path: Path) -> None:
-    """Refuse merged cells: only the first of them contains the text, so the others would be read as empty."""
+    """Raise InputError for merged cells: only the first contains the text, so the others would be read as empty."""
     with _workbook(path, values=True) as book, zipfile.ZipFile(path) as archive:
         sheet = _choose_sheet(path, book)
         before = b""
@@ -107,7 +105,7 @@ def _check_merged(path: Path) -> None:
 
 
 def _records(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield every row with its number, and values beside formulas to detect formulas that were never computed."""
+    """Yield every row with its number. Values are compared with formulas to detect formulas without a value."""
     with _workbook(path, values=True) as values, _workbook(path, values=False) as formulas:
         pairs = zip_longest(_sheet_rows(path, values), _sheet_rows(path, formulas), fillvalue=())
         for line, (row, written) in enumerate(pairs, start=1):
@@ -123,9 +121,7 @@ def _workbook(path: Path, *, values: bool) -> Iterator[openpyxl.Workbook]:
     with path.open("rb") as file:
         try:
             book = openpyxl.load_workbook(file, read_only=True, data_only=values, keep_links=False)
-        except (
-            Exception
-        ) as exc:  # openpyxl lets anything escape from a broken file: KeyError, ParseError, ...
+        except Exception as exc:  # openpyxl raises any exception for a broken file: KeyError, ParseError, ...
             raise _not_a_workbook(path) from exc
         try:
             yield book
@@ -134,7 +130,7 @@ def _workbook(path: Path, *, values: bool) -> Iterator[openpyxl.Workbook]:
 
 
 def _choose_sheet(path: Path, book: openpyxl.Workbook) -> Any:
-    """Return the first sheet that its reader sees."""
+    """Return the first visible sheet."""
     visible = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
     if not visible:
         raise InputError(
@@ -146,7 +142,7 @@ def _choose_sheet(path: Path, book: openpyxl.Workbook) -> Any:
 def _sheet_rows(path: Path, book: openpyxl.Workbook) -> Iterator[tuple[object, ...]]:
     try:
         sheet = _choose_sheet(path, book)
-        sheet.reset_dimensions()  # the size a file states for itself may be wrong, or a trap
+        sheet.reset_dimensions()  # the size that a file states may be wrong or malicious
         for number, cells in enumerate(sheet.iter_rows(), start=1):
             if number > MAX_SHEET_ROWS:
                 raise InputError(
@@ -156,12 +152,14 @@ def _sheet_rows(path: Path, book: openpyxl.Workbook) -> Iterator[tuple[object, .
             yield _trim_row(path, number, tuple(_value_of(cell) for cell in cells))
     except CoevalError:
         raise
-    except Exception as exc:  # as above: the sheet is parsed while its rows are read
+    except (
+        Exception
+    ) as exc:  # the sheet is parsed while its rows are read, so any exception is possible here as well
         raise _not_a_workbook(path) from exc
 
 
 def _value_of(cell: Any) -> object:
-    """Return a cell's value, an empty text for a formula with an empty result."""
+    """Return a cell's value, or an empty text for a formula with an empty result."""
     return "" if cell.value is None and cell.data_type == "str" else cell.value
 
 

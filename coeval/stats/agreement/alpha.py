@@ -15,7 +15,7 @@ from coeval.stats.estimates import Estimate, Pairs
 from coeval.stats.rating_matrix import Ratings, RatingsLike, parse_ratings
 
 MANY_UNITS = 10_000
-"""For 200,000 units the krippendorff package needs 120 MB, and 100 times as long as for their 250 kinds."""
+"""With more units, our own engine replaces the krippendorff package, which needs 120 MB for 200,000 units."""
 
 CONSTANT = "every paired rating is the same, so there is no variation to agree about"
 
@@ -34,22 +34,22 @@ def krippendorff_alpha(
     ----------
     ratings : annotators x units, nan if missing; numbers or words.
     level : "nominal", "ordinal", "interval" or "ratio".
-    value_domain : the admissible categories in order; words without it are ordered alphabetically.
+    value_domain : the admissible categories in order; by default, words are ordered alphabetically.
     weights : Gwet's agreement weights by name or as a matrix (see ``agreement_weights``), used in place of a
         level: disagreement is then 1 - weight.
 
     Returns
     -------
     Estimate
-        With ``n_units`` (units with two ratings or more), ``n_units_left_out``, ``n_ratings``,
-        ``n_annotators``, ``level``, ``percent_agreement``; and, where the distance does not depend on the
-        data (all but ordinal), Gwet's linearised ``se``, ``ci_low``, ``ci_high``, ``p_value``, ``pa``, ``pe``.
-        nan with a ``reason`` where no unit has two ratings, or all paired ratings are the same.
+        With ``n_units`` (units with two or more ratings), ``n_units_left_out``, ``n_ratings``,
+        ``n_annotators``, ``level``, ``percent_agreement``; and, if the distance does not depend on the
+        data (all levels but ordinal), Gwet's linearised ``se``, ``ci_low``, ``ci_high``, ``p_value``, ``pa``, ``pe``.
+        nan if no unit has two ratings, or all paired ratings are the same.
 
     Raises
     ------
     ValueError
-        For an unknown level, or interval and ratio of words.
+        If the level is unknown, or interval or ratio for words.
 
     Source: Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, sections C and D:
 
@@ -75,10 +75,10 @@ def krippendorff_alpha(
 
 
 def point_alpha(data: Ratings, level: Level) -> float:
-    """Return alpha by the krippendorff package; nan if undefined.
+    """Return alpha from the krippendorff package; nan if undefined.
 
-    Many units, of each of which the package tabulates the pairs of categories, and near-continuous values, whose table
-    of pairs would not fit, are left to the engine that computes replicates: it counts each kind of unit once.
+    The package tabulates the pairs of categories of every unit. Many units and near-continuous values are therefore
+    left to the engine for replicates, which counts each kind of unit once.
     """
     if len(data.categories) > MANY or data.n_units > MANY_UNITS:
         return plain_alpha(sample_units(data), level)
@@ -96,7 +96,7 @@ def undefined_alpha(details: dict[str, Any]) -> Estimate:
 
 
 def _spread(data: Ratings, level: Level, confidence: float) -> dict[str, Any]:
-    """Return Gwet's linearised error, which needs few categories and distances that do not depend on the data."""
+    """Return Gwet's linearised error if there are few categories and distances do not depend on the data."""
     names = {"nominal": "identity", "interval": "quadratic", "ratio": "ratio"}
     if level not in names or len(data.categories) > MANY:
         return {}
@@ -104,7 +104,7 @@ def _spread(data: Ratings, level: Level, confidence: float) -> dict[str, Any]:
 
 
 def check_words(data: Ratings, level: Level) -> None:
-    """Refuse distances between words."""
+    """Raise ValueError for distances between words."""
     if level in ("interval", "ratio") and not data.numeric:
         raise ValueError(
             f"Level {level!r} needs numbers, but the ratings hold {data.categories[0]!r}; "
@@ -134,8 +134,8 @@ def pairwise_alpha(
     Returns
     -------
     Pairs
-        ``{(a, b): Estimate}`` in the order of the annotators; ``.matrix`` is the symmetric table. A pair
-        without a common unit, or that never varies, is nan with its ``reason``.
+        ``{(a, b): Estimate}`` in the order of the annotators; ``.matrix`` is the symmetric table. Alpha is nan
+        for pairs without a common unit or without variation.
 
     >>> pairs = pairwise_alpha({"ann": {1: 1, 2: 2, 3: 3}, "bob": {1: 1, 2: 2, 3: 3}, "cid": {1: 3, 2: 2, 3: 1}})
     >>> pairs["ann", "bob"], pairs["ann", "bob"].n_units, round(pairs["cid", "ann"], 2)
@@ -153,7 +153,7 @@ def pairwise_alpha(
 
 
 def pair_alphas(data: Ratings, level: Level) -> Iterator[tuple[tuple[int, int], int, float]]:
-    """Return positions, common units and alpha of each pair of annotators, for all tables of one annotator
+    """Yield positions, common units and alpha of each pair of annotators. All tables of one annotator are computed
     at once.
     """
     if len(data.categories) > MANY:
@@ -172,7 +172,7 @@ def _pair_alphas_of_many_values(data: Ratings, level: Level) -> Iterator[tuple[t
 
 
 def plain_alpha(sample: Units, level: Level) -> float:
-    """Return alpha of the units without resampling, computed by the code for replicates; nan if undefined."""
+    """Return alpha of the units themselves from the engine for replicates; nan if undefined."""
     if not len(sample.times):
         return np.nan
     return float(sample.alphas(sample.times[None, :].astype(float), level)[0][0])

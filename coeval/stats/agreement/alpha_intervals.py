@@ -1,7 +1,7 @@
 """Intervals for alpha by resampling units, differences of alphas, and the effect of each annotator.
 
-The units are what is drawn anew, so the intervals speak of other units judged by these annotators, not of
-other annotators. Krippendorff's own bootstrap (2006) resamples errors and covers far too little; it is not here.
+Units are resampled, so the intervals apply to other units judged by these annotators, not to other annotators.
+Krippendorff's own bootstrap (2006) resamples errors and covers far too little, so it is not included.
 """
 
 from __future__ import annotations
@@ -48,20 +48,21 @@ def bootstrap_alpha(
 ) -> Estimate:
     """Return alpha with its interval from resampling the pairable units.
 
-    Exact and seeded: every replicate is alpha of as many units drawn with replacement. Replicates in which
-    alpha is undefined (all ratings the same) are left out and counted.
+    Every replicate is alpha of the same number of units, drawn with replacement. Replicates with undefined alpha
+    (all ratings the same) are left out and counted.
 
     Parameters
     ----------
     method : "bca" (default) or "percentile"; see ``intervals.summarise``.
-    clusters : a label a unit, of what was drawn together (its document): whole clusters are then drawn for the shares
-        below .667 and .800, and the interval leaves them out one by one (``jackknife_interval``), as few clusters ask.
+    clusters : the cluster label of each unit (its document). Whole clusters are then resampled for the shares
+        below .667 and .800; the interval leaves them out one by one (``jackknife_interval``), because clusters are
+        often few.
 
     Returns
     -------
     Estimate
         As ``krippendorff_alpha``, with ``ci_low``, ``ci_high``, ``se``, ``p_below_667`` and ``p_below_800``
-        (share of replicates below), ``replicates``, ``replicates_left_out``, ``interval_kind`` and
+        (shares of replicates below), ``replicates``, ``replicates_left_out``, ``interval_kind`` and
         ``distribution`` (the replicates). The interval is nan if every replicate was left out.
 
     >>> a = bootstrap_alpha([[1, 2, 3, 3, 2, 1, 4, 1], [1, 2, 3, 3, 2, 2, 4, 1]], replicates=500, seed=1)
@@ -101,7 +102,7 @@ def bootstrap_levels(
 
 
 def _acceleration(sample: Units, level: Level) -> float:
-    """Return the acceleration; 0 for near-continuous values, for which leaving out every unit is not worth its cost."""
+    """Return the acceleration; 0 for near-continuous values, for which it would take too long."""
     if not isinstance(sample, CountPatterns):
         return 0.0
     return acceleration_of(sample.alphas_without_one(level), sample.times)
@@ -138,7 +139,7 @@ def jackknife_alpha(
     -------
     Estimate
         As ``krippendorff_alpha``, with ``se``, ``ci_low``, ``ci_high`` (t with n - 1 degrees of freedom, cut
-        at 1), ``bias`` and ``interval_kind``. Units without which alpha is undefined are left out and counted.
+        at 1), ``bias`` and ``interval_kind``. Undefined values without a unit are left out and counted.
 
     >>> a = jackknife_alpha([[1, 2, 3, 3, 2, 1, 4, 1], [1, 2, 3, 3, 2, 2, 4, 1]], "interval")
     >>> round(a, 3), round(a.se, 3)
@@ -174,10 +175,10 @@ def alpha_difference(
     Parameters
     ----------
     a, b : ratings, annotators x units: with and without an annotator, two arms, two criteria sets.
-    paired : whether the two are of the same units, which are then drawn together; by default they are taken
-        to be when their columns are the same. Units are matched by column.
-    clusters : a label a unit, where the two have the same units: whole clusters are then left out one by one, in both
-        at once, and the interval is that of ``jackknife_interval``.
+    paired : True if both have the same units, which are then resampled together. By default, this is so if their
+        columns are the same. Units are matched by column.
+    clusters : the cluster label of each unit, if both have the same units. Each cluster is then left out of both at
+        once, for the interval of ``jackknife_interval``.
 
     Returns
     -------
@@ -223,7 +224,7 @@ def alpha_difference(
 def _clustered(
     a: Ratings, b: Ratings, clusters: Clusters, level: Level, gap: float, confidence: float
 ) -> dict[str, Any]:
-    """Return the interval of the difference of two alphas of the same units, both without each cluster."""
+    """Return the interval of the difference of two alphas of the same units, leaving out each cluster of both."""
     if max(len(a.categories), len(b.categories)) > MANY:
         return jackknife_interval(gap, np.empty(0), clusters.kind, n=clusters.n)
     kept = (a.per_unit > 1) | (b.per_unit > 1)
@@ -239,7 +240,7 @@ def _clustered(
 
 
 def _matched(a: Ratings, b: Ratings) -> tuple[Ratings, Ratings]:
-    """Return two sets of ratings over the units of both, in the same order."""
+    """Return both sets of ratings over the same units, in the same order."""
     units = list(dict.fromkeys([*a.units, *b.units]))
     place = {unit: position for position, unit in enumerate(units)}
 
@@ -268,12 +269,12 @@ def _difference(drawn: Numbers, value: float, n: int, confidence: float) -> dict
     return summary | {"p_value": inverted(summary.pop("distribution"), value, n)}
 
 
-# Alpha without one annotator: the effect of each on the agreement of all.
+# Alpha without one annotator: each annotator's effect on agreement.
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Alpha without one annotator. ``difference`` is without minus with: above 0 if the others agree better."""
+    """Alpha without one annotator. ``difference`` (without minus with) is above 0 if the others agree better."""
 
     annotator: Hashable
     n_ratings: int
@@ -293,13 +294,13 @@ def leave_one_out(
 
     Parameters
     ----------
-    clusters : a label a unit, of what was drawn together; without them every unit is a cluster of its own.
+    clusters : the cluster label of each unit. By default, every unit is a cluster.
 
     Returns
     -------
     list of LeftOut
-        One for each annotator, ``difference`` with its joint interval over clusters and ``p_value``; its ``p_bh`` is
-        adjusted over the annotators (Benjamini and Hochberg 1995), as this is a screen.
+        One for each annotator. ``difference`` has a joint interval over clusters, ``p_value``, and ``p_bh``, which is
+        adjusted over the annotators (Benjamini and Hochberg 1995), because this is a screening.
 
     >>> rows = leave_one_out({"a": {1: 1, 2: 2, 3: 3}, "b": {1: 1, 2: 2, 3: 3}, "c": {1: 3, 2: 1, 3: 2}})
     >>> [(row.annotator, round(row.difference, 2) > 0) for row in rows]
@@ -324,7 +325,7 @@ class _Whole:
     level: Level
     alpha: float
     sums: Numbers
-    """Sums over clusters, of units with two ratings; no columns if the scores are near-continuous."""
+    """Sums over clusters for units with two ratings; no columns if the scores are near-continuous."""
 
     @classmethod
     def of(cls, data: Ratings, clusters: Clusters, level: Level) -> _Whole:
@@ -340,7 +341,7 @@ class _Whole:
         return hold_units(rated, data.per_unit > 1, part).sums(alpha_coefficient(data.numbers, level).columns)
 
     def sums_of(self, rest: Ratings) -> Numbers:
-        """Return the sums of some of the ratings, over the same clusters."""
+        """Return the sums of the ratings ``rest`` over the same clusters."""
         return self._sums(rest, self.data, self.clusters, self.level)
 
 

@@ -21,25 +21,25 @@ TENTATIVE = 0.667
 ACCEPTABLE = 0.800
 
 Columns = Callable[[Numbers], Numbers]
-"""A function from counts (units x categories) to the columns that a statistic sums over units."""
+"""A function from counts (units x categories) to columns to sum over units."""
 
 PLUS_TWO = ", with two units added"
 WORTH = 0.6
-"""The weight of each added unit: with 1, intervals of 20 to 40 units cover .96-.98; with this, .93-.97."""
+"""The weight of each added unit. With 1, intervals for 20 to 40 units cover .96-.98; with this, .93-.97."""
 
 
 @dataclass(frozen=True, eq=False)
 class HeldUnits:
     """Units by kind: the number of units of each kind in each cluster.
 
-    What a statistic sums over units is computed once a kind, and summed over a cluster by counting: 200,000 units of
-    250 kinds are two hundred and fifty rows of it, not 200,000.
+    A statistic's columns are computed once per kind and multiplied by the number of units: 200,000 units of 250
+    kinds need only 250 rows.
     """
 
     counts: Numbers
-    """Kinds x categories: how many people gave a unit of the kind each score."""
+    """Kinds x categories: the number of people who gave a unit of the kind each score."""
     held: scipy.sparse.csr_matrix
-    """Clusters x kinds."""
+    """Clusters x kinds: the number of units."""
     what: str
     """The name of a cluster, such as document."""
 
@@ -54,7 +54,7 @@ class HeldUnits:
 
     @cached_property
     def is_skewed(self) -> bool:
-        """Return whether everybody gave the commonest score to more than half of the units."""
+        """Return whether all people gave the commonest score to more than half of the units."""
         if not len(self.times):
             return False
         commonest = int((self.times @ self.counts).argmax())
@@ -62,7 +62,7 @@ class HeldUnits:
         return bool(self.times[alike].sum() / self.times.sum() > 0.5)
 
     def two_units(self) -> Numbers:
-        """Return a unit that agrees on the rarest score, and one split between it and the commonest."""
+        """Return a unit with agreement on the rarest score, and one split between this score and the commonest."""
         totals = self.times @ self.counts
         raters = max(2, round(float(totals.sum() / self.times.sum())))
         used, commonest = np.flatnonzero(totals), int(totals.argmax())
@@ -76,7 +76,7 @@ class HeldUnits:
 
 
 def hold_units(data: Ratings, kept: Any, clusters: Clusters) -> HeldUnits:
-    """Return the units marked in ``kept``; ``code`` gives their clusters."""
+    """Return the units marked in ``kept``, by kind and cluster."""
     kinds = data.kinds.among(kept)
     places, shape = (clusters.code, kinds.of_unit), (clusters.n, len(kinds.rows))
     held = scipy.sparse.csr_matrix((np.ones(len(kinds.of_unit)), places), shape=shape)
@@ -91,11 +91,11 @@ class Coefficient:
     value: OfSums
 
     def interval(self, units: HeldUnits, point: float, confidence: float) -> dict[str, Any]:
-        """Return the interval over clusters; for very even scores, two units are added, as it would be too short.
+        """Return the interval over clusters. For skewed scores, two units are added, because it would be too short.
 
-        As Agresti and Coull (1998) add two successes and two failures: one unit on which all agree on the rarest
-        score, one split between it and the commonest. Without them 20 units rated alike but for a few give Fleiss'
-        kappa an interval that covers .75, with them, each worth ``WORTH`` of a unit, .96.
+        Agresti and Coull (1998) likewise add two successes and two failures. One added unit agrees on the rarest
+        score; the other is split between this score and the commonest. For 20 units with nearly equal ratings,
+        the interval of Fleiss' kappa covers .75 without the added units, and .96 with them at weight ``WORTH``.
         """
         sums = units.sums(self.columns)
         if not units.is_skewed:
@@ -113,7 +113,7 @@ class Coefficient:
 
 
 def alpha_coefficient(values: Numbers, level: Level) -> Coefficient:
-    """Return Krippendorff's alpha from each category's pairable ratings and the coincidences of each pair."""
+    """Return Krippendorff's alpha as a function of pairable ratings per category and coincidences."""
     i, j = np.triu_indices(len(values), 1)
     width = len(values)
 
@@ -130,7 +130,7 @@ def alpha_coefficient(values: Numbers, level: Level) -> Coefficient:
 def chance_coefficient(
     values: Numbers, weights: str, chance: Callable[[Numbers, Numbers], Numbers]
 ) -> Coefficient:
-    """Return (pa - pe) / (1 - pe); ``chance`` computes pe from each replicate's category shares and the weights."""
+    """Return (pa - pe) / (1 - pe). ``chance`` computes pe from each replicate's category shares and the weights."""
     matrix = agreement_weights(weights, values)
 
     def columns(counts: Numbers) -> Numbers:
@@ -160,13 +160,11 @@ CHANCES: dict[str, tuple[str, Callable[[Numbers, Numbers], Numbers]]] = {
     "fleiss": ("identity", lambda shares, matrix: np.einsum("bi,ij,bj->b", shares, matrix, shares)),
     "brennan_prediger": ("identity", lambda shares, matrix: np.full(len(shares), matrix.mean())),
 }
-"""The other coefficients of agreement: their weights, and their expected chance agreement."""
+"""The other coefficients of agreement, with their weights and their expected chance agreement."""
 
 
 def respread(estimates: Mapping[str, Estimate], data: Ratings, clusters: Clusters) -> dict[str, Estimate]:
-    """Return coefficients of ``CHANCES`` with an interval over clusters instead of the linearised one over
-    units.
-    """
+    """Return the coefficients of ``CHANCES`` with intervals over clusters, not linearised ones over units."""
     if len(data.categories) > MANY:
         return dict(estimates)
     rated = data.per_unit > 0
@@ -191,9 +189,9 @@ def alpha_levels(
 
     Parameters
     ----------
-    clusters : of the units of ``data``, in their order.
-    replicates : how many times the clusters are drawn again for ``p_below_667`` and ``p_below_800``, the shares of
-        replicates below these lines; none are drawn where it is 0.
+    clusters : the clusters of the units of ``data``, in the same order.
+    replicates : the number of resamples of clusters for ``p_below_667`` and ``p_below_800``, the shares of
+        replicates below these thresholds; 0 for no resampling.
 
     Returns
     -------
@@ -253,19 +251,19 @@ def mean_alpha(
     *,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Return the mean of the criteria's alphas, the interval from leaving out each cluster with all its criteria.
+    """Return the mean of the criteria's alphas, with an interval that leaves out each cluster of all criteria.
 
-    Pooling criteria inflates alpha: people agree that one criterion scores higher than another. The mean does not.
+    The pooled alpha would be inflated, because people agree that one criterion scores higher than another.
 
     Parameters
     ----------
     parts : the ratings of each criterion.
-    clusters : of the units of each, numbered alike: the same number is the same document in all of them.
+    clusters : the clusters of each criterion's units; the same number means the same document in all criteria.
 
     Returns
     -------
     Estimate
-        With ``n_criteria`` in the mean, ``n_criteria_left_out`` (alpha undefined) and the interval over clusters.
+        With ``n_criteria`` (in the mean), ``n_criteria_left_out`` (alpha undefined) and the interval over clusters.
     """
     known = [
         (data, code)
@@ -280,7 +278,7 @@ def mean_alpha(
     whole, tables, added, places = max(code.n for _, code in known), [], [], []
     for data, code in known:
         paired, coefficient = data.per_unit > 1, alpha_coefficient(data.numbers, level)
-        # numbered like the others', even if a cluster is missing here
+        # same numbers as in the other criteria, even if a cluster is missing here
         units = hold_units(data, paired, Clusters(code.code[paired], code.kind))
         table = np.zeros((whole, len(coefficient.columns(units.counts[:1]).T)))
         table[: units.held.shape[0]] = units.sums(coefficient.columns)

@@ -1,9 +1,9 @@
 """Chance-corrected agreement with linearised errors: Gwet, Fleiss, Conger, Brennan-Prediger; percent agreement.
 
-Every coefficient here is (pa - pe) / (1 - pe). pa is the mean, over units with two ratings or more, of the
-weighted share of agreeing pairs; pe is what chance gives. The error is Gwet's: each unit's influence on pa and
-pe, over all units (Gwet 2014, Handbook of Inter-Rater Reliability, 4th ed., chapter 5; the irrCAC packages).
-Units are taken to be drawn from an endless population.
+Every coefficient here is (pa - pe) / (1 - pe). pa is the weighted share of agreeing pairs, averaged over units with
+two or more ratings; pe is the agreement expected by chance. The error is Gwet's, from each unit's influence on pa
+and pe (Gwet 2014, Handbook of Inter-Rater Reliability, 4th ed., chapter 5; the irrCAC packages). Units are treated as
+a sample of an infinite population.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from coeval.stats.rating_matrix import Codes, Kinds, Numbers, Ratings, RatingsLi
 
 ONE_CATEGORY = "only one category was used, so chance agreement and agreement cannot be separated"
 SURE = 1 - 1e-12
-"""Chance agreement above this is 1 except for rounding: sums over six people's shares can end just below it."""
+"""Chance agreement above this is treated as 1: rounding can leave sums over six people's shares just below 1."""
 
 NOT_PAIRED = "no unit has ratings by two annotators"
 
 Chance = Callable[[Numbers, Numbers, Numbers], tuple[float, Numbers]]
-"""A function from shares (patterns x categories), times and weights to pe and each pattern's influence on it."""
+"""A function from shares (patterns x categories), times and weights to pe and each pattern's influence on pe."""
 
 
 def percent_of(data: Ratings) -> float:
@@ -100,7 +100,7 @@ def assembled(
 ) -> Estimate:
     """Return (pa - pe) / (1 - pe) with its standard error, from each pattern's count and influence on pe.
 
-    Where everybody gave one score only, no coefficient that is ``corrected`` for chance is defined.
+    If only one score was given, coefficients that are ``corrected`` for chance are undefined.
     """
     basics, (pe, chance_influence) = basics_of(data), chance
     sizes = counts.sum(axis=1)
@@ -153,8 +153,7 @@ def basics_of(data: Ratings) -> dict[str, Any]:
     }
 
 
-# The chance-corrected coefficients: Gwet's AC1 and AC2, Fleiss, Conger, Brennan-Prediger; percent
-# agreement.
+# The chance-corrected coefficients (Gwet's AC1 and AC2, Fleiss, Conger, Brennan-Prediger), percent agreement.
 
 
 def gwet_ac(
@@ -170,13 +169,13 @@ def gwet_ac(
     ----------
     ratings : annotators x units, nan if missing; numbers or words.
     weights : see ``agreement_weights``.
-    value_domain : all admissible categories; without it only those that occur count, which changes pe.
+    value_domain : all admissible categories. By default only those that occur count, which changes pe.
 
     Returns
     -------
     Estimate
         With ``se``, ``ci_low``, ``ci_high`` (t with n - 1 degrees of freedom, cut at 1), ``p_value``, ``pa``,
-        ``pe``, ``n_units``, ``n_annotators``; nan with a ``reason`` where undefined.
+        ``pe``, ``n_units``, ``n_annotators``; nan with a ``reason`` if undefined.
 
     Source: Gwet 2008, Computing inter-rater reliability and its variance in the presence of high agreement.
 
@@ -199,13 +198,13 @@ def fleiss_kappa(
 
     Parameters
     ----------
-    ratings : annotators x units; or give ``counts``, units x categories, instead.
+    ratings, counts : annotators x units, or instead the counts as units x categories.
 
     Returns
     -------
     Estimate
-        As ``gwet_ac``; and, without weights, where every unit has equally many ratings, ``se_null`` and ``z``
-        of the test of no agreement (Fleiss, Nee and Landis 1979).
+        As ``gwet_ac``. Without weights, and if every unit has the same number of ratings, also ``se_null`` and
+        ``z`` of the test of no agreement (Fleiss, Nee and Landis 1979).
 
     Source: Fleiss 1971, Measuring nominal scale agreement among many raters.
 
@@ -240,9 +239,9 @@ def percent_agreement(
     value_domain: Sequence[Any] | None = None,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Return the share of agreeing pairs of ratings in a unit, averaged over units with two ratings or more.
+    """Return the share of agreeing pairs of ratings in a unit, averaged over units with two or more ratings.
 
-    With weights other than identity, near agreement counts in part.
+    With weights other than identity, near agreement counts partly.
 
     >>> round(percent_agreement([[1, 2, 3], [1, 2, 1], [1, 1, None]]), 4)
     0.4444
@@ -315,7 +314,7 @@ def _uniform_chance(shares: Numbers, times: Numbers, weights: Numbers) -> tuple[
 
 
 def _from_counts(counts: Any) -> Ratings:
-    """Return units x categories as ratings, with one anonymous annotator per place in a unit."""
+    """Return counts (units x categories) as ratings of anonymous annotators."""
     table = np.asarray(counts)
     if table.ndim != 2 or (table < 0).any() or not np.array_equal(table, np.round(table)):
         raise ValueError("counts must be a table of whole numbers, units x categories.")
@@ -327,7 +326,7 @@ def _from_counts(counts: Any) -> Ratings:
 
 
 def _null_error(data: Ratings, kappa: float) -> dict[str, Any]:
-    """Return error and z under no agreement, for units rated equally often (Fleiss, Nee and Landis 1979)."""
+    """Return the error and z under no agreement if units are rated equally often (Fleiss, Nee and Landis 1979)."""
     sizes = data.per_unit
     if not len(sizes) or sizes.min() != sizes.max() or sizes.min() < 2 or np.isnan(kappa):
         return {}

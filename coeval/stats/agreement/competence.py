@@ -1,4 +1,4 @@
-"""Annotator competence without a key: Dawid and Skene's model."""
+"""Annotator competence without known answers: Dawid and Skene's model."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ def dawid_skene(
 ) -> Result:
     """Return each annotator's confusion matrix, and the most likely category of each item (Dawid and Skene).
 
-    Expectation-maximisation from vote shares: the items' class probabilities and the annotators' error rates
-    explain each other. An annotator may label an item several times.
+    Expectation-maximisation starts from vote shares and alternates between the items' class probabilities and the
+    annotators' error rates. An annotator may label an item several times.
 
     Parameters
     ----------
-    labels : annotators x items (DataFrame or array, missing where not labelled; a cell may hold a list), or
+    labels : annotators x items (DataFrame or array with missing cells; a cell may contain a list), or
         ``{annotator: {item: label or list of labels}}``.
-    outer : "item" where the outer keys (or rows) are the items instead.
-    tolerance : stop when no class probability of an item changes by more.
+    outer : "item" if the outer keys (or rows) are the items.
+    tolerance : iteration stops when no class probability of an item changes by more than this.
 
     Returns
     -------
     Result
         ``class_marginals`` (in the order of ``classes``), ``error_rates`` ({annotator: matrix, true class x
         given label}), ``posteriors`` (items x classes), ``labels`` (the likeliest class of each item, in the
-        order of ``item_names``), ``competence`` ({annotator: chance that a label is right}; those who share no item
-        with anybody are not in it), ``log_likelihood``, ``n_iterations``, ``converged``, ``n``, ``reason``: where no
-        two annotators share an item, nobody's labels can be held against anybody's and all of it is undefined.
+        order of ``item_names``), ``competence`` ({annotator: chance that a label is right}, without annotators
+        who share no item with others), ``log_likelihood``, ``n_iterations``, ``converged``, ``n``, ``reason``. All
+        values are undefined if no two annotators share an item.
 
     Source: Dawid and Skene 1979, Maximum likelihood estimation of observer error-rates using the EM algorithm.
 
@@ -70,7 +70,7 @@ def dawid_skene(
 
 
 def _overlapping(data: Ratings) -> npt.NDArray[np.bool_]:
-    """Return whether each annotator shares an item with another one."""
+    """Return whether each annotator shares an item with another annotator."""
     shared = np.zeros(data.n_annotators, dtype=bool)
     shape = data.n_units, data.n_annotators
     labelled = scipy.sparse.csr_matrix((np.ones(len(data.code)), (data.unit, data.annotator)), shape=shape)
@@ -81,7 +81,7 @@ def _overlapping(data: Ratings) -> npt.NDArray[np.bool_]:
 def _alike(data: Ratings) -> tuple[Ratings, Codes, Codes]:
     """Return groups of items with equal labels by the same annotators, their sizes, and each item's group.
 
-    They have the same posterior, and a scale of five points has few such kinds however many items there are.
+    Items of a group have the same posterior. A scale of five points has few groups, even for many items.
     """
     kind, first = pd.factorize(_labels_of_units(data))
     example = np.unique(kind, return_index=True)[1]
@@ -102,7 +102,7 @@ def _alike(data: Ratings) -> tuple[Ratings, Codes, Codes]:
 
 
 def _labels_of_units(data: Ratings) -> npt.NDArray[Any]:
-    """Return one key per unit for its labels and their annotators: digits of one integer if it fits, else bytes."""
+    """Return one key per unit for its labels and annotators: one integer if it fits, else bytes."""
     width, longest = data.n_annotators * len(data.categories), int(data.per_unit.max(initial=0))
     place = data.annotator * len(data.categories) + data.code
     order = np.argsort(data.unit * width + place, kind="stable")
@@ -121,7 +121,7 @@ def _labels_of_units(data: Ratings) -> npt.NDArray[Any]:
 
 @dataclass(frozen=True)
 class _Fit:
-    """One data set: kinds of items, the number of each kind (``times``), and the kind of each item."""
+    """The data to fit: kinds of items, the number of items of each kind (``times``), and each item's kind."""
 
     data: Ratings
     times: Codes
@@ -132,7 +132,7 @@ class _Fit:
         return np.asarray(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))
 
     def maximise(self, posteriors: Numbers) -> tuple[Numbers, Numbers]:
-        """Return class marginals, and error rates annotators x true class x label, from the items' posteriors."""
+        """Return class marginals and error rates (annotators x true class x label) from the items' posteriors."""
         d, q = self.data, len(self.data.categories)
         marginals = self.times @ posteriors / self.times.sum()
         cell, weighted = d.annotator * q + d.code, posteriors * self.times[:, None]
@@ -213,7 +213,7 @@ def _holds_lists(labels: Any) -> bool:
 
 
 def _cells(labels: Any) -> Iterator[tuple[Hashable, Hashable, Any]]:
-    """Return the outer key, inner key and label of every label."""
+    """Yield the outer key, inner key and value of every label."""
     if isinstance(labels, pd.DataFrame):
         labels = labels.to_dict(orient="index")
     rows = labels.items() if isinstance(labels, Mapping) else enumerate(labels)

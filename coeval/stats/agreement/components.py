@@ -1,4 +1,4 @@
-"""Components of variance between items, between people, and of the residual, with intervals."""
+"""Variance components between items, between people, and of the residual, with intervals."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ from coeval.stats.estimates import Estimate
 from coeval.stats.rating_matrix import Numbers, Ratings, RatingsLike, parse_ratings
 
 PEOPLE = (1, 2, 3, 4, 5, 7, 10)
-"""Numbers of people for which a D-study reports the dependability of their mean."""
+"""Numbers of people for whose mean score a D-study reports dependability."""
 
 MOST_PEOPLE = 300
 """With more people, solving the equations for each group of clusters takes too long, so no interval is given."""
 
 MOST = 100
-"""A component whose lower limit is below a hundredth of it is reported as possibly 0."""
+"""A component is reported as possibly 0 if its lower limit is below a hundredth of it."""
 
 LARGE = 1e4
-"""From this ratio to their error on, squared effects behave like the square of a mean with Student's t."""
+"""Above this ratio to their error, squared effects behave like the square of a mean with Student's t."""
 
 AT_NOUGHT = "the estimate is 0, the lowest possible value"
 
 
 @dataclass(frozen=True)
 class Components:
-    """Variance of scores between items, between people, and the rest (people by items, and chance), in squared points.
+    """Variance of scores between items, between people, and the residual, in squared points.
 
-    ``phi`` says for each number of people how dependable the mean of their scores is, people counted as a source of
-    error too (absolute agreement).
+    The residual is the interaction of people and items, and chance. ``phi`` is the dependability of the mean score for
+    each number of people, with people as a source of error (absolute agreement).
     """
 
     item: Estimate
@@ -57,17 +57,17 @@ class Components:
 def variance_components(
     ratings: RatingsLike, people: Sequence[int] = PEOPLE, *, clusters: Any = None, confidence: float = 0.95
 ) -> Components:
-    """Return the components of scores of items by people, from the mean squares of the additive model.
+    """Return the variance components of people's scores of items, from the mean squares of the additive model.
 
-    A negative component is 0. With ratings missing, the mean squares are those of the fitted model, as for ``icc``.
+    Negative components become 0. For missing ratings, the mean squares are those of the fitted model, as in ``icc``.
 
     Parameters
     ----------
     ratings : annotators x units, numbers, nan if missing.
-    people : the numbers of people that the D-study is about.
-    clusters : a label a unit, of what was drawn together. Each component then has an interval, or ``no_interval``, the
-        reason why it has none. The intervals speak of other clusters scored by these people: the people's component is
-        how much these people differ.
+    people : the numbers of people for the D-study.
+    clusters : the cluster label of each unit. Each component then has an interval, or the reason ``no_interval``. The
+        intervals apply to other clusters scored by these people: the people's component is the difference between
+        these people.
 
     Source: Brennan 2001, Generalizability Theory, chapters 2 and 3. With Shrout and Fleiss's judges, phi of one and of
     four people are ICC(2,1) and ICC(2,k):
@@ -109,7 +109,7 @@ def _components(sums: Sums, people: Sequence[int]) -> Components:
 def _spread(
     found: Components, whole: Sums, data: Ratings, clusters: Clusters, confidence: float
 ) -> Components:
-    """Return the components with intervals from leaving out clusters, or groups of them."""
+    """Return the components with intervals that leave out clusters, or groups of clusters."""
     if found.n_people > MOST_PEOPLE:
         why = f"there are more than {MOST_PEOPLE} people"
         parts = {
@@ -134,7 +134,7 @@ def _spread(
 def _on_log_scale(
     value: Estimate, without: Sequence[Estimate], clusters: Clusters, confidence: float
 ) -> Estimate:
-    """Return the component with an interval on the log scale, because a variance errs in proportion to itself."""
+    """Return the component with an interval on the log scale, because a variance's error is proportional to it."""
     kind, known = clusters.kind, [float(part) for part in without if part.defined]
     if value <= 0:
         return value.having(no_interval=AT_NOUGHT)
@@ -158,7 +158,7 @@ def _too_few(kind: str) -> str:
 
 
 def _root(whole: Sums) -> Numbers:
-    """Return a root of the raters' equations, by the effective number of items.
+    """Return a square root of the raters' equations, scaled by the effective number of items.
 
     The squared effects times this number add up to (k - 1) times the variance between people.
     """
@@ -169,9 +169,7 @@ def _root(whole: Sums) -> Numbers:
 
 
 def _effects(sums: Sums, root: Numbers) -> Numbers:
-    """Return how much higher each person scores than others on the same items, times ``root``; nan unless
-    all rated.
-    """
+    """Return each person's score above others' on the same items, times ``root``; nan unless all rated."""
     there, equations, right = raters_equations(sums)
     if len(there[there]) < len(root):
         return np.full(len(root), np.nan)
@@ -183,10 +181,10 @@ def _of_people(
 ) -> Estimate:
     """Return the people's component with the interval of a noncentral chi-squared.
 
-    Even people who do not differ have means that do, and near 0 the jackknife fails. The effects of k people err with
-    the variances that leaving out clusters shows, over as many directions as errors of equal size would have
-    (Satterthwaite, by the unbiased estimates for covariances); the limits are the true sums of squares with which
-    theirs would be as large, or as small, in 2.5% of studies. The errors' size is itself estimated, as for Student's t.
+    Means differ even between equal people, and near 0 the jackknife fails. The variances of the k people's effects
+    come from leaving out clusters; Satterthwaite's formula, with unbiased estimates for covariances, gives the
+    effective number of dimensions. The limits are the true sums of squares for which the observed sum would be as
+    large, or as small, in 2.5% of studies. As in Student's t, the error variance is estimated.
     """
     kept = without[~np.isnan(without).any(axis=1)]
     if len(kept) < 2:
@@ -219,7 +217,7 @@ def _of_people(
 
 
 def _noncentrality(squares: float, df: float, df_error: float, share: float) -> float:
-    """Return the noncentrality for which a sum is below ``squares`` in this share of draws; 0 if none is."""
+    """Return the noncentrality for which a sum is below ``squares`` in this share of draws; 0 if there is none."""
     if squares > LARGE * df:
         return float((math.sqrt(squares) - scipy.special.stdtrit(df_error, share)) ** 2)
     places, weights = np.polynomial.legendre.leggauss(64)

@@ -18,7 +18,7 @@ from coeval.stats.estimates import Estimate, Result
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings, RatingsLike, parse_ratings
 
 NOTHING = 1e-9
-"""The largest remainder that rounding can leave of a number of ratings."""
+"""The largest rounding error of a number of ratings."""
 
 NO_MEANS, ALL_SAME = "the units' means do not vary", "every rating is the same"
 
@@ -31,19 +31,19 @@ def icc(ratings: RatingsLike, *, clusters: Any = None, confidence: float = 0.95)
     Parameters
     ----------
     ratings : annotators x units (judges x targets), numbers, nan if missing.
-    clusters : a label a unit, of what was drawn together: the intervals then leave out clusters, not F quantiles.
+    clusters : the cluster label of each unit. Intervals then leave out clusters and do not use F quantiles.
 
     Returns
     -------
     Result
         ``{"ICC(1,1)": Estimate, ...}``, also as attributes ``icc11 icc21 icc31 icc1k icc2k icc3k``. Each has
         ``ci_low``, ``ci_high``, ``f``, ``df1``, ``df2``, ``p_value`` and ``n_units``, ``n_annotators``,
-        ``k`` (ratings a unit). (1,.) one-way random, (2,.) two-way random, absolute agreement, (3,.) two-way
+        ``k`` (ratings per unit). (1,.) one-way random, (2,.) two-way random, absolute agreement, (3,.) two-way
         mixed, consistency; (.,1) one rating, (.,k) the mean of k.
 
-    With ratings missing, the mean squares come from the fitted additive model (Henderson's method 3), with
-    the effective numbers of ratings and units in place of k and n; complete tables give exactly the published
-    forms. The intervals are then approximate, and ``complete`` is False.
+    If ratings are missing, the mean squares come from the fitted additive model (Henderson's method 3), with the
+    effective numbers of ratings and units in place of k and n. The intervals are then approximate, and ``complete``
+    is False. Complete tables give exactly the published forms.
 
     Source: Shrout and Fleiss 1979, Intraclass correlations: uses in assessing rater reliability, table 4:
 
@@ -64,7 +64,7 @@ def icc(ratings: RatingsLike, *, clusters: Any = None, confidence: float = 0.95)
 def _respread(
     forms: dict[str, Estimate], whole: Sums, data: Ratings, clusters: Clusters, confidence: float
 ) -> dict[str, Estimate]:
-    """Return the forms with intervals from leaving out clusters, or groups of them."""
+    """Return the forms with intervals that leave out clusters, or groups of clusters."""
     if not any(value.defined for value in forms.values()):
         return forms
     group, kind = clusters.groups(), clusters.kind
@@ -89,17 +89,17 @@ def _respread(
 SYMMETRIC = 0.5
 """The weight of the two added units, as a share of ``WORTH``, if scores are not skewed.
 
-With all of it, intervals cover up to .99; with none, .90 on a binary scale and on seven skewed points.
+With a share of 1, intervals cover up to .99; with 0, .90 on a binary scale and on seven skewed points.
 """
 
 
 def _sums_with_two_units(
     data: Ratings, whole: Sums, group: Codes, clusters: Clusters
 ) -> tuple[Sums, Iterator[Sums]]:
-    """Return the sums of everything and of each group, with two units added as ``Coefficient.interval`` adds them.
+    """Return the sums of all units and of each group, with two units added as in ``Coefficient.interval``.
 
-    Few units of a skewed scale often hold none of its rare scores, on which the correlation rests. Scores of more
-    values than a table holds have no rarest one, and nothing is added.
+    The correlation depends on rare scores, which few units of a skewed scale often lack. Near-continuous scores
+    have no rarest score, so no unit is added.
     """
     groups = int(group.max(initial=-1)) + 1
     paired = data.per_unit > 1
@@ -108,7 +108,7 @@ def _sums_with_two_units(
     units = hold_units(data, paired, Clusters(clusters.code[paired], clusters.kind))
     rows = units.two_units().astype(np.int64)
     worth = WORTH if units.is_skewed else SYMMETRIC * WORTH
-    # by the people who rated most, who share units with others
+    # as if rated by the people with most ratings, because they share units with others
     busiest = np.argsort(-np.bincount(data.annotator, minlength=data.n_annotators), kind="stable")
     of_unit, code = (np.repeat(place.ravel(), rows.ravel()) for place in np.indices(rows.shape))
     person = busiest[np.concatenate([np.arange(size) for size in rows.sum(axis=1)])]
@@ -140,7 +140,7 @@ class Forms(Result):
 
 @dataclass(frozen=True)
 class Squares:
-    """Mean squares: between units, within (one-way), between raters, error; k and n are effective numbers."""
+    """Mean squares between units, within units (one-way), between raters, and of error; k and n are effective."""
 
     between: float
     within: float
@@ -158,17 +158,17 @@ class Squares:
 class Sums:
     """Additive sums behind the mean squares, for units with at least two ratings.
 
-    Scores are taken from the mean of all of them, which changes no square but for its rounding.
+    Scores are centred on the overall mean, which only reduces rounding errors.
     """
 
     n: float
-    """Units; a unit that is added to an interval's data counts for less than one."""
+    """The number of units. Units that are added for an interval count less than one."""
     size: float
-    """Ratings."""
+    """The number of ratings."""
     total: float
     squares: float
     of_units: float
-    """The sum of T_u^2 / k_u, T_u being the sum of a unit's k_u scores."""
+    """The sum of T_u^2 / k_u, where T_u is the sum of a unit's k_u scores."""
     sizes_squared: float
     raters: Numbers
     """T_r, the sum of each rater's scores."""
@@ -176,10 +176,10 @@ class Sums:
     expected: Numbers
     """The sum of T_u / k_u over each rater's units."""
     shared: Numbers
-    """N' diag(1 / k_u) N: how much of their units each two raters share."""
+    """N' diag(1 / k_u) N: the overlap of each two raters' units."""
 
     def plus(self, part: Sums, times: float) -> Sums:
-        """Return the sums plus those of some units, each multiplied by its weight; -1 removes a unit."""
+        """Return the sums plus ``times`` the sums ``part``; -1 removes ``part``."""
         return Sums(*(getattr(self, one.name) + times * getattr(part, one.name) for one in fields(self)))
 
     def times(self, worth: float) -> Sums:
@@ -188,14 +188,14 @@ class Sums:
 
 
 def sum_up(data: Ratings) -> Sums:
-    """Return the sums of everything."""
+    """Return the sums of all ratings."""
     return next(sums_of_groups(data, np.zeros(data.n_units, dtype=np.int64), 1))
 
 
 def sums_of_groups(data: Ratings, group: Codes, groups: int) -> Iterator[Sums]:
     """Yield the sums for each group of units, one group at a time to save memory.
 
-    ``group`` is that of each unit.
+    ``group`` is each unit's group.
     """
     sizes = np.where(data.per_unit > 1, data.per_unit, 0)
     if (data.per_unit == 1).any():
@@ -262,28 +262,28 @@ def _one_way(sums: Sums) -> Squares:
 
 
 def raters_equations(sums: Sums) -> tuple[NDArray[np.bool_], Numbers, Numbers]:
-    """Return the raters of the group, and C and q of these raters (see ``two_way_squares``)."""
+    """Return which raters rated, and their C and q (see ``two_way_squares``)."""
     there = sums.rater_sizes > NOTHING
     equations = np.diag(sums.rater_sizes[there]) - sums.shared[np.ix_(there, there)]
     return there, equations, (sums.raters - sums.expected)[there]
 
 
 def two_way_squares(sums: Sums) -> Squares | str:
-    """Return the mean squares of the additive model of units and raters, or the reason that they do not exist.
+    """Return the mean squares of the additive model of units and raters, or the reason that they are undefined.
 
-    q = T_r - sum_u n_ur T_u / k_u and C = diag(n_r) - N' diag(1 / k_u) N are the raters' equations after the
-    units; with nothing missing they reduce to the usual sums of squares.
+    q = T_r - sum_u n_ur T_u / k_u and C = diag(n_r) - N' diag(1 / k_u) N are the raters' equations adjusted for
+    units. Without missing ratings they reduce to the usual sums of squares.
     """
     there, equations, right = raters_equations(sums)
     n, size, raters, rater_sizes = float(sums.n), float(sums.size), int(there.sum()), sums.rater_sizes[there]
-    # the equations' rank is the number of raters less that of their groups, and quicker told from these
+    # the rank is the number of raters minus the number of their groups, which is quicker to count
     if scipy.sparse.csgraph.connected_components(equations < -NOTHING, directed=False)[0] > 1:
         return "the annotators fall into groups that share no unit"
     df_error = size - n - raters + 1
     if raters < 2 or df_error < 1:
         return "too few ratings for both units and annotators"
-    # the equations of the raters sum to nothing, so one of them is left out: a pseudo-inverse would have to guess
-    # which of the singular values is nought
+    # the raters' equations sum to 0, so one is left out: a pseudo-inverse would have to guess
+    # which singular value is 0
     ss_raters = float(right[1:] @ np.linalg.solve(equations[1:, 1:], right[1:]))
     total, ss_units = float(sums.squares), float(sums.of_units)
     error = _settled(total - ss_units - ss_raters, total) / df_error
@@ -304,7 +304,7 @@ def two_way_squares(sums: Sums) -> Squares | str:
 
 
 def _settled(difference: float, total: float) -> float:
-    """Return a sum of squares that is a difference of larger sums, with rounding remainders set to 0."""
+    """Return a sum of squares that is a difference of larger sums, with rounding errors set to 0."""
     return difference if difference > 1e-12 * total else 0.0
 
 
@@ -319,7 +319,7 @@ def _f_test(squares: Squares) -> dict[str, float]:
 
 
 def _f_limits(squares: Squares, confidence: float) -> tuple[float, float]:
-    """Return F divided and multiplied by its quantiles (Shrout and Fleiss 1979, p. 424)."""
+    """Return the limits of F from its quantiles (Shrout and Fleiss 1979, p. 424)."""
     f, tail = _f_test(squares)["f"], (1 + confidence) / 2
     d1, d2 = squares.df_between, squares.df_within
     return f / float(scipy.special.fdtri(d1, d2, tail)), f * float(scipy.special.fdtri(d2, d1, tail))
@@ -384,6 +384,6 @@ def _absolute_limits(s: Squares, value: float, confidence: float) -> tuple[float
 
 
 def _stepped_up(value: float, k: float) -> float:
-    """Return the Spearman-Brown reliability of k ratings from that of one; below -1 / (k - 1) it has no bound."""
+    """Return the Spearman-Brown reliability of k ratings from that of one; unbounded from -1 / (k - 1) down."""
     bottom = 1 + value * (k - 1)
     return value * k / bottom if not bottom <= 0 else -np.inf

@@ -1,9 +1,8 @@
 """Count patterns: units with equal counts are interchangeable, which makes resampling exact and fast.
 
-Agreement needs only how many annotators gave each category to a unit. With 6 annotators and 5 points there are
-at most 456 such patterns, however many units there are, so a bootstrap of U units is a multinomial draw over
-the patterns, and many replicates are one matrix product: Krippendorff's alpha of all of them comes from their
-coincidences.
+Agreement depends only on the number of annotators who gave each category to a unit. 6 annotators and 5 points make at
+most 456 patterns of these counts, for any number of units. A bootstrap of units is therefore a multinomial draw of
+patterns. Krippendorff's alpha of many replicates comes from their coincidences, with one matrix product.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 
 
 def check_level(level: str) -> Level:
-    """Return the level, or raise an error that names the levels."""
+    """Return the level; raise ValueError if it is unknown."""
     for known in LEVELS:
         if level == known:
             return known
@@ -34,7 +33,7 @@ def check_level(level: str) -> Level:
 
 
 def distances(a: Numbers, b: Numbers, level: Level) -> Numbers:
-    """Return squared distances of values at a level; at the ordinal level the values are mid-ranks."""
+    """Return squared distances between values at a level. At the ordinal level, the values are mid-ranks."""
     if level == "nominal":
         return np.not_equal(a, b).astype(float)
     if level == "ratio":
@@ -51,8 +50,8 @@ def mid_ranks(ratings: Numbers) -> Numbers:
 def alphas_of_coincidences(values: Numbers, ratings: Numbers, mismatches: Numbers, level: Level) -> Numbers:
     """Return alpha of each replicate; nan if all ratings are equal or none can be paired.
 
-    alpha = 1 - (n - 1) sum(o_ck d_ck) / sum(n_c n_k d_ck), with o the coincidences, n_c the pairable ratings
-    of category c and d the level's squared distance (Krippendorff 2011, Computing Krippendorff's
+    alpha = 1 - (n - 1) sum(o_ck d_ck) / sum(n_c n_k d_ck), where o are the coincidences, n_c the pairable ratings
+    of category c, and d the level's squared distance (Krippendorff 2011, Computing Krippendorff's
     Alpha-Reliability).
 
     Parameters
@@ -78,7 +77,7 @@ def alphas_of_disagreement(observed: Numbers, expected: Numbers, ratings: Number
 
 
 def expected_disagreement(positions: Numbers, n: Numbers, level: Level) -> Numbers:
-    """Return sum(n_c n_k d_ck) of each replicate, without a table of all pairs of categories if the level allows.
+    """Return sum(n_c n_k d_ck) of each replicate, if possible without a table of all pairs of categories.
 
     ``positions`` are the values (one row for all replicates) or, at the ordinal level, each replicate's ranks.
     """
@@ -94,15 +93,15 @@ def expected_disagreement(positions: Numbers, n: Numbers, level: Level) -> Numbe
 
 
 CELLS = 2_000_000
-"""Largest number of values in one block of replicates. It limits memory and does not change the result."""
+"""The largest number of values in one block of replicates. It only limits memory."""
 
 MANY = 40
-"""Above this number of categories, there are too many pairs to tabulate for every replicate."""
+"""The largest number of categories whose pairs are tabulated for every replicate."""
 
 
 @dataclass(frozen=True, eq=False)
 class CountPatterns:
-    """Distinct count vectors: ``counts`` is patterns x categories, ``values`` the categories' numbers."""
+    """Distinct count vectors: ``counts`` is patterns x categories, and ``values`` are the categories' numbers."""
 
     counts: Numbers
     times: Codes
@@ -123,9 +122,9 @@ class CountPatterns:
 
     @cached_property
     def mismatches(self) -> Numbers:
-        """Return patterns x pairs of categories: the off-diagonal coincidences, with both triangles added.
+        """Return the off-diagonal coincidences as patterns x pairs of categories, with both triangles added.
 
-        A = (c c' - diag c) / (m - 1) is a unit's share in the coincidence matrix (Krippendorff 2018, 12.3).
+        A = (c c' - diag c) / (m - 1) is a unit's contribution to the coincidence matrix (Krippendorff 2018, 12.3).
         """
         i, j = np.triu_indices(len(self.values), 1)
         shares = np.divide(2.0, self.sizes - 1, out=np.zeros(len(self.sizes)), where=self.sizes > 1)
@@ -145,7 +144,7 @@ class CountPatterns:
 
 @dataclass(frozen=True, eq=False)
 class RatedUnits:
-    """Rated units with near-continuous values, each a kind of its own: the same sums without category tables."""
+    """Rated units with near-continuous values: each unit is a kind, and no category tables are needed."""
 
     ratings: Ratings
     times: Codes
@@ -156,7 +155,7 @@ class RatedUnits:
 
     @cached_property
     def counts(self) -> scipy.sparse.csr_matrix:
-        """Units x categories, of the units with two ratings or more."""
+        """Return units x categories for the units with two or more ratings."""
         paired = self.ratings.per_unit[self.ratings.unit] > 1
         places = self.ratings.unit[paired], self.ratings.code[paired]
         shape = len(self.times), len(self.ratings.numbers)
@@ -177,13 +176,13 @@ class RatedUnits:
         return alphas_of_disagreement(observed, expected, ratings)
 
     def _spread(self, values: Numbers) -> Numbers:
-        """Return the squared differences within each unit over (m - 1), as replicates x units."""
+        """Return the squared differences within each unit, divided by (m - 1), as replicates x units."""
         sums, squares = ((self.counts @ part.T).T for part in (values, values**2))
         sizes = np.asarray(self.counts.sum(axis=1)).ravel()
         return np.asarray(2 * np.maximum(sizes * squares - sums**2, 0) / np.maximum(sizes - 1, 1))
 
     def _observed(self, level: Level) -> Numbers:
-        """Return each unit's disagreement at a level with data-independent distances."""
+        """Return each unit's disagreement at a level whose distances do not depend on the data."""
         if level == "interval":
             numbers = self.ratings.numbers
             return np.asarray(self._spread(numbers[None, :] - numbers.mean())[0])
@@ -218,7 +217,7 @@ class RatedUnits:
 
 
 Units = CountPatterns | RatedUnits
-"""Units to resample: how many ``times`` each kind occurs, and alpha for any weights of the kinds."""
+"""Units to resample: the number of ``times`` that each kind occurs, and alpha for any weights of the kinds."""
 
 
 def sample_units(ratings: Ratings) -> Units:
@@ -264,8 +263,8 @@ def draw_weights(
 ) -> Iterator[Numbers]:
     """Yield bootstrap weights, replicates x kinds of unit, in blocks that fit in memory.
 
-    Each row says how often each kind was drawn when as many units as there are were drawn with replacement.
-    ``width`` is how many numbers a replicate will need besides its weights.
+    Each row counts the draws of each kind in one resample with replacement. ``width`` is the number of further
+    values that a replicate needs in memory.
     """
     block = max(1, CELLS // max(len(times) + width, 1))
     for start in range(0, replicates, block):
@@ -275,7 +274,7 @@ def draw_weights(
 
 
 def _drawn_by_unit(times: Codes, size: int, rng: np.random.Generator) -> Numbers:
-    """Return resampled units, drawn one by one; faster if nearly every unit is a kind of its own."""
+    """Return resampled units, drawn one by one. This is faster if nearly every unit is a separate kind."""
     kind_of = np.repeat(np.arange(len(times)), times)
     weights = np.empty((size, len(times)))
     for row in range(size):
@@ -285,11 +284,10 @@ def _drawn_by_unit(times: Codes, size: int, rng: np.random.Generator) -> Numbers
 
 
 def _drawn_by_kind(times: Codes, size: int, rng: np.random.Generator) -> Numbers:
-    """Return multinomial draws from Poisson counts, which is twice as fast.
+    """Return multinomial draws by way of Poisson counts, which is twice as fast.
 
-    Poisson counts given their total are multinomial. Each row therefore draws somewhat fewer units than are
-    due as Poisson counts and the rest one by one; a row that overshot is drawn again. The result is exactly
-    multinomial.
+    Poisson counts given their total are multinomial. Each row therefore draws slightly too few units as Poisson
+    counts, and the rest one by one; a row with too many units is drawn again. The result is exactly multinomial.
     """
     units, kinds = int(times.sum()), len(times)
     weights = rng.poisson(times * max(0.0, 1 - 3 / np.sqrt(units)), size=(size, kinds))

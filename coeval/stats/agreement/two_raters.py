@@ -1,4 +1,4 @@
-"""Two raters: Cohen's kappa, plain and weighted, and each pair of raters of a study at once."""
+"""Agreement of two raters: Cohen's kappa, plain and weighted, and all pairs of raters of a study at once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from coeval.stats.clusters import OF_BIAS, Clusters
 from coeval.stats.estimates import Estimate, Result
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings, parse_pair, parse_ratings
 
-# Two raters: Cohen's kappa, plain and weighted, and the other coefficients of a table of two raters.
+# Cohen's kappa, plain and weighted, and the other coefficients of a table of two raters.
 
 
 def cohen_kappa(
@@ -34,12 +34,12 @@ def cohen_kappa(
 
     Parameters
     ----------
-    a, b : the two raters' labels of the same units; or ``a`` alone, a table of two annotators x units. Units
-        that one of them did not rate are left out and counted.
-    weights : None for plain kappa; a name (linear, quadratic ...: see ``agreement_weights``); or a matrix:
-        of agreement, with 1 on its diagonal, or of disagreement as in Cohen 1968, with 0 on it.
-    table : instead of labels, how often the first rater's category (row) met the second's (column).
-    proportions, n : the same as shares of ``n`` units.
+    a, b : the two raters' labels of the same units; or only ``a``, a table of two annotators x units. Units
+        without both ratings are left out and counted.
+    weights : None for plain kappa, a name (linear, quadratic ...: see ``agreement_weights``), or a matrix of
+        agreement (1 on the diagonal) or of disagreement (0 on the diagonal, as in Cohen 1968).
+    table : instead of labels, the counts of each category of the first rater (row) and the second (column).
+    proportions, n : instead of counts, shares of ``n`` units.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def two_rater_table(table: Any, weights: Any = None, confidence: float = 0.95) -
 
     Parameters
     ----------
-    table : how often the first rater's category (row) met the second's (column).
+    table : the counts of each category of the first rater (row) and the second (column).
 
     Returns
     -------
@@ -144,7 +144,7 @@ def _given_table(table: Any, proportions: Any, n: float | None) -> tuple[Numbers
 
 
 def _matrix(weights: Any, values: Numbers) -> Numbers:
-    """Return agreement weights; a given matrix with a zero diagonal contains disagreement weights."""
+    """Return agreement weights. A matrix with a zero diagonal is read as disagreement weights."""
     if weights is not None and not isinstance(weights, str):
         given = np.asarray(weights, dtype=float)
         if given.ndim == 2 and given.max(initial=0) > 0 and not np.diag(given).any():
@@ -153,7 +153,7 @@ def _matrix(weights: Any, values: Numbers) -> Numbers:
 
 
 def _cohen_chance(rows: Numbers, columns: Numbers, matrix: Numbers) -> tuple[float, Numbers]:
-    """Return pe of two margins, and each cell's influence on it, doubled in the mean."""
+    """Return pe of two margins, and each cell's influence on it (its mean is 2 pe)."""
     return float(rows @ matrix @ columns), (matrix @ columns)[:, None] + (matrix.T @ rows)[None, :]
 
 
@@ -183,7 +183,7 @@ def _coefficient(
 
 
 def _with_null(kappa: Estimate, rows: Numbers, columns: Numbers, matrix: Numbers) -> Estimate:
-    """Return error and z under no agreement (Fleiss, Cohen and Everitt 1969, equation 9)."""
+    """Add the error and z under no agreement (Fleiss, Cohen and Everitt 1969, equation 9)."""
     if not kappa.defined:
         return kappa
     pe, influence = _cohen_chance(rows, columns, matrix)
@@ -208,12 +208,12 @@ def _small_sample(scott: Estimate, n: float, confidence: float) -> Estimate:
     )
 
 
-# Every two raters at once: alpha, kappa and percent agreement from all their tables together.
+# All pairs of raters at once: alpha, kappa and percent agreement from all their tables.
 
 
 @dataclass(frozen=True, eq=False)
 class PairTables:
-    """The tables of one annotator ``a`` with every later one: pairs x categories of a x categories of b."""
+    """The tables of annotator ``a`` with each later annotator: pairs x categories of a x categories of b."""
 
     a: int
     tables: Numbers
@@ -223,7 +223,7 @@ class PairTables:
 
     @property
     def sizes(self) -> Codes:
-        """The units each pair shares."""
+        """Return the number of units that each pair shares."""
         sizes: Codes = self.tables.sum(axis=(1, 2)).astype(np.int64)
         return sizes
 
@@ -244,7 +244,7 @@ class PairTables:
         return kappas_of_tables(self.tables, agreement_weights(weights, self.values))
 
     def alpha_limits(self, level: Level, confidence: float = 0.95) -> tuple[Numbers, Numbers]:
-        """Return the interval of each pair's alpha, without each group of clusters (``jackknife_interval``)."""
+        """Return the interval of each pair's alpha from leaving out groups of clusters (``jackknife_interval``)."""
         groups, q = len(self.by_group), len(self.values)
         without = _coincidences((self.tables - self.by_group).reshape(-1, q, q))
         alphas = alphas_of_coincidences(self.values, *without, level).reshape(groups, -1)
@@ -256,7 +256,7 @@ class PairTables:
 
 
 def _coincidences(tables: Numbers) -> tuple[Numbers, Numbers]:
-    """Return each table's pairable ratings by category, and the coincidences of each two categories."""
+    """Return each table's pairable ratings by category, and the coincidences of each pair of categories."""
     both = tables + tables.transpose(0, 2, 1)
     i, j = np.triu_indices(tables.shape[1], 1)
     return both.sum(axis=2), 2 * both[:, i, j]
@@ -275,10 +275,10 @@ def _limits(values: Numbers, without: Numbers, confidence: float) -> tuple[Numbe
 
 
 def pair_tables(data: Ratings, clusters: Clusters | None = None) -> Iterator[PairTables]:
-    """Yield, for each annotator but the last, the tables with all later annotators, also for each group of clusters.
+    """Yield each annotator's tables with all later annotators, in total and for each group of clusters.
 
-    One-hot X is (annotator, category) x units; the tables of a are the block X_a X', and those of the groups the same
-    with the units of each group in rows of their own.
+    X is the one-hot matrix (annotator, category) x units. The tables of a are the block X_a X'; for the groups, each
+    group's units have separate rows.
     """
     width = len(data.categories)
     group = clusters.groups() if clusters else np.zeros(data.n_units, dtype=np.int64)

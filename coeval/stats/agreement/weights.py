@@ -1,4 +1,4 @@
-"""Agreement weights for partial agreement of different categories (Gwet 2014, Handbook, 4th ed., chapter 3)."""
+"""Weights for partial agreement between different categories (Gwet 2014, Handbook, 4th ed., chapter 3)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def agreement_weights(weights: Any, values: Numbers) -> Numbers:
     Raises
     ------
     ValueError
-        For an unknown name, or a matrix of another size or without 1 on its diagonal.
+        If the name is unknown, or the matrix has the wrong size or not 1 on its diagonal.
 
     >>> agreement_weights("linear", np.array([1.0, 2.0, 3.0]))[0].tolist()
     [1.0, 0.5, 0.0]
@@ -41,7 +41,7 @@ def agreement_weights(weights: Any, values: Numbers) -> Numbers:
 
 
 def weights_of(weights: Any, data: Ratings) -> Numbers:
-    """Return the weights for these ratings; a word's number is its place in the order."""
+    """Return the weights for these ratings. A word counts as its position in the order."""
     return agreement_weights(weights, data.numbers)
 
 
@@ -65,7 +65,7 @@ def _identity(values: Numbers) -> Numbers:
 
 
 def _ordinal(values: Numbers) -> Numbers:
-    """Return C(m, 2), with m the number of categories from one to the other, both included."""
+    """Return C(m, 2), where m is the number of categories from one to the other, both included."""
     places = np.arange(1.0, len(values) + 1)
     between = _differences(places) + 1
     return between * (between - 1) / 2

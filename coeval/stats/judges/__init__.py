@@ -1,1 +1,1 @@
-"""Models against people: correlations, tests, closeness."""
+"""Comparisons of models with people: correlations, tests, closeness."""

@@ -18,21 +18,21 @@ from coeval.stats.rating_matrix import Codes, Numbers, is_missing
 
 Score = Callable[[Any, list[Any]], float]
 EPSILONS = {"expert": 0.2, "skilled": 0.15, "crowd": 0.1}
-"""The tolerated disadvantage of the model against a person, by kind of annotator (Calderon et al. 2025, section 3)."""
+"""The tolerated disadvantage of the model by kind of annotator (Calderon et al. 2025, section 3)."""
 
 MIN_PEOPLE, MIN_ITEMS = 3, 30
 T_TEST, CLUSTERED = "one-sided t-test over items", "score test over clusters of items"
 SAME = 1e-9
-"""Scores closer than this are equal; only rounding makes them differ."""
+"""Scores that differ by less are equal; the difference is a rounding error."""
 
 
 @dataclass(frozen=True)
 class AltTest:
-    """The alternative annotator test.
+    """The result of the alternative annotator test.
 
-    ``winning_rate`` is the share of tested people that the model may replace, ``passed`` whether it is a half or more,
-    ``advantage_probability`` the mean share of items on which the model does at least as well. ``p_values``,
-    ``rejected``, ``advantages`` and ``n_items`` are in the order of ``people``; ``n_shared`` items could be used.
+    ``winning_rate`` is the share of tested people that the model may replace; the test is ``passed`` at a half or
+    more. ``advantage_probability`` is the mean share of items on which the model does at least as well. ``p_values``,
+    ``rejected``, ``advantages`` and ``n_items`` are in the order of ``people``. ``n_shared`` items were usable.
     """
 
     winning_rate: Estimate
@@ -54,9 +54,9 @@ class AltTest:
     reason: str | None = None
     model_scores: str = "as given"
     advantage_prob: Estimate = Estimate.undefined("the test was not made")
-    """``advantage_probability`` under the shorter name, which scripts use."""
+    """A shorter name of ``advantage_probability``, which scripts use."""
     p_value: float = math.nan
-    """The least false discovery rate at which the test passes, for adjustment over several tests."""
+    """The smallest false discovery rate at which the test passes, for adjustment over several tests."""
     test: str = ""
     """The test behind each person's p-value: the paper's t-test, or a score test over clusters."""
 
@@ -75,33 +75,33 @@ def alt_test(
 ) -> AltTest:
     """Leave each person out, and test whether the model agrees with the others at least as well as that person.
 
-    For every person and every item they share with another person and the model, both are scored against the
-    others. The model wins where its score is at least the person's, the person where theirs is at least the
-    model's; a one-sided t-test asks whether the person's wins exceed the model's by less than ``epsilon``.
+    On every item that a person shares with another person and the model, the person and the model are scored against
+    the others. The one with the higher score wins; both win a tie. A one-sided t-test asks whether the person's rate
+    of wins exceeds the model's by less than ``epsilon``.
 
     Parameters
     ----------
     model : ``{item: label}``, missing labels left out or None.
     people : ``{person: {item: label}}``; people may share only some items.
     epsilon : 0.2 for experts, 0.15 for skilled people, 0.1 for a crowd (``EPSILONS``).
-    score : "accuracy" (share of the others with the same label), "rmse" (also "neg_rmse": minus the root mean
-        squared difference to the others), or a function (label, others' labels) -> number, more is better.
+    score : "accuracy" (share of the others with the same label), "rmse" or "neg_rmse" (minus the root mean squared
+        difference from the others), or a function (label, others' labels) -> number, where more is better.
     q : the false discovery rate.
     min_items : people with fewer items are not tested.
     min_people : with fewer people the test is undefined.
     correction : "BY" (Benjamini-Yekutieli, the paper's) or "BH" (Benjamini-Hochberg).
-    clusters : ``{item: cluster}`` of what was drawn together (its document); the tests then take clusters, not items,
-        as independent, and are score tests. An item that is not in it is a cluster of its own.
+    clusters : ``{item: cluster}``, usually its document. The tests are then score tests that treat clusters, not
+        items, as independent. An item without an entry is a separate cluster.
 
     Returns
     -------
     AltTest
-        Whether model labels are rounded changes the result; they are taken as given.
+        Model labels are not rounded; rounding them would change the result.
 
     Raises
     ------
     ValueError
-        For an unknown score or correction, or "rmse" of labels that are not numbers.
+        If the score or correction is unknown, or "rmse" is used for labels that are not numbers.
 
     Source: Calderon, Reichart and Dror 2025, The Alternative Annotator Test for LLM-as-a-Judge.
 
@@ -125,8 +125,7 @@ def alt_test(
 class Labels:
     """Labels in long form, for items with labels from at least two people and the model.
 
-    Label ``k`` was given by ``names[person[k]]`` to item ``item[k]``; ``machine`` holds the model's label of
-    every item.
+    ``names[person[k]]`` gave label ``k`` to item ``item[k]``. ``machine`` has the model's label of every item.
     """
 
     names: list[Hashable]
@@ -136,11 +135,11 @@ class Labels:
     machine: npt.NDArray[Any]
     items_left_out: int = 0
     clusters: Codes | None = None
-    """The cluster of every item; None if each item is its own."""
+    """The cluster of every item; None if each item is a separate cluster."""
 
     @property
     def others(self) -> Codes:
-        """Return the number of other people who labelled each label's item; at least 1."""
+        """Return, for each label, the number of other people who labelled the item (at least 1)."""
         sizes: Codes = np.bincount(self.item, minlength=len(self.machine))
         return sizes[self.item] - 1
 
@@ -205,7 +204,7 @@ def run_alt_test(
 
 
 def _passing_rate(p_values: list[float], correction: str) -> float:
-    """Return the least q at which at least half of the people are rejected.
+    """Return the smallest q at which at least half of the people's hypotheses are rejected.
 
     >>> round(_passing_rate([0.001, 0.9, 0.02], "BH"), 4), round(_passing_rate([0.001, 0.9, 0.02], "BY"), 4)
     (0.03, 0.055)
@@ -213,12 +212,12 @@ def _passing_rate(p_values: list[float], correction: str) -> float:
     m = len(p_values)
     harmonic = float((1 / np.arange(1, m + 1)).sum()) if correction == "BY" else 1.0
     adjusted = np.sort(p_values) * m * harmonic / np.arange(1, m + 1)
-    # a step-up procedure rejects all up to the last that is below its line
+    # a step-up procedure rejects all hypotheses up to the last below its threshold
     return float(min(1.0, adjusted[math.ceil(m / 2) - 1 :].min()))
 
 
 def reject(p_values: list[float], q: float, correction: str = "BY") -> list[bool]:
-    """Return which hypotheses to reject at false discovery rate ``q``, in the given order.
+    """Return whether to reject each hypothesis at false discovery rate ``q``, in the given order.
 
     >>> reject([0.001, 0.9, 0.02], 0.05), reject([0.001, 0.9, 0.02], 0.05, "BH")
     ([True, False, False], [True, False, True])
@@ -296,7 +295,7 @@ def _wins(labels: Labels, score: str | Score) -> tuple[Numbers, Numbers]:
 
 
 def _accuracies(labels: Labels) -> tuple[Numbers, Numbers]:
-    """Return the number of others who gave the same label as each person, and as the model."""
+    """Return, for each label, the number of others who gave the same label as the person, and as the model."""
     codes = pd.factorize(pd.Series(np.concatenate([labels.label, labels.machine]), dtype=object))[0]
     given, machine = codes[: len(labels.label)], codes[len(labels.label) :][labels.item]
     width = int(codes.max(initial=0)) + 1
@@ -308,10 +307,10 @@ def _accuracies(labels: Labels) -> tuple[Numbers, Numbers]:
 
 
 def _errors(labels: Labels) -> tuple[Numbers, Numbers]:
-    """Return minus the mean squared difference to the others, for each person and for the model.
+    """Return, for each label, minus the mean squared difference from the others, for the person and the model.
 
-    The mean square orders as its root does. With s and t the others' sum and sum of squares, and m their
-    number, it is x^2 - 2 x s / m + t / m.
+    The mean square and its root give the same order. With the others' sum s, sum of squares t and number m, it is
+    x^2 - 2 x s / m + t / m.
     """
     try:
         given, machine = labels.label.astype(float), labels.machine.astype(float)
@@ -346,17 +345,18 @@ def _p_value(d: Numbers, cluster: Codes, epsilon: float) -> float:
     """Return the p-value of the one-sided test that the person's wins exceed the model's by less than
     ``epsilon``.
 
-    Where every item is a cluster of its own it is the paper's t-test. Where clusters hold several it is Tango's score
-    test: the error is the one that ``d`` would have if its mean were epsilon, as large again as clusters make it.
-    The t-test's error is too small where by chance few bad documents were drawn: it errs up to .15, this one .02-.07.
+    If every item is a separate cluster, this is the paper's t-test. For larger clusters, it is Tango's score test: the
+    error is the one that ``d`` would have at a mean of epsilon, times the design effect. The t-test's error is too
+    small if the sample has few bad documents by chance: its false positive rate is up to .15, that of this test
+    .02-.07.
 
-    How much larger clusters make it follows from the intraclass correlation and the clusters' sizes, and the degrees of
-    freedom are those of as many clusters of equal size as carry the same information: where documents have 1 to 20
-    items, the sum of squares over the documents there happen to be errs up to .12.
+    The design effect follows from the intraclass correlation and the clusters' sizes. The degrees of freedom are those
+    of the effective number of clusters of equal size. For documents of 1 to 20 items, a sum of squares over the
+    sampled documents would have a false positive rate of up to .12.
 
     Source: Tango 1998, Equivalence test and confidence interval for the difference in proportions for paired-sample
-    data; the clusters' design effect as Kish 1965, Survey Sampling, and Rao and Scott 1992; the correlation from the
-    analysis of variance, Donner 1986.
+    data; Kish 1965, Survey Sampling, and Rao and Scott 1992 for the design effect; Donner 1986 for the correlation
+    from the analysis of variance.
     """
     _, place = np.unique(cluster, return_inverse=True)
     groups = int(place.max()) + 1
@@ -372,7 +372,7 @@ def _score_p_value(d: Numbers, place: Codes, groups: int, epsilon: float) -> flo
     if groups < 2:
         return 1.0
     n, plus, minus = len(d), float((d > 0).sum()), float((d < 0).sum())
-    # the likeliest share of d = -1 where the share of d = 1 is larger by epsilon
+    # the likeliest share of d = -1 if the share of d = 1 is larger by epsilon
     b = (plus + minus) * (1 - epsilon) + 2 * epsilon * (plus - n)
     share = (b + np.sqrt(b**2 + 8 * n * minus * epsilon * (1 - epsilon))) / (4 * n)
     expected = (2 * share + epsilon - epsilon**2) / n

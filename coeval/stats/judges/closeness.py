@@ -1,4 +1,4 @@
-"""A judge's closeness to people: pairwise accuracy, confusion with their median, soft labels, equivalence."""
+"""A judge's closeness to people: pairwise accuracy, confusion with people's median, soft labels, equivalence."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from coeval.stats.estimates import Estimate
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings, RatingsLike, parse_ratings, parse_vector
 
 MAX_PAIRS = 500_000
-"""More pairs than this are sampled, with a seed."""
+"""The largest number of pairs to use; more are sampled, with a seed."""
 
 
 @dataclass(frozen=True)
 class PairwiseAccuracy:
-    """The share of ``n_pairs`` pairs ordered or tied as people do, plain and with the model's ties calibrated."""
+    """The share of ``n_pairs`` pairs that the model orders or ties as people do, with and without tie calibration."""
 
     accuracy: Estimate
     accuracy_calibrated: Estimate
@@ -36,16 +36,16 @@ class PairwiseAccuracy:
 def pairwise_accuracy(
     human: Any, model: Any, groups: Any = None, *, max_pairs: int = MAX_PAIRS, seed: int = 0
 ) -> PairwiseAccuracy:
-    """Return the share of pairs of items the model orders, or ties, as people do; with and without tie calibration.
+    """Return the share of pairs of items that the model orders or ties as people do.
 
-    A model with fine-grained scores hardly ever ties. Calibration calls two of its scores tied when they
-    differ by at most epsilon, and takes the epsilon that agrees with people most often. That epsilon is found
-    on the same pairs, so the calibrated accuracy is an upper bound.
+    A model with fine-grained scores hardly ever ties. Tie calibration treats scores that differ by at most epsilon as
+    tied, with the epsilon that agrees best with people. Epsilon is fitted to the same pairs, so the calibrated
+    accuracy is an upper bound.
 
     Parameters
     ----------
-    human, model : one score an item, nan if missing.
-    groups : a label an item, for instance its document: only pairs within a group count.
+    human, model : one score per item, nan if missing.
+    groups : one label per item, such as its document. Only pairs within a group count.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def pairwise_accuracy(
 
 
 def _pairs(place: Codes, max_pairs: int, seed: int) -> tuple[Codes, Codes, bool]:
-    """Return every pair of items of a group, or a random sample of pairs if there are too many."""
+    """Return every pair of items within a group, or a random sample if there are too many."""
     order = np.argsort(place, kind="stable")
     sizes = np.bincount(place) if len(place) else np.zeros(0, dtype=np.int64)
     total = int((sizes * (sizes - 1) // 2).sum())
@@ -122,7 +122,7 @@ def _calibrated(order: Numbers, gap: Numbers) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Confusion:
-    """The median of people against the model's score on ``n`` units: ``table`` is median x model."""
+    """The median of people and the model's score on ``n`` units. ``table`` is median x model."""
 
     table: pd.DataFrame
     n: int
@@ -136,21 +136,21 @@ class Confusion:
 def median_confusion(people: RatingsLike, model: Any, value_domain: Sequence[Any] | None = None) -> Confusion:
     """Return the table of people's median scores against the model's scores.
 
-    A median between two points counts half to each. The model's score is taken to the nearest point of the
-    scale, halves up.
+    A median between two points counts half for each. The model's score is rounded to the nearest point of the
+    scale, with halves rounded up.
 
     Parameters
     ----------
     people : annotators x units, nan if missing.
     model : the model's score of each unit.
-    value_domain : the points of the scale; without it, the values people gave.
+    value_domain : the points of the scale; by default the scores that people gave.
 
     Returns
     -------
     Confusion
-        ``exact`` is the share on the diagonal, ``within_one`` that of at most one point apart on the scale, ``bias``
-        the mean of model minus median, before rounding, ``mae`` of their absolute difference, likewise; nan with a
-        ``reason`` where no unit has both.
+        ``exact`` is the share on the diagonal, ``within_one`` the share at most one point apart. ``bias`` is the mean
+        of model minus median, and ``mae`` the mean absolute difference, both before rounding. All are nan if no unit
+        has both.
 
     >>> found = median_confusion([[1, 2, 3], [1, 3, 3]], [1, 3, 2])
     >>> float(found.table.loc[3.0, 3.0]), round(found.exact, 2), found.within_one
@@ -197,7 +197,7 @@ def unit_medians(data: Ratings) -> Numbers:
 
 
 def _half_counted(medians: Numbers, scores: Numbers, points: Numbers) -> Numbers:
-    """Return a table of points x points; a median between two points gives half to each."""
+    """Return the counts as points x points. A median between two points counts half for each."""
     last = len(points) - 1
     upper = np.minimum(np.searchsorted(points, medians - 1e-9), last)
     lower = np.clip(np.searchsorted(points, medians + 1e-9, side="right") - 1, 0, last)
@@ -220,9 +220,9 @@ def entropies(shares: Numbers) -> Numbers:
 
 
 def js_distances(first: Numbers, second: Numbers) -> Numbers:
-    """Return the Jensen-Shannon distance of each pair of rows of shares: 0 if equal, 1 if they share nothing.
+    """Return the Jensen-Shannon distance of each pair of rows: 0 if equal, 1 without overlap.
 
-    It is the square root of the divergence in bits (Endres and Schindelin 2003), a metric.
+    It is a metric, the square root of the divergence in bits (Endres and Schindelin 2003).
 
     >>> js_distances(np.array([[1.0, 0.0], [0.5, 0.5]]), np.array([[0.0, 1.0], [0.5, 0.5]])).tolist()
     [1.0, 0.0]
@@ -233,7 +233,7 @@ def js_distances(first: Numbers, second: Numbers) -> Numbers:
 
 
 def shares_of(scores: Numbers, points: Numbers) -> Numbers:
-    """Return scores x points: each score as shares of the scale's points; a score between two points is
+    """Return each score as shares of the scale's points, as scores x points. A score between two points is
     split by distance.
 
     >>> shares_of(np.array([2.0, 2.25, 9.0]), np.array([1.0, 2.0, 3.0])).tolist()
@@ -256,9 +256,9 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Equivalence:
-    """Two one-sided tests: ``bias`` is the judge's mean minus people's, with its 90% interval.
+    """The result of two one-sided tests: ``bias`` is the judge's mean minus people's, with its 90% interval.
 
-    ``p_value`` is the larger of the two; ``smallest_margin`` is the least margin at which they would be equivalent.
+    ``p_value`` is the larger of the two. ``smallest_margin`` is the smallest margin at which they are equivalent.
     """
 
     bias: Estimate
@@ -269,16 +269,16 @@ class Equivalence:
 
 
 def equivalence_test(judge: Numbers, people: Numbers, margin: float, clusters: Clusters) -> Equivalence:
-    """Return whether a judge's mean is within +-``margin`` of people's, with dependent items in a cluster.
+    """Test whether a judge's mean is within +-``margin`` of people's, with clusters of dependent items.
 
-    The errors of +-margin are each tested one-sided with Student's t over clusters. Both must be rejected; this is as
-    much as the 90% interval lying within the margin.
+    Two one-sided tests, with Student's t over clusters, reject differences of -margin and of +margin. Both rejections
+    together mean that the 90% interval is within the margin.
 
     Parameters
     ----------
-    judge, people : a score an item each, none missing.
-    margin : in points, above 0, stated before the data are seen.
-    clusters : of the items.
+    judge, people : one score per item, none missing.
+    margin : the margin in points, above 0, stated before the data are seen.
+    clusters : the cluster of each item.
 
     Source: Schuirmann 1987, A comparison of the two one-sided tests procedure; Lakens 2017, Equivalence tests.
 

@@ -1,4 +1,4 @@
-"""Correlations of a model with people, always named by level: dataset, document, system."""
+"""Correlations of a model with people at three levels: dataset, document, system."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from coeval.stats.rating_matrix import Codes, Numbers, parse_vector, renumbered
 LEVELS = ("dataset", "document", "system")
 SYSTEM = LEVELS.index("system")
 DRAWS = 300
-"""Number of resampled sets of clusters at system level; the standard error is then known to 4%."""
+"""The number of resamples of clusters at system level, which gives the standard error to 4%."""
 
 SAME = 1e-10
-"""Means closer than this, on a scale of about 1, are the same mean."""
+"""Means that differ by less, on a scale of about 1, are equal."""
 
 SMALL = 64
-"""Groups up to this size are correlated all at once; larger ones one by one."""
+"""The largest group size that is correlated together with other groups."""
 
 
 @dataclass(frozen=True)
 class LevelCorrelations:
-    """Pearson, Spearman and tau-b at one level: over ``n`` items in ``groups_used`` of ``n_groups`` groups."""
+    """Pearson, Spearman and tau-b at one level, from ``n`` items in ``groups_used`` of ``n_groups`` groups."""
 
     pearson: Estimate
     spearman: Estimate
@@ -44,7 +44,7 @@ class LevelCorrelations:
 
 @dataclass(frozen=True)
 class Correlations:
-    """``dataset``: all items pooled; ``document``: within each, then the mean; ``system``: over the systems' means."""
+    """Correlations of all items pooled, within each ``document`` (then averaged), and of the systems' means."""
 
     dataset: LevelCorrelations
     document: LevelCorrelations
@@ -62,16 +62,16 @@ def correlations(
 
     Parameters
     ----------
-    human, model : one score an item, nan if missing; an item needs both.
-    document, system : the group each item belongs to, equal-length; None if unknown.
-    clusters : a label an item, of what was drawn together; with them every correlation has an interval over clusters,
-        for these systems. Without them there are none. At system level the interval is that of means over as many
-        clusters as there are: of more of them the correlation would be higher, as means over more are steadier.
+    human, model : one score per item, nan if missing. Items without both are left out.
+    document, system : the document and system of each item; None if unknown.
+    clusters : the cluster label of each item. With labels, every correlation has an interval over clusters, for these
+        systems. At system level, the interval is for means over this number of clusters: with more clusters, the
+        means are steadier and the correlation is higher.
 
     Returns
     -------
     Correlations
-        A document in which either side never varies is skipped. Dataset and system level carry ``p_value``.
+        Documents without variation on either side are skipped. Dataset and system level have a ``p_value``.
         Undefined values are nan with a ``reason``.
 
     Raises
@@ -80,8 +80,8 @@ def correlations(
         If the vectors differ in length.
 
     Source: Chiang and Lee 2023, A Closer Look into Automatic Evaluation Using Large Language Models, for
-    dataset and document level; Deutsch, Dror and Roth 2021 for system level. On one data set they can differ
-    by more than a factor of two.
+    dataset and document level; Deutsch, Dror and Roth 2021 for system level. The levels can differ by more than a
+    factor of two on the same data set.
 
     >>> found = correlations([1, 2, 4, 5, 3, 1], [2, 2, 5, 4, 3, 2], ["a", "a", "a", "b", "b", "b"])
     >>> round(found.dataset.pearson, 3), found.document.groups_used, found.system.pearson.reason
@@ -112,26 +112,26 @@ def _cut(codes: Codes | None, kept: Codes) -> Codes | None:
 
 @dataclass(frozen=True, eq=False)
 class Varied:
-    """Correlations of resampled data.
+    """Correlations of partial and resampled data, nan if undefined.
 
-    ``without`` leaves out each group: groups x (dataset, document) x methods. ``drawn`` resamples the groups at
-    system level: draws x methods. nan if undefined.
+    ``without`` leaves out each group, as groups x (dataset, document) x methods. ``drawn`` resamples the groups at
+    system level, as draws x methods.
     """
 
     without: Numbers
     drawn: Numbers
 
     def of(self, level: int, method: int) -> Numbers:
-        """Return the values of one correlation, by its places in ``LEVELS`` and ``METHODS``."""
+        """Return the values of one correlation, by its positions in ``LEVELS`` and ``METHODS``."""
         return np.asarray(self.drawn[:, method] if level == SYSTEM else self.without[:, level, method])
 
 
 def vary_groups(
     x: Numbers, y: Numbers, documents: Codes | None, systems: Codes | None, group: Codes, groups: int = 0
 ) -> Varied:
-    """Return every correlation without each group of items, and at system level of resampled groups.
+    """Return every correlation without each group of items; at system level, those of resampled groups.
 
-    Groups are numbered from 0, up to ``groups`` of them, and one that holds no item leaves everything as it is.
+    ``group`` has numbers below ``groups``. Leaving out a group without items changes nothing.
     """
     groups = max(groups, int(group.max(initial=-1)) + 1)
     without = np.full((groups, 2, len(METHODS)), np.nan)
@@ -155,7 +155,7 @@ def vary_groups(
 
 
 def _draw_systems(x: Numbers, y: Numbers, systems: Codes | None, group: Codes, groups: int) -> Numbers:
-    """Return the correlation of the systems' means over resampled groups, as draws x methods."""
+    """Return the correlations of the systems' means over resampled groups, as draws x methods."""
     drawn = np.full((DRAWS, len(METHODS)), np.nan)
     named = np.zeros(len(x), dtype=bool) if systems is None else systems >= 0
     if systems is None or not named.any() or groups < 2:
@@ -169,7 +169,7 @@ def _draw_systems(x: Numbers, y: Numbers, systems: Codes | None, group: Codes, g
         np.bincount(cell, side, groups * width).reshape(groups, width)
         for side in (x[named], y[named], np.ones(len(place)))
     ]
-    # every criterion's groups are drawn alike, so that means over criteria vary together
+    # the same draws of groups for every criterion, so that means over criteria vary together
     times = np.random.default_rng(groups).multinomial(groups, np.full(groups, 1 / groups), DRAWS)
     human, model, sizes = (times @ one for one in sums)
     kept = np.flatnonzero((sizes > 0).all(axis=1))
@@ -181,9 +181,9 @@ def _draw_systems(x: Numbers, y: Numbers, systems: Codes | None, group: Codes, g
 
 
 def _groups_of(documents: Codes, group: Codes) -> Codes | None:
-    """Return the group of each document, in the order of the codes; None if a document is in several.
+    """Return the group of each document, in the order of the codes; None if a document is in several groups.
 
-    A document that is left out whole changes no other's correlation.
+    Leaving out a whole document does not change the correlations of others.
     """
     named = documents >= 0
     places, place = renumbered(documents[named])
@@ -203,7 +203,7 @@ def _mean_known(values: Numbers) -> float:
 
 
 def spread_levels(point: Correlations, varied: Varied, kind: str, n: int) -> Correlations:
-    """Return the correlations with intervals from their values on other clusters."""
+    """Return the correlations with intervals from the varied data."""
 
     def spread(place: int, level: LevelCorrelations) -> LevelCorrelations:
         values: dict[str, Any] = {}
@@ -222,17 +222,17 @@ def spread_levels(point: Correlations, varied: Varied, kind: str, n: int) -> Cor
 
 
 def interval_of(level: int, value: float, varied: Numbers, kind: str, n: int) -> dict[str, Any]:
-    """Return the interval of a correlation at a level (its place in ``LEVELS``) from its values of other clusters."""
+    """Return the interval of a correlation at a level (a position in ``LEVELS``) from its values on varied data."""
     if level == SYSTEM:
         return cut(drawn_interval(value, varied, kind, n=n), -1.0, 1.0)
     return cut(fisher_interval(value, varied, kind, n=n), -1.0, 1.0)
 
 
 def join_ties(values: Numbers) -> Numbers:
-    """Return the values, those that differ by rounding errors alone made equal.
+    """Return the values with rounding differences removed.
 
-    Means of the same scores summed in another order differ in their last digit, which ranks would take for a
-    difference. Means of n scores on a scale of whole points that truly differ do so by 1 / n^2 or more.
+    Means of the same scores in another order differ in the last digit, which would change their ranks. On a scale of
+    whole points, different means of n scores differ by 1 / n^2 or more.
 
     >>> join_ties(np.array([0.1 + 0.2, 0.3, 0.4])).tolist()
     [0.3, 0.3, 0.4]
@@ -249,7 +249,7 @@ def join_ties(values: Numbers) -> Numbers:
 
 
 def _with_p(x: Numbers, y: Numbers, method: str) -> Estimate:
-    """Return one correlation with its two-sided p-value against zero; both sides must vary."""
+    """Return one correlation with its two-sided p-value against 0. Both sides must vary."""
     if len(x) < 3:
         return Estimate(correlate(x, y, method), n=len(x), p_value=np.nan)
     value, p = check_none(x, y, method)
@@ -325,7 +325,7 @@ def group_codes(labels: Any, size: int, name: str) -> Codes | None:
 
 
 def _within(x: Numbers, y: Numbers, codes: Codes, method: str) -> Numbers:
-    """Return the correlation inside each group, in the order of the codes; nan if a side never varies."""
+    """Return the correlation within each group, in the order of the codes; nan if a side never varies."""
     place = renumbered(codes)[1]
     if method == "kendall":
         return _within_kendall(x, y, place)
@@ -347,7 +347,7 @@ def _varies(values: Numbers, place: Codes) -> Any:
 
 
 def _within_kendall(x: Numbers, y: Numbers, place: Codes) -> Numbers:
-    """Return tau-b of each group: small groups pair by pair all at once, large ones with scipy."""
+    """Return tau-b of each group. Small groups are computed together from pairs, large ones with scipy."""
     order = np.argsort(place, kind="stable")
     x, y, place = x[order], y[order], place[order]
     sizes = np.bincount(place)
@@ -371,7 +371,7 @@ def table_correlations(tables: Numbers, values: Numbers) -> dict[str, Numbers]:
 
     Parameters
     ----------
-    tables : pairs x categories x categories, how often each two categories met.
+    tables : the counts of each two categories, as pairs x categories x categories.
     values : the categories' numbers.
     """
     n = tables.sum(axis=(1, 2))

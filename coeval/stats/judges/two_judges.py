@@ -1,4 +1,4 @@
-"""Comparisons of two judges, or of one judge asked twice: closeness to people, changes of scores and verdicts."""
+"""Comparisons of two judges, or of two ways to ask one: closeness to people, changed scores and verdicts."""
 
 from __future__ import annotations
 
@@ -17,18 +17,16 @@ from coeval.stats.estimates import Estimate, inverted, summarise
 from coeval.stats.judges.vector_correlation import correlate
 from coeval.stats.rating_matrix import Codes, Numbers, parse_vector
 
-# Two judges compared: which follows people more closely, and is the difference more than chance?
+# Two judges: which one correlates more with people, and is the difference significant?
 
 CONSTANT = "a judge or the people gave one score only, or fewer than two items have all three scores"
 EXACT = 14
-"""Up to this many swaps every one of the 2^n assignments is tried."""
+"""The largest number of swaps n for which all 2^n assignments are tried."""
 
 
 @dataclass(frozen=True)
 class PermutationTest:
-    """The ``difference`` of two judges' correlations and its two-sided p-value, from ``n_swaps``
-    exchangeable units.
-    """
+    """The ``difference`` of two judges' correlations, and its two-sided p-value from ``n_swaps`` units to swap."""
 
     r_a: float
     r_b: float
@@ -51,23 +49,23 @@ def permutation_test(
     replicates: int = 10_000,
     seed: int = 0,
 ) -> PermutationTest:
-    """Return whether judge ``a`` correlates with people more, or less, than judge ``b``, by swapping the two.
+    """Test whether judges ``a`` and ``b`` correlate differently with people, by swapping their scores.
 
-    Both judges are z-scored; under no difference they can be swapped on any item. Every assignment of swaps
-    is tried up to 14 items (or groups); beyond, ``replicates`` random ones, the observed one counted in. For groups of
-    several items the swapped differences are widened as few groups ask (``_widening``).
+    Both judges are z-scored. Without a difference, they can be swapped on any item. All assignments of swaps are
+    tried for up to 14 items (or groups), else the observed one and ``replicates`` random ones. For groups of several
+    items, the swapped differences are widened (``_widening``), because groups are often few.
 
     Parameters
     ----------
-    human, a, b : one score an item, nan if missing; an item needs all three.
+    human, a, b : one score per item, nan if missing. Items without all three are left out.
     method : "pearson", "spearman" or "kendall" (tau-b).
-    groups : a label an item, of what was drawn together (its document, or its system): the items of a group are then
-        swapped together, and the claim is about other such groups.
+    groups : the group of each item (its document or system). The items of a group are then swapped together, and the
+        result applies to other such groups.
 
     Returns
     -------
     PermutationTest
-        nan with a ``reason`` where a correlation is undefined.
+        nan with a ``reason`` if a correlation is undefined.
 
     Source: Deutsch, Dror and Roth 2021, A Statistical Analysis of Summarization Evaluation Metrics using
     Resampling Methods, section 4 (PERM-INPUTS, and with systems as groups PERM-SYSTEMS).
@@ -94,11 +92,11 @@ def permutation_test(
 
 
 def _widening(place: Codes) -> float:
-    """Return the factor by which swapped judges would differ more if their z-scores came from other groups.
+    """Return the factor by which to widen the swapped differences, because z-scores come from the same groups.
 
-    Both judges' means are taken out over the groups there are. As many groups of equal size as carry the same
-    information lose one degree of freedom by it: 15 documents of 1 to 20 items err up to .076 without this. Where each
-    item is swapped by itself the test is the published one.
+    Subtracting the judges' means costs one degree of freedom of the effective number of groups of equal size. Without
+    this factor, the false positive rate for 15 documents of 1 to 20 items is up to .076. Without groups, the test is
+    the published one.
     """
     sizes = np.bincount(place)
     effective = len(place) ** 2 / float((sizes**2).sum())
@@ -106,7 +104,7 @@ def _widening(place: Codes) -> float:
 
 
 def _places(groups: Any, kept: Any) -> Codes:
-    """Return the swap each kept item belongs to: its own, or its group's."""
+    """Return the number of the swap of each kept item: the item's own swap, or its group's."""
     if groups is None:
         return np.arange(int(kept.sum()))
     places: Codes = pd.factorize(pd.Series(list(groups), dtype=object)[kept])[0]
@@ -124,7 +122,7 @@ def _complete(human: Any, a: Any, b: Any) -> tuple[Numbers, Numbers, Numbers, An
 
 
 def _sign_blocks(swaps: int, replicates: int, exact: bool, seed: int) -> Iterator[Numbers]:
-    """Yield blocks of assignments x swaps: 1 keeps the judges in place, -1 swaps them."""
+    """Yield blocks of assignments x swaps, where -1 swaps the judges."""
     if exact:
         yield np.array(list(itertools.product((1.0, -1.0), repeat=swaps)))
         return
@@ -139,8 +137,8 @@ def _sign_blocks(swaps: int, replicates: int, exact: bool, seed: int) -> Iterato
 def _swapped(h: Numbers, x: Numbers, y: Numbers, place: Codes, signs: Numbers, method: str) -> Numbers:
     """Return r_a - r_b under each assignment.
 
-    Swapped, the judges are mean +- sign x half difference, so for Pearson every sum is one product over the
-    swaps; rank correlations are ranked again each time.
+    The swapped judges are mean +- sign x half difference, so for Pearson every sum is one product over the swaps. For
+    rank correlations, items are ranked again for every assignment.
     """
     middle, half = (x + y) / 2, (x - y) / 2
     if method != "pearson":
@@ -181,15 +179,15 @@ def bootstrap_test(
 
     Parameters
     ----------
-    As ``permutation_test``; with ``groups``, whole groups are left out one by one (``jackknife_interval``), as few
-    groups ask for Student's t.
+    As ``permutation_test``. With ``groups``, whole groups are left out one by one (``jackknife_interval``), because
+    few groups need Student's t.
 
     Returns
     -------
     Estimate
-        r_a - r_b with ``ci_low``, ``ci_high``, ``se``, ``p_value`` (that of the interval: below 1 - confidence where it
-        excludes 0), ``r_a``, ``r_b``, ``n``; with ``groups`` and Pearson also ``design_effect``: how many times the
-        variance exceeds that of independent items.
+        r_a - r_b with ``ci_low``, ``ci_high``, ``se``, ``p_value`` (below 1 - confidence if the interval
+        excludes 0), ``r_a``, ``r_b``, ``n``; with ``groups`` and Pearson also ``design_effect``, the ratio of the
+        variance to that of independent items.
 
     >>> d = bootstrap_test([1, 2, 5, 5, 3, 1, 4, 4], [1, 2, 4, 5, 3, 2, 4, 5], [2, 1, 4, 3, 3, 1, 5, 3])
     >>> round(d, 3), d.ci_low < d < d.ci_high
@@ -213,7 +211,7 @@ def bootstrap_test(
 def _left_out(
     h: Numbers, x: Numbers, y: Numbers, place: Codes, method: str, gap: float, confidence: float
 ) -> dict[str, Any]:
-    """Return the interval over groups."""
+    """Return the interval that leaves out groups."""
     clusters = Clusters(place, "groups")
     if method != "pearson":
 
@@ -231,20 +229,20 @@ def _left_out(
 def _pearson_differences(
     h: Numbers, x: Numbers, y: Numbers, place: Codes, method: str, replicates: int, rng: np.random.Generator
 ) -> Numbers:
-    """Return all replicates from weighted sums of products, with one matrix product per block."""
+    """Return the differences of all replicates, with one matrix product per block."""
     sums = Clusters(place).sums(_products(h, x, y))
     times = np.ones(len(sums), dtype=np.int64)
     return _gaps(np.concatenate([weights @ sums for weights in draw_weights(times, replicates, rng)]))
 
 
 def _products(h: Numbers, x: Numbers, y: Numbers) -> Numbers:
-    """Return items x products, whose sums give two correlations."""
+    """Return items x products; their sums give both correlations."""
     h, x, y = ((side - side.mean()) / side.std() for side in (h, x, y))
     return np.column_stack([np.ones_like(h), h, x, y, h * h, x * x, y * y, h * x, h * y])
 
 
 def _gaps(sums: Numbers) -> Numbers:
-    """Return r_a - r_b for each row of sums; nan if one is undefined."""
+    """Return r_a - r_b for each row of sums; nan if either is undefined."""
     n, sh, sx, sy, hh, xx, yy, hx, hy = sums.T
     spread = [square - side**2 / n for square, side in ((hh, sh), (xx, sx), (yy, sy))]
     r_a, r_b = (
@@ -257,7 +255,7 @@ def _gaps(sums: Numbers) -> Numbers:
 def _rank_differences(
     h: Numbers, x: Numbers, y: Numbers, place: Codes, method: str, replicates: int, rng: np.random.Generator
 ) -> Numbers:
-    """Return the differences for ranks: they change with every replicate, so the items are ranked again each time."""
+    """Return the differences for rank correlations. Items are ranked again for every replicate."""
     times = np.ones(int(place.max()) + 1, dtype=np.int64)
     drawn = []
     for weights in draw_weights(times, replicates, rng):
@@ -267,14 +265,14 @@ def _rank_differences(
     return np.array(drawn)
 
 
-# One judge asked in two ways: the effect of the second way on its scores.
+# One judge asked in two ways: the effect on its scores.
 
 NOTHING = "no unit was scored in both ways"
 
 
 @dataclass(frozen=True)
 class ScoreShift:
-    """Scores of the same units from two ways of asking; estimates carry intervals over documents."""
+    """A comparison of scores of the same units from two ways of asking, with intervals over documents."""
 
     n: int
     mean_first: float
@@ -288,15 +286,14 @@ class ScoreShift:
 
 
 def compare_scores(first: Any, second: Any, documents: Sequence[Any] | None = None) -> ScoreShift:
-    """Return the effect of the second way of asking on the scores of the first.
+    """Compare the scores of the same units from two ways of asking a judge.
 
     Parameters
     ----------
-    first, second : one score a unit, nan if missing; a unit needs both.
-    documents : a label a unit, of what was sampled together.
+    first, second : one score per unit, nan if missing. Units without both are left out.
+    documents : the document of each unit; every interval leaves out whole documents.
 
-    Source: the mean of paired differences, and Krippendorff 2011, sections C and D, for alpha; every interval leaves
-    out whole documents (``estimates.clusters``).
+    Source: Krippendorff 2011, sections C and D, for alpha; the shift is the mean of paired differences.
 
     >>> found = compare_scores([1, 2, 4, 5, None], [2, 2, 5, 5, 3], ["a", "b", "c", "d", "e"])
     >>> found.n, float(found.shift), float(found.same), round(found.alpha, 3)
@@ -339,22 +336,22 @@ ONE_ANSWER = "no item has two answers or more"
 
 
 def flip_rate(answers: Sequence[Sequence[float]], threshold: float, documents: Any = None) -> Estimate:
-    """Return the share of items on which two single answers of a judge fall on different sides of a threshold.
+    """Return the probability that two single answers of a judge fall on different sides of a threshold.
 
-    Where an answer to item i reaches the threshold with chance p_i, this is the mean of 2 p_i (1 - p_i). An item with
-    k of n answers at the threshold or above estimates its term by 2 k (n - k) / (n (n - 1)), which is unbiased.
+    If an answer to item i reaches the threshold with probability p_i, this is the mean of 2 p_i (1 - p_i). The
+    unbiased estimate for an item with k of n answers at or above the threshold is 2 k (n - k) / (n (n - 1)).
 
     Parameters
     ----------
     answers : the scores of each item's answers; items with fewer than two are left out.
-    threshold : an answer at it or above passes.
-    documents : a label an item, of what was drawn together; by default every item by itself.
+    threshold : answers at or above it pass.
+    documents : the document of each item; by default every item is a separate document.
 
     Returns
     -------
     Estimate
-        With ``n`` (items), ``answers`` (their mean number) and an interval of 95% that leaves out whole documents.
-        Where no verdict changes, the interval ends where so many documents would show none with a chance of 2.5%.
+        With ``n`` (items), ``answers`` (mean number per item) and a 95% interval that leaves out whole documents. If
+        no verdict changes, the upper limit is the rate at which this would happen with probability 2.5%.
 
     >>> found = flip_rate([[3, 4], [4, 4, 4], [2, 3, 3, 4], [5]], 3.5)
     >>> found.n, found.answers, round(found, 3)

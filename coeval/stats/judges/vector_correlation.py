@@ -1,7 +1,7 @@
-"""One correlation of two complete vectors and its p-value, and Williams' test of two that share a variable.
+"""The correlation of two complete vectors, its p-value, and Williams' test of two correlations.
 
-Scores lie on few points and so do means of a few of them: Kendall's tau-b of 200,000 of them is that of a table of some
-hundred cells. Statistics and p-values are those of scipy, which only vectors of many different values wait for.
+Scores, and means of few scores, have few different values: Kendall's tau-b of 200,000 scores needs a table of some
+hundred cells. Statistics and p-values equal those of scipy, which is only used for vectors of many different values.
 """
 
 from __future__ import annotations
@@ -15,20 +15,15 @@ import scipy
 from coeval.stats.estimates import Estimate
 from coeval.stats.rating_matrix import Codes, Numbers
 
-# One correlation of two complete vectors, and its p-value: from how often each two values met, where
-# they are few.
-#
-# Scores lie on few points and so do means of a few of them: Kendall's tau-b of 200,000 of them is that
-# of a table of some hundred cells. Statistics and p-values are those of scipy, which only vectors of
-# many different values wait for.
+# The correlation of two complete vectors, from a table if they have few different values.
 
 METHODS = ("pearson", "spearman", "kendall")
 CELLS = 1_000_000
-"""With more cells, tables are slower than scipy."""
+"""The largest table, in cells, that is faster than scipy."""
 
 
 def correlate(x: Numbers, y: Numbers, method: str) -> float:
-    """Return one correlation of two complete vectors; nan if either never varies."""
+    """Return the correlation of two complete vectors; nan if either never varies."""
     if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return np.nan
     if method == "kendall":
@@ -39,13 +34,12 @@ def correlate(x: Numbers, y: Numbers, method: str) -> float:
     if method != "pearson":
         raise ValueError(f"There is no correlation {method!r}; choose one of: {', '.join(METHODS)}.")
     x, y = x - x.mean(), y - y.mean()
-    # plain sums: a product of vectors wakes the threads of BLAS, which costs more than it saves
+    # plain sums: a dot product would start BLAS threads, which takes longer
     return float(np.clip((x * y).sum() / np.sqrt((x * x).sum() * (y * y).sum()), -1, 1))
 
 
 def check_none(x: Numbers, y: Numbers, method: str) -> tuple[float, float]:
-    """Return a correlation of at least three items, with variation on both sides, and its two-sided p-value
-    against zero.
+    """Return the correlation and its two-sided p-value against 0, for three or more items that vary on both sides.
 
     >>> x, y = np.array([1.0, 2, 2, 4, 5, 3]), np.array([2.0, 1, 3, 4, 4, 3])
     >>> [tuple(round(value, 6) for value in check_none(x, y, method)) for method in METHODS]
@@ -55,7 +49,7 @@ def check_none(x: Numbers, y: Numbers, method: str) -> tuple[float, float]:
     if method == "kendall":
         met = Met.of(x, y)
         if met is None or not met.has_ties:
-            # without ties the p-value of few items is exact
+            # the p-value of few items without ties is exact
             tested = scipy.stats.kendalltau(x, y)
             return float(tested.statistic), float(tested.pvalue)
         return met.tau, 2 * float(scipy.special.ndtr(-abs(met.z)))
@@ -81,7 +75,7 @@ def rank(values: Numbers) -> Numbers:
 
 @dataclass(frozen=True, eq=False)
 class Met:
-    """The number of times that two values occur together: values of one side x values of the other."""
+    """The counts of pairs of values: values of the first vector x values of the second."""
 
     table: Codes
 
@@ -100,13 +94,13 @@ class Met:
 
     @property
     def has_ties(self) -> bool:
-        """Return whether any value of either side occurs twice."""
+        """Return whether any value occurs twice in a vector."""
         return any(int(side.max()) > 1 for side in self._sides)
 
     @property
     def balance(self) -> int:
-        """Return the pairs of items in the same order on both sides, minus those in opposite orders."""
-        # of each cell: how many items are higher on both sides, and how many higher on the first and lower on the other
+        """Return the number of concordant pairs of items minus that of discordant pairs."""
+        # for each cell: items that are higher in both vectors, and items higher in the first and lower in the second
         above = np.cumsum(self.table[::-1], axis=0)[::-1][1:]
         left = np.cumsum(above, axis=1)
         right = left[:, -1:] - left
@@ -122,9 +116,7 @@ class Met:
 
     @property
     def z(self) -> float:
-        """Return ``balance`` over its standard deviation under no correlation (Kendall 1970, Rank
-        Correlation Methods).
-        """
+        """Return ``balance`` divided by its null standard deviation (Kendall 1970, Rank Correlation Methods)."""
         n = int(self.table.sum())
         m = n * (n - 1.0)
         pairs, threes, fives = np.array([_count_ties(side) for side in self._sides]).T
@@ -133,7 +125,7 @@ class Met:
 
 
 def _count_ties(sizes: Codes) -> tuple[float, float, float]:
-    """Return the variance that ties take from a side."""
+    """Return the three sums over one vector's ties that tau-b and its variance need."""
     ties = sizes[sizes > 1].astype(float)
     pairs = ties * (ties - 1)
     return float(pairs.sum() / 2), float((pairs * (ties - 2)).sum()), float((pairs * (2 * ties + 5)).sum())
@@ -146,7 +138,7 @@ def _count_ties(sizes: Codes) -> tuple[float, float, float]:
 class WilliamsTest:
     """``t`` with ``df`` degrees of freedom, its p-values, and the ``difference`` of the two correlations.
 
-    ``n_effective`` is what n independent items are worth, where items of one cluster are not independent.
+    ``n_effective`` is the equivalent number of independent items.
     """
 
     t: Estimate
@@ -162,26 +154,26 @@ class WilliamsTest:
 def williams_test(
     r12: float, r13: float, r23: float, n: int, *, n_effective: float | None = None
 ) -> WilliamsTest:
-    """Run Williams' test of two correlations that share a variable: is r12 greater than r13?
+    """Test whether r12 differs from r13, two correlations that share a variable (Williams' test).
 
     Parameters
     ----------
-    r12, r13 : correlation of the shared variable (people) with each of two judges.
-    r23 : correlation of the two judges.
-    n : items all three were observed on.
-    n_effective : how many independent items they are worth (``n`` over the design effect), where they come in clusters;
-        the test then counts these in the place of n.
+    r12, r13 : the correlations of the shared variable (people) with each of two judges.
+    r23 : the correlation of the two judges.
+    n : the number of items with all three scores.
+    n_effective : for clustered items, the equivalent number of independent items (``n`` divided by the design
+        effect), which replaces n in the test.
 
     Returns
     -------
     WilliamsTest
-        ``df`` is n - 3; ``p_one_sided`` is small where r12 is greater; ``reason`` says why the test is undefined (n
-        below 4, judges that agree perfectly), else None.
+        ``df`` is n - 3. ``p_one_sided`` is small if r12 is greater. ``reason`` says why the test is undefined (n
+        below 4, or judges that agree perfectly), else None.
 
     Raises
     ------
     ValueError
-        If a correlation lies outside -1 and 1.
+        If a correlation is not between -1 and 1.
 
     Source: Williams 1959; Steiger 1980, Tests for comparing elements of a correlation matrix, equation 7:
 

@@ -1,1 +1,1 @@
-"""A section for each part of the Agreement tab, the paper's tables, and the methods paragraph."""
+"""The sections of the report, the paper's tables, and the methods paragraph."""

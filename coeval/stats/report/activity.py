@@ -83,8 +83,8 @@ def score_change_section(study: StudyFrames) -> ScoreChangeSection:
 def score_moves(study: StudyFrames) -> pd.DataFrame:
     """Return how often assisted people changed each drafted score to each score: ``draft, person, n, share``.
 
-    A drafted score between two points (a mean of samples) counts as the nearest, halves up; ``share`` is of all
-    that were drafted so.
+    Drafted scores between two points (means of samples) are rounded, with halves rounded up. ``share`` is the share
+    of all scores with this draft.
     """
     known = study.scores.dropna(subset=["score", "draft_score"])
     known = known[(known["arm"] == ASSISTED) & ~is_planted(known)]
@@ -100,7 +100,7 @@ def score_moves(study: StudyFrames) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class PartTime:
-    """Seconds per submission of one annotator or in one arm, as ``label`` says."""
+    """Seconds per submission of one annotator or one arm, named by ``label``."""
 
     label: Mapping[str, Any] = field(metadata=FLAT)
     n: int
@@ -122,9 +122,7 @@ class TimeSection:
 
 
 def time_section(study: StudyFrames) -> TimeSection:
-    """Return seconds per criterion and minutes per sample, with and without idle time, and by annotator and
-    arm.
-    """
+    """Return seconds per criterion and minutes per sample, with and without idle time, and by annotator and arm."""
     spent = time_spent(study.scores)
     order = {criterion: place for place, criterion in enumerate(study.criteria)}
     parts = sorted(spent.per_criterion, key=lambda part: order.get(part.criterion, len(order)))
@@ -156,7 +154,7 @@ def time_curves(study: StudyFrames) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Distribution:
-    """Frequencies of scores from one source, over all systems (None) or one, and by criterion if there is one."""
+    """The frequencies of scores from one source, for one system or all (None), and for one criterion or all."""
 
     source: str
     system: str | None
@@ -178,9 +176,9 @@ class DriftPoint:
 
 @dataclass(frozen=True)
 class DriftTest:
-    """The drift of a person's scores compared with the others' over their work, in points, for other documents.
+    """The drift of a person's scores relative to the others' over the course of the work, in points.
 
-    ``change`` has its interval and ``p_value``; ``p_holm`` is adjusted for how many people are tested.
+    ``change`` has an interval over documents and a ``p_value``; ``p_holm`` is adjusted over the tested people.
     """
 
     annotator: Any
@@ -193,8 +191,8 @@ class DriftTest:
 class BehaviourSection:
     """The four behaviours, score distributions by source, and drift over the course of the work.
 
-    Sources are people by arm, in the arm first both before and after the draft was shown, and the shown run;
-    ``distributions`` are over all criteria, ``distributions_by_criterion`` over all systems by criterion.
+    Sources are people by arm (in the arm ``first`` before and after the draft was shown) and the shown run.
+    ``distributions`` are over all criteria, ``distributions_by_criterion`` over all systems.
     """
 
     behaviours: FourBehaviours = field(metadata=FLAT)
@@ -221,7 +219,7 @@ def behaviour_section(study: StudyFrames) -> BehaviourSection:
 
 
 def _drift_tests(study: StudyFrames) -> Iterator[DriftTest]:
-    """Yield the test of each person's drift if enough documents support it."""
+    """Yield the test of each person's drift if there are enough documents."""
     clusters = Clusters(
         study.clusters.code[study.scored["unit"].to_numpy(dtype=np.int64)], study.clusters.kind
     )
@@ -278,10 +276,10 @@ def _counts(values: pd.Series[float]) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Quoted:
-    """The number of passages that drafts quote, and the number and share that are not in the output.
+    """The number of passages that drafts quote, and the number and share of those not in the output.
 
-    Some of those stand in the input; ``nearly`` counts passages in the output but for a word or so. ``unquoted``
-    counts those lines of ``evidence`` that quote nothing.
+    ``in_input`` of the missing passages are in the input. ``nearly`` counts passages that differ from the output by
+    about a word. ``unquoted`` counts lines of ``evidence`` without a quote.
     """
 
     n: int
@@ -303,7 +301,7 @@ class QuotedCriterion:
 
 @dataclass(frozen=True)
 class QuotedRun:
-    """The passages that one run quotes."""
+    """The passages quoted by one run."""
 
     run: str
     label: str
@@ -313,14 +311,14 @@ class QuotedRun:
 
 @dataclass(frozen=True)
 class QuotesSection:
-    """The passages that all runs quote, and by run."""
+    """The passages quoted by all runs, and by each run."""
 
     quoted: Quoted = field(metadata=FLAT)
     per_run: list[QuotedRun]
 
 
 def quotes_section(study: StudyFrames) -> QuotesSection:
-    """Return the number of quoted passages and the share not in the text: overall, by run, by criterion."""
+    """Return the number of quoted passages and the share not in the output: overall, by run and by criterion."""
     runs = [
         QuotedRun(
             str(run),

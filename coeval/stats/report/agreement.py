@@ -1,4 +1,4 @@
-"""The agreement section: how far people agree, with each other and with the model."""
+"""The agreement section: how much people agree with each other and with the model."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ BOTH_KINDS, ALL_SCORES = "blind and first scores", "all scores"
 
 @dataclass(frozen=True)
 class Counts:
-    """The numbers behind agreement: units with two scores or more, units with one, scores, people."""
+    """The numbers of units with two or more scores, units with one, scores, and people."""
 
     n_units: int
     n_units_left_out: int
@@ -48,7 +48,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class DraftsInView:
-    """The number of scores given with the draft in view, and the share of these that equal the draft's."""
+    """The number of scores given with the draft in view, and the share of them that equal the draft's."""
 
     n: int
     of: int
@@ -57,9 +57,9 @@ class DraftsInView:
 
 @dataclass(frozen=True)
 class Headline:
-    """Agreement in one number: the mean of the criteria's ordinal alphas, with its interval over clusters.
+    """Agreement in one number: the mean of the criteria's ordinal alphas, with an interval over clusters.
 
-    ``scores`` says which scores it rests on: those that no draft can have led, where they span ``FEW`` clusters.
+    ``scores`` names the scores used: those without a draft's influence, if they span ``FEW`` clusters.
     """
 
     level: str
@@ -73,7 +73,7 @@ class Headline:
 
 @dataclass(frozen=True)
 class Coefficients:
-    """The coefficients beside alpha. Conger's kappa has no interval, which would treat units as independent."""
+    """The coefficients besides alpha. Conger's kappa has no interval, because it would treat units as independent."""
 
     ac1: Spelled
     ac2: Spelled
@@ -85,7 +85,7 @@ class Coefficients:
 
 @dataclass(frozen=True)
 class Part:
-    """Agreement over some units: ``label`` names the part, and the interval is of its ordinal alpha."""
+    """Agreement over a part of the units, named by ``label``; the interval belongs to ordinal alpha."""
 
     label: Mapping[str, Any] = field(metadata=FLAT)
     counts: Counts = field(metadata=FLAT)
@@ -105,7 +105,7 @@ class Part:
 
 @dataclass(frozen=True)
 class CriterionPart:
-    """A criterion's part, with the alphas that include the model as one more annotator."""
+    """Agreement on one criterion, also with the model as one more annotator."""
 
     part: Part = field(metadata=FLAT)
     humans_and_llm: Levels
@@ -123,7 +123,7 @@ class Without:
 
 @dataclass(frozen=True)
 class Intervals:
-    """Facts about the intervals of the pooled alphas, by level."""
+    """Details of the intervals of the pooled alphas, by level."""
 
     humans: Mapping[Level, Mapping[str, Any]]
     humans_and_llm: Mapping[Level, Mapping[str, Any]]
@@ -131,7 +131,7 @@ class Intervals:
 
 @dataclass(frozen=True)
 class AgreementSection:
-    """Agreement over all units, an instance by a criterion each, and over parts of them."""
+    """Agreement over all units (an instance and a criterion each), and over parts of them."""
 
     headline: Headline
     humans: Levels
@@ -142,7 +142,7 @@ class AgreementSection:
     coefficients: Coefficients = field(metadata=FLAT)
     icc: Mapping[str, Spelled]
     planted: int
-    """Scores of drafts with planted errors: they count between people, but not against the model."""
+    """The number of scores of drafts with planted errors. They count between people, but not with the model."""
     pairwise: list[RaterPair]
     per_criterion: list[CriterionPart]
     by_system: list[Part]
@@ -153,18 +153,18 @@ class AgreementSection:
 
 @dataclass(frozen=True)
 class PeopleAlphas:
-    """Alpha of people, available long before the rest of the section: pooled, by criterion, and the headline."""
+    """Alpha of people, available long before the rest of the section: headline, pooled, and by criterion."""
 
     humans: Levels
     per_criterion: Sequence[Levels]
     headline: Headline
     of_all: Headline
-    """The same for all scores in any arm, for pages whose figures all use the selected scores."""
+    """The headline for all scores in any arm, for pages whose figures all use the selected scores."""
 
 
 @once
 def people_alphas(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> PeopleAlphas:
-    """Return alpha of people at three levels, over all units and by criterion, and the headline."""
+    """Return alpha of people at three levels, over all units and by criterion, with the headline."""
     options = {"replicates": replicates, "seed": seed}
     everybody = study.everybody
     parts = [alpha_levels(data, study.clusters_of(data), SHOWN, **options) for data in study.by_criterion]
@@ -174,7 +174,7 @@ def people_alphas(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) 
 
 
 def _headline(study: StudyFrames, of_all: Headline) -> Headline:
-    """Return the headline from scores without a draft's influence if there are enough, else from all scores."""
+    """Return the headline from scores without a draft's influence if they suffice, else from all scores."""
     unaided, arms = study.unaided, set(study.unaided["arm"])
     mean = _mean_over_criteria(study, unaided)
     if not mean.defined or mean.details["clusters"] < FEW:
@@ -212,7 +212,7 @@ def _mean_of(study: StudyFrames, parts: Sequence[Ratings]) -> Estimate:
 
 
 def drafts_in_view(scored: pd.DataFrame, *, unaided: bool = False) -> DraftsInView:
-    """Return which scores were given with the draft in view; in the arm first, the final score was."""
+    """Count the scores given with the draft in view, which include the final scores of the arm ``first``."""
     seen = scored[scored["arm"].isin((ASSISTED, FIRST))] if not unaided else scored.iloc[:0]
     drafted = seen.dropna(subset=["draft_score"])
     kept = (drafted["score"] == drafted["draft_score"].astype(float)).mean() if len(drafted) else None
@@ -224,9 +224,9 @@ def drafts_in_view(scored: pd.DataFrame, *, unaided: bool = False) -> DraftsInVi
 def agreement_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> AgreementSection:
     """Return agreement over all units (an instance and a criterion each), and over parts of them.
 
-    Where the model stands beside people, submissions shown a draft that was wrong on purpose are left out. Intervals
-    leave out whole clusters (``StudyFrames.clusters``) and speak of other documents judged by these people. The
-    interval of a part (``ci_low`` and ``ci_high``) is that of its ordinal alpha.
+    Agreement with the model leaves out submissions with a deliberately wrong draft. Intervals leave out whole clusters
+    (``StudyFrames.clusters``) and apply to other documents judged by these people. The interval of a part (``ci_low``
+    and ``ci_high``) belongs to its ordinal alpha.
     """
     options = {"replicates": replicates, "seed": seed}
     people, everyone = study.everybody, study.ratings(study.genuine, llm=True)
@@ -256,9 +256,7 @@ def agreement_section(study: StudyFrames, *, replicates: int = 1000, seed: int =
 
 
 def _list_pairs(study: StudyFrames, people: Ratings, everyone: Ratings) -> list[RaterPair]:
-    """Return every two raters: people by all their scores, as everywhere between people, and with the model
-    by the genuine.
-    """
+    """Return every pair of raters: pairs of people with all scores, pairs with the model without planted errors."""
     if study.genuine is study.scored:
         return list(list_pairs(people, everyone, study.clusters_of(everyone)))
     genuine = list_pairs(study.ratings(study.genuine), everyone, study.clusters_of(everyone))
@@ -329,7 +327,7 @@ def _per_criterion(study: StudyFrames, alphas: Sequence[Levels]) -> list[Criteri
 
 
 def _plain_levels(data: Ratings) -> Levels:
-    """Return the three alphas alone."""
+    """Return the three alphas without intervals."""
     by_level: dict[Level, Estimate] = {}
     for level in SHOWN:
         value, details = point_alpha(data, level), counted(data) | {"level": level}
@@ -357,9 +355,7 @@ def with_llm(people: Ratings, model: pd.Series[Any]) -> Ratings:
 
 
 def _parts(study: StudyFrames, column: str, whole: Part, replicates: int, seed: int) -> list[Part]:
-    """Return agreement within each system, group of annotators, or arm; ``whole`` is that of all scores
-    together.
-    """
+    """Return agreement within each system, group of annotators, or arm. ``whole`` is agreement of all scores."""
     of_row, found = _find_parts(study, column)
     names = list(found)
     if column == "arm":
@@ -377,7 +373,7 @@ def _parts(study: StudyFrames, column: str, whole: Part, replicates: int, seed: 
 
 
 def _find_parts(study: StudyFrames, column: str) -> tuple[Codes, dict[Any, int]]:
-    """Return the part of each score as a code, and the parts that occur with their codes, in this order."""
+    """Return each score's part as a code, and the codes of the parts that occur, in order."""
     if column == "system":
         of_unit, names = pd.factorize(study.units["system"])
         of_row = of_unit[study.scored["unit"]]
@@ -391,7 +387,7 @@ def _find_parts(study: StudyFrames, column: str) -> tuple[Codes, dict[Any, int]]
 def _part(
     study: StudyFrames, label: Mapping[str, Any], scored: pd.DataFrame, data: Ratings, levels: Levels
 ) -> Part:
-    """Return agreement of ``data``, the ratings of the rows ``scored``."""
+    """Return the agreement of ``data``, which are the ratings of the rows ``scored``."""
     ordinal = levels["ordinal"].details
     interval = {name: ordinal.get(name, np.nan) for name in ("ci_low", "ci_high", "p_below_667", "clusters")}
     counts = counted(data)

@@ -54,15 +54,15 @@ class AlignmentSection:
 
 
 def alignment_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> AlignmentSection:
-    """Return every run of drafts against people.
+    """Return the comparison of every run of drafts with people.
 
-    People's score of a unit (an instance by a criterion) is the mean of theirs; ``labels`` says which were
-    used: "blind", "first" (scores given before the draft was shown) or "blind and first" wherever there are any,
-    since the draft pulls those who see it. Without them the descriptive figures use assisted scores, ``leaned``
-    is true, and the alt-test is undefined. Drafts that were wrong on purpose are left out of all of it.
+    The people's score of a unit (an instance and a criterion) is their mean. ``labels`` names the scores used:
+    "blind", "first" (from before the draft was shown) or "blind and first" if there are any, because the draft
+    influences people who see it. Otherwise, descriptive figures use assisted scores, ``leaned`` is True, and the
+    alt-test is undefined. Deliberately wrong drafts are always left out.
 
-    Intervals and tests take clusters (documents with all that hangs on them) as independent. ``comparisons`` holds
-    Williams', permutation and jackknife tests of every two runs by criterion.
+    Intervals and tests treat clusters (whole documents) as independent. ``comparisons`` contains Williams',
+    permutation and jackknife tests of every pair of runs by criterion.
     """
     reference = choose_labels(study)
     people = study.ratings(reference.scored)
@@ -93,12 +93,12 @@ def _epsilon(scored: pd.DataFrame) -> tuple[float, str]:
 # The section on equivalence: is a judge's mean within a stated margin of people's?
 
 SHARE = 0.125
-"""The margin as a share of the scale's range: half a point from 1 to 5."""
+"""The margin as a share of the scale's range: half a point on a scale from 1 to 5."""
 
 
 @dataclass(frozen=True)
 class EquivalenceRow:
-    """One judge on one criterion; ``equivalent`` uses the p-value adjusted over the judge's criteria."""
+    """The test of one judge on one criterion. ``equivalent`` uses the p-value adjusted over the judge's criteria."""
 
     run: str
     label: str
@@ -114,9 +114,7 @@ class EquivalenceRow:
 
 @dataclass(frozen=True)
 class EquivalenceSection:
-    """Two one-sided tests of every judge on every criterion; ``margin_share`` of the scale's range is the
-    margin.
-    """
+    """Two one-sided tests of every judge on every criterion. The margin is ``margin_share`` of the scale's range."""
 
     labels: str
     margin_share: float
@@ -124,8 +122,9 @@ class EquivalenceSection:
 
 
 def equivalence_section(study: StudyFrames) -> EquivalenceSection:
-    """Return the equivalence of every judge to people, from scores that no draft influenced; other
-    documents, these people.
+    """Test the equivalence of every judge with people on scores that no draft influenced.
+
+    The results apply to other documents and these people.
     """
     reference = choose_labels(study)
     items = human_means(reference.scored)
@@ -177,7 +176,7 @@ def _adjusted(rows: list[EquivalenceRow]) -> list[EquivalenceRow]:
 
 
 def equivalence_tables(section: EquivalenceSection) -> list[Table]:
-    """Return one row per judge and criterion; none if nothing can be tested."""
+    """Return the table of one row per judge and criterion; none if nothing can be tested."""
     rows = [
         {
             "judge": row.label,
@@ -197,14 +196,13 @@ def equivalence_tables(section: EquivalenceSection) -> list[Table]:
     note = (
         f"Is a judge's mean within the margin ({section.margin_share:g} of the scale's range) of people's? Two "
         f"one-sided tests over clusters, from {section.labels} scores, adjusted over a judge's criteria (Holm); "
-        "other documents, these people. Not shown is not the same as different. The last column is the least "
-        "margin that would do."
+        "for other documents and these people. “Not shown” does not mean that they differ. The last column "
+        "is the smallest margin that would pass."
     )
     return [Table("equivalence", "Equivalence of judges and people", note, pd.DataFrame(rows))]
 
 
-# The section on soft labels: how people's scores of an item are spread, and how far judges are from
-# that.
+# The section on soft labels: the spread of people's scores per item, and the judges' distance from it.
 
 ONE = "no item was scored by two people or more"
 TOO_MANY = f"more than {MANY} different scores; soft labels are for the points of a scale"
@@ -214,8 +212,8 @@ TOO_MANY = f"more than {MANY} different scores; soft labels are for the points o
 class Spread:
     """The spread of people's scores per item, by criterion, over ``n`` items with at least two scores.
 
-    ``entropy`` is the mean over items, in bits; ``unanimous`` the share of items on which all agree; ``distribution``
-    the share of each score.
+    ``entropy`` is the mean over items, in bits. ``unanimous`` is the share of items on which all agree, and
+    ``distribution`` the share of each score.
     """
 
     criterion: str
@@ -229,8 +227,9 @@ class Spread:
 class JudgeDistance:
     """The mean Jensen-Shannon distance between a judge's and people's scores of an item, by criterion.
 
-    ``people`` is that of a person left out to the others', on the same items: what a person would have. ``marginal``
-    is the distance of the distributions over all items: 0 if a judge gives each score as often as people do.
+    ``people`` is the distance between a left-out person and the others on the same items, for comparison.
+    ``marginal`` is the distance between the distributions over all items: 0 if a judge gives each score as often as
+    people do.
     """
 
     run: str
@@ -254,9 +253,7 @@ class SoftLabelsSection:
 
 @dataclass(frozen=True, eq=False)
 class _Items:
-    """Items of one criterion with scores from at least two people: units, and counts of every point of the
-    scale.
-    """
+    """Items of one criterion with scores from at least two people: their units, and counts of every score."""
 
     units: Codes
     counts: Numbers
@@ -268,8 +265,9 @@ class _Items:
 
 
 def soft_labels_section(study: StudyFrames) -> SoftLabelsSection:
-    """Return distributions of people's scores by item, and the distance of every judge; other documents,
-    these people.
+    """Return the distributions of people's scores by item, and every judge's distance from them.
+
+    The intervals apply to other documents and these people.
     """
     reference = choose_labels(study)
     items = [_items_of(study, reference.scored, place) for place in range(len(study.criteria))]
@@ -298,7 +296,7 @@ def _items_of(study: StudyFrames, scored: pd.DataFrame, place: int) -> _Items:
 
 
 def _mean(values: Numbers, clusters: Clusters, high: float) -> Spelled:
-    """Return the mean over items with its interval over clusters."""
+    """Return the mean over items with an interval over clusters."""
     sums = clusters.sums(np.column_stack([values, np.ones(len(values))]))
     spread = sums_interval(sums, lambda rows: rows[:, 0] / rows[:, 1], clusters.kind)
     return Spelled(Estimate(float(values.mean()), n=len(values), **cut(spread, 0.0, high)))
@@ -357,7 +355,7 @@ def _left_out(counts: Numbers) -> Numbers:
 
 
 def soft_labels_tables(section: SoftLabelsSection) -> list[Table]:
-    """Return people's spread by criterion, and the judges' distances."""
+    """Return tables of people's spread by criterion and of the judges' distances."""
     seen = ", given with the draft in view" if section.leaned else ""
     spread = [
         {
@@ -388,17 +386,18 @@ def soft_labels_tables(section: SoftLabelsSection) -> list[Table]:
     return [
         Table(
             "soft_labels",
-            "Spread of people's scores of an item",
-            f"Items with two people's scores or more, from {section.labels} scores{seen}. Entropy in bits, the mean "
-            "over items: 0 where all agree, 1 where two scores are given equally often. Other documents, these people.",
+            "Spread of people's scores per item",
+            f"Items scored by two or more people, from {section.labels} scores{seen}. Mean entropy over items, in "
+            "bits: 0 if all agree, 1 if two scores are equally frequent. Intervals apply to other documents and these "
+            "people.",
             pd.DataFrame(spread),
         ),
         Table(
             "judge_distances",
             "Distance of judges from people's scores",
-            f"Jensen-Shannon distance (0 to 1) of a judge's score of an item to people's{seen}, the mean over items; "
-            "that of a person left out to the others stands beside it. Over all items: of how often each score is "
-            "given. Other documents, these people.",
+            f"Mean Jensen-Shannon distance (0 to 1) over items between a judge's score and people's{seen}, and for "
+            "comparison between a left-out person and the others. Over all items: the distance between frequencies of "
+            "scores. Intervals apply to other documents and these people.",
             pd.DataFrame(judges),
         ),
     ]

@@ -1,4 +1,4 @@
-"""The answer whether the scores can be trusted: one sentence with the level and its cautions."""
+"""The answer to whether the scores can be trusted: a sentence with its level and cautions."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ RELIABLE, FOR_TENTATIVE, TOO_LOW, OPEN, TOO_FEW, UNDEFINED = (
     "too few",
     "undefined",
 )
-"""Levels: the whole interval is at .8 or above, at .667 or above, or below .667; it holds .667; there are fewer than
-``FEW`` clusters; or there is no alpha."""
+"""The levels, in order: the whole interval is at .8 or above, at .667 or above, or below .667; the interval includes
+.667; there are fewer than ``FEW`` clusters; alpha is undefined."""
 
 SOURCE = "Krippendorff (2004): .8 for reliable conclusions, .667 for tentative ones"
 
 MOST_NAMED = 2
-"""Criteria with low agreement are named up to this many; beyond, they are counted."""
+"""The largest number of criteria with low agreement that are named; more are only counted."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer whether the scores can be trusted.
+    """The answer to whether the scores can be trusted.
 
-    ``sentence`` is for people, ``level`` for programs. ``draft`` says how far the draft moved scores, and is empty
-    where nobody saw one. ``cautions`` are what to know before the sentence is quoted.
+    ``sentence`` is for people, ``level`` for programs. ``draft`` says how much the draft influenced scores; it is
+    empty if nobody saw one. Read ``cautions`` before you quote the sentence.
     """
 
     sentence: str
@@ -51,7 +51,7 @@ class Answer:
 
 
 def answer_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> Answer:
-    """Return the answer for a whole study, about the scores that the headline of the agreement section rests on."""
+    """Return the answer for a study, about the scores in the headline of the agreement section."""
     alphas = people_alphas(study, replicates=replicates, seed=seed)
     if alphas.headline.scores == ALL_SCORES:
         parts = [levels["ordinal"] for levels in alphas.per_criterion]
@@ -68,7 +68,7 @@ def answer_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0)
 def build_answer(
     headline: Headline, by_criterion: Mapping[str, Estimate], effects: DraftEffectsSection | None = None
 ) -> Answer:
-    """Return the answer from computed values; ``effects`` are None if they are not computed yet."""
+    """Return the answer from computed values. ``effects`` are None if not yet computed."""
     alpha, seen = headline.mean.value, headline.drafts_in_view
     level = find_level(alpha, headline.few_clusters)
     measured = name_measurement(seen)
@@ -88,7 +88,7 @@ def build_answer(
 
 
 def find_level(alpha: Estimate, few: bool) -> str:
-    """Return the level that the whole interval reaches: a point above a threshold proves nothing.
+    """Return the level that the whole interval reaches, because a point estimate above a threshold proves nothing.
 
     >>> find_level(Estimate(0.74, ci_low=0.70, ci_high=0.77), False)
     'tentative'
@@ -108,7 +108,7 @@ def find_level(alpha: Estimate, few: bool) -> str:
 
 
 def name_measurement(seen: DraftsInView) -> str:
-    """Return how the scores were given, in words.
+    """Return in words whether people saw the draft when they scored.
 
     >>> name_measurement(DraftsInView(0, 486, Estimate.undefined("none")))
     'measured without the draft'
@@ -140,7 +140,7 @@ def _sentence(alpha: Estimate, level: str, measured: str) -> str:
 
 
 def describe_effects(effects: DraftEffectsSection) -> str:
-    """Return how far the draft moved scores: the pull, else the more frequent adoption of its score.
+    """Return how much the draft moved scores: by its pull, or else by more frequent adoption of its score.
 
     >>> from coeval.stats.estimates import Spelled
     >>> nothing = Spelled(Estimate.undefined("no score was given without the draft"))
@@ -170,7 +170,7 @@ def _effect(value: Estimate, proved: str, open_: str) -> str:
 
 
 def _weak(by_criterion: Mapping[str, Estimate]) -> list[str]:
-    """Return the criteria whose whole interval is below .667, because a mean can hide them."""
+    """Return a caution for criteria whose whole interval is below .667, because a mean can hide them."""
     weak = [text.rstrip(".") for text, alpha in by_criterion.items() if alpha.ci[1] < TENTATIVE]
     if not weak or len(by_criterion) < 2:
         return []

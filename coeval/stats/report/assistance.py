@@ -15,14 +15,14 @@ from coeval.stats.estimates import FLAT, Estimate, Spelled
 from coeval.stats.frames import FIRST, StudyFrames, once
 from coeval.stats.rating_matrix import encode_ratings
 
-# The effect of the draft: each first score beside the same person's final one.
+# The effect of the draft: each first score compared with the same person's final score.
 
 NO_FIRST = "nobody has scored before seeing the draft (arm first)"
 
 
 @dataclass(frozen=True)
 class FirstShares:
-    """Shares of the scores: equal to the draft's before and after it was shown; moved towards it, away, or neither."""
+    """Shares of scores: equal to the draft's before and after it was shown; moved towards it, away, or neither."""
 
     same_before: Estimate
     same_after: Estimate
@@ -42,7 +42,7 @@ class FirstCriterion:
 
 @dataclass(frozen=True)
 class FirstEffect:
-    """The effect of the draft on people who scored first; ``adoption``: same score after minus before."""
+    """The effect of the draft on people who scored first. ``adoption`` is P(score = draft), after minus before."""
 
     n: int
     n_instances: int
@@ -58,9 +58,9 @@ def first_effect(scores: pd.DataFrame, *, confidence: float = 0.95) -> FirstEffe
 
     Parameters
     ----------
-    scores : ``annotator, instance, criterion, arm, score, draft_score, first_score``; the arm ``first`` is used,
-        where all three scores are there. With them ``unit``, a code of instance and criterion, if known, and
-        ``cluster``, what was drawn together (without it, the instance).
+    scores : ``annotator, instance, criterion, arm, score, draft_score, first_score``; rows of the arm ``first``
+        with all three scores are used. Optionally ``unit``, a code of instance and criterion, and ``cluster``, the
+        sampling unit (default: the instance).
 
     >>> rows = pd.DataFrame({"annotator": list("abab"), "instance": [1, 1, 2, 2], "criterion": "x", "arm": "first",
     ...                      "first_score": [2, 3, 4, 1], "score": [3, 3, 4, 2], "draft_score": 3})
@@ -116,7 +116,7 @@ def _alpha(known: pd.DataFrame, column: str) -> Estimate:
     return krippendorff_alpha(encode_ratings(who, unit, values, tuple(people), list(units)), "ordinal")
 
 
-# The section on the effect of the draft: how far it moved the people who saw it.
+# The section on the draft's influence on people who saw it.
 
 COUNTS = (
     "n_assisted",
@@ -132,7 +132,7 @@ OTHER_PEOPLE = ("people_ci_low", "people_ci_high", "people")
 
 @dataclass(frozen=True)
 class DraftEffectsSection:
-    """Only adoption, distance and pull, available much sooner than the rest of the section."""
+    """Adoption, distance and pull, which are available much sooner than the rest of the section."""
 
     adoption: Spelled
     distance: Spelled
@@ -161,7 +161,7 @@ OF_SCORED = (
 
 @dataclass(frozen=True)
 class AssistanceSection:
-    """The influence of the draft on people; ``first`` concerns those who scored before they saw it."""
+    """The influence of the draft on people. ``first`` is about people who scored before they saw it."""
 
     effects: DraftEffectsSection = field(metadata=FLAT)
     alpha_difference: Spelled
@@ -173,9 +173,7 @@ class AssistanceSection:
 
 @once
 def draft_effects_section(study: StudyFrames) -> DraftEffectsSection:
-    """Return adoption, distance and pull, with intervals over clusters for these people, and for people
-    like these.
-    """
+    """Return adoption, distance and pull, with intervals for these people and for people like these."""
     effects = draft_effects(scored_with_clusters(study))
     names = ("p_value", *COUNTS, *OTHER_PEOPLE)
     return DraftEffectsSection(
@@ -197,6 +195,6 @@ def assistance_section(study: StudyFrames) -> AssistanceSection:
 
 
 def scored_with_clusters(study: StudyFrames) -> pd.DataFrame:
-    """Return the data of the effects: only the needed columns of ``scored``, with ``cluster``."""
+    """Return the columns of ``scored`` that the effects need, with ``cluster``."""
     scored = study.scored[[*OF_SCORED]]
     return scored.assign(cluster=study.clusters.code[study.scored["unit"].to_numpy()])

@@ -1,8 +1,7 @@
 """The report: its sections, the omissions with reasons, and the whole document of ``stats --json``.
 
-A new section is a function from the frames to a dataclass, and a line in ``SECTIONS``. With ``tables`` it also stands
-on the Agreement tab, below the page that ``tab`` names, and among the tables that are downloaded; without, a page shows
-it.
+To add a section, write a function from the frames to a dataclass, and add a line in ``SECTIONS``. With ``tables``, it
+also appears on the Agreement tab, below the page ``tab``, and in the downloaded tables. Otherwise, a page shows it.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ from coeval.stats.report.tables import Table
 # Omissions and undefined values of a report, with reasons, in sentences.
 
 SOME = 3
-"""Undefined values with the same reason are named one by one up to this many; beyond, they are counted."""
+"""The largest number of undefined values with the same reason that are named; more are only counted."""
 
 WORDS = {
     "humans": "alpha of people",
@@ -118,14 +117,14 @@ WORDS = {
     "bootstrap": "the difference of two judges",
     "epsilon": "the calibrated epsilon",
 }
-"""Names of the document's values in sentences."""
+"""The names of the document's values in sentences."""
 
 LEVELS = ("nominal", "ordinal", "interval", "dataset", "document", "system")
-"""Parts of a place that name the level of a value."""
+"""Parts of a value's place that name its level."""
 
 
 def section_notes(sections: dict[str, Any]) -> list[str]:
-    """Return one sentence per undefined value, or one for many of the same kind."""
+    """Return one sentence per reason for undefined values."""
     by_reason: dict[tuple[str, str], list[str]] = defaultdict(list)
     for line in reasons(sections):
         where, why = line.split(" is undefined: ", 1)
@@ -134,7 +133,8 @@ def section_notes(sections: dict[str, Any]) -> list[str]:
 
 
 def _sentence(why: str, places: list[str]) -> str:
-    """
+    """Return a sentence on the values that are undefined for this reason.
+
     >>> _sentence("no blind scores yet", ["assistance.alpha_difference.value", "assistance.alpha_blind"])
     'No blind scores yet: the difference of alphas with and without the draft and alpha of blind scores are undefined.'
     """
@@ -150,7 +150,7 @@ def _listed(names: list[str]) -> str:
 
 
 def value_name(place: str) -> str:
-    """Return the name of a value of the document, from its place.
+    """Return the name of a value in the document, from its place.
 
     >>> value_name("alignment.runs[judge 1].per_criterion[Be true.].correlations.document.kendall")
     'tau-b at document level (judge 1, Be true.)'
@@ -169,12 +169,12 @@ def value_name(place: str) -> str:
 
 
 def list_notes(study: StudyFrames) -> list[str]:
-    """Return the omissions of the whole report for a page; a section lists only its own."""
+    """Return the omissions of the whole report for a page. Each section lists its own."""
     return list(study_notes(study))
 
 
 def study_notes(study: StudyFrames) -> Iterator[str]:
-    """Return the omissions of the whole report, and how to read it."""
+    """Yield the omissions of the whole report, and how to read it."""
     yield _sampled(study)
     yield from _in_view(study)
     missing = len(study.scores) - len(study.scored)
@@ -193,12 +193,12 @@ def study_notes(study: StudyFrames) -> Iterator[str]:
         yield f"None of the {runs} runs is the shown one, so nothing here is called llm; alignment compares all runs."
     untimed = int(study.scores["wall_seconds"].isna().sum())
     if untimed:
-        yield f"{untimed} of {len(study.scores)} submissions have no start time and are left out of time."
+        yield f"{untimed} of {len(study.scores)} submissions have no start time and are left out of the times."
     yield from _design_notes(study)
 
 
 def _in_view(study: StudyFrames) -> Iterator[str]:
-    """Return how many scores were given with the draft in view, and how many of them kept it."""
+    """Yield how many scores were given with the draft in view, and how many of them kept the draft's score."""
     seen = study.scored[study.scored["arm"].isin((ASSISTED, FIRST))]
     drafted = seen.dropna(subset=["draft_score"])
     if not len(drafted):
@@ -208,13 +208,13 @@ def _in_view(study: StudyFrames) -> Iterator[str]:
         f"All {len(seen):,} scores were" if len(seen) == len(study.scored) else f"{len(seen):,} scores were"
     )
     yield (
-        f"{all_} given with the draft in view, {kept:.0%} kept. People who see the same draft agree more than they "
-        "would without it."
+        f"{all_} given with the draft in view; {kept:.0%} of those with a drafted score equal it. People who see the "
+        "same draft agree more than they would without it."
     )
 
 
 def _sampled(study: StudyFrames) -> str:
-    """Return the resampling unit of every interval, and the population of the claim."""
+    """Return the sampling unit of the intervals, and the population to which they apply."""
     clusters = study.clusters.of(study.scored["unit"])
     what = {
         "documents": "documents, each with all its instances, criteria and systems",
@@ -227,13 +227,13 @@ def _sampled(study: StudyFrames) -> str:
     )
     return (
         f"A unit is an instance and a criterion. Intervals and tests treat {what}, as the sampling unit: "
-        f"they apply to other {clusters.kind} scored by these people, not to other people, unless they "
-        f"say so.{few} The interval of a criterion is that of its ordinal alpha."
+        f"they apply to other {clusters.kind} scored by these people, not to other people, unless "
+        f"stated otherwise.{few} The interval of a criterion is that of its ordinal alpha."
     )
 
 
 def _design_notes(study: StudyFrames) -> Iterator[str]:
-    """Return the effects of the study's design on scores: planted errors, and scores before the draft."""
+    """Yield the effects of the design on scores: planted errors, and scores before the draft."""
     planted, scores = (
         int(is_planted(study.scores).sum()),
         int(study.scores["planted_score"].astype(bool).sum()),
@@ -243,34 +243,29 @@ def _design_notes(study: StudyFrames) -> Iterator[str]:
         shown = " and ".join(f"{n:,} {what}" for n, what in kinds if n)
         yield (
             f"{planted:,} submissions were shown a draft that was wrong on purpose: {shown}. They count for agreement "
-            "between people and for the catch rates, the wrong scores for the pull too; they are left out of actions, "
-            "score changes, behaviours, adoption, distance, alphas by arm and everything that sets the model beside "
+            "between people and for the catch rates, and wrong scores also for the pull. They are left out of actions, "
+            "score changes, behaviours, adoption, distance, alphas by arm, and every comparison of the model with "
             "people."
         )
     first = int(study.unaided["arm"].eq(FIRST).sum())
     if first:
         yield (
-            f"{first:,} scores of the arm first were given before the draft was shown. With the blind ones they are "
-            "the labels that the model is held against; everywhere else the final scores of these people count."
+            f"{first:,} scores of the arm first were given before the draft was shown. With the blind scores, they are "
+            "the labels that the model is compared with; everything else uses the final scores of these people."
         )
 
 
-# The sections of the report, each in one line: its place in ``stats --json``, and where the tab shows
-# it.
-#
-# A new section is a function from the frames to a dataclass, and a line here. With ``tables`` it also
-# stands on the Agreement tab, below the page that ``tab`` names, and among the tables that are
-# downloaded; without, a page shows it.
+# The sections of the report: their place in ``stats --json`` and on the Agreement tab.
 
 Tab = Literal["", "agreement", "changes", "model", "systems", "time", "draft"]
-"""The pages of the Agreement tab, which are listed in ``ui.app.agreement.sections``; "" for none."""
+"""The pages of the Agreement tab (see ``ui.app.agreement.sections``); "" for none."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """A section: its name in the document, its builder, and whether it draws at random.
+    """A section: its name in the document, its builder, and whether it uses random draws.
 
-    ``tables`` makes tables of the built section, shown below the page ``tab`` of the Agreement tab.
+    ``tables`` turns the section into tables, which the Agreement tab shows below the page ``tab``.
     """
 
     name: str
@@ -312,7 +307,7 @@ def list_sections() -> tuple[Section, ...]:
 
 
 def list_tables(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> list[tuple[str, Table]]:
-    """Return the tables of all sections, each with its page of the Agreement tab."""
+    """Return the tables of all sections, each with its page on the Agreement tab."""
     return [
         (section.tab, table)
         for section in list_sections()
@@ -322,11 +317,11 @@ def list_tables(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) ->
 
 
 def build_report(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> dict[str, Any]:
-    """Return every section, ready for JSON: undefined values are None, each with a line in ``notes``.
+    """Return all sections as JSON values. Undefined values are None, and ``notes`` says why.
 
     Parameters
     ----------
-    replicates, seed : of every bootstrap and permutation test.
+    replicates, seed : the number of draws and the seed of every bootstrap and permutation test.
     """
     sections = {
         section.name: section.of(study, replicates=replicates, seed=seed) for section in list_sections()

@@ -1,6 +1,4 @@
-"""The section "Effects of the drafts": time, distance, agreement, accuracy and catches, each arm minus the blind
-one.
-"""
+"""The section "Effects of the drafts": time, distance, agreement, accuracy and catches, each arm minus blind."""
 
 from __future__ import annotations
 
@@ -52,7 +50,7 @@ ARM_NAMES = {
 
 @dataclass(frozen=True)
 class Measure:
-    """One measure in an arm (``shown``) and in the blind one, their difference, and each person's difference."""
+    """One measure in an arm (``shown``) and in the blind arm, the difference, and each person's difference."""
 
     name: str
     title: str
@@ -61,9 +59,7 @@ class Measure:
     difference: Spelled
     within_person: bool
     more_blind: int | None
-    """The number of further blind scores that would exclude 0 from the interval, if the difference stays
-    the same.
-    """
+    """The number of further blind scores that would exclude 0 from the interval, if the difference stays the same."""
     per_annotator: list[PersonContrast]
 
 
@@ -76,7 +72,7 @@ class ArmAccount:
     blind_scores: int
     measures: list[Measure]
     pull: Spelled | None
-    """The share of the way to a shifted score, for the arm that shows scores."""
+    """The pull (the share of the way to a shifted score), for the arm that shows scores."""
 
     def of(self, name: str) -> Measure:
         return next(one for one in self.measures if one.name == name)
@@ -102,7 +98,7 @@ def draft_account_section(study: StudyFrames) -> DraftAccount:
 
 
 def measured_rows(study: StudyFrames) -> tuple[pd.DataFrame, str]:
-    """Return the scores with the measures of each, and the name of the reference ("" without one)."""
+    """Return the scores with the measures of each score, and the name of the reference ("" without one)."""
     scored = scored_with_clusters(study)
     more = study.scored[["wall_seconds", "active_seconds", "genuine", "group"]]
     rows = pd.concat([scored, more], axis=1)
@@ -124,7 +120,7 @@ def measured_rows(study: StudyFrames) -> tuple[pd.DataFrame, str]:
 
 
 def _references(study: StudyFrames) -> tuple[pd.Series[float], str]:
-    """Return a reference score for each unit that has one, and its source."""
+    """Return the reference scores by unit, and their source."""
     known = study.references
     if len(known):
         units = study.units.assign(unit=np.arange(len(study.units)))[["instance", "criterion", "unit"]]
@@ -140,7 +136,7 @@ def _references(study: StudyFrames) -> tuple[pd.Series[float], str]:
 
 def _account(study: StudyFrames, rows: pd.DataFrame, arm: str, reference: str) -> ArmAccount:
     arms = Arms(arm, BLIND, study.clusters.kind)
-    # experts whose own scores are the reference cannot be measured against it
+    # experts whose own scores are the reference cannot be compared with it
     others = rows[rows["group"] != "expert"]
     unknown = None if reference else Contrast.undefined("the study has no reference scores")
     contrasts = {
@@ -185,7 +181,7 @@ def _as_ratio(found: Contrast) -> Contrast:
 
 
 def _per_line(study: StudyFrames, rows: pd.DataFrame, arms: Arms) -> Contrast:
-    """Return each person's time over the lines that they approved, revised, deleted or added, in each arm."""
+    """Return seconds per line that people approved, revised, deleted or added, in each arm."""
     if not len(study.actions):
         return Contrast.undefined("no actions on lines are recorded")
     timed = rows.dropna(subset=["seconds"])
@@ -196,7 +192,7 @@ def _per_line(study: StudyFrames, rows: pd.DataFrame, arms: Arms) -> Contrast:
     for key, n in lines.items():
         name, arm = key if isinstance(key, tuple) else (key, "")
         if arm in cells and key in spent and key in saved and n:
-            # lines of all saves, the mean time of those that were timed
+            # lines of all saves, but the mean time of timed saves
             cells[arm][str(name)] = float(spent[key]) * float(saved[key]) / float(n)
     both = [name for name in cells[arms.shown] if name in cells[arms.other]]
     if len(both) < 2:
@@ -216,7 +212,7 @@ def _agreement(rows: pd.DataFrame, arms: Arms) -> Contrast:
     return Contrast(found.alpha_difference, found.alpha_assisted, found.alpha_blind)
 
 
-# What the design cannot say.
+# The limits of the design.
 
 
 def _cannot(
@@ -252,7 +248,7 @@ def _cannot(
         yield f"{who} worked in only one of the arms; differences within person leave them out."
     kind = study.clusters.kind
     yield (
-        f"Intervals speak of other {kind} judged by these people; the wider ones, for people like these, are in the "
+        f"Intervals apply to other {kind} judged by these people; wider intervals, for people like these, are in the "
         "JSON document."
     )
     for account in accounts:
@@ -265,7 +261,7 @@ def _in_both(rows: pd.DataFrame) -> set[str]:
 
 
 def _open_questions(account: ArmAccount) -> Iterator[str]:
-    """Return measures whose interval includes 0, with the number of blind scores that would settle them."""
+    """Yield the measures whose interval includes 0, with the number of blind scores that would settle them."""
     settled, hopeless = [], []
     for name in ("seconds", "adoption", "error"):
         one = account.of(name)
@@ -308,20 +304,20 @@ def _paragraph(study: StudyFrames, accounts: Sequence[ArmAccount], reference: st
             )
         accurate = account.of("accurate")
         if reference and accurate.difference.value.defined:
-            yield from _tell(account, "accurate", f"They gave the score of the reference ({reference})")
+            yield from _tell(account, "accurate", f"They gave the reference score ({reference})")
         elif not reference:
             yield "The accuracy of the scores is unknown, because the study has no reference."
         caught = account.of("caught")
         if caught.shown.defined:
-            text = f"They let {1 - float(caught.shown):.0%} of the scores stand that were wrong on purpose"
+            text = f"They kept {1 - float(caught.shown):.0%} of the deliberately wrong scores"
             if caught.difference.value.defined:
                 alone = 1 - float(caught.blind)
                 text += f"; blind people gave these wrong scores {alone:.0%} of the time by themselves"
             yield f"{text}."
     if accounts and any(one.blind_scores for one in accounts):
         yield (
-            f"Intervals are of 95%, over {study.clusters.kind}, for the people of this study; people are compared "
-            "with themselves where they worked in both arms."
+            f"Intervals are 95%, over {study.clusters.kind}, for the people of this study; people who worked in both "
+            "arms are compared with themselves."
         )
 
 
@@ -392,7 +388,7 @@ def draft_account_tables(section: DraftAccount) -> list[Table]:
     ]
     found = []
     if rows:
-        note = f"{section.paragraph} Of the typical seconds the difference is a ratio: 1 says that nothing changed."
+        note = f"{section.paragraph} For typical seconds, the difference is a ratio: 1 means no change."
         found.append(Table("what_the_drafts_did", "Effects of the drafts", note, pd.DataFrame(rows)))
     if people:
         found.append(
@@ -406,5 +402,7 @@ def draft_account_tables(section: DraftAccount) -> list[Table]:
     if section.cannot and section.arms:
         cannot = pd.DataFrame({"what": section.cannot})
         title = "Limits of this design"
-        found.append(Table("what_the_design_cannot_say", title, "And what would remove each limit.", cannot))
+        found.append(
+            Table("what_the_design_cannot_say", title, "Each limit, and what would remove it.", cannot)
+        )
     return found

@@ -1,4 +1,4 @@
-"""A methods paragraph, filled from the data."""
+"""A methods paragraph for a paper, written from the data."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ UNDEFINED = "undefined"
 
 
 def methods_paragraph(study: StudyFrames, report: Document) -> str:
-    """Return a methods paragraph for a paper; every number is from ``report`` (``build_report``).
+    """Return a methods paragraph for a paper, with all numbers from ``report`` (``build_report``).
 
-    Sentences on what the study does not have (timing, a blind arm, a second judge) are left out.
+    Sentences about missing parts (timing, a blind arm, a second judge) are left out.
     """
     sentences = (
         _people(study, report),
@@ -63,8 +63,8 @@ def _people(study: StudyFrames, report: Document) -> str:
         f"{_count(report['annotators'], 'annotator')} ({' and '.join(kinds) or 'nobody yet'}) scored "
         f"{_count(scored.nunique(), 'instance')}{of} by "
         f"{_count(len(study.criteria), 'criterion', 'criteria')} {scale}: {_count(len(study.scored), 'score')} of "
-        f"{_count(report['units'], 'unit')} (an instance by a criterion), {counts['n_units']:,} of them scored "
-        f"by two or more."
+        f"{_count(report['units'], 'unit')} (an instance and a criterion), {counts['n_units']:,} of them scored "
+        f"by two or more people."
     )
 
 
@@ -77,7 +77,7 @@ def _arms(study: StudyFrames) -> str:
         ASSISTED: "with the draft in view",
         BLIND: "without it (blind arm)",
         FIRST: "before and after seeing it",
-        EVIDENCE: "with the passages marked that it quotes",
+        EVIDENCE: "with its quoted passages marked",
         REASONS: "with its lines of evidence in view",
         UNDRAFTED: "before there was a draft",
     }
@@ -116,27 +116,27 @@ def _sampling(headline: Document) -> str:
         "documents": "each with all its instances, criteria and systems",
         "instances": "each with all its criteria",
     }[kind]
-    rough = "; so few make them rough" if headline["few_clusters"] else ""
+    rough = "; with so few, they are approximate" if headline["few_clusters"] else ""
     return (
         f"Intervals are 95%, from leaving out one of {n:,} {kind} at a time, {whole} (jackknife, Student's t, extended "
         f"by most of the estimated bias){_added(headline)}{rough}. For means of systems, Student's t has the degrees "
-        f"of freedom of as many {kind} of equal size as carry the same information. Intervals of correlations are "
+        f"of freedom of the effective number of {kind} of equal size. Intervals of correlations are "
         "computed on Fisher's scale. Intervals of correlations between means of systems, and of ranks of systems, "
-        f"come from resampled {kind} (bootstrap), and speak of means over as many {kind}. Where statistics are no "
-        f"sums, many {kind} are left out in up to {GROUPS} groups. All of them speak of other {kind} scored by these "
-        f"annotators, not of other annotators; tests take the same {kind} as independent. Comparisons of judges, "
-        "differences between systems, tests of drift and the alternative annotator tests of criteria are adjusted by "
-        "Holm's rule, the screen of annotators by that of Benjamini and Hochberg."
+        f"come from resampled {kind} (bootstrap), and apply to means over the same number of {kind}. For statistics "
+        f"that are not sums, many {kind} are left out in up to {GROUPS} groups. All intervals apply to other {kind} "
+        f"scored by these annotators, not to other annotators; tests treat the same {kind} as independent. "
+        "Comparisons of judges, differences between systems, tests of drift and the alternative annotator tests of "
+        "criteria are adjusted with Holm's method, the screening of annotators with Benjamini and Hochberg's."
     )
 
 
 def _added(headline: Document) -> str:
-    """Return whether units were added to the data of the interval, as few skewed scores ask for."""
+    """Return a note if units were added for the interval, because scores were few and skewed."""
     if not str(headline.get("interval_kind", "")).endswith(PLUS_TWO):
         return ""
     return (
         f", with two units added that each count {WORTH:g} (one of the rarest score, one split between it and the "
-        "commonest), as few skewed scores ask for"
+        "commonest), because scores are few and skewed"
     )
 
 
@@ -167,7 +167,7 @@ def _time(report: Document) -> str:
     if not time["n_timed"]:
         return ""
     return (
-        f"A criterion took {time['median_seconds']:.0f} s in the median (mean {time['mean_seconds']:.0f} s, "
+        f"A criterion took a median of {time['median_seconds']:.0f} s (mean {time['mean_seconds']:.0f} s, "
         f"{_number(time['mean_seconds_idle_cut'], 0)} s without spans over {time['idle_cut_seconds']:g} s; "
         f"{_count(time['n_timed'], 'timed submission')})."
     )
@@ -190,7 +190,7 @@ def _alignment(report: Document) -> str:
             for name, value in level.items()
         )
         sentence = (
-            f"The judge {run['label']} and the people's mean scores ({_labels(alignment)}) correlate, in the mean over "
+            f"The judge {run['label']} and the people's mean scores ({_labels(alignment)}) correlate, on average over "
             f"criteria, with tau-b {taus}"
         )
         sentence += _alt_test(run)
@@ -201,7 +201,7 @@ def _alignment(report: Document) -> str:
 
 
 def _alt_test(run: Document) -> str:
-    """Return the alternative annotator test by criterion: which test, of how many people, items and clusters."""
+    """Return the alternative annotator tests by criterion, with the numbers of people, items and clusters."""
     tests = [part["alt_test"] for part in run["per_criterion"] if part["alt_test"]["passed"] is not None]
     if not tests:
         return ""
@@ -212,15 +212,16 @@ def _alt_test(run: Document) -> str:
     count = run["alt_test_criteria"]
     rates = ", ".join(_number(test["winning_rate"], 2) for test in tests)
     return (
-        f"; the alternative annotator test was made by criterion with {people} people, each over {items} items in "
+        f"; the alternative annotator test was run by criterion with {people} people, each over {items} items in "
         f"{clusters} independent clusters (RMSE, epsilon {tests[0]['epsilon']:g}, a {tests[0]['test']}, "
-        f"Benjamini-Yekutieli over people): its winning rates are {rates}, and by Holm's rule the judge may stand in "
-        f"for a person by {count['passed']} of {_count(count['tested'], 'criterion', 'criteria')}"
+        f"Benjamini-Yekutieli over people): its winning rates are {rates}, and with Holm's method the judge may "
+        f"replace a person on {count['passed']} of {_count(count['tested'], 'criterion', 'criteria')}"
     )
 
 
 def _span(sizes: list[int]) -> str:
-    """
+    """Return the range of the sizes.
+
     >>> _span([3, 5, 4]), _span([3, 3])
     ('3 to 5', '3')
     """
@@ -229,7 +230,7 @@ def _span(sizes: list[int]) -> str:
 
 
 def _labels(alignment: Document) -> str:
-    """Return which of the people's scores were used, and how many of each."""
+    """Return the kinds of people's scores that were used, with their numbers."""
     kinds = {
         "n_blind": f"{alignment['n_blind']:,} blind",
         "n_first": f"{alignment['n_first']:,} given before the draft was shown",

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from coeval.stats.frames import StudyFrames
 
 COMPLETE, DRAWN, UNKNOWN = "complete", "at random", "not known"
-"""Whether scores are missing: none; some, because scorers were drawn; or some, for unknown reasons."""
+"""The reasons for missing scores: none are missing, scorers were drawn at random, or unknown."""
 
 
 @dataclass(frozen=True)
 class MissingSection:
-    """The missing scores of (instance, criterion, person).
+    """The number of missing scores of (instance, criterion, person).
 
-    ``possible`` are those that the people who scored could have given to the instances that were scored; ``planned``
-    those that their queues asked for, None if that is not known. ``missing`` of the planned ones, else of the
-    possible ones, are not there; ``by_design`` are the possible ones that nobody asked for. ``mean`` is that of all
-    scores, and would be ``mean_low`` with every missing one at the lowest point of the scale, ``mean_high`` with every
-    one at the highest (Manski 2003); None if the criteria have different scales.
+    ``possible`` counts the scores that all scorers could have given to all scored instances, ``planned`` those in
+    their queues (None if unknown). ``missing`` counts the missing planned scores, else the missing possible ones;
+    ``by_design`` counts possible scores that were not planned. ``mean`` is the mean of all scores. It would be
+    ``mean_low`` or ``mean_high`` if every missing score were at the lowest or highest point of the scale (Manski
+    2003); these are None if the criteria have different scales.
     """
 
     possible: int
@@ -33,9 +33,7 @@ class MissingSection:
 
 
 def missing_section(study: StudyFrames) -> MissingSection:
-    """Count the missing scores, and bound the mean of all scores; neither is done for a single arm, whose
-    share was drawn.
-    """
+    """Count the missing scores, and bound the mean of all scores, except for a single arm, whose scores were drawn."""
     scored = study.scored
     people, instances = len(study.annotators), scored["instance"].nunique()
     possible = people * instances * len(study.criteria)
@@ -54,7 +52,7 @@ def missing_section(study: StudyFrames) -> MissingSection:
 
 
 def _bounds(study: StudyFrames, missing: int) -> tuple[float | None, float | None, float | None]:
-    """Return the mean of all scores, and the means if missing scores were at either end of the scale."""
+    """Return the mean of all scores, and the means with missing scores at either end of the scale."""
     scores, scales = study.scored["score"], set(map(tuple, study.scales.values()))
     if scores.empty or len(scales) != 1:
         return None, None, None

@@ -1,4 +1,4 @@
-"""Comparisons of judges: preferences, pairs of raters, a latent truth, and verdicts that change between runs."""
+"""Comparisons of judges and raters: pairs of runs, pairs of raters, a latent truth, and unstable verdicts."""
 
 from __future__ import annotations
 
@@ -22,22 +22,21 @@ from coeval.stats.judges.vector_correlation import WilliamsTest, correlate, will
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings
 from coeval.stats.report.tables import Table
 
-# The alignment section's comparisons: judges with each other, raters in pairs, people with a latent
-# truth.
+# The alignment section's comparisons: judges with each other, pairs of raters, people with a latent truth.
 
 MAX_RUNS = 10
-"""More runs than this are compared with the shown one (or the first) only."""
+"""The largest number of runs that are all compared; more are compared only with the shown (or first) run."""
 
 MIN_SYSTEMS = 6
-"""With fewer systems, swapping judges by system cannot reach p below .05: 2 in 2^5 is .0625."""
+"""The fewest systems for swapping judges by system: with five, the smallest p-value is 2 / 2^5 = .0625."""
 
 STEPS = 20_000_000
-"""Largest number of scores times steps of Dawid and Skene's model for a page."""
+"""The largest number of scores times steps for Dawid and Skene's model on a page."""
 
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """One run of drafts: its scores by unit code."""
+    """One run of drafts, with its scores by unit code."""
 
     run: str
     label: str
@@ -46,7 +45,7 @@ class Judge:
 
 
 def list_judges(study: StudyFrames) -> list[Judge]:
-    """Return every run that scored something, in the order of the drafts."""
+    """Return every run with scores, in the order of the drafts."""
     judges = []
     for run, part in study.model_scores.groupby("run", sort=False):
         scores = part.drop_duplicates("unit", keep="last").set_index("unit")["score"]
@@ -62,7 +61,7 @@ def human_means(scored: pd.DataFrame) -> pd.Series[float]:
 
 @dataclass(frozen=True)
 class Permuted:
-    """A permutation test: judges swapped by ``n_swaps`` clusters; ``p_holm`` is adjusted over all comparisons."""
+    """A permutation test that swaps judges in ``n_swaps`` clusters; ``p_holm`` is adjusted over all comparisons."""
 
     difference: Estimate
     p_value: float
@@ -74,10 +73,10 @@ class Permuted:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two runs on one criterion, for the units that both runs and people scored.
+    """A comparison of two runs on one criterion, for the units that both runs and people scored.
 
-    ``permutation`` and ``bootstrap`` speak of other documents judged by these people, for these systems;
-    ``permutation_systems``, if there are enough systems to swap, of other systems.
+    ``permutation`` and ``bootstrap`` apply to other documents judged by these people, for these systems;
+    ``permutation_systems``, if there are enough systems to swap, applies to other systems.
     """
 
     a: str
@@ -103,8 +102,9 @@ def compare_runs(
     replicates: int,
     seed: int,
 ) -> list[Comparison]:
-    """Return every two runs by criterion, on the units that both and people scored; p-values also adjusted
-    by Holm's rule.
+    """Compare every pair of runs by criterion, on the units that both and people scored.
+
+    P-values are also adjusted with Holm's method.
     """
     pairs = list(combinations(judges, 2))
     if len(judges) > MAX_RUNS:
@@ -180,7 +180,7 @@ def _permuted(sides: Sequence[Numbers], groups: Any, replicates: int, seed: int)
 def _by_system(
     study: StudyFrames, sides: Sequence[Numbers], units: Codes, replicates: int, seed: int
 ) -> Permuted | None:
-    """Return the test that swaps by system; None if there are too few systems to show a difference."""
+    """Return the test that swaps by system; None if there are too few systems."""
     systems = study.units["system"].replace("", None).to_numpy(dtype=object)[units]
     if pd.isna(systems).any() or len(set(systems)) < MIN_SYSTEMS:
         return None
@@ -189,7 +189,7 @@ def _by_system(
 
 @dataclass(frozen=True)
 class PairMeans:
-    """The mean over ``n_pairs`` pairs of raters of each correlation."""
+    """Each correlation's mean over ``n_pairs`` pairs of raters."""
 
     pearson: Estimate
     spearman: Estimate
@@ -203,16 +203,15 @@ class PairMeans:
 
 
 MeanPairwise = Mapping[str, PairMeans]
-"""Mean agreement of pairs of people by arm, and of the shown run with people."""
+"""Mean correlations of pairs of people by arm, and of the shown run with people."""
 
 
 def mean_pairwise(study: StudyFrames) -> MeanPairwise:
-    """Return mean correlations over pairs of raters: people by arm, and the shown run with people (paper,
-    table 8).
+    """Return mean correlations over pairs of raters: people by arm, and the shown run with people.
 
-    Those called blind are the scores no draft can have led: of the blind arm, and first scores. Drafts that were
-    wrong on purpose are left out. Pairs are correlated over all criteria's units together; pairs that share fewer
-    than two units, or in which one side never varies, are left out and counted.
+    Source: CoEval paper, table 8. "Blind" also includes first scores, which no draft influenced. Deliberately wrong
+    drafts are left out. Pairs are correlated over the units of all criteria; pairs that share fewer than two units,
+    or do not vary on one side, are left out and counted.
     """
     by_name = {}
     genuine = study.genuine
@@ -269,7 +268,7 @@ def _averaged(rows: pd.DataFrame) -> PairMeans:
 
 @dataclass(frozen=True)
 class PersonCompetence:
-    """The probability that one of a person's ``n`` scores is right."""
+    """The probability that one of a person's ``n`` scores is correct."""
 
     annotator: Any
     n: int
@@ -287,7 +286,7 @@ class Competence:
 
 
 def competence_section(people: Ratings) -> Competence:
-    """Return Dawid and Skene's probability that a person's score is right, over all units."""
+    """Return Dawid and Skene's probability that each person's score is correct, over all units."""
     if people.n_annotators < 3 or len(people.categories) > 20:
         reason = "fewer than three people" if people.n_annotators < 3 else "more than 20 different scores"
         return Competence(reason, [])
@@ -310,7 +309,7 @@ def _competence_of(value: float | None) -> Estimate:
 
 @dataclass(frozen=True)
 class FlipRow:
-    """One run on one criterion: the verdict "at least ``threshold``" (the middle of the scale) from one answer."""
+    """The flip rate of one run on one criterion, for the verdict "at least ``threshold``" (the middle of the scale)."""
 
     run: str
     label: str
@@ -320,7 +319,10 @@ class FlipRow:
 
 
 def flips_section(study: StudyFrames) -> list[FlipRow]:
-    """Return every run with two answers or more to an output, by criterion; other documents, this judge."""
+    """Return the flip rates of every run with two or more answers per output, by criterion.
+
+    Intervals apply to other documents and the same judge.
+    """
     several = study.model_scores[study.model_scores["samples"].notna()]
     rows = []
     for (run, label), own in several.groupby(["run", "run_label"], sort=False, observed=True):
@@ -338,7 +340,7 @@ def flips_section(study: StudyFrames) -> list[FlipRow]:
 
 
 def flips_tables(section: list[FlipRow]) -> list[Table]:
-    """Return the rates of all runs."""
+    """Return the table of all runs' flip rates."""
     rows = [
         {
             "judge": row.label,

@@ -1,4 +1,4 @@
-"""One judge against people: the labels used, correlations, closeness, confusion, the alt-test."""
+"""One judge compared with people: the labels used, correlations, closeness, confusion, the alt-test."""
 
 from __future__ import annotations
 
@@ -32,24 +32,22 @@ NO_LABELS = "no person has scored anything"
 
 @dataclass(frozen=True)
 class Reference:
-    """The people's scores that judges are compared with: ``kind`` names them; ``leaned`` if a draft was in
-    view.
-    """
+    """The people's scores that judges are compared with, named by ``kind``; ``leaned`` if a draft was in view."""
 
     scored: pd.DataFrame
     kind: str
     leaned: bool
 
     def count(self, arm: str) -> int:
-        """Return the number of scores in an arm; for ``first`` the first scores, unless leaned."""
+        """Return the number of scores in an arm. For ``first``, it counts the first scores, unless leaned."""
         return int((self.scored["arm"] == arm).sum())
 
 
 @once
 def choose_labels(study: StudyFrames) -> Reference:
-    """Return blind and first scores, which no draft influenced, if there are any; else those of genuine drafts.
+    """Return blind and first scores, which no draft influenced, if there are any; else scores of genuine drafts.
 
-    A person counts once for a unit.
+    Each person counts once per unit.
     """
     unaided = study.unaided
     if len(unaided):
@@ -59,14 +57,14 @@ def choose_labels(study: StudyFrames) -> Reference:
     return Reference(genuine, ASSISTED if len(genuine) else "none", len(genuine) > 0)
 
 
-# One judge against people: correlations, closeness, confusion, the alt-test, by criterion and overall.
+# One judge compared with people, by criterion and overall.
 
 ALPHA = 0.05
 
 
 @dataclass(frozen=True)
 class Cell:
-    """The number of units with this median of people and this score of the model; a median between two counts half."""
+    """The number of units with this median of people and score of the model. Medians between two points count half."""
 
     people: float
     llm: float
@@ -88,7 +86,7 @@ class MedianConfusion:
 
 @dataclass(frozen=True)
 class Consistency:
-    """The spread of the samples behind a draft's score, over ``n`` drafts."""
+    """The spread of a draft's samples, over ``n`` drafts."""
 
     n: int
     mean_sd: Estimate
@@ -97,7 +95,7 @@ class Consistency:
 
 @dataclass(frozen=True)
 class Against:
-    """One run against people, over all criteria or one."""
+    """One run compared with people, over all criteria or one."""
 
     n_units: int
     correlations: Correlations
@@ -109,7 +107,7 @@ class Against:
 
 @dataclass(frozen=True)
 class AgainstCriterion:
-    """One run against people on one criterion; ``alt_test_p_holm`` is adjusted over all criteria."""
+    """One run compared with people on one criterion; ``alt_test_p_holm`` is adjusted over all criteria."""
 
     criterion: str
     against: Against = field(metadata=FLAT)
@@ -117,13 +115,13 @@ class AgainstCriterion:
 
     @property
     def stands_in(self) -> bool:
-        """Return whether the model may replace a person on this criterion, adjusted for the number of criteria."""
+        """Return whether the model may replace a person on this criterion, with the adjusted p-value."""
         return self.alt_test_p_holm <= ALPHA
 
 
 @dataclass(frozen=True)
 class Mean:
-    """The mean over criteria of each correlation, its interval over clusters, and the number of criteria."""
+    """Each correlation's mean over criteria, with its interval over clusters, and the number of criteria."""
 
     pearson: Spelled
     spearman: Spelled
@@ -137,9 +135,9 @@ class Mean:
 
 @dataclass(frozen=True)
 class MeanCorrelations:
-    """The headline of a judge: correlations within criteria, averaged, at each level.
+    """The headline of a judge: the mean of the correlations within criteria, at each level.
 
-    Pooled over criteria, a judge that knows no more than how high each criterion scores correlates with people.
+    Correlations pooled over criteria are high even for a judge that only knows each criterion's mean score.
     """
 
     dataset: Mean
@@ -153,7 +151,7 @@ class MeanCorrelations:
 
 @dataclass(frozen=True)
 class AltCriteria:
-    """The number of criteria that pass the alt-test (``passed``, by Holm's rule at .05), and of those tested."""
+    """The number of criteria that pass the alt-test (``passed``, with Holm's method at .05), and of tested criteria."""
 
     passed: int
     tested: int
@@ -209,15 +207,15 @@ def judge_row(
 
 
 def _adjusted(parts: Sequence[AgainstCriterion]) -> list[AgainstCriterion]:
-    """Return the criteria with the alt-tests' p-values adjusted for how many criteria are tested."""
+    """Return the criteria with p-values of the alt-tests adjusted for the number of tested criteria."""
     adjusted = adjust_holm([part.against.alt_test.p_value for part in parts])
     return [replace(part, alt_test_p_holm=p) for part, p in zip(parts, adjusted, strict=True)]
 
 
 def _met(study: StudyFrames, reference: Reference, model: pd.Series[float]) -> pd.DataFrame:
-    """Return the units that both people and the model scored: ``unit, human, llm, document, system`` and a ``group``.
+    """Return the units that people and the model scored: ``unit, human, llm, document, system`` and ``group``.
 
-    The group of clusters is dealt over all criteria, so that each is left out with all of them.
+    A group of clusters is the same for all criteria, so that it can be left out of all of them.
     """
     items = human_means(reference.scored)
     both = items.index.intersection(model.index).to_numpy(dtype=np.int64)
@@ -238,7 +236,7 @@ def _met(study: StudyFrames, reference: Reference, model: pd.Series[float]) -> p
 def _spread(
     study: StudyFrames, met: pd.DataFrame, whole: pd.DataFrame | None = None
 ) -> tuple[Correlations, Varied]:
-    """Return the correlations with intervals over clusters, and their values of other groups of clusters."""
+    """Return the correlations with intervals over clusters, and their values on varied data."""
     human, llm = met["human"].to_numpy(), met["llm"].to_numpy()
     point = correlations(human, llm, met["document"], met["system"])
     varied = vary_groups(
@@ -256,9 +254,7 @@ def _spread(
 def _mean_over_criteria(
     study: StudyFrames, met: pd.DataFrame, tables: Sequence[tuple[Correlations, Varied]]
 ) -> MeanCorrelations:
-    """Return the mean over the criteria that have a correlation, each group of clusters left out of all of
-    them at once.
-    """
+    """Return the mean over the criteria with a correlation; its interval leaves each group out of all of them."""
     clusters = len(np.unique(study.clusters.code[met["unit"].to_numpy(dtype=np.int64)])) if len(met) else 0
     levels = {}
     for place, level in enumerate(LEVELS):
@@ -275,7 +271,7 @@ def _mean_over_criteria(
                 means[method] = Spelled(Estimate.undefined(reasons[0] or NO_LABELS if reasons else NO_LABELS))
                 continue
             value = float(np.mean([coefficient for coefficient, _ in known]))
-            # a criterion that no item of the group belongs to is as it was without the group
+            # a criterion without items in the group keeps its value
             varied = np.mean(
                 [np.where(np.isnan(row), coefficient, row) for coefficient, row in known], axis=0
             )
@@ -311,7 +307,7 @@ def _against(
 
 
 def _document_of(study: StudyFrames, where: pd.DataFrame) -> Numbers | None:
-    """Return a number for each document and criterion, within which pairs are compared; nan if none is named."""
+    """Return one number per document and criterion, within which pairs are compared; nan without a document."""
     documents, width = group_codes(where["document"], len(where), "document"), max(len(study.criteria), 1)
     if documents is None:
         return None
@@ -347,7 +343,7 @@ def _confusion(
 def _alt_tests(
     study: StudyFrames, reference: Reference, model: pd.Series[float], epsilon: float
 ) -> tuple[AltTest, AltTest | None]:
-    """Return the alt-test on the model's scores and, if they are not whole, also on rounded scores."""
+    """Return the alt-test on the model's scores and, if they are not whole, on rounded scores."""
     if reference.leaned or not len(reference.scored):
         nothing = Estimate.undefined(LEANED if reference.leaned else NO_LABELS)
         return AltTest(nothing, None, nothing, epsilon, reason=nothing.reason), None
@@ -361,7 +357,7 @@ def _alt_tests(
 
 
 def _labels(study: StudyFrames, scored: pd.DataFrame, model: pd.Series[float]) -> Labels:
-    """Return the people's scores of the units that two of them and the model scored."""
+    """Return the people's scores of units that at least two people and the model scored."""
     sizes = scored.groupby("unit")["score"].transform("size")
     kept = scored[(sizes > 1) & scored["unit"].isin(model.index)]
     items, item = renumbered(kept["unit"].to_numpy(dtype=np.int64))
@@ -378,7 +374,7 @@ def _labels(study: StudyFrames, scored: pd.DataFrame, model: pd.Series[float]) -
 
 
 def _consistency(study: StudyFrames, run: str) -> Consistency:
-    """Return the spread of the samples behind a draft's score."""
+    """Return the spread of the drafts' samples."""
     spread = (
         study.model_scores.loc[study.model_scores["run"].astype(str) == run, "spread"].dropna().astype(float)
     )

@@ -1,11 +1,11 @@
 """The section on comparisons of two outputs: strengths (Bradley and Terry 1952), ties, and the effect of the order.
 
-The model says that the log-odds of preferring the output shown first are its system's strength less the other's,
-plus what being first is worth (Davidson and Beaver 1977). A tie counts half a win for each, as does a mean of several
-answers its share. Strengths add up to zero: the mean system has 0, and a difference of 1 is odds of e to 1.
+In the model, the log-odds of preferring the output shown first are its system's strength minus the other's, plus the
+effect of being first (Davidson and Beaver 1977). A tie counts as half a win for each system, and a mean of several
+answers as its share. Strengths sum to 0; a difference of 1 means odds of e to 1.
 
-A system that won everything would have no finite strength, so half a win each way is added to every pair of systems
-that was compared (in all, not for each comparison), which draws strengths a little towards each other.
+A system that won every comparison would have an infinite strength. Half a win each way is therefore added once for
+every compared pair of systems, which shrinks strengths slightly.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from coeval.stats.rating_matrix import Codes, Numbers
 from coeval.stats.report.tables import Table
 
 ADDED = 0.5
-"""Wins added in each direction for every compared pair of systems."""
+"""The wins added in each direction for every compared pair of systems."""
 
 STEPS, CLOSE = 100, 1e-10
 KIND = "sandwich over documents, t"
@@ -53,14 +53,14 @@ def fit_strengths(
 
     Parameters
     ----------
-    first, second : the systems shown first and second in each comparison, as places in ``systems``.
+    first, second : the systems shown first and second in each comparison, as positions in ``systems``.
     preference : from 0 (the second) to 1 (the first); .5 is a tie.
-    cluster : the document of each comparison. Documents, not comparisons, were sampled: intervals come from the
-        cluster-robust variance with G / (G - 1), or from that of independent comparisons where it is larger, and
-        Student's t with G - 1 degrees of freedom, G documents.
+    cluster : the document of each comparison, because documents were sampled. For G documents, intervals use the
+        cluster-robust variance with G / (G - 1), or that of independent comparisons if it is larger, and Student's t
+        with G - 1 degrees of freedom.
 
-    An estimate is undefined, and says why, where a system was not compared or the comparisons fall into groups of
-    systems that never met; under two documents there is a strength and no interval.
+    Estimates are undefined, with a reason, if a system was not compared, or systems fall into groups without
+    comparisons between them. With fewer than two documents, strengths have no interval.
     """
     k = len(systems)
     if not len(first):
@@ -73,14 +73,14 @@ def fit_strengths(
     extra = _added(first, second, k)
     theta, information = _newton(design, preference, extra)
     inverse: Numbers = np.linalg.inv(information).astype(float)
-    # contrasts: the strengths of all systems from those of the first k - 1, centred
+    # contrasts: the centred strengths of all systems from those of the first k - 1
     full = np.zeros((k, design.shape[1]))
     full[: k - 1, : k - 1] = np.eye(k - 1)
     full[:, : k - 1] -= full[:, : k - 1].mean(axis=0)
     residual = preference - _chance(design @ theta)
     variance, groups = _robust(design * residual[:, None], cluster, inverse)
     values = full @ theta
-    # documents that all came out alike have no variance between them; each comparison still had its chance
+    # documents with equal results have no variance between them, but each comparison still varies by chance
     spreads = None if variance is None else np.sqrt(np.maximum(_of(full, variance), _of(full, inverse)))
     order = None if variance is None else float(np.sqrt(max(variance[-1, -1], inverse[-1, -1])))
     details = {"n": len(first), "clusters": groups, "interval_kind": KIND}
@@ -120,9 +120,7 @@ def _connected(first: Codes, second: Codes, k: int) -> bool:
 
 
 def _design(first: Codes, second: Codes, k: int) -> Numbers:
-    """Return one column per system except the last, whose strength is 0, and a column of ones for the first
-    position.
-    """
+    """Return one column per system except the last, whose strength is 0, and a column of ones for the order."""
     design = np.zeros((len(first), k + 1))
     rows = np.arange(len(first))
     design[rows, first] += 1
@@ -132,7 +130,7 @@ def _design(first: Codes, second: Codes, k: int) -> Numbers:
 
 
 def _added(first: Codes, second: Codes, k: int) -> Numbers:
-    """Return a row for each pair of systems that was compared: 2 x ADDED ties, which no order has a part in."""
+    """Return one row per compared pair of systems: 2 x ADDED ties without an effect of the order."""
     pairs = sorted({(min(int(a), int(b)), max(int(a), int(b))) for a, b in zip(first, second, strict=True)})
     rows = _design(np.array([a for a, _ in pairs]), np.array([b for _, b in pairs]), k)
     rows[:, -1] = 0
@@ -144,7 +142,7 @@ def _chance(log_odds: Numbers) -> Numbers:
 
 
 def _newton(design: Numbers, preference: Numbers, extra: Numbers) -> tuple[Numbers, Numbers]:
-    """Return the strengths at which the score function is zero, and the information matrix there."""
+    """Return the strengths at which the score function is 0, and the information matrix at these strengths."""
     theta = np.zeros(design.shape[1])
     information = np.eye(design.shape[1])
     for _ in range(STEPS):
@@ -161,7 +159,7 @@ def _newton(design: Numbers, preference: Numbers, extra: Numbers) -> tuple[Numbe
 
 
 def _robust(scores: Numbers, cluster: Codes, inverse: Numbers) -> tuple[Numbers | None, int]:
-    """Return the cluster-robust variance, or None under two clusters; and the number of clusters."""
+    """Return the cluster-robust variance (None for fewer than two clusters) and the number of clusters."""
     codes = np.unique(cluster, return_inverse=True)[1]
     groups = int(codes.max()) + 1
     if groups < 2:
@@ -171,15 +169,14 @@ def _robust(scores: Numbers, cluster: Codes, inverse: Numbers) -> tuple[Numbers 
     return groups / (groups - 1) * inverse @ (sums.T @ sums) @ inverse, groups
 
 
-# The section on comparisons of two outputs: strengths beside the rating means, ties, and the effect of
-# the order.
+# The section: strengths and mean ratings, ties, and the effect of the order.
 
 POOLED = "all criteria"
 
 
 @dataclass(frozen=True)
 class ComparedSystem:
-    """A system's strength (``bradley_terry``), the number of times it was preferred, and its ratings."""
+    """A system's strength (``bradley_terry``), its number of wins, and its mean ratings."""
 
     system: str
     n: int
@@ -193,9 +190,9 @@ class ComparedSystem:
 class ComparedBy:
     """The comparisons on one criterion, or on all together.
 
-    ``first_share`` is how often the output shown first was preferred if there was no tie; ``first_log_odds`` is what
-    being first is worth in the model of the strengths. ``same_both_ways`` of ``both_ways`` pairs that were compared in
-    both orders had the same output preferred, or a tie, both times.
+    ``first_share`` is how often the output shown first was preferred, without ties. ``first_log_odds`` is the effect
+    of being first in the model. ``both_ways`` pairs were compared in both orders; ``same_both_ways`` of them had the
+    same preference or a tie both times.
     """
 
     criterion: str
@@ -211,16 +208,14 @@ class ComparedBy:
 
 @dataclass(frozen=True)
 class PairwiseRun:
-    """One run of comparisons."""
+    """The results of one run of comparisons."""
 
     run: str
     by: list[ComparedBy]
 
 
 def pairwise_section(study: StudyFrames) -> list[PairwiseRun]:
-    """Return Bradley-Terry strengths with intervals over documents, ties and position bias, by criterion
-    and together.
-    """
+    """Return Bradley-Terry strengths with intervals over documents, ties and position bias, by criterion."""
     known = study.comparisons
     known = known[(known["first_system"] != "") & (known["second_system"] != "")]
     return [
@@ -237,7 +232,7 @@ def _criteria(study: StudyFrames, own: pd.DataFrame) -> list[str]:
 def _compare(study: StudyFrames, own: pd.DataFrame, criterion: str) -> ComparedBy:
     chosen = own if criterion == POOLED else own[own["criterion"] == criterion]
     read = chosen.dropna(subset=["preference"])
-    # two outputs of one system say nothing about systems
+    # two outputs of the same system say nothing about systems
     between = read[read["first_system"] != read["second_system"]]
     systems = sorted({*between["first_system"], *between["second_system"]})
     places = {system: at for at, system in enumerate(systems)}
@@ -275,7 +270,7 @@ def _first_share(read: pd.DataFrame) -> Estimate:
 
 
 def _both_ways(read: pd.DataFrame) -> tuple[int, int]:
-    """Return the pairs that were compared in both orders, and how many of them agreed."""
+    """Return the number of pairs that were compared in both orders, and of those with the same result."""
     keys = ["criterion", "first", "second"]
     turned = read.rename(columns={"first": "second", "second": "first"})
     met = read.merge(turned, on=keys, suffixes=("", "_turned"))
@@ -314,14 +309,14 @@ def _systems(
 
 
 def _means(scores: pd.DataFrame, units: pd.DataFrame) -> dict[Any, float]:
-    """Return the mean score of each system over the units chosen."""
+    """Return the mean score of each system over these units."""
     own = scores[scores["unit"].isin(units.index)]
     means = own["score"].astype(float).groupby(units["system"].reindex(own["unit"]).to_numpy()).mean()
     return {system: float(mean) for system, mean in means.items()}
 
 
 def pairwise_tables(section: list[PairwiseRun]) -> list[Table]:
-    """Return the strengths of every run by criterion, and the effect of the order."""
+    """Return tables of every run's strengths by criterion and of the effect of the order."""
     if not section:
         return []
     strengths = [
@@ -377,5 +372,5 @@ def pairwise_tables(section: list[PairwiseRun]) -> list[Table]:
 
 
 def list_compared(study: StudyFrames) -> list[Table]:
-    """Return the tables of the comparisons alone, without anybody's scores."""
+    """Return the comparison tables, which need no scores."""
     return pairwise_tables(pairwise_section(study))

@@ -1,4 +1,4 @@
-"""The figures of a paper as SVG, each with its numbers: estimates with their intervals, one per line."""
+"""Figures for a paper as SVG, with their numbers: estimates with intervals, one per line."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from coeval.stats.report.answer import short
 Document = Mapping[str, Any]
 
 WIDTH, LEFT, RIGHT = 640, 230, 130
-"""Widths in pixels: of a figure, of the names on its left, of the numbers on its right."""
+"""Widths in pixels of a figure, of the names on its left, and of the numbers on its right."""
 
 ROW, TOP, BOTTOM = 38, 34, 34
-"""Heights in pixels: of a line, and of the room above and below all lines."""
+"""Heights in pixels of a line, and of the space above and below all lines."""
 
 NAME = 36
-"""Characters of one of the two lines of a name."""
+"""The number of characters in each of the two lines of a name."""
 
 COLUMNS = ["name", "value", "ci_low", "ci_high"]
 
@@ -33,7 +33,7 @@ _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 @dataclass(frozen=True, eq=False)
 class PaperFigure:
-    """A figure: its file ``name``, ``title``, numbers (``COLUMNS``), and the names of its lines."""
+    """A figure with its file ``name``, ``title``, numbers (``COLUMNS``), and names of lines."""
 
     name: str
     title: str
@@ -42,7 +42,7 @@ class PaperFigure:
     reach: tuple[float, float]
 
     def svg(self) -> str:
-        """Return the figure as a file of its own; names from the study are escaped."""
+        """Return the figure as an SVG file. Names from the study are escaped."""
         drawn = self.frame.dropna(subset=["value"])
         rows = [(str(row.name_), row.value, row.ci_low, row.ci_high) for row in _tuples(drawn)]
         height = TOP + ROW * len(rows) + BOTTOM

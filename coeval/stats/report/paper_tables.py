@@ -23,7 +23,7 @@ def paper_tables(
 
     Parameters
     ----------
-    report : the document of ``build_report``, if it is at hand; else it is built.
+    report : the document of ``build_report``; built by default.
     votes : the votes on proposed criteria (``action``, optionally ``n``), for the first table.
 
     Returns
@@ -31,7 +31,7 @@ def paper_tables(
     list of Table
         Criteria actions (with votes), evaluation actions, score changes, agreement, pairwise agreement, time,
         mean pairwise correlations, the four behaviours, score distributions, systems, judges, the effect of
-        assistance, and what further sections bring; a table without a row is left out.
+        assistance, and the tables of other sections. Tables without rows are left out.
     """
     document = build_report(study) if report is None else report
     tables = [make(document) for make in _MAKERS]
@@ -92,7 +92,7 @@ def _agreement(document: Document) -> Table:
         "agreement",
         "Agreement between people",
         f"Krippendorff's alpha; 95% interval of ordinal alpha from leaving out one of the {kind} at a time, for these "
-        "people; share of replicates below .667; quadratic AC2 and percent agreement beside it. All: the criteria "
+        "people; share of replicates below .667; also quadratic AC2 and percent agreement. All: the criteria "
         "pooled.",
         _frame(
             rows,
@@ -117,8 +117,8 @@ def _agreement(document: Document) -> Table:
 def _pairwise(document: Document) -> Table:
     return Table(
         "pairwise",
-        "Agreement of every two raters",
-        "Krippendorff's alpha over the units both scored; interval of ordinal alpha from leaving out clusters; "
+        "Agreement of each pair of raters",
+        "Krippendorff's alpha over the units that both scored; interval of ordinal alpha from leaving out clusters; "
         "the model is called llm (paper, figures 3 to 5).",
         _frame(
             document["agreement"]["pairwise"],
@@ -164,8 +164,8 @@ def _correlations(document: Document) -> Table:
     rows = [{"raters": _RATERS[name], **entry} for name, entry in means.items() if entry["n_pairs"]]
     return Table(
         "pairwise_correlations",
-        "Mean correlation of two raters",
-        "Over all units two raters share; tau is tau-b (paper, table 8).",
+        "Mean correlation over pairs of raters",
+        "Over all units that both raters scored; tau is tau-b (paper, table 8).",
         _frame(rows, ("raters", "n_pairs", "pearson", "spearman", "kendall")),
     )
 
@@ -181,8 +181,8 @@ def _behaviours(document: Document) -> Table:
     return Table(
         "behaviours",
         "Correction, scrutiny, subjectivity, outlier",
-        f"By rules of our own: {rules}. The blind arm is held against the withheld draft. The paper's table 9 counts "
-        "the same four names by judgment, and its data is not released.",
+        f"By our own rules: {rules}. The blind arm is compared with the withheld draft. The paper's table 9 counts "
+        "the same four behaviours by judgment, and its data is not released.",
         _frame(rows, ("arm", "behaviour", "n", "of", "rate")),
     )
 
@@ -226,8 +226,8 @@ def _systems(document: Document) -> Table:
     return Table(
         "systems",
         "Systems compared",
-        "Mean scores; interval of the people's mean from leaving out clusters, for these people; rank by it, with the "
-        "middle 95% of its ranks when the clusters are drawn anew.",
+        "Mean scores; interval of the people's mean from leaving out clusters, for these people; rank by this mean, "
+        "with the middle 95% of its ranks over resampled clusters.",
         _frame(
             rows,
             (
@@ -299,7 +299,7 @@ def _assistance(document: Document) -> Table:
         "The effect of assistance",
         "Assisted minus blind: share of scores equal to the draft's, mean distance from it, ordinal alpha; "
         "pull: share of the way to a shifted shown score. Intervals from leaving out clusters, for these people; the "
-        "last two columns hold for people like these.",
+        "last two columns are for people like these.",
         _frame(
             rows, ("estimate", "value", "ci_low", "ci_high", "p_value", "people_ci_low", "people_ci_high")
         ),
@@ -340,7 +340,7 @@ def _frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pd.Data
 
 
 def _typed(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return counts as whole numbers, even if some are missing, and other numbers unchanged."""
+    """Return counts as integers, even if some are missing, and other numbers unchanged."""
     known = column.dropna()
     if len(known) and all(type(value) is int for value in known):
         return column.astype("Int64")

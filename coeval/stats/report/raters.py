@@ -1,4 +1,4 @@
-"""Raters in the report: all pairs, variance components, and the number of people that a mean needs."""
+"""Raters in the report: all pairs, variance components, and the number of people for a dependable mean."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from coeval.stats.frames import StudyFrames
 from coeval.stats.rating_matrix import Ratings
 from coeval.stats.report.tables import Table
 
-# Every two raters in the agreement section, the model last.
+# All pairs of raters in the agreement section, with the model last.
 
 SHOWN: tuple[Level, ...] = ("nominal", "ordinal", "interval")
 MANY_PAIRS = 2000
-"""With more pairs of annotators, only pairs that share a unit are listed."""
+"""The largest number of pairs for which pairs without common units are also listed."""
 
 
 @dataclass(frozen=True)
 class RaterPair:
-    """Two raters on the ``n`` units that both scored; the interval is of ordinal alpha, None without tables."""
+    """Two raters on the ``n`` units that both scored. The interval belongs to ordinal alpha; None without tables."""
 
     a: Hashable
     b: Hashable
@@ -46,10 +46,9 @@ class RaterPair:
 
 
 def list_pairs(people: Ratings, everyone: Ratings, clusters: Clusters) -> Iterator[RaterPair]:
-    """Yield each pair of raters, the model last: three alphas, an interval of ordinal alpha over clusters,
-    kappas.
+    """Yield each pair of raters, with the model last: three alphas, an interval of ordinal alpha, and kappas.
 
-    ``clusters`` are those of the units of ``everyone``.
+    ``clusters`` are the clusters of the units of ``everyone``.
     """
     everybody = people.n_annotators * (people.n_annotators - 1) / 2 <= MANY_PAIRS
     for a, b, n, alphas, details in _listed(people, everyone, clusters):
@@ -66,7 +65,7 @@ Listed = Iterator[tuple[Hashable, Hashable, int, dict[Level, float], dict[str, A
 
 
 def _listed(people: Ratings, everyone: Ratings, clusters: Clusters) -> Listed:
-    """Yield the pairs of raters, from tables where the scores have few different values."""
+    """Yield the pairs of raters, from tables if scores have few different values."""
     if len(everyone.categories) <= MANY:
         yield from _from_tables(everyone, clusters)
         return
@@ -104,7 +103,7 @@ def _from_tables(data: Ratings, clusters: Clusters) -> Listed:
 
 
 def _without_tables(data: Ratings, only: tuple[int, int] | None = None) -> Listed:
-    """Return only the alphas for near-continuous scores, which have no tables."""
+    """Yield pairs with only the alphas, for near-continuous scores without tables."""
     for a, b in [only] if only else combinations(range(data.n_annotators), 2):
         sample = sample_units(data.where(np.isin(data.annotator, (a, b))))
         yield (
@@ -116,16 +115,15 @@ def _without_tables(data: Ratings, only: tuple[int, int] | None = None) -> Liste
         )
 
 
-# The section on reliability: where differences between scores come from, and how many people a mean
-# needs.
+# The section on reliability: variance components, and the number of people for a dependable mean.
 
 NAMES = {"item": "between instances", "person": "between people", "residual": "the rest"}
-"""The components and their names."""
+"""The variance components and their names."""
 
 
 @dataclass(frozen=True)
 class CriterionComponents:
-    """The components of one criterion."""
+    """The variance components of one criterion."""
 
     criterion: str
     components: Components = field(metadata=FLAT)
@@ -135,18 +133,17 @@ class CriterionComponents:
 
 @dataclass(frozen=True)
 class ReliabilitySection:
-    """A G-study of every criterion, and the mean over criteria of its D-study."""
+    """A G-study of every criterion, and the mean of the D-studies over criteria."""
 
     per_criterion: list[CriterionComponents]
     phi: dict[int, Estimate]
 
 
 def reliability_section(study: StudyFrames) -> ReliabilitySection:
-    """Return variance between instances, between people, and the residual, by criterion, and the
-    reliability of k people.
+    """Return the variance components by criterion, and the dependability of the mean of k people.
 
-    Final scores of everybody, whatever they saw: with drafts in view, people agree more than they would without.
-    Intervals speak of other documents scored by these people.
+    All final scores are used, also those with drafts in view, which raise agreement. Intervals apply to other
+    documents scored by these people.
     """
     width, parts = max(len(study.criteria), 1), []
     for place, criterion in enumerate(study.criteria):
@@ -171,7 +168,7 @@ def _mean(values: list[Estimate]) -> Estimate:
 
 
 def reliability_tables(section: ReliabilitySection) -> list[Table]:
-    """Return the components by criterion, and the dependability of the mean by number of people."""
+    """Return tables of the components by criterion, and of the dependability of the mean by number of people."""
     rows = [
         {
             "criterion": part.criterion,
@@ -216,7 +213,7 @@ def _with_interval(name: str, value: Estimate) -> dict[str, float]:
 
 
 def _without_interval(section: ReliabilitySection) -> str:
-    """Return the components that have no interval, and why."""
+    """Return a note on the components without an interval, with the reasons."""
     named: dict[str, list[str]] = {}
     for part in section.per_criterion:
         for name, spread in part.intervals.items():

@@ -1,7 +1,7 @@
-"""The section on response sets: more than one score can be defended, so forced choices differ without a dispute.
+"""The section on response sets: people can defend several scores, so single scores differ even without a dispute.
 
-A person's set is the score with those marked as also defensible. Where nobody marked any, a band shows what agreement
-and the order of judges would be if people would defend the scores next to theirs too.
+A person's set is the score with the scores marked as also defensible. If nobody marked any, a band shows agreement and
+the order of judges under the assumption that people would also defend neighbouring scores.
 
 Source: Guerdan et al. 2025, Validating LLM-as-a-judge systems under rating indeterminacy (2503.05965).
 """
@@ -24,12 +24,12 @@ from coeval.stats.report.model_vs_people import choose_labels
 from coeval.stats.report.tables import Table
 
 BAND = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
-"""Chances that a person would also defend a score next to their own."""
+"""Assumed probabilities that a person would also defend a neighbouring score."""
 
 
 @dataclass(frozen=True)
 class PeopleSets:
-    """Every two people on a unit: the same score, sets that share a score, and the score of one in the other's set."""
+    """Shares of pairs of people with the same score, with overlapping sets, and with one's score in the other's set."""
 
     same: Spelled
     overlap: Spelled
@@ -38,10 +38,10 @@ class PeopleSets:
 
 @dataclass(frozen=True)
 class JudgeSets:
-    """A judge's scores beside people's sets, over ``n`` units.
+    """A judge's scores compared with people's sets, over ``n`` units.
 
-    ``defended`` is the chance that a person would defend the judge's score. ``mse`` is the mean over units of the
-    squared distance between the shares of people and of the judge's samples that name each score.
+    ``defended`` is the probability that a person would defend the judge's score. ``mse`` is the squared distance
+    between the shares of people and of the judge's samples that name each score, averaged over units.
     """
 
     run: str
@@ -53,47 +53,50 @@ class JudgeSets:
 
 @dataclass(frozen=True)
 class Assumed:
-    """What holds if people would defend each score next to their own with the chance ``share``."""
+    """The results if people would defend each neighbouring score with probability ``share``."""
 
     share: float
     overlap: Estimate
     judges: dict[str, float]
     """The ``mse`` of each judge, by the run's label."""
     best: str
-    """The judge with the least one."""
+    """The judge with the smallest ``mse``."""
 
 
 @dataclass(frozen=True)
 class ResponseSets:
-    """Agreement of sets of scores; ``band`` is there where only single scores are known."""
+    """The agreement of sets of scores. ``band`` has rows if only single scores are known."""
 
     labels: str
     leaned: bool
     n: int
     with_more: int
-    """Scores with further ones that the person would defend."""
+    """The number of scores with further defensible scores."""
     neighbours: float
-    """The share of the scores next to a person's that the person would defend too; nan where nobody marked any."""
+    """The share of neighbouring scores that people would also defend; nan if nobody marked any."""
     people: PeopleSets
     judges: list[JudgeSets]
     band: list[Assumed]
     best_changes: bool | None
-    """Whether another judge is best somewhere in the band; None without a band or with one judge."""
+    """True if the best judge changes within the band; None without a band or with one judge."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Sets:
-    """Scores as places on their criterion's scale, with the set of each: ``member`` is scores x points."""
+    """Scores as positions on their criterion's scale, with their sets: ``member`` is scores x points."""
 
     unit: Codes
     place: Codes
     member: Numbers
     steps: Codes
-    """How many points the scale of each score has."""
+    """The number of points on each score's scale."""
 
 
 def response_sets_section(study: StudyFrames) -> ResponseSets:
-    """Return how well people's sets of scores meet, and judges meet them; other documents, these people."""
+    """Return the agreement between people's sets of scores, and between judges and people's sets.
+
+    Intervals apply to other documents and these people.
+    """
     reference = choose_labels(study)
     sets = _read_sets(study, reference.scored)
     if sets is None:
@@ -136,7 +139,7 @@ def _read_sets(study: StudyFrames, scored: pd.DataFrame) -> _Sets | None:
         further = names.astype(object).merge(
             study.also.drop_duplicates(keys, keep="last"), on=keys, how="left"
         )
-        # what a person would defend after the draft says nothing of the score before it
+        # scores that a person would defend after the draft say nothing about the score before it
         own = further["also"].notna() & ~((further["arm"] == FIRST) & ("first" in choose_labels(study).kind))
         for row in np.flatnonzero(own):
             for text in str(further["also"].iloc[row]).split():
@@ -157,7 +160,7 @@ def _neighbours(sets: _Sets, more: int) -> float:
 
 
 def _people(study: StudyFrames, sets: _Sets) -> PeopleSets:
-    """Every pair of people on a unit: counted by units, since only sets of several scores need each pair."""
+    """Return shares of pairs of people. They are counted by unit, because only sets of several scores need pairs."""
     units, counts = _count(sets)
     size = counts.sum(axis=1)
     same = (counts * (counts - 1) / 2).sum(axis=1)
@@ -175,7 +178,7 @@ def _people(study: StudyFrames, sets: _Sets) -> PeopleSets:
 
 
 def _count(sets: _Sets) -> tuple[Codes, Numbers]:
-    """The units, and units x points: how many people gave each score."""
+    """Return the units, and the number of people who gave each score as units x points."""
     units, code = np.unique(sets.unit, return_inverse=True)
     top = sets.member.shape[1]
     counts = np.bincount(code * top + sets.place, minlength=len(units) * top).reshape(-1, top)
@@ -196,7 +199,7 @@ def _ratio(rows: Numbers) -> Numbers:
 
 
 Judged = tuple[str, str, Codes, Numbers]
-"""Run, label, the units that it and people scored, and the shares of its samples at each place of the scale."""
+"""Run, label, the units that the run and people scored, and the shares of its samples at each point of the scale."""
 
 
 def _judged(study: StudyFrames, sets: _Sets) -> list[Judged]:
@@ -224,7 +227,7 @@ def _judged(study: StudyFrames, sets: _Sets) -> list[Judged]:
 
 
 def _named(sets: _Sets, units: Codes, member: Numbers) -> Numbers:
-    """Units x points: the share of the people of each unit who name each score."""
+    """Return the share of a unit's people who name each score, as units x points."""
     chosen = np.isin(sets.unit, units)
     code = np.searchsorted(units, sets.unit[chosen])
     table = np.zeros((len(units), member.shape[1]))
@@ -246,7 +249,7 @@ def _judge_row(
 
 
 def _assume(study: StudyFrames, sets: _Sets, judges: Sequence[Judged], share: float) -> Assumed:
-    """What follows from a chance of defending each neighbour: of people's scores, and of the judge's samples."""
+    """Return the results if each neighbouring score were defended with probability ``share``."""
     _, counts = _count(sets)
     by_gap = [
         (counts * (counts - 1) / 2).sum(),
@@ -254,7 +257,7 @@ def _assume(study: StudyFrames, sets: _Sets, judges: Sequence[Judged], share: fl
     ]
     size = counts.sum(axis=1)
     pairs = float((size * (size - 1) / 2).sum())
-    # scores one apart meet if either person would defend the other's; two apart, if both would defend the middle
+    # sets overlap at distance 1 if either person would defend the other's score; at 2, if both defend the middle
     met = by_gap[0] + (1 - (1 - share) ** 2) * by_gap[1] + share**2 * by_gap[2]
     overlap = (
         Estimate(float(met / pairs)) if pairs else Estimate.undefined("no unit was scored by two people")
@@ -267,7 +270,7 @@ def _assume(study: StudyFrames, sets: _Sets, judges: Sequence[Judged], share: fl
 
 
 def _widen(named: Numbers, share: float) -> Numbers:
-    """The shares that name each score, if who names a score also names each neighbour with this chance.
+    """Return the shares that name each score, if people also name each neighbouring score with this probability.
 
     >>> _widen(np.array([[0.0, 1.0, 0.0]]), 0.2).tolist()
     [[0.2, 1.0, 0.2]]
@@ -279,7 +282,7 @@ def _widen(named: Numbers, share: float) -> Numbers:
 
 
 def response_sets_tables(section: ResponseSets) -> list[Table]:
-    """Return agreement with and without further scores, and judges beside people's sets; or the band."""
+    """Return tables of agreement with and without further scores, and of judges; or of the band."""
     if not section.n:
         return []
     people = section.people
@@ -302,8 +305,8 @@ def response_sets_tables(section: ResponseSets) -> list[Table]:
         if one.overlap.defined
     ]
     note = (
-        "Nobody marked further scores. Each row assumes a chance that people would also defend a score next to their "
-        "own; the columns of judges are squared distances from people's sets. "
+        "Nobody marked further scores. Each row assumes a probability that people would also defend a neighbouring "
+        "score; the columns of judges are squared distances from people's sets. "
         + {
             True: "Which judge is best depends on it.",
             False: "The same judge is best throughout.",
@@ -319,7 +322,7 @@ def response_sets_tables(section: ResponseSets) -> list[Table]:
 
 def _note(section: ResponseSets) -> str:
     return (
-        f"{section.with_more:,} of {section.n:,} {section.labels} scores have further ones that the person would "
-        f"defend too: {section.neighbours:.0%} of the neighbouring scores. A set is a score with these. "
-        "Intervals speak of other documents, these people."
+        f"{section.with_more:,} of {section.n:,} {section.labels} scores come with further scores that the person "
+        f"would also defend, {section.neighbours:.0%} of the neighbouring scores. A set is a score with these. "
+        "Intervals apply to other documents and these people."
     )

@@ -19,18 +19,18 @@ from coeval.stats.rating_matrix import Codes, Numbers
 from coeval.stats.report.model_vs_model import human_means, list_judges
 from coeval.stats.report.model_vs_people import LEANED, Reference, choose_labels
 
-# The choice of the labelled units: a prediction-powered mean is valid only if it was random.
+# The choice of the labelled units, which must be random for a valid prediction-powered mean.
 
 UNLIKE = 0.01
-"""Judges' mean scores of labelled and other units differ if the p-value is below this."""
+"""The p-value below which judges' mean scores of labelled and other units differ."""
 
 
 @dataclass(frozen=True)
 class LabelDraw:
-    """Whether the labelled units are a random draw; ``name`` names the draw, or the reason that it is unknown.
+    """The draw of the labelled units: ``name`` describes it, or says why it is not known to be random.
 
-    ``p_value`` is of the judges scoring labelled units like the others, which labels picked by how hard or how good an
-    item looks seldom are.
+    ``p_value`` tests whether judges score labelled units like the others. Labels chosen by difficulty or quality
+    seldom pass.
     """
 
     valid: bool
@@ -41,13 +41,13 @@ class LabelDraw:
 def check_draw(
     study: StudyFrames, scored: pd.DataFrame, judged: pd.DataFrame, labelled: Codes, rest: Codes
 ) -> LabelDraw:
-    """Return how the labelled units of a system were chosen among those that judges scored.
+    """Return how a system's labelled units were chosen among the units that judges scored.
 
     Parameters
     ----------
-    scored : the people's scores that are the labels.
-    judged : units x judges.
-    labelled, rest : places of units that people and judges scored, and that only judges scored.
+    scored : the people's scores, which are the labels.
+    judged : the judges' scores as units x judges.
+    labelled, rest : positions of the units with people's and judges' scores, and with only judges' scores.
     """
     p_value = _likeness(study, judged, labelled, rest)
     if p_value.defined and p_value < UNLIKE:
@@ -71,7 +71,7 @@ def check_draw(
 
 
 def _likeness(study: StudyFrames, judged: pd.DataFrame, labelled: Codes, rest: Codes) -> Estimate:
-    """Return the p-value of equal means of the judges' mean z-scores, over clusters."""
+    """Test whether labelled and other units have equal means of the judges' z-scores, over clusters."""
     units = np.concatenate([labelled, rest])
     if not len(labelled) or not len(rest):
         return Estimate.undefined("all units are labelled, or none is")
@@ -98,8 +98,8 @@ def _likeness(study: StudyFrames, judged: pd.DataFrame, labelled: Codes, rest: C
 class CriterionMean:
     """The mean of one system's units (outputs) on one criterion; each unit counts once.
 
-    ``run`` is the label of the judge's run, "" for people, who are ``n_people``. ``deviation`` is the standard
-    deviation over the units, nan of fewer than two. The mean's interval leaves out whole clusters.
+    ``run`` is the label of the judge's run, or "" for ``n_people`` people. ``deviation`` is the standard deviation
+    over units, nan for fewer than two. The interval leaves out whole clusters.
     """
 
     system: str
@@ -112,7 +112,7 @@ class CriterionMean:
 
 
 def criterion_means(study: StudyFrames) -> list[CriterionMean]:
-    """Return every cell with a score: by system and criterion, people first; an unnamed system is ""."""
+    """Return the means by system and criterion, people first. An unnamed system is ""."""
     people = study.scored.groupby("unit")["who"].nunique()
     given = [("", human_means(study.scored)), *((judge.label, judge.scores) for judge in list_judges(study))]
     units = study.units[["system", "criterion"]].fillna("").astype(str)
@@ -150,17 +150,17 @@ def estimate_mean(values: Numbers, clusters: Clusters) -> Estimate:
 
 
 INTERVAL = ("ci_low", "ci_high", "interval_kind", "resampled", "clusters")
-"""The fields of a row that describe the interval of the people's mean."""
+"""The fields of a row with the interval of the people's mean."""
 
 
 @dataclass(frozen=True)
 class Ranked:
     """A system's rank among the systems that people scored; 1 is the highest mean, and equal means share a rank.
 
-    The interval holds the middle 95% of its ranks over resampled clusters. Of these draws ``p_best``
-    is the share in which it has the highest mean, split among systems that tie, and ``beats`` the share in which its
-    mean is higher than that of each other system, a tie counting half. ``differs`` has the p-value of the difference
-    from each other system (jackknife over clusters, t), by Holm's rule over all pairs; nan if nothing tells it.
+    The interval is the middle 95% of its ranks over resampled clusters. ``p_best`` is the share of these resamples in
+    which it has the highest mean, divided among tied systems. ``beats`` is the share in which its mean is higher than
+    that of each other system; a tie counts half. ``differs`` has the p-value of the difference from each other system
+    (jackknife over clusters, t), adjusted with Holm's method over all pairs; nan if undefined.
     """
 
     rank: int | None
@@ -177,10 +177,10 @@ NOT_RANKED = Ranked(None, None, None, None, {})
 
 @dataclass(frozen=True)
 class SystemRow:
-    """One system. ``ci_low`` and ``ci_high`` belong to ``human_mean``; ``human`` is the mean of units.
+    """The results of one system. ``ci_low`` and ``ci_high`` belong to ``human_mean``; ``human`` is the mean over units.
 
-    ``prediction_powered`` is people's mean corrected by the judges' scores of the units nobody scored without the
-    draft; undefined where drafts were in view.
+    ``prediction_powered`` is the people's mean, improved by judges' scores of the units that nobody scored without
+    the draft. It is undefined if drafts were in view.
     """
 
     system: str
@@ -196,10 +196,9 @@ class SystemRow:
 
 
 def systems_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> list[SystemRow]:
-    """Return the systems in the order of the instances: means of people, of the shown run,
-    prediction-powered, and ranks.
+    """Return the systems in the order of the instances, with means of people and the shown run, and ranks.
 
-    Intervals leave out whole clusters: documents with all their criteria, so that they speak of other documents.
+    Intervals leave out whole clusters (documents with all their criteria), so they apply to other documents.
     """
     scored, model = study.scored[["unit", "score"]], study.shown_scores
     systems = study.units["system"].replace("", None).to_numpy(dtype=object)
@@ -239,7 +238,7 @@ def _average(values: pd.Series[float], reason: str) -> Estimate:
 
 
 def _of_units(study: StudyFrames, own: pd.DataFrame) -> Estimate:
-    """Return the people's mean over units, each unit counting once."""
+    """Return the people's mean over units; each unit counts once."""
     means: pd.Series[float] = human_means(own)
     if len(means) < 2:
         return Estimate.undefined("fewer than two units were scored")
@@ -248,14 +247,14 @@ def _of_units(study: StudyFrames, own: pd.DataFrame) -> Estimate:
 
 
 def _jury(study: StudyFrames) -> pd.DataFrame:
-    """Return the scores of every judge as units x runs."""
+    """Return all judges' scores as units x runs."""
     return pd.DataFrame({judge.run: judge.scores for judge in list_judges(study)})
 
 
 def _powered(
     study: StudyFrames, reference: Reference, labelled: pd.Series[float], judged: pd.DataFrame, units: Any
 ) -> Spelled:
-    """Return the prediction-powered mean, with ``draw``, how the labelled units were chosen, and ``valid``."""
+    """Return the prediction-powered mean, with ``valid`` and the ``draw`` of the labelled units."""
     names = (
         "lam",
         "n",
@@ -297,7 +296,7 @@ def _with_ranks(
     replicates: int,
     seed: int,
 ) -> list[SystemRow]:
-    """Return the rows with the ranks of their means (equal means by exact arithmetic) and over resampled clusters."""
+    """Return the rows with their ranks, in these data and over resampled clusters."""
     known = [row for row in rows if row.human_mean.defined]
     if len(known) < 2:
         return list(rows)
@@ -328,9 +327,9 @@ def _with_ranks(
 
 
 def compare_pairs(sums: Numbers, kind: str) -> dict[tuple[int, int], float]:
-    """Return the p-value of each two systems' difference of means, by Holm's rule over all pairs.
+    """Return the p-value of each pair of systems' difference, adjusted with Holm's method over all pairs.
 
-    ``sums`` has the sum and the number of each system's scores, a row a cluster.
+    ``sums`` has each system's sum and number of scores, with one row per cluster.
     """
 
     def gap(rows: Numbers) -> Numbers:
@@ -345,7 +344,7 @@ def compare_pairs(sums: Numbers, kind: str) -> dict[tuple[int, int], float]:
 
 
 def _means(sums: Numbers) -> Numbers:
-    """Return each row's means of the systems, with rounding differences removed; rows that lack one are dropped."""
+    """Return the systems' means of each row, with rounding differences removed, without incomplete rows."""
     with np.errstate(divide="ignore", invalid="ignore"):
         means = sums[:, 0::2] / sums[:, 1::2]
     means = means[~np.isnan(means).any(axis=1)]
@@ -353,5 +352,5 @@ def _means(sums: Numbers) -> Numbers:
 
 
 def _places(means: Numbers) -> Numbers:
-    """Return the place of each system in each row: one plus the number of systems with a higher mean."""
+    """Return the rank of each system in each row: one plus the number of systems with a higher mean."""
     return np.asarray(1 + (means[:, None, :] > means[:, :, None]).sum(axis=2))

@@ -1,4 +1,4 @@
-"""Tables for the report, the tab and the downloads, and as Markdown and LaTeX."""
+"""Tables for the report, the Agreement tab and the downloads, also as Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pandas as pd
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """One table: ``name`` for files and labels, ``title``, ``note`` (the counted unit), and its ``frame``."""
+    """A table with its ``name`` (for files and labels), ``title``, ``note`` and ``frame``."""
 
     name: str
     title: str
@@ -23,7 +23,7 @@ class Table:
 # Tables as Markdown and LaTeX, with escaped text.
 
 WIDE = 8
-"""From this number of columns on, a LaTeX table needs scaling to fit a page."""
+"""The number of columns from which a LaTeX table is scaled to fit the page."""
 
 MISSING = "–"
 LATEX = {
@@ -44,7 +44,7 @@ LATEX = {
 
 
 def tables_markdown(tables: Sequence[Table]) -> str:
-    """Return the tables below each other, each with its title and note.
+    """Return the tables as Markdown, with titles and notes.
 
     >>> print(tables_markdown([Table("t", "Odd | cells", "A note.", pd.DataFrame({"x": ["a|b"], "r": [0.5]}))]))
     **Odd \\| cells**
@@ -71,7 +71,7 @@ def _markdown(table: Table) -> str:
 
 
 def tables_latex(tables: Sequence[Table]) -> str:
-    """Return the tables as floats for a document that loads booktabs.
+    """Return the tables as LaTeX floats for a document that loads booktabs.
 
     >>> print(tables_latex([Table("t", "Cost & effect", "100%.", pd.DataFrame({"x_1": ["$5"]}))]))
     \\begin{table}
@@ -95,7 +95,7 @@ def _latex(table: Table) -> str:
     shape = "".join("r" if _is_number(table.frame[column]) else "l" for column in table.frame)
     rows = [" & ".join(_escape_latex(value) for value in row) + r" \\" for row in _rows(table)]
     head = " & ".join(_escape_latex(_heading(column)) for column in table.frame.columns) + r" \\"
-    # a table of many columns runs over both columns of a page, and is scaled to fit (package graphicx)
+    # a table with many columns spans both columns of a page and is scaled to fit (package graphicx)
     wide = len(shape) > WIDE
     place = "table*" if wide else "table"
     return "\n".join(
@@ -119,7 +119,7 @@ def _latex(table: Table) -> str:
 
 
 def column_cells(column: pd.Series[Any]) -> list[str]:
-    """Return a column's cells: counts whole, other numbers to three places, missing values as a dash.
+    """Return a column's cells: whole counts, other numbers to three decimals, missing values as a dash.
 
     >>> column_cells(pd.Series([2.0, 2.5, None])), column_cells(pd.Series([2, None], dtype="Int64"))
     (['2.000', '2.500', '–'], ['2', '–'])
@@ -155,12 +155,13 @@ def _escape_markdown(text: Any) -> str:
 
 
 def _escape_latex(text: Any) -> str:
-    """
+    """Return a text with LaTeX's special characters escaped.
+
     >>> _escape_latex("*50%"), _escape_latex("[1cm]")
     ('{}*50\\\\%', '{}[1cm]')
     """
     escaped = "".join(LATEX.get(letter, letter) for letter in _flat(text))
-    # right after the end of a row or a rule, a star or a bracket is an argument of that
+    # after the end of a row or a rule, LaTeX would read a star or a bracket as its argument
     return f"{{}}{escaped}" if escaped.startswith(("*", "[")) else escaped
 
 

@@ -163,7 +163,7 @@ def test_a_column_says_which_group_people_count_in(tmp_path: Path) -> None:
     groups = {one.person: one.group for one in study.submissions}
     assert groups == {"Ann": Group.CROWD, "Bob": Group.EXPERT, "Cid": None}
     assert any(
-        "group is none of team, expert, crowd" in note and note.endswith(": 1.") for note in study.notes
+        "a group other than team, expert, crowd" in note and note.endswith(": 1.") for note in study.notes
     )
     path.write_text(GROUPED.replace("arm b", "team"), encoding="utf-8")
     with pytest.raises(

@@ -96,7 +96,7 @@ def test_eli5_seconds(eli5: Study, reference: dict) -> None:
 def test_eli5_notes_count_what_was_mended(eli5: Study) -> None:
     # 24,413 rows in the five files, 21,538 of them lines
     assert any(note.startswith("Heading rows") and note.endswith(": 2,875.") for note in eli5.notes)
-    assert any("final score is not the one" in note and note.endswith(": 77.") for note in eli5.notes)
+    assert any("final score differs" in note and note.endswith(": 77.") for note in eli5.notes)
     assert any("without a start time" in note and note.endswith(": 76.") for note in eli5.notes)
     assert any("differ in combine_data.json" in note and note.endswith(": 4.") for note in eli5.notes)
 
@@ -251,9 +251,9 @@ def test_a_row_is_of_the_kind_of_the_drafted_line_it_acts_on(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("score", "kept", "note"),
     [
-        (0, 0.0, "no whole step"),
-        (4.5, 4.5, "no whole step"),
-        ("3", 3.0, "final score is not the one"),  # the score row states 4
+        (0, 0.0, "not whole points"),
+        (4.5, 4.5, "not whole points"),
+        ("3", 3.0, "final score differs"),  # the score row states 4
         (None, None, "without a readable final score"),
         ("four", None, "without a readable final score"),
         (True, None, "without a readable final score"),
@@ -294,7 +294,7 @@ def test_the_draft_most_people_saw_is_taken(tmp_path: Path) -> None:
     assert [row.text for row in study.runs[0].drafts[0].rows] == [DRAFTED[0], DRAFTED[1], DRAFTED[3]]
     # A06 approved a line that the draft does not hold: the action is kept, without a drafted line
     assert study.submissions[0].rows[3] == ScrutinyRow(RowKind.EVIDENCE, Action.APPROVE)
-    assert any("does not hold" in note and note.endswith(": 1.") for note in study.notes)
+    assert any("the draft lacks" in note and note.endswith(": 1.") for note in study.notes)
 
 
 @pytest.mark.parametrize("second", [["", "1", "", ""], ["", "", "too high", "2. Score: 3"]])
@@ -310,7 +310,7 @@ def test_a_line_that_stands_twice_has_its_first_action(tmp_path: Path, second: l
         assert [(row.draft_row, row.action) for row in submission.rows] == [
             (place, Action.APPROVE) for place in range(3)
         ]
-    assert any("the first action was taken: 1." in note for note in study.notes)
+    assert any("the first action was used: 1." in note for note in study.notes)
 
 
 @pytest.mark.parametrize(

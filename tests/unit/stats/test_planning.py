@@ -117,11 +117,8 @@ def test_a_study_is_planned_from_its_scores() -> None:
 @pytest.mark.parametrize(
     ("arm", "told"),
     [
-        (
-            "",
-            "Alpha is of blind scores; the differences of systems and the components of variance are of all",
-        ),
-        ("assisted", "Alpha, the differences of systems and the components of variance are of all scores"),
+        ("", "Alpha uses blind scores; differences between systems and variance components use all scores"),
+        ("assisted", "Alpha, differences between systems and variance components use all scores"),
     ],
 )
 def test_a_plan_says_which_scores_its_numbers_come_from(arm: str, told: str) -> None:

@@ -430,7 +430,7 @@ def test_the_methods_paragraph_is_filled_from_the_data(study: StudyFrames, repor
     (first, *_), means = report["systems"], "For means of systems, Student's t has the degrees of freedom"
     assert "jackknife" in first["interval_kind"] and "bootstrap" in first["rank_interval_kind"]
     assert means in text and "of ranks of systems, come from resampled documents (bootstrap)" in text
-    assert "differences between systems" in text.split("are adjusted by Holm's rule")[0]
+    assert "differences between systems" in text.split("are adjusted with Holm's method")[0]
     assert "None" not in text and "nan" not in text
 
 
@@ -502,7 +502,7 @@ def test_a_judge_stands_in_by_the_criteria_that_allow_it_and_not_by_the_pool() -
     p = [part["alt_test_p_holm"] for part in run["per_criterion"]]
     assert p[0] <= 0.05 and p[1] <= 0.05 and p[2] == 1
     told = methods_paragraph(frames, document)
-    assert "may stand in for a person by 2 of 3 criteria" in told and "Holm" in told
+    assert "may replace a person on 2 of 3 criteria" in told and "Holm" in told
     assert "3 people, each over 80 items in 80 independent clusters" in told and "one-sided t-test" in told
 
 
