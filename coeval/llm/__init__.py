@@ -1,1 +1,1 @@
-"""The model helper: questions to a language model, requests, and the reading of answers."""
+"""The model helper: it asks language models questions and parses their answers."""

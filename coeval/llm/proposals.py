@@ -13,7 +13,7 @@ from coeval.llm.prompting.template_values import render_criterion, render_sample
 from coeval.llm.reading.lists import MAX_ITEMS, parse_criteria, parse_steps
 from coeval.rules.criterion_wording import merge_proposals
 
-# Criteria for a task: proposed several times, merged, counted.
+# The model proposes criteria several times; duplicates are merged and counted.
 
 MAX_EXAMPLES = 5
 MAX_SAMPLES = 100
@@ -29,7 +29,7 @@ def render_criteria_request(
     examples: Sequence[Instance] = (),
     templates: Path | None = None,
 ) -> Request:
-    """Return the question for ``count`` criteria, with samples of the task if there are any.
+    """Return the request for ``count`` criteria, with samples of the task if there are any.
 
     Raises:
         InputError: ``count`` is out of range, or the template is missing or broken.
@@ -55,14 +55,13 @@ async def draft_criteria(
     examples: Sequence[Instance] = (),
     templates: Path | None = None,
 ) -> list[Proposal]:
-    """Draft criteria for a task from one or more samples; merge near-duplicates, and put the most supported
-    first.
+    """Draft criteria for a task: merge near-duplicates from all answers and sort by support.
 
-    Each proposal says how many of the readable samples name it, and which wordings were merged into it.
+    Each proposal records how many readable answers name it, and which wordings were merged into it.
 
     Raises:
-        ModelError: no answer could be had.
-        UnreadableAnswerError: none of them lists criteria.
+        ModelError: a request failed.
+        UnreadableAnswerError: no answer lists criteria.
         InputError: too few or too many samples or criteria.
     """
     if not 1 <= samples <= MAX_SAMPLES:
@@ -100,11 +99,11 @@ async def ask_list(
 async def draft_steps(
     ask: Ask, task: Task, criterion: Criterion, model: str, *, templates: Path | None = None
 ) -> str:
-    """Return evaluation steps for a criterion, as a numbered list that people can edit and that is stored.
+    """Return evaluation steps for a criterion, as a numbered list that people can edit.
 
     Raises:
-        ModelError: no answer could be had.
-        UnreadableAnswerError: it lists no steps.
+        ModelError: the request failed.
+        UnreadableAnswerError: the answer lists no steps.
     """
     values = task_values(task) | scale_values(criterion.scale) | {"criterion": render_criterion(criterion)}
     request = render_request("steps", values, JudgeOptions(model, templates=templates))

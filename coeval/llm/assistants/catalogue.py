@@ -1,6 +1,7 @@
-"""Assistant evaluators: their descriptions and ranges, imported columns, and measures of installed packages.
+"""The catalogue of assistant evaluators: automatic measures, imported columns, and plug-ins.
 
-A package names an `Assistant`, or a function that makes one, under the entry point group ``coeval.assistants``.
+An installed package registers an `Assistant`, or a function that returns one, in the entry point group
+``coeval.assistants``.
 """
 
 from __future__ import annotations
@@ -15,22 +16,19 @@ from coeval.domain import Instance
 from coeval.errors import InputError
 from coeval.llm.assistants.measures import bleu, chrf, rouge, tfidf_cosine
 
-# Assistant evaluators for fusion: automatic measures and imported columns, each with what it is and its
-# range.
-
 Score = Callable[[Sequence[Instance]], Sequence[float]]
-"""A function that scores instances, one number each in order; nan if one cannot be scored."""
+"""A function that returns one score per instance, in order: nan if an instance cannot be scored."""
 
 DIRECTIONS = ("higher", "lower", "neither")
-"""The direction of good scores; ``neither`` if a high score is neither good nor bad."""
+"""The direction of better scores: ``neither`` if a high score is neither good nor bad."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assistant:
-    """An assistant evaluator, as described to the model.
+    """An assistant evaluator with its description for the model.
 
-    ``low`` and ``high`` bound its scores and may be infinite; ``direction`` says which scores are better,
-    ``inputs`` what it looks at, ``criteria`` (texts or names) which criteria it bears on: none stands for all.
+    ``low`` and ``high`` bound its scores and may be infinite. ``direction`` says which scores are better. ``inputs``
+    describes the texts that it compares. ``criteria`` are the texts or names of its criteria (none: all).
     """
 
     name: str
@@ -52,13 +50,13 @@ class Assistant:
 
     @property
     def range(self) -> str:
-        """Return its range in words."""
+        """Return the range of scores in words."""
         low = "minus infinity" if self.low == -math.inf else f"{self.low:g}"
         return f"{low} to {'infinity' if self.high == math.inf else f'{self.high:g}'}"
 
     @property
     def better(self) -> str:
-        """Return its direction in words."""
+        """Return the direction in words."""
         if self.direction == "neither":
             return "neither high nor low is better by itself"
         return f"{self.direction} is better"
@@ -77,10 +75,10 @@ _MEASURES: tuple[tuple[str, str, float, Callable[[str], Score]], ...] = (
 
 
 def list_assistants(against: str = "reference") -> list[Assistant]:
-    """Return the assistants that need no download, comparing the output with each instance's reference or its input.
+    """Return the assistants that need no download. They compare outputs with references or with inputs.
 
-    Words in common with a reference speak for an output. Words in common with its input may as well be copied, so
-    that without references no n-gram overlap is offered, and likeness in vocabulary has no better direction.
+    Words shared with a reference are evidence of quality, but words shared with the input may be copied. Therefore,
+    without references there is no n-gram overlap, and similarity of vocabulary has no better direction.
 
     Raises:
         InputError: ``against`` is neither "reference" nor "input".
@@ -114,10 +112,10 @@ def imported_assistant(
     inputs: Sequence[str] = ("output",),
     criteria: Sequence[str] = (),
 ) -> Assistant:
-    """Return an assistant with scores that were computed elsewhere (BLEURT, NLI, ...), by external instance id.
+    """Return an assistant with imported scores (BLEURT, NLI, ...) by external instance id.
 
     Raises:
-        InputError: the range or the direction is wrong, or a score is outside the range.
+        InputError: the range or the direction is invalid, or a score is outside the range.
     """
     assistant = Assistant(name, description, low, high, direction, tuple(inputs), tuple(criteria))
     for instance, value in scores.items():
@@ -132,9 +130,7 @@ def imported_assistant(
 
 
 def describe_assistants(assistants: Sequence[Assistant], numbers: Mapping[str, int]) -> str:
-    """Return the assistants as a numbered list for a prompt; ``numbers`` contains each criterion's number
-    in it.
-    """
+    """Return the assistants as a numbered list for a prompt. ``numbers`` maps criteria to their numbers in it."""
     return "\n".join(_describe(place, assistant, numbers) for place, assistant in enumerate(assistants, 1))
 
 
@@ -157,11 +153,6 @@ def render_assistant_scores(assistants: Sequence[Assistant], scores: Mapping[str
     return "\n".join(lines)
 
 
-# Assistant evaluators that installed packages bring: BLEURT, an NLI model, anything that scores texts.
-#
-# A package names an `Assistant`, or a function that makes one, under the entry point group
-# ``coeval.assistants``.
-
 GROUP = "coeval.assistants"
 
 
@@ -169,7 +160,7 @@ def list_plugins() -> list[Assistant]:
     """Return the assistants of installed packages, by name.
 
     Raises:
-        InputError: one of them cannot be loaded, or is no assistant; the message names its package.
+        InputError: an entry point cannot be loaded or is no assistant; the message names its package.
     """
     return [_load(entry) for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name)]
 
@@ -182,7 +173,7 @@ def _load(entry: EntryPoint) -> Assistant:
         assistant = target() if not isinstance(target, Assistant) and callable(target) else target
     except InputError:
         raise
-    except Exception as error:  # an error in a plug-in is reported, and is not a crash of ours
+    except Exception as error:  # report a plug-in's error instead of crashing
         raise InputError(
             f"The assistant “{entry.name}” of {package} cannot be loaded ({type(error).__name__}: {error}): "
             "repair or uninstall the package."

@@ -1,12 +1,12 @@
 """Automatic measures of an output against its reference or its input, without downloads.
 
-Each measure makes a scorer of instances that gives one number each, nan where there is nothing to compare with.
-sacrebleu is imported when its first score is asked for.
+Each measure returns a scorer, which gives one number per instance: nan if there is nothing to compare with. sacrebleu
+is imported with its first score.
 
-ROUGE (Lin 2004) is the F1 of the words, word pairs or longest common subsequence of two texts, words stemmed. Words
-are runs of Latin letters and digits in lower case, and those of more than three letters are stemmed, as in Google's
-rouge-score. The stemmer is Snowball's for English (Porter 2) in place of NLTK's variant of Porter's: of 399 pairs of
-real texts one ROUGE-1 differs from that package's, by .004, and no ROUGE-2 or ROUGE-L.
+ROUGE (Lin 2004) is the F1 of the words, word pairs or longest common subsequence of two texts. As in Google's
+rouge-score, words are runs of Latin letters and digits in lower case, and those of more than three letters are
+stemmed. The stemmer is Snowball's for English (Porter 2) instead of NLTK's variant of Porter's. On 399 pairs of real
+texts, one ROUGE-1 differs from rouge-score's, by .004, and no ROUGE-2 or ROUGE-L.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from coeval.domain import Instance
 _WORD = re.compile(r"[a-z0-9]+")
 _stemmer = snowballstemmer.stemmer("english")
 STEMMED_FROM = 4
-"""Letters of the shortest word that is stemmed."""
+"""Number of letters of the shortest word that is stemmed."""
 
 
 def rouge_n(output: str, other: str, n: int) -> float:
@@ -62,20 +62,15 @@ def _sequences(words: list[str], n: int) -> list[tuple[str, ...]]:
 
 
 def _f1(common: int, in_output: int, in_other: int) -> float:
-    """Return the harmonic mean of precision and recall: twice the common items over the items of both."""
+    """Return the harmonic mean of precision and recall: twice the common items over all items."""
     return 2 * common / (in_output + in_other) if common else 0.0
 
-
-# Automatic measures of an output against its reference or its input: none needs a download.
-#
-# Each function makes a scorer of instances that gives one number each, nan if there is nothing to
-# compare with. The libraries are imported when the first score is asked for.
 
 Scorer = Callable[[Sequence[Instance]], list[float]]
 
 
 def rouge(kind: str, against: str) -> Scorer:
-    """Return ROUGE-1, -2 or -L ("1", "2", "L"): F1 over stemmed words, from 0 to 1."""
+    """Return a scorer for ROUGE-1, -2 or -L ("1", "2", "L"): F1 over stemmed words, from 0 to 1."""
 
     def measure(output: str, other: str) -> float:
 
@@ -85,22 +80,23 @@ def rouge(kind: str, against: str) -> Scorer:
 
 
 def bleu(against: str) -> Scorer:
-    """Return sentence BLEU (Papineni et al. 2002) with sacrebleu's smoothing and effective order, from 0 to
-    100.
+    """Return a scorer for sentence BLEU (Papineni et al. 2002), from 0 to 100.
+
+    It uses sacrebleu's smoothing and effective order.
     """
     return lambda instances: [_compare(instance, against, _sentence_bleu) for instance in instances]
 
 
 def chrf(against: str) -> Scorer:
-    """Return chrF (Popović 2015) from sacrebleu, from 0 to 100."""
+    """Return a scorer for sacrebleu's chrF (Popović 2015), from 0 to 100."""
     return lambda instances: [_compare(instance, against, _sentence_chrf) for instance in instances]
 
 
 def tfidf_cosine(against: str) -> Scorer:
-    """Return the cosine of TF-IDF vectors of words, from 0 to 1.
+    """Return a scorer for the cosine of TF-IDF vectors of words, from 0 to 1.
 
-    Term frequency times ln((1 + n) / (1 + df)) + 1 over the n texts compared (the smooth form of scikit-learn),
-    so a word that stands in every text still counts a little.
+    A weight is the term frequency times ln((1 + n) / (1 + df)) + 1 over the n compared texts. With this smooth form,
+    as in scikit-learn, a word that occurs in every text still counts a little.
     """
 
     def score(instances: Sequence[Instance]) -> list[float]:

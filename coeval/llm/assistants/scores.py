@@ -15,11 +15,11 @@ from coeval.stats.judges.vector_correlation import METHODS
 
 
 def score_instances(assistants: Sequence[Assistant], instances: Sequence[Instance]) -> pd.DataFrame:
-    """Return the assistants' scores: one row per instance (by external id), one column per assistant, nan
-    if missing.
+    """Return the assistants' scores: one row per instance (by external id), one column per assistant. Missing
+    scores are nan.
 
     Raises:
-        InputError: two assistants share a name, or one has no way to score.
+        InputError: two assistants share a name, or one has no scoring function.
     """
     names = [assistant.name for assistant in assistants]
     if len(set(names)) < len(names):
@@ -34,7 +34,7 @@ def score_instances(assistants: Sequence[Assistant], instances: Sequence[Instanc
 
 
 def _checked(assistant: Assistant, scores: Sequence[float], n: int) -> list[float]:
-    """Return the scores as numbers. Scores of plug-ins are checked like scores in a file."""
+    """Return the scores as numbers. A plug-in's scores are checked like scores in a file."""
     try:
         values = [float(value) for value in scores]
     except (TypeError, ValueError) as error:
@@ -50,9 +50,9 @@ def _checked(assistant: Assistant, scores: Sequence[float], n: int) -> list[floa
 
 
 def correlate_assistants(assistants: pd.DataFrame, fused: pd.DataFrame) -> pd.DataFrame:
-    """Return how closely the fused scores follow each assistant; too close is a sign of over-reliance.
+    """Correlate the fused scores with each assistant's. A very high correlation is a sign of over-reliance.
 
-    Both tables have one row an instance (index: external id); the columns of ``fused`` are criteria.
+    Both tables have one row per instance (index: external id); the columns of ``fused`` are criteria.
 
     Returns
     -------

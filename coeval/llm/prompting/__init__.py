@@ -1,1 +1,1 @@
-"""Templates, and the values that fill them."""
+"""Prompt templates and their values."""

@@ -1,7 +1,7 @@
 """Presets: published judges with their settings, criteria, sources, and the differences in our version.
 
-What each aspect of SummEval and Topical-Chat means, and its scale, is as its raters were told; no text of theirs is
-repeated. The question is what a free-text judge is asked.
+The aspects of SummEval and Topical-Chat keep the meanings and scales of their raters' instructions, in our own words.
+A criterion's question is for a free-text judge.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from coeval.errors import InputError
 class Preset:
     """A published way to judge.
 
-    ``settings`` are of a run and ``ideation`` of drafting criteria, both under the names of the command's options;
-    what is not named keeps its default. ``facts`` say what is taken from where, and ``differences`` what is
-    deliberately not as it was published.
+    ``settings`` configure a run and ``ideation`` the drafting of criteria, both by the names of the command's options.
+    Options that are missing keep their defaults. ``facts`` list the sources, and ``differences`` the deliberate
+    deviations from the publication.
     """
 
     name: str
@@ -30,12 +30,6 @@ class Preset:
     differences: tuple[str, ...]
     ideation: Mapping[str, object] = field(default_factory=dict)
     criteria: tuple[Criterion, ...] = ()
-
-
-# The aspects of two public sets of human ratings, SummEval and Topical-Chat, in our own words.
-#
-# What each aspect means, and its scale, is as its raters were told; no text of theirs is repeated. The
-# question is what a free-text judge is asked.
 
 
 def _aspect(name: str, text: str, question: str, scale: Scale) -> Criterion:
@@ -99,8 +93,7 @@ TOPICAL_CHAT = (
 )
 
 
-# Every preset by its name; one more is one more entry, and stands on the page, the command line and in
-# the help.
+# Every preset by its name. A new entry appears on the page, on the command line and in the help.
 
 _SAMPLED = {"samples": 20, "temperature": 1.0, "top_p": 1.0}
 _ONE_CRITERION = "Every criterion is asked about on its own."
@@ -214,10 +207,10 @@ PRESETS: Mapping[str, Preset] = {preset.name: preset for preset in _PRESETS}
 
 
 def get_preset(name: str) -> Preset:
-    """Return the preset of this name.
+    """Return the preset with this name.
 
     Raises:
-        InputError: there is none; the message names those there are.
+        InputError: there is no such preset; the message lists the names.
     """
     if name not in PRESETS:
         raise InputError(f"There is no preset “{name[:60]}”: use one of {', '.join(PRESETS)}.")

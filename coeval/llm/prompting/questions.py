@@ -1,4 +1,4 @@
-"""Questions to a model: requests from templates, schemas of answers, and one repetition of unusable answers."""
+"""Build requests from templates, and JSON schemas for their answers; repeat a question once if needed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from coeval.rules.column_roles import Image
 
 
 def evaluation_schema(scale: Scale) -> dict[str, object]:
-    """Return a conclusion, a score on the scale, and evidence: passages, each with a remark."""
+    """Return the schema of an evaluation: a conclusion, a score on the scale, and evidence with remarks."""
     return build_object(_evaluation(scale.steps))
 
 
@@ -41,11 +41,11 @@ CRITERIA_SCHEMA: Mapping[str, object] = {
     "required": ["criteria"],
     "additionalProperties": False,
 }
-"""A list of criteria."""
+"""The schema of a list of criteria."""
 
 
 def build_object(properties: dict[str, object]) -> dict[str, object]:
-    """Return the schema of an object with all of these members and no others."""
+    """Return the schema of an object with exactly these members."""
     return {
         "type": "object",
         "properties": properties,
@@ -54,13 +54,10 @@ def build_object(properties: dict[str, object]) -> dict[str, object]:
     }
 
 
-# Questions to a model: requests from templates, and one repetition of an answer that cannot be
-# used.
-
 T = TypeVar("T")
 
 LONG = 10_000
-"""Characters from which an answer is read in a thread."""
+"""Number of characters from which an answer is parsed in a thread."""
 
 ASKED_AGAIN = "\n\n--- asked again ---\n\n"
 """The line between the first and the second answer in a draft's raw text."""
@@ -75,9 +72,9 @@ def render_request(
     logprobs: bool = False,
     images: Sequence[Image] = (),
 ) -> Request:
-    """Return the request from a template: the persona (if any) as the system message, the rest as the user's.
+    """Return a request: the persona, if any, as the system message, and the rendered template as the user's.
 
-    ``images`` go with the user's message.
+    The user's message also carries ``images``.
     """
     persona = f"persona-{options.persona}" if options.persona else ""
     system = (Message("system", load_template(persona, options.templates).render({})),) if persona else ()
@@ -97,7 +94,7 @@ def render_request(
 
 
 def render_reask(request: Request, answer: str, problem: str, remedy: str, folder: Path | None) -> Request:
-    """Return the same conversation plus the answer and its problem. It is a new request with its own hash."""
+    """Return the same conversation plus the answer and its problem, as a new request with its own hash."""
     words = load_template("reask", folder).render({"problem": problem.rstrip("."), "remedy": remedy})
     return replace(
         request, messages=(*request.messages, Message("assistant", answer), Message("user", words))
@@ -107,7 +104,7 @@ def render_reask(request: Request, answer: str, problem: str, remedy: str, folde
 def render_reask_some(
     request: Request, answer: str, problems: Mapping[int, str], folder: Path | None
 ) -> Request:
-    """Return the same conversation, asked again only for the criteria with a problem, by position from 0."""
+    """Return the same conversation, which asks again only for the criteria with a problem (positions from 0)."""
     numbers = [f"[{place + 1}]" for place in problems]
     said = "; ".join(
         f"{number} {problem}" for number, problem in zip(numbers, problems.values(), strict=True)
@@ -129,7 +126,7 @@ async def ask_twice(
     """Return the answer. If ``problem_of`` returns a (problem, remedy) for it, return that answer and a second one.
 
     Raises:
-        ModelError: no answer could be had.
+        ModelError: a request failed.
     """
     first = await ask(request, sample)
     problem, remedy = await read_aside(problem_of, first)
@@ -140,12 +137,12 @@ async def ask_twice(
 
 
 async def read_aside(read: Callable[[Answer], T], answer: Answer) -> T:
-    """Read an answer; a long one in a thread, so that the event loop is not blocked."""
+    """Parse an answer. Long answers are parsed in a thread, so that they do not block the event loop."""
     return await asyncio.to_thread(read, answer) if len(answer.text) > LONG else read(answer)
 
 
 async def ask_all(questions: Iterable[Awaitable[T]]) -> list[T]:
-    """Return every result, in order. If one fails, the others finish first, because they are paid for.
+    """Return all results in order. If one fails, the others finish first, because they are paid for.
 
     Raises:
         ModelError: the first failure.

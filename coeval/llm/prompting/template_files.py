@@ -1,4 +1,4 @@
-"""The settings of a judge, and the versioned templates: CoEval's own, or those of any folder."""
+"""The settings of a judge, and versioned templates: CoEval's own, or those in any folder."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ PERSONAS: Mapping[str, str] = {
     "assistant": "A helpful assistant",
     "evaluator": "A careful paid evaluator",
 }
-"""CoEval's own personas. Any other name is a template ``persona-<name>`` in the user's folder."""
+"""CoEval's own personas. Any other name refers to a template ``persona-<name>`` in the user's folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeOptions:
-    """The settings of one judge: the model and the way it is asked.
+    """The settings of one judge: the model and the way to ask it.
 
-    ``samples`` answers are asked for and averaged; None stands for the protocol's own number. ``steps`` holds
-    auto-CoT steps by the text of their criterion. ``logprobs`` asks for the expected score over the scale's
-    tokens, and leaves a draft unscored where the endpoint does not give them. ``reference`` shows the judge
-    each instance's reference. ``criteria_per_call`` is how many criteria one question covers at most, 0 for all,
-    where the protocol can do it. ``templates`` is a folder with the user's own copies of templates.
+    ``samples`` is the number of answers that are averaged (None: the protocol's default). ``steps`` holds auto-CoT
+    steps by the text of their criterion. ``logprobs`` requests the expected score over the scale's tokens; if the
+    endpoint gives no log-probabilities, a draft has no score. ``reference`` shows the judge each instance's reference.
+    ``criteria_per_call`` is the largest number of criteria in one question (0: all), if the protocol supports several.
+    ``templates`` is a folder with the user's own copies of templates.
     """
 
     model: str
@@ -46,7 +46,7 @@ class JudgeOptions:
     criteria_per_call: int = 1
 
 
-# Templates: versioned files (templates/*.md, or the user's own copies), strict about their variables.
+# Templates are versioned files (templates/*.md, or the user's own copies). Every variable must have a value.
 
 FOLDER = Path(__file__).resolve().parent / "templates"
 MAX_TEMPLATE = 100_000
@@ -59,7 +59,7 @@ _LONE = re.compile(r"[ \t]*\$\{?(\w+)\}?[ \t]*")
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """One prompt file: its name and version from the first line, its body, and the hash of the whole file."""
+    """One prompt file: its name and version (from the first line), its body, and the hash of the whole file."""
 
     name: str
     version: int
@@ -70,7 +70,7 @@ class Template:
         """Return the body with its ``$variables`` filled in. A line with only an empty variable is left out.
 
         Raises:
-            InputError: a variable has no value, or a dollar sign stands alone (a real one is written ``$$``).
+            InputError: a variable has no value, or a dollar sign stands alone (write ``$$`` for a literal one).
         """
         filled = {name: str(value) for name, value in values.items()}
         lines = (line for line in self.body.split("\n") if not self._is_empty(line, filled))
@@ -92,10 +92,10 @@ class Template:
 
 
 def load_template(name: str, folder: Path | None = None) -> Template:
-    """Return the template with this name: from the user's ``folder`` if it has one, else CoEval's own.
+    """Return the template with this name from the user's ``folder``, or else CoEval's own.
 
     Raises:
-        InputError: there is none, it cannot be read, or its first line does not name it with a version.
+        InputError: the template is missing or unreadable, or its first line does not give its name and a version.
     """
     path = _find(name, folder)
     try:
@@ -112,10 +112,10 @@ def _find(name: str, folder: Path | None) -> Path:
 
 
 def read_whole(name: str, folder: Path | None = None) -> str:
-    """Return the whole text of the template that ``load_template`` returns, with its first line.
+    """Return the full text of the template that ``load_template`` returns, with its first line.
 
     Raises:
-        InputError: as ``load_template``.
+        InputError: see ``load_template``.
     """
     load_template(name, folder)
     return _read_text(_find(name, folder))
@@ -138,18 +138,18 @@ def _read_template(path: Path, name: str, mtime_ns: int) -> Template:
 
 
 def hash_templates(names: tuple[str, ...], folder: Path | None = None) -> str:
-    """Return one SHA-256 over the texts of the templates behind a judgment."""
+    """Return one SHA-256 hash over the texts of these templates."""
     hashes = [f"{name}:{load_template(name, folder).hash}" for name in sorted(set(names))]
     return hashlib.sha256("\n".join(hashes).encode()).hexdigest()
 
 
 def list_wordings() -> list[str]:
-    """Return the names of the wordings that come with CoEval."""
+    """Return the names of CoEval's own wordings."""
     return sorted(path.name for path in FOLDER.iterdir() if path.is_dir())
 
 
 def find_templates(name: str) -> Path | None:
-    """Return the folder that ``--templates`` names: a wording of ours, or the user's folder; None for "".
+    """Return the folder that ``--templates`` names: one of our wordings or the user's folder, or None for "".
 
     Raises:
         InputError: there is no such wording and no such folder.

@@ -1,4 +1,4 @@
-"""Worked examples in a question, after the criterion's own examples; they cannot close the question's tags."""
+"""Add worked examples to a question, after the criterion's own examples. They cannot close the question's tags."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ Text = Annotated[str, Field(max_length=200_000)]
 
 
 class Part(BaseModel):
-    """Base class of all parts: frozen, finite numbers only, and no unknown fields.
+    """Base class of all parts: frozen, with finite numbers only and no unknown fields.
 
-    What checks them is built when the first is made: a start does without it.
+    Validators are built with the first instance, so that they do not slow down the start.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class Example(Part):
-    """A worked example for the judge's prompt: a case, people's score of it, and the reason.
+    """A worked example for the judge's prompt: a case, the score that people gave it, and the reason.
 
-    ``document`` is ``mark_document`` of where it came from: enough to keep it out of questions on the same document,
-    not enough to tell which document it was.
+    ``document`` is the hash from ``mark_document``. It keeps the example out of questions on the same document without
+    revealing the document.
     """
 
     input: Text
@@ -41,14 +41,14 @@ class Example(Part):
 
 
 def mark_document(document: object, salt: str) -> str:
-    """Return a document's id as a salted SHA-256, in hexadecimal digits."""
+    """Return the salted SHA-256 hash of a document's id, in hexadecimal digits."""
     return hashlib.sha256(f"{salt}\x1f{document}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def with_examples(criterion: Criterion, examples: Sequence[Example], task: Task) -> Criterion:
-    """Return the criterion with examples in its guide.
+    """Return the criterion with these examples in its guide.
 
-    Without examples, the criterion and its questions do not change.
+    Without examples, the criterion and its questions stay the same.
 
     >>> shown = Example(input="Why?", output="So.", criterion="Be clear.", score=2, reason="Too short.",
     ...                 document="0" * 64)

@@ -1,5 +1,5 @@
-"""Protocols: ways to make a judgment, one file each.
+"""Protocols: ways to judge, one file each.
 
-A new protocol is one file here, or in a folder here, with one class that is decorated with ``registry.register``: it
-then stands on the page, on the command line and in estimates by itself.
+A new protocol is one file in this folder or a subfolder, with one class that is decorated with ``protocol.register``.
+It then appears on the page, on the command line and in estimates.
 """

@@ -29,7 +29,7 @@ from coeval.llm.reading.ratings import expected_score
 from coeval.rules.column_roles import list_images
 
 Read = Callable[[str, bool], ParsedEvaluation]
-"""A function that reads the text of an answer; an argument says whether the answer is complete."""
+"""A function that parses an answer's text. Its second argument says whether the answer is complete."""
 
 NO_LOGPROBS = (
     "the expected score was asked for, but the endpoint gave no log-probabilities for a single token of the "
@@ -39,10 +39,9 @@ NO_LOGPROBS = (
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One form of the question: its template, the reader of its answers, and their JSON schema if they have
-    one.
+    """One form of the question: its template, the parser of its answers, and their JSON schema, if any.
 
-    ``parse`` takes the text, the scale and the criterion, and by name ``given`` and ``whole`` (see `read_rating`).
+    ``parse`` takes the text, the scale, the criterion, and the keywords ``given`` and ``whole`` (see `read_rating`).
     """
 
     template: str
@@ -51,7 +50,7 @@ class Form:
 
 
 class ByCriterion(Protocol):
-    """Judges one instance on one criterion at a time; a subclass names its form."""
+    """Judges one instance on one criterion at a time. A subclass names its form."""
 
     form: ClassVar[Form]
 
@@ -74,7 +73,7 @@ class ByCriterion(Protocol):
         )  # fmt: skip
 
     async def judge(self, ask: Ask, item: Item, instance: Instance) -> Judgment:
-        """Ask for all samples at once; repeat an unreadable one once, in its conversation."""
+        """Request all samples at once. Repeat an unreadable one once, in the same conversation."""
         (number,) = item.criteria
         criterion = self.brief.criteria[number]
         questions = [
@@ -100,9 +99,9 @@ class ByCriterion(Protocol):
 
 
 def read_form(form: Form, criterion: Criterion, given: str) -> Read:
-    """Return the parser of a form's answers. It never raises, and it ignores words that the model was given.
+    """Return the parser of a form's answers. It never raises, and it ignores words copied from the prompt.
 
-    It remembers the last few answers, so that one is read once however often it is looked at.
+    It caches the last few answers, so that each is parsed only once.
     """
     scale, name = (criterion.scale.low, criterion.scale.high), render_criterion(criterion)
 
@@ -113,7 +112,7 @@ def read_form(form: Form, criterion: Criterion, given: str) -> Read:
 
 
 def read_verdict(answers: tuple[Answer, ...], read: Read, scale: Scale, *, logprobs: bool = False) -> Verdict:
-    """Return the verdict of the last answer. A plain score never replaces requested log-probabilities."""
+    """Return the verdict of the last answer. A plain score never replaces a requested expected score."""
     answer, raw = answers[-1], join_answers(answers)
     whole = is_whole(answer)
     parsed = read(answer.text, whole)

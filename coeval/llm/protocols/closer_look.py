@@ -55,8 +55,8 @@ class AnalyzeRate(ByCriterion):
 
 @register
 class Ensemble(ByCriterion):
-    """The mean of two forms: never worse than the weaker, and better than both in three of four published
-    tests.
+    """Averages two forms. In published tests, the mean is never worse than the weaker form, and in three of four it is
+    better than both.
     """
 
     name = "ensemble"
@@ -67,5 +67,5 @@ class Ensemble(ByCriterion):
     templates = (*RateExplain.templates, *AnalyzeRate.templates)
 
     def form_of(self, sample: int) -> Form:
-        """Return the first half explains, the second half analyses."""
+        """Return the rate-explain form for the first half of the samples, and the analyze-rate form for the rest."""
         return RateExplain.form if sample < (self.answers + 1) // 2 else AnalyzeRate.form

@@ -1,7 +1,7 @@
-"""CoEval's own protocol: a conclusion, a score and evidence; also for several criteria in one question.
+"""CoEval's own protocol: a conclusion, a score and evidence, also for several criteria in one question.
 
-The sample is then sent once for all of them, which is most of what a judgment costs. Scores may differ from those of
-one question for each criterion: ``coeval draft compare`` tells by how much, before it is chosen.
+The sample, which is most of a judgment's cost, is then sent once for all criteria. Scores may differ from those of one
+question per criterion; ``coeval draft compare`` measures the difference beforehand.
 """
 
 from __future__ import annotations
@@ -27,20 +27,13 @@ from coeval.llm.reading.evaluations import ParsedEvaluation, parse_evaluation
 from coeval.llm.reading.several_criteria import parse_evaluations
 from coeval.rules.column_roles import list_images
 
-# Several criteria in one question: each has a conclusion, a score and evidence of its own in one
-# answer.
-#
-# The sample is sent once for all of them, which is most of what a judgment costs. Scores may differ
-# from those of one question for each criterion: `study.drafting.before.comparing` tells by how much,
-# before it is chosen.
-
 
 class Several(ByCriterion):
-    """Asks about one criterion, or as many as the options say, in one question; a subclass names both forms."""
+    """Asks about one or several criteria in one question, as the options say. A subclass names both forms."""
 
     takes_several = True
     several_template: ClassVar[str]
-    """The template of a question on several criteria; ``cases`` holds the common variables."""
+    """The template of a question about several criteria; ``cases`` holds the common variables."""
 
     @property
     def used_templates(self) -> tuple[str, ...]:
@@ -70,7 +63,7 @@ class Several(ByCriterion):
         return [(request, sample) for sample in range(self.answers)]
 
     async def judge(self, ask: Ask, item: Item, instance: Instance) -> Judgment:
-        """Ask for all samples at once; repeat only the unreadable parts, once."""
+        """Request all samples at once. Repeat only the unreadable parts, once."""
         if self.options.criteria_per_call == 1:
             return await super().judge(ask, item, instance)
         criteria = [self.brief.criteria[number] for number in item.criteria]
@@ -123,7 +116,7 @@ def _reader_of(read: Callable[[str, bool], list[ParsedEvaluation]], place: int) 
 
 @register
 class ConclusionScoreEvidence(Several):
-    """The protocol whose drafts people review line by line."""
+    """Makes the drafts that people review line by line."""
 
     name = "coeval"
     summary = "A conclusion, a score, and evidence quoted from the output"

@@ -1,7 +1,7 @@
-"""Comparison of two outputs of one document on a criterion. Each pair is asked in both orders.
+"""Compare two outputs of one document on a criterion, in both orders.
 
-One item is an instance shown first, by one criterion; it is compared with every other output of its document, so that
-over all instances both orders come up.
+An item is one instance and one criterion. The instance is shown first and compared with every other output of its
+document, so that over all instances both orders occur.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from coeval.llm.reading.preferences import parse_preference
 
 @register
 class Pairwise(Protocol):
-    """Compares outputs. It makes no drafts, so annotators see none of it."""
+    """Compares outputs. It makes no drafts, so annotators never see its results."""
 
     name = "pairwise"
     summary = "Two outputs of one document side by side, in both orders"
@@ -87,7 +87,7 @@ class Pairwise(Protocol):
 def _combine(
     first: int, second: int, criterion: int, said: list[tuple[float | None, str, str]]
 ) -> Comparison:
-    """Return the mean of the answers that could be read."""
+    """Return the mean of the readable answers."""
     read = tuple(preference for preference, _, _ in said if preference is not None)
     raw = "\n\n".join(raw for _, _, raw in said)
     if not read:

@@ -20,10 +20,8 @@ from coeval.extending import load_parts
 from coeval.llm.assistants.catalogue import Assistant
 from coeval.llm.prompting.template_files import JudgeOptions, hash_templates
 
-# The base class of protocols: the grouping of items, their questions, and the results of answers.
-
 Questions = list[tuple[Request, int]]
-"""Requests, each with its sample number."""
+"""Requests with their sample numbers."""
 
 MAX_SAMPLES = 100
 
@@ -37,7 +35,7 @@ class Item:
 
 
 class Items(Sequence[Item]):
-    """Items in their order, a few bytes each: a run may have a million."""
+    """Items in order, stored in a few bytes each, because a run may have a million."""
 
     def __init__(self, items: Iterable[Item]) -> None:
         self._instances, self._groups = array("q"), array("l")
@@ -72,10 +70,10 @@ class Judgment:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """The inputs of a protocol; ``plan`` to ``scores`` are for protocols with assistants.
+    """The inputs of a protocol. ``plan`` to ``scores`` are for protocols with assistants.
 
-    ``criteria`` by their ids; ``scores`` holds each assistant's scores by its name and the instance's external
-    id; without assistants it is the ablation.
+    ``criteria`` are keyed by id. ``scores`` holds each assistant's scores by its name and the instance's external id.
+    Without assistants, the protocol runs as its own ablation.
     """
 
     task: Task
@@ -93,14 +91,14 @@ class Protocol(ABC):
 
     name: ClassVar[str]
     summary: ClassVar[str]
-    """One line about the question to the model."""
+    """A one-line description of the question to the model."""
     answer_tokens: ClassVar[float]
-    """Tokens of a usual answer to one question: a rough figure for an estimate, not a limit."""
+    """Typical length of an answer to one question, in tokens: a rough figure for estimates, not a limit."""
     samples: ClassVar[int] = 1
-    """The default number of answers that are averaged."""
+    """The default number of answers to average."""
     fewest_samples: ClassVar[int] = 1
     templates: ClassVar[tuple[str, ...]]
-    """The templates that its questions are rendered from, personas aside."""
+    """The templates of its questions, without personas."""
     takes_several: ClassVar[bool] = False
     """True if one question can cover several criteria."""
     compares: ClassVar[bool] = False
@@ -148,11 +146,11 @@ class Protocol(ABC):
         return (*self.templates, "reask")
 
     def answer_length(self, item: Item) -> float:
-        """Tokens of a usual answer to one question of an item."""
+        """Return the typical length of an answer to one of an item's questions, in tokens."""
         return self.answer_tokens
 
     def group(self, pairs: Iterable[tuple[int, int]]) -> Items:
-        """Return items of (instance, criterion) pairs that come instance by instance; by default one per pair."""
+        """Group (instance, criterion) pairs, sorted by instance, into items: by default one per pair."""
         return Items(Item(instance, (criterion,)) for instance, criterion in pairs)
 
     @staticmethod
@@ -166,9 +164,9 @@ class Protocol(ABC):
         """Return a plan for using the assistants, which a person can edit before a run freezes it.
 
         Raises:
-            InputError: the protocol follows no plan, or there is nothing to plan for.
-            ModelError: no answer could be had.
-            UnreadableAnswerError: no answer has a plan in it.
+            InputError: the protocol uses no plan, or there is nothing to plan.
+            ModelError: a request failed.
+            UnreadableAnswerError: no answer contains a plan.
         """
         raise InputError("This protocol uses no plan: choose a protocol with assistants, such as fusion.")
 
@@ -182,10 +180,10 @@ class Protocol(ABC):
 
     @abstractmethod
     async def judge(self, ask: Ask, item: Item, instance: Instance) -> Judgment:
-        """Return the drafts of an item; a draft's score is None if no answer could be read.
+        """Return the drafts of an item. A draft's score is None if no answer could be read.
 
         Raises:
-            ModelError: an answer could not be had.
+            ModelError: a request failed.
             InputError: a template is missing or broken.
         """
 
@@ -217,22 +215,22 @@ _REGISTERED: dict[str, type[Protocol]] = {}
 
 
 def register(protocol: P) -> P:
-    """Register a protocol under its name; a class decorator."""
+    """Register a protocol under its name. This is a class decorator."""
     _REGISTERED[protocol.name] = protocol
     return protocol
 
 
 def list_protocols() -> Mapping[str, type[Protocol]]:
-    """Return every protocol by its name: CoEval's own first, then the others in alphabetical order."""
+    """Return every protocol by name: the default first, then the others in alphabetical order."""
     _load()
     return dict(sorted(_REGISTERED.items(), key=lambda pair: (pair[0] != FIRST, pair[0])))
 
 
 def get_protocol(name: str) -> type[Protocol]:
-    """Return the protocol of this name.
+    """Return the protocol with this name.
 
     Raises:
-        InputError: there is none; the message names those there are.
+        InputError: there is no such protocol; the message lists the names.
     """
     protocols = list_protocols()
     if name not in protocols:
@@ -241,17 +239,17 @@ def get_protocol(name: str) -> type[Protocol]:
 
 
 def build_protocol(brief: Brief) -> Protocol:
-    """Return the protocol that the brief's options name, ready to judge.
+    """Return the protocol that the brief's options name.
 
     Raises:
-        InputError: there is no such protocol, or it cannot take so many samples.
+        InputError: there is no such protocol, or it does not support this number of samples.
     """
     return get_protocol(brief.options.protocol)(brief)
 
 
 @cache
 def _load() -> None:
-    """Import every file of this folder and its subfolders, and the modules of installed packages."""
+    """Import every file in this folder and its subfolders, and the modules that installed packages register."""
     for module in pkgutil.walk_packages(coeval.llm.protocols.__path__, f"{coeval.llm.protocols.__name__}."):
         import_module(module.name)
     load_parts("protocols")

@@ -1,4 +1,4 @@
-"""Build one draft from a model's answers: read each, average them, and make rows with quotes."""
+"""Build one draft from a model's answers: parse and average them, and make rows with quotations."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from coeval.llm.reading.quotes import find_quotes
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One answer as read. ``score`` may be the expected score, as ``note`` then says; ``raw`` is the whole text.
+    """One parsed answer. ``score`` may be the expected score, and ``note`` then says so; ``raw`` is the whole text.
 
-    ``probabilities`` of the scale's steps are known where log-probabilities were asked for.
+    ``probabilities`` are those of the scale's steps, if log-probabilities were requested.
     """
 
     evaluation: ParsedEvaluation
@@ -43,21 +43,21 @@ WHOLE = frozenset(
         "function_call",
     ]
 )
-"""The finish reasons of answers that their models ended themselves; servers differ in the word."""
+"""The finish reasons of complete answers, in the words of different servers."""
 
 
 def is_whole(answer: Answer) -> bool:
-    """Return whether the model ended the answer itself; any other answer may lack its last words."""
+    """Return whether the model ended the answer itself. Any other answer may be cut off."""
     return answer.finish_reason.lower() in WHOLE
 
 
 def given_words(request: Request, instance: Instance) -> str:
-    """Return all words that the model was given; if its answer repeats them, they are not a verdict."""
+    """Return all words that the model was given. If its answer repeats them, they are not a verdict."""
     return "\n\n".join([*(message.content for message in request.messages), instance.output])
 
 
 def unread_problem(why: str, answer: Answer) -> str:
-    """Return the problem of an answer without a readable score, for the model and the user."""
+    """Explain to the model and the user why an answer has no readable score."""
     return f"no score could be read from it ({why or 'no score'}{_how_it_ended(answer)})"
 
 
@@ -74,7 +74,7 @@ def _how_it_ended(answer: Answer) -> str:
 
 
 def unscored_reason(problem: str, answers: Sequence[Answer]) -> str:
-    """Return the reason for the missing score after both attempts, and the user's options."""
+    """Explain why the score is missing after both attempts, and what the user can do."""
     remedy = "send it again, or try another model, protocol or template"
     if answers and answers[-1].finish_reason == "length":
         remedy = "allow more tokens (max_tokens) and send it again"
@@ -83,17 +83,16 @@ def unscored_reason(problem: str, answers: Sequence[Answer]) -> str:
 
 
 def join_answers(answers: Sequence[Answer]) -> str:
-    """Return the raw text of a draft: every answer in order."""
+    """Return the raw text of a draft: all answers in order."""
     return ASKED_AGAIN.join(answer.text for answer in answers)
 
 
 def combine_verdicts(verdicts: Sequence[Verdict], criterion: Criterion, instance: Instance) -> ImportedDraft:
-    """Return one draft from all answers: the mean of the readable scores, and the rows of the answer
-    closest to it.
+    """Return one draft from all answers: the mean of the readable scores, and the rows of the answer closest to it.
 
-    Its rule names every rule that accepted one of the scores, so that a doubtful one is not hidden by the others.
-    Unreadable answers are left out of the mean and counted in the reason; a draft of nothing but unreadable
-    ones has no score, no rows, and holds everything that was said.
+    Its rule lists every rule that accepted one of the scores, so that a doubtful rule stays visible. Unreadable answers
+    are left out of the mean and counted in the reason. If all answers are unreadable, the draft has no score and no
+    rows, but keeps all raw text.
     """
     read = [verdict for verdict in verdicts if verdict.score is not None]
     if not read:
@@ -122,14 +121,14 @@ def combine_verdicts(verdicts: Sequence[Verdict], criterion: Criterion, instance
 
 
 def _mean_probabilities(given: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
-    """Return the mean of each step's over the answers."""
+    """Return the mean probability of each step over the answers."""
     return tuple(math.fsum(step) / len(given) for step in zip(*given, strict=True))
 
 
 def _rows(
     verdict: Verdict, scores: Sequence[float], mean: float, instance: Instance
 ) -> tuple[EvaluationRow, ...]:
-    """Return the rows (conclusion if any, score, evidence), with the spans that each quotes from the output."""
+    """Return the rows (conclusion if any, score, evidence) with their located quotations."""
     parsed = verdict.evaluation
     lines = [(RowKind.CONCLUSION, parsed.conclusion)] if parsed.conclusion else []
     lines.append((RowKind.SCORE, _score_line(verdict, scores, mean)))

@@ -1,1 +1,1 @@
-"""Parsers for a model's words: ratings, evaluations, lists and quotes. Pure; they never raise."""
+"""Parsers of a model's answers: ratings, evaluations, lists and quotations. They are pure and never raise."""

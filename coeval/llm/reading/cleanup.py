@@ -1,6 +1,6 @@
-"""Clean a model's words before reading: lone surrogates, case and quotes, visible reasoning, copied text.
+"""Clean a model's answer before parsing: lone surrogates, case and quotes, visible reasoning, copied text.
 
-Folding works character by character, so that every folded character still knows where it came from.
+Folding works character by character, so that every folded character can be traced to its original position.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ REPLACEMENT = "\ufffd"
 
 
 def clean_text(text: str) -> str:
-    r"""Return the text with each half character replaced by the replacement character; the length stays the
-    same.
+    r"""Return the text with each lone surrogate replaced by U+FFFD. The length stays the same.
 
     >>> clean_text("half \ud83d")
     'half �'
@@ -27,7 +26,7 @@ def clean_text(text: str) -> str:
 
 
 def clean_value(value: object) -> object:
-    """Return a value decoded from JSON with all of its texts cleaned."""
+    """Return a value decoded from JSON with all its strings cleaned."""
     if isinstance(value, str):
         return clean_text(value)
     if isinstance(value, list):
@@ -37,9 +36,8 @@ def clean_value(value: object) -> object:
     return value
 
 
-# Text folded for comparison, because a model that retypes a text rarely keeps spaces, case and quotation marks.
-#
-# Folding keeps, for every folded character, the position of the original one.
+# Texts are folded for comparison, because a model that retypes a text rarely keeps spaces, case and quotation
+# marks.
 
 QUOTE_MARKS = "\"'`´‘’‚‛“”„‟«»‹›「」『』《》〈〉＂＇"
 _DASHES = "‐‑‒–—―−"
@@ -56,9 +54,9 @@ class _Table(dict[int, str]):
 
 
 def _fold_char(char: str) -> str:
-    """Return one character without case and compatibility forms; quotation marks and dashes become one of each.
+    """Return one character without case and compatibility forms, with uniform quotation marks and dashes.
 
-    The stars of markdown's emphasis vanish: models quote the words without them.
+    Markdown's emphasis asterisks are removed, because models quote words without them.
     """
     if char in _INVISIBLE:
         return ""
@@ -87,7 +85,7 @@ class Folded:
 
 
 def fold_offsets(text: str) -> Folded:
-    """Fold a text and keep the original offsets. Runs of white space become one space; time is linear.
+    """Fold a text and keep the original offsets. Runs of white space become one space. Time is linear.
 
     >>> fold_offsets("A  “B”").text
     "a 'b'"
@@ -117,7 +115,7 @@ def fold(text: str) -> str:
     return " ".join(text.translate(_TABLE).split())
 
 
-# The visible reasoning of models, in all known formats, is not part of the answer.
+# A model's visible reasoning, in any known format, is not part of its answer.
 
 _NAMES = (
     r"(?:think(?:ing)?|thoughts?|thought[ _-]?process|reason(?:ing)?(?:[ _-](?:content|trace|steps?))?|"
@@ -168,10 +166,10 @@ _LEAKED = re.compile(r"\bassistant\s?final(?=\W|[A-Z{])")
 
 
 def strip_thoughts(text: str) -> str:
-    """Return the answer without reasoning and byte order mark; empty if there is only reasoning.
+    """Return the answer without reasoning and byte order mark, or "" if there is only reasoning.
 
-    Some servers leave out the opening tag, so everything before a closing tag without one is a thought as well. The
-    last final channel of Harmony is the answer.
+    Some servers leave out the opening tag, so everything before an unmatched closing tag is reasoning too. In the
+    Harmony format, the last final channel is the answer.
 
     >>> strip_thoughts("[THINK]Score: 1?[/THINK]Score: 4")
     'Score: 4'
@@ -180,7 +178,7 @@ def strip_thoughts(text: str) -> str:
     """
     text = _final_channel(text.replace("\ufeff", ""))
     if text.lstrip()[:1] == "{" and text.rstrip()[-1:] == "}" and not _TAG.match(text.lstrip()):
-        return text  # tags inside the strings of JSON are words
+        return text  # tags inside JSON strings are ordinary text
     for block in _BLOCKS:
         text = block.sub("", text)
     text = _strip_lines(_strip_tagged(text))
@@ -188,10 +186,10 @@ def strip_thoughts(text: str) -> str:
 
 
 def _strip_tagged(text: str) -> str:
-    """Return the text outside thinking tags. "[Analysis]" without an end is a heading."""
+    """Return the text outside thinking tags. An "[Analysis]" that is never closed is a heading."""
     pieces: list[str] = []
     at, inside = 0, False
-    # twice, for a list of tags of a hostile answer would be large
+    # Search twice, because the list of tags in a hostile answer would be large.
     last = max((tag.start() for tag in _TAG.finditer(text) if tag["end"]), default=-1)
     for tag in _TAG.finditer(text):
         if tag["end"]:
@@ -217,7 +215,7 @@ def _strip_lines(text: str) -> str:
 
 
 def _strip_leading(text: str) -> str:
-    """Return the text without a block in a tag of an unknown name before the answer."""
+    """Return the text without a leading block in an unknown tag."""
     opening = _LEADING.match(text)
     if opening is None or _ANSWERS.fullmatch(opening["name"]):
         return text
@@ -228,7 +226,7 @@ def _strip_leading(text: str) -> str:
 
 
 def _final_channel(text: str) -> str:
-    """Return the content of the last final channel; the whole text if it has no channels."""
+    """Return the content of the last final channel, or the whole text if it has no channels."""
     channels = list(_CHANNEL.finditer(text))
     if not channels:
         leaked = list(_LEAKED.finditer(text)) if text.lstrip()[:8].lower() == "analysis" else []
@@ -240,7 +238,7 @@ def _final_channel(text: str) -> str:
     return text[final[-1].end() : end.start() if end else len(text)]
 
 
-# Repetitions of the prompt and sample in an answer are never the verdict.
+# Text that an answer repeats from the prompt or the sample is never the verdict.
 
 MIN_ECHO = 25
 """Smallest number of folded characters for a passage of the prompt to count as copied."""
@@ -266,12 +264,12 @@ _SHOWN = {hidden: digit for digit, hidden in _HIDDEN.items()} | {ord(_SPLIT): No
 
 
 def hide(words: str) -> str:
-    """Return the words with some numbers hidden from all rules: `reveal` restores them."""
+    """Return the words with their numbers hidden from all rules. `reveal` restores them."""
     return _WORDED.sub(rf"\1{_SPLIT}", words).translate(_HIDDEN)
 
 
 def reveal(text: str) -> str:
-    """Return the text with the numbers that `hide` took.
+    """Return the text with the numbers that `hide` removed.
 
     >>> reveal(hide("It says 5, or five."))
     'It says 5, or five.'
@@ -280,11 +278,11 @@ def reveal(text: str) -> str:
 
 
 def hide_echoes(text: str, given: str, *, items: bool = False) -> str:
-    """Return the answer with the numbers hidden that it copies or quotes from the prompt.
+    """Hide the numbers that an answer copies or quotes from the prompt.
 
-    Passages of `MIN_ECHO` characters count wherever they are, whatever their spaces and case; shorter quotations count
-    where they hold a number and a word. With ``items`` the numbers that begin a line, as in "[2] Score: 4", stay. A
-    bare "Rating: 5" stays as well: see `is_echo`. Time is linear in both texts.
+    Passages of `MIN_ECHO` characters count anywhere, regardless of spaces and case; shorter quotations count only if
+    they contain a number and a word. With ``items``, numbers that begin a line ("[2] Score: 4") stay. A bare
+    "Rating: 5" stays as well (see `is_echo`). Time is linear in both texts.
     """
     folded = fold(given)
     if not folded:
@@ -304,7 +302,7 @@ def hide_echoes(text: str, given: str, *, items: bool = False) -> str:
     at = 0
     for start, end in _copies(text, folded):
         line = text[text.rfind("\n", 0, start) + 1 : start] if items else ""
-        if _ITEM.match(line + "]"):  # the copy begins after "[3": another item of the form reads alike
+        if _ITEM.match(line + "]"):  # the copy begins after "[3": the next item of the form looks the same
             start = min(end, len(text) if "\n" not in text[start:end] else text.index("\n", start))
         pieces += [text[at:start], *(mask(line) for line in text[start:end].splitlines(keepends=True))]
         at = end
@@ -312,7 +310,7 @@ def hide_echoes(text: str, given: str, *, items: bool = False) -> str:
 
 
 def _copies(text: str, folded_given: str) -> list[tuple[int, int]]:
-    """Return the passages of the prompt, of at least `MIN_ECHO` characters, that the text repeats around a number."""
+    """Return the passages of at least `MIN_ECHO` characters that the text copies from the prompt around a number."""
     known = _passages(folded_given)
     answer = fold_offsets(text)
     spans: list[tuple[int, int]] = []
@@ -326,7 +324,7 @@ def _copies(text: str, folded_given: str) -> list[tuple[int, int]]:
             at += 1
         at += MIN_ECHO - 1
         start, end = answer.slice_of(first, at)
-        # "Rating: 1" of the copy is no part of the answer's own "Rating: 10"
+        # a copied "Rating: 1" must not match the start of the answer's own "Rating: 10"
         while end > start and text[end - 1].isdecimal() and text[end : end + 1].isdecimal():
             end -= 1
         spans.append((start, end))
@@ -335,7 +333,7 @@ def _copies(text: str, folded_given: str) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=4)
 def _passages(folded_given: str) -> frozenset[str]:
-    """Return every passage of `MIN_ECHO` characters near a number: no other can be mistaken for a verdict."""
+    """Return every passage of `MIN_ECHO` characters near a number. No other can be mistaken for a verdict."""
     passages: set[str] = set()
     done = 0
     for number in _NUMBER.finditer(folded_given):
@@ -346,9 +344,9 @@ def _passages(folded_given: str) -> frozenset[str]:
 
 
 def is_echo(words: str, folded_given: str) -> bool:
-    """Return whether exactly these words, a label with its number, were in the prompt (folded by `fold`)."""
+    """Return whether the folded prompt contains exactly these words (a label with its number)."""
     said = fold(words)
     at = folded_given.find(said)
     while at >= 0 and said[-1:].isdecimal() and folded_given[at + len(said) : at + len(said) + 1].isdecimal():
-        at = folded_given.find(said, at + 1)  # "Rating: 1" is no copy of "Rating: 10"
+        at = folded_given.find(said, at + 1)  # "Rating: 1" is not a copy of "Rating: 10"
     return bool(folded_given) and at >= 0

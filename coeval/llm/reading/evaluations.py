@@ -1,4 +1,4 @@
-"""Read an evaluation (conclusion, score and evidence) from a model's words."""
+"""Read an evaluation (conclusion, score and evidence) from a model's answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_EVIDENCE = 30
 """Largest number of lines of evidence from one answer."""
 
 NOTHING = re.compile(r"\W*(?:none|n/?a|no evidence|not applicable)?\W*", re.I)
-"""A line of evidence that says that there is no evidence."""
+"""An evidence line that says that there is no evidence."""
 
 MAX_LINE = 4000
 """Longest conclusion or line of evidence, in characters."""
@@ -42,7 +42,7 @@ def parse_evaluation(
 ) -> ParsedEvaluation:
     """Return conclusion, score and evidence from JSON, fenced JSON or labelled or numbered prose. Never raise.
 
-    ``given`` and ``whole`` are those of `read_rating`.
+    ``given`` and ``whole`` have the same meaning as in `read_rating`.
 
     >>> parse_evaluation('1. Conclusion: Clear.\\n2. Score: 4\\n3. Evidence:\\n- "Hi."', (1, 5)).evidence
     ('"Hi."',)
@@ -67,7 +67,7 @@ def parse_evaluation(
 
 
 def from_members(members: Mapping[str, object], reading: Reading) -> ParsedEvaluation:
-    """Return the evaluation in the members of a JSON object."""
+    """Return the evaluation that a JSON object states."""
     folded = {fold(str(key)): inner for key, inner in members.items()}
     words = next((folded[name] for name in _CONCLUSIONS if folded.get(name)), "")
     conclusion = strip_markup(words) if isinstance(words, str) else ""
@@ -81,7 +81,7 @@ _CONCLUSIONS = (
 
 
 def _members(text: str, given: str, *, whole: bool) -> Mapping[str, object]:
-    """Return the parts of the model's last object with a conclusion or evidence."""
+    """Return the members of the model's last JSON object with a conclusion or evidence."""
     for found in reversed(own_json(text, fold(given), whole=whole)):
         if isinstance(found.value, dict) and {"conclusion", "evidence"} & {fold(key) for key in found.value}:
             return found.value
@@ -91,7 +91,7 @@ def _members(text: str, given: str, *, whole: bool) -> Mapping[str, object]:
 def parse_rationale(
     text: str, scale: Sequence[float], criterion: str | None = None, *, given: str = "", whole: bool = True
 ) -> ParsedEvaluation:
-    """Return the rating of an answer in words, with the words around it as its conclusion. Never raises."""
+    """Return a prose answer's rating, with the words around it as its conclusion. Never raise."""
     reading = read_rating(text, scale, criterion, given=given, whole=whole)
     lines = (line.strip() for line in strip_markup(cut_middle(strip_thoughts(text))).split("\n"))
     words = [_LABEL.sub("", line).strip() for line in lines if re.search(r"[^\W\d_]", line)]
@@ -145,7 +145,7 @@ def json_evidence(value: object) -> tuple[str, ...]:
 
 
 def _unmarked(quote: str) -> str:
-    """Return the quotation without its outer quotation marks; inner quotation marks stay."""
+    """Return the quotation without its outer quotation marks."""
     bare = quote.strip('"“”')
     if not re.search('["“”]', bare):
         return bare
@@ -154,7 +154,7 @@ def _unmarked(quote: str) -> str:
 
 @dataclass(slots=True)
 class Sections:
-    """The lines of an answer in words, by section; ``scored`` lines may state the score."""
+    """The lines of a prose answer by section. The ``scored`` lines may state the score."""
 
     lines: dict[RowKind, list[str]] = field(default_factory=lambda: {kind: [] for kind in RowKind})
     scored: list[str] = field(default_factory=list)
@@ -167,7 +167,7 @@ class Sections:
 
 
 def sort_lines(text: str) -> Sections:
-    """Return the lines by their labels, or by their numbers if numbers replace labels."""
+    """Sort the lines into sections by their labels, or by their numbers if they have no labels."""
     sections = Sections()
     for line in strip_markup(text).split("\n"):
         if line.strip():
@@ -176,7 +176,7 @@ def sort_lines(text: str) -> Sections:
 
 
 def _sort_line(line: str, sections: Sections) -> None:
-    """Put a line into its section, by its label, its number, or its position."""
+    """Add a line to its section, which its label, number or position tells."""
     given = line
     for kind, header in _HEADERS.items():
         match = header.match(line)

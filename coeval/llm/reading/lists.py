@@ -1,4 +1,4 @@
-"""Lists in a model's answer: criteria, evaluation steps, the lines of a plan."""
+"""Read lists from a model's answer: criteria, evaluation steps, the lines of a plan."""
 
 from __future__ import annotations
 
@@ -26,9 +26,8 @@ _TEXT_KEYS = ("text", "criterion", "description", "statement", "definition", "pr
 def parse_criteria(text: str) -> list[str]:
     """Return the criteria that an answer lists, in order, without duplicates, numbers, bullets and markup.
 
-    JSON and fenced JSON are read (texts, or objects with a name and a text), numbered and bulleted lists, and
-    plain lines. At most `MAX_ITEMS` of at most `MAX_ITEM` characters; an answer without a list gives none.
-    Never raises.
+    Read JSON and fenced JSON (strings, or objects with a name and a text), numbered and bulleted lists, and plain
+    lines. Return at most `MAX_ITEMS` criteria of at most `MAX_ITEM` characters. Never raise.
 
     >>> parse_criteria("Here they are:\\n1. **Clear**: easy to read\\n2. Correct facts.")
     ['Clear: easy to read', 'Correct facts.']
@@ -45,12 +44,12 @@ def parse_criteria(text: str) -> list[str]:
 
 
 def parse_steps(text: str) -> list[str]:
-    """Return the evaluation steps that an answer lists; the same forms and limits as `parse_criteria`."""
+    """Return the evaluation steps that an answer lists, with the formats and limits of `parse_criteria`."""
     return parse_criteria(text)
 
 
 def parse_plan(text: str) -> str:
-    """Return a fusion plan as editable text, without reasoning, fences or JSON; at most `MAX_PLAN` long."""
+    """Return a fusion plan as editable text of at most `MAX_PLAN` characters, without reasoning, fences or JSON."""
     text = strip_thoughts(text[:MAX_LIST])
     steps = _json_items(text)
     if steps:
@@ -67,7 +66,7 @@ def _json_items(text: str) -> list[str]:
 
 
 def _strings(value: object) -> list[str]:
-    """Return the items of a JSON list; of an object, its list, or its members as "name: text"."""
+    """Return the items of a JSON list or of the list in an object, or an object's members as "name: text"."""
     if isinstance(value, list):
         return [text for text in map(_item_text, value) if text]
     if not isinstance(value, dict):
@@ -81,7 +80,7 @@ def _strings(value: object) -> list[str]:
 
 
 def _item_text(value: object) -> str:
-    """Return one item as text: a string unchanged, an object by its name and text."""
+    """Return one item as text: a string unchanged, an object as its name and text."""
     if isinstance(value, str):
         return value
     if not isinstance(value, dict):
@@ -95,7 +94,7 @@ def _item_text(value: object) -> str:
 
 
 def _marked_items(text: str) -> list[str]:
-    """Return the items of a numbered list, else of a bulleted one, else several short lines."""
+    """Return the items of a numbered list, or else of a bulleted list, or else several short lines."""
     lines = text.split("\n")
     for marker in (_NUMBERED, _BULLETED):
         indents = [len(match["indent"]) for line in lines if (match := marker.match(line))]
@@ -106,7 +105,7 @@ def _marked_items(text: str) -> list[str]:
 
 
 def _gather(lines: list[str], marker: re.Pattern[str], indent: int) -> list[str]:
-    """Return each marked line with its continuation lines: the next ones, and indented ones after a gap."""
+    """Return each marked line with its continuation lines: the lines below, and indented lines after a gap."""
     items: list[list[str]] = []
     gap = False
     for line in lines:

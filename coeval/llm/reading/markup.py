@@ -1,4 +1,4 @@
-"""Wrappers of answers: markdown, tags, fences and JSON. All functions are pure."""
+"""Unwrap answers from Markdown, tags, fences and JSON. All functions are pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_BULLETS = 5
 """Bullets and numbers that one line may begin with."""
 
 MAX_JSON = 200_000
-"""Characters of an answer in which JSON is looked for."""
+"""Number of characters of an answer that are searched for JSON."""
 
 _PARTS = (
     r"(?:[a-z]{1,12}[_-]){0,2}(?:score|rating|grade|verdict|answer|conclusion|evidence|explanation|"
@@ -48,7 +48,7 @@ _BULLET = re.compile(r"^[ \t]*(?:[-*+•‣▪–—·●]|\(?\d{1,3}[.):]|\(?[a
 
 
 def strip_markup(text: str) -> str:
-    """Return the words alone: no emphasis, headings, quotation signs, fences or tags; bullets become dashes.
+    """Return the text without emphasis, headings, quotation signs, fences and tags. Bullets become dashes.
 
     A tag that names a part of the answer becomes its label.
 
@@ -88,8 +88,8 @@ def strip_bullet(line: str) -> str:
 def find_json(text: str, *, mend: bool = True) -> list[tuple[object, str]]:
     """Return every outermost JSON object or list in the text, with its source, in order.
 
-    With ``mend`` commas too many before a closing bracket are forgiven, and an answer cut off inside its JSON is read
-    as far as it goes; anything else unreadable is passed over.
+    With ``mend``, ignore extra commas before a closing bracket, and read an answer that is cut off inside its JSON as
+    far as possible. Anything else that is unreadable is skipped.
     """
     text = text[:MAX_JSON]
     values = list(_scan_json(text))
@@ -101,7 +101,7 @@ def find_json(text: str, *, mend: bool = True) -> list[tuple[object, str]]:
 
 
 def opens_at(text: str) -> int:
-    """Return the position of the first object that never closes; -1 if every object closes.
+    """Return the position of the first object that never closes, or -1 if every object closes.
 
     >>> opens_at('{"a": 1} {"b": {"c": 1}, ')
     9
@@ -116,7 +116,7 @@ def opens_at(text: str) -> int:
 
 
 def _is_whole(values: list[tuple[object, str]], text: str) -> bool:
-    """Return whether the parsed part begins at the first bracket, or the text has no brackets."""
+    """Return whether the parsed JSON begins at the first bracket, or the text has no brackets."""
     opening = _OPENING.search(text)
     return opening is None or bool(values) and text.startswith(values[0][1], opening.start())
 
@@ -140,7 +140,7 @@ def _scan_json(text: str) -> Iterator[tuple[object, str]]:
 
 
 def _cut_off_json(text: str) -> list[tuple[object, str]]:
-    """Return the object that begins the answer, closed after its last complete member."""
+    """Return the answer's first object, closed after its last complete member."""
     start = text.find("{")
     if start < 0 or re.search(r"[\w\[]", _FENCE.sub("", text[:start])):
         return []
@@ -153,7 +153,7 @@ def _cut_off_json(text: str) -> list[tuple[object, str]]:
             closers.pop()
         elif match[0] == ",":
             ends = [*ends[-3:], (match.start(), "".join(reversed(closers[-_MAX_OPEN:])))]
-    if not re.search(r"[\d.]\s*\Z", text):  # a number at the cut may have lost its end
+    if not re.search(r"[\d.]\s*\Z", text):  # a number at the cut may have lost digits
         ends.append((len(text), "".join(reversed(closers[-_MAX_OPEN:]))))
     for end, closing in reversed(ends):
         for source in (text[start:end] + closing, text[start:end] + '"' + closing):

@@ -1,4 +1,4 @@
-"""Read which of two outputs an answer prefers: A, B or a tie."""
+"""Read a preference between two outputs from an answer: A, B or a tie."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from coeval.llm.reading.ratings import cut_middle
 
 FIRST, SECOND, TIE = 1.0, 0.0, 0.5
 CONTEXT = 20
-"""Characters before a choice that are checked for a copy."""
+"""Number of characters before a choice that are compared with the prompt."""
 
 NO_CHOICE = "it names neither A nor B nor a tie as its preference"
 SEVERAL_CHOICES = "it names several preferences, none of them as its last word"
@@ -69,12 +69,12 @@ _ENDS = re.compile(
 
 
 def parse_preference(text: str, *, given: str = "", whole: bool = True) -> tuple[float | None, str]:
-    """Return the preference, 1 for A, 0 for B, .5 for a tie, and "" or why there is none. Never raise.
+    """Return the preference (1 for A, 0 for B, .5 for a tie), and "" or the reason why there is none. Never raise.
 
-    JSON counts first, then ``[[A]]``, then labelled choices, then a last line that is nothing but a choice. Two
-    choices of one form that differ are no preference, unless words between them say that the second replaces the
-    first. Words that the model copied from what it was ``given`` do not count. If the answer is not ``whole``, only
-    complete JSON and lines that end with a line break count.
+    JSON counts first, then ``[[A]]``, then labelled choices, then a last line that contains only a choice. Two
+    different choices in the same form are no preference, unless words between them say that the second replaces the
+    first. Words copied from ``given`` do not count. If the answer is not ``whole``, only complete JSON and lines that
+    end with a line break count.
 
     >>> parse_preference("Analysis: A is longer.\\nPreference: B")
     (0.0, '')
@@ -174,7 +174,7 @@ def _told(choice: float | None) -> tuple[float | None, str]:
 
 
 def _is_copied(match: re.Match[str], known: str, end: int = 0) -> bool:
-    """Return whether a choice, with the words before it, is copied from the prompt."""
+    """Return whether a choice and the words before it are copied from the prompt."""
     before = fold(match.string[max(0, match.start() - CONTEXT) : match.start()])
     if len(before) < CONTEXT // 2 or not known:
         return False

@@ -1,4 +1,4 @@
-"""Quoted spans of an evaluation, located in the output even if a word differs."""
+"""Find an evaluation's quotations in the output, even if a word differs."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from coeval.llm.reading.cleanup import Folded, fold_offsets
 from coeval.llm.reading.markup import strip_bullet, strip_markup
 
 LIKENESS = 88.0
-"""Percent of likeness from which a passage counts as nearly the same."""
+"""Minimum similarity, in percent, of a passage that counts as nearly the same."""
 
 MIN_LENGTH, MAX_LENGTH = 20, 1000
-"""Length range, in folded characters, of an aligned quotation: shorter ones match too much, longer ones cost
-too much.
+"""Length range of an aligned quotation, in folded characters. Shorter quotations match too much; longer ones take
+too long.
 """
 
 MAX_TEXT = 50_000
-"""Characters of the text that are searched."""
+"""Number of characters of the text that are searched."""
 
 _DIGITS = re.compile(r"\d+")
 _NOT = re.compile(r"\b(?:not|no|never|none|cannot|without)\b|n't\b")
 
 
 def locate_nearly(span: str, text: str) -> tuple[int, int] | None:
-    """Return the offsets of the passage most like ``span``, in whole words; None if none is nearly the same.
+    """Return the offsets of the passage most like ``span``, in whole words, or None if none is nearly the same.
 
-    A passage with other numbers, or with a "not" more or less, says something else however alike it looks.
+    A passage with different numbers, or with an extra or a missing "not", does not match, however similar it is.
     """
     quote = fold_offsets(span).text.strip()
     if not MIN_LENGTH <= len(quote) <= MAX_LENGTH:
@@ -68,13 +68,11 @@ def _facts(text: str) -> tuple[list[str], int]:
     return sorted(_DIGITS.findall(text)), len(_NOT.findall(text))
 
 
-# Quoted spans of an evaluation, located in the output they are quoted from.
-
 MAX_QUOTES = 40
-"""Largest number of quotations per line; others are left out."""
+"""Largest number of quotations per line; others are ignored."""
 
 MAX_LINE = 8000
-"""Characters of a line in which quotations are looked for."""
+"""Number of characters of a line that are searched for quotations."""
 
 _MAX_LOOKS = 200
 _CLOSERS = dict(zip("“‟«‹「『《〈", "””»›」』》〉", strict=True)) | {"„": "“”"}
@@ -87,15 +85,14 @@ _MIN_DENSE = 8
 
 
 def find_quotes(line: str, output: str, source: str = "") -> tuple[Quote, ...]:
-    """Return the spans that a line quotes, in order, with their offsets in ``output``, or else in its input ``source``.
+    """Return a line's quotations in order, with their offsets in ``output`` or else in its input ``source``.
 
-    Quotations stand in straight, curly or angled quotation marks, in CJK brackets or in backticks; an
-    apostrophe inside a word is none. A line without any is a quotation itself where it stands word for word
-    in the output. Each is looked for verbatim, then without regard to white space, case and the kind of
-    quotation mark or dash, then without the comma or full stop that writers put before a closing mark; a
-    quotation with an ellipsis is looked for in its parts. Spans that cut words in two do not count. What
-    is not in the output is looked for in the input, and then by alignment in the output again. One that was found
-    nowhere has no offsets. Time is linear in both texts for each of at most `MAX_QUOTES` spans.
+    Quotation marks are straight, curly or angled marks, CJK brackets and backticks, but no apostrophe inside a word. A
+    line without marks is itself a quotation if the output contains it word for word. Each quotation is searched
+    verbatim, then without regard to white space, case and the kind of mark or dash, then without the comma or full
+    stop before a closing mark. A quotation with an ellipsis is searched part by part. Matches that cut a word do not
+    count. A quotation that is not in the output is searched in the input, and then by alignment in the output. One
+    that is found nowhere has no offsets. Time is linear in both texts for each of at most `MAX_QUOTES` spans.
 
     >>> find_quotes("It says “HELLO  world”.", "Well, hello world!")
     (Quote(text='HELLO  world', start=6, end=17, place=<QuotePlace.OUTPUT: 'output'>),)
@@ -114,7 +111,7 @@ def find_quotes(line: str, output: str, source: str = "") -> tuple[Quote, ...]:
 
 
 def _quoted_spans(line: str) -> list[str]:
-    """Return the texts between matching marks, outermost first; marks without an end are skipped."""
+    """Return the texts between matching marks, outermost first. Marks that are never closed are skipped."""
     spans: list[str] = []
     exhausted: set[str] = set()
     opening = _OPENER.search(line)
@@ -141,7 +138,7 @@ def _closing(line: str, mark: str, start: int) -> int:
 
 
 def _outermost(line: str, output: str) -> Quote | None:
-    """Return the text from the first straight mark to the last, if the output contains it with its own marks."""
+    """Return the text from the first straight mark to the last, if the output contains it with its inner marks."""
     first, last = line.find('"'), line.rfind('"')
     if first < 0 or line.count('"') < 4:
         return None
@@ -158,14 +155,14 @@ def _whole_line(line: str, output: str) -> Quote | None:
 
 
 def _locate_parts(span: str, output: str, source: str) -> list[Quote]:
-    """Return the span, or its parts around an ellipsis."""
+    """Locate the span, or its parts around an ellipsis."""
     return [
         quote if quote.located else _look_further(quote, output, source) for quote in _parts(span, output)
     ]
 
 
 def _look_further(quote: Quote, output: str, source: str) -> Quote:
-    """Return the place of a quotation that is not literally in the output."""
+    """Search the input, and then similar passages, for a quotation that is not literally in the output."""
     elsewhere = _locate(quote.text, source) if source else quote
     if elsewhere.located:
         return replace(elsewhere, place=QuotePlace.INPUT)
@@ -182,7 +179,7 @@ def _parts(span: str, output: str) -> list[Quote]:
 
 
 def _locate(span: str, output: str) -> Quote:
-    """Return the first place of the span in the output, by the strictest comparison that finds one."""
+    """Return the first occurrence of the span in the output, by the strictest comparison that finds one."""
     for text in dict.fromkeys((span, span.rstrip(_TRAILING))):
         start = _find_words(text, output) if text else -1
         if start >= 0:
@@ -225,7 +222,7 @@ def _find_folded(text: str, folded: Folded, output: str) -> tuple[int, int] | No
 
 
 def _cuts_word(text: str, start: int, end: int) -> bool:
-    """Return whether either end cuts a number, or a word in a script with letter case."""
+    """Return whether either end of a span cuts a number, or a word in a script with letter case."""
     return (start > 0 and _joined(text[start - 1], text[start])) or (
         end < len(text) and _joined(text[end - 1], text[end])
     )

@@ -1,4 +1,4 @@
-"""Scores in JSON and in Markdown tables, without the parts that are copied from the prompt."""
+"""Read scores from JSON and Markdown tables, except from parts that are copied from the prompt."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from coeval.llm.reading.cleanup import MIN_ECHO, fold, hide, is_echo
 from coeval.llm.reading.markup import find_json, opens_at
 from coeval.llm.reading.rating_words import EARLY, FINAL, TARGET, Query, Stated, is_foreign, number_of
 
-# Markdown tables as lines: a row for each criterion becomes "Clarity: Score: 4 Explanation: plain".
+# Markdown tables become lines: the row of a criterion becomes "Clarity: Score: 4 Explanation: plain".
 
 MAX_ROWS = 500
-"""Rows of a table that are read."""
+"""Largest number of rows that are read from a table."""
 
 _RULE = re.compile(r"[ \t:|-]{3,}")
 _CELLS = re.compile(r"(?<!\\)\|")
@@ -32,8 +32,7 @@ _NUMBER = re.compile(r"\W*\d{1,3}\W*")
 
 
 def flatten_tables(text: str) -> str:
-    """Return the text with each row of a Markdown table as a line of labelled words. Time is linear in the
-    text.
+    """Return the text with each row of a Markdown table as a line of labelled words, in linear time.
 
     >>> flatten_tables("| Aspect | Score |\\n|---|---|\\n| Clarity | 4 |")
     'Clarity: Score: 4'
@@ -60,14 +59,14 @@ def _split(line: str) -> list[str] | None:
 
 
 def _flatten(table: Sequence[list[str]]) -> list[str]:
-    """Return the rows of one table; a table without a rule below its header stays unchanged."""
+    """Return the rows of one table as lines. A table without a rule below its header stays unchanged."""
     rule = next((at for at, cells in enumerate(table) if _RULE.fullmatch("|".join(cells) + "|||")), None)
     if rule is None or rule > 1:
         return [" | ".join(cells) for cells in table]
     heads, rows = (table[0] if rule else []), [cells for cells in table[rule + 1 :] if cells]
     scores = _score_column(heads, rows)
     if scores == 0 and any(map(_MEANING.fullmatch, heads[1:])):
-        return [hide(" | ".join(cells)) for cells in table]  # what each score means
+        return [hide(" | ".join(cells)) for cells in table]  # a table of the meanings of the scores
     if scores is None:
         if len(rows) == 1 and heads and all(map(_CELL_VALUE.fullmatch, rows[0])):
             return [f"{head}: Score: {cell}" for head, cell in zip(heads, rows[0], strict=False)]
@@ -76,9 +75,7 @@ def _flatten(table: Sequence[list[str]]) -> list[str]:
 
 
 def _score_column(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> int | None:
-    """Return the column of the scores: the last one named final, else the first one named score, else the
-    only numeric one.
-    """
+    """Return the score column: the last one named final, or the first one named score, or the only numeric one."""
     called = [at for at, head in enumerate(heads) if _SCORE_HEADING.search(head) and not is_foreign(head)]
     final = [at for at in called if FINAL.search(heads[at])]
     plain = [at for at in called if not EARLY.search(heads[at])] or called
@@ -110,13 +107,12 @@ def _line(heads: Sequence[str], cells: Sequence[str], scores: int) -> str:
     return f"{number + '. ' if number else ''}{named[0] if named else ''}: {' '.join(said)}"
 
 
-# Scores in JSON: the objects of an answer that are the model's own, and the score that each of them
-# states.
+# Scores in JSON: the model's own objects in an answer, and the score that each of them states.
 
 RULE = "JSON"
 
 MAX_DEPTH = 4
-"""Largest depth of an object that is searched."""
+"""Largest depth at which objects are searched."""
 
 _VALUE = re.compile(rf"\W*?{TARGET}(?:[ \t]*[-–—:.,(][^\d]*)?\W*")
 _ASKED = ("score", "rating")
@@ -144,7 +140,7 @@ _FENCE = re.compile(r"^\s*(?:```|~~~)[\w-]*|(?:```|~~~)\s*$")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A JSON value of the answer, and its position in the text."""
+    """A JSON value in the answer, and its position in the text."""
 
     value: object
     start: int
@@ -153,7 +149,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An object that states a score: its owner by its fields and the keys above it, and its depth."""
+    """An object that states a score: the names in its fields and in the keys above it, and its depth."""
 
     names: tuple[str, ...]
     path: tuple[str, ...]
@@ -176,10 +172,10 @@ def key_words(key: str) -> str:
 
 
 def own_json(text: str, given: str, *, whole: bool = True) -> list[Found]:
-    """Return the JSON values of an answer that are not copied word for word from the prompt (folded).
+    """Return the JSON values of an answer that are not copied word for word from the folded prompt.
 
-    A short one is its own where it is the end of the answer. Of an answer that is not ``whole`` nothing is mended, and
-    what comes before the last object that was begun is left out.
+    A short copied value still counts if it ends the answer. If the answer is not ``whole``, broken JSON is not mended,
+    and values before the last unclosed object are left out.
     """
     found: list[Found] = []
     bare, at = _FENCE.sub("", text).strip(), 0
@@ -194,23 +190,23 @@ def own_json(text: str, given: str, *, whole: bool = True) -> list[Found]:
 
 
 def is_only_json(text: str) -> bool:
-    """Return whether an answer is one JSON object of several members: what it does not call a score is none."""
+    """Return whether an answer is one JSON object with several members. Then only a key can name its score."""
     bare = _FENCE.sub("", text).strip()
     found = find_json(bare)
     return len(found) == 1 and found[0][1] == bare and isinstance(found[0][0], dict) and len(found[0][0]) > 1
 
 
 def _ends(text: str, bare: str, source: str, start: int) -> bool:
-    """Return whether a value is all of the answer, or its last line."""
+    """Return whether a value is the whole answer or its last line."""
     return source == bare or (
         bare.endswith(source) and not text[text.rfind("\n", 0, start) + 1 : start].strip()
     )
 
 
 def score_of(members: Mapping[str, object], high: float) -> Stated | None:
-    """Return the score in an object: under the requested key, else under a key that names a score.
+    """Return the score in an object: under the requested key, or else under a key that names a score.
 
-    None without such a key; no score where two keys contradict each other, or the value is not one number.
+    Return None if there is no such key, and no score if two keys disagree or the value is not one number.
     """
     keys = {key_words(key): value for key, value in members.items()}
     scores = {
@@ -234,7 +230,7 @@ def _one(scores: set[float | None]) -> Stated:
 
 
 def _number(value: object, high: float) -> float | None:
-    """Return the number of a JSON value: a number, text that is one, or an object around one."""
+    """Return the number in a JSON value: a number, a string with a number, or an object around one."""
     if isinstance(value, dict):
         inner = {key_words(key): member for key, member in value.items()}
         value = next((inner[key] for key in _INNER if key in inner), None)
@@ -247,7 +243,7 @@ def _number(value: object, high: float) -> float | None:
 
 
 def entries_of(value: object, path: tuple[str, ...] = ()) -> Iterator[Entry]:
-    """Yield every object of a value that may state a score, and every number directly under a key, outermost first."""
+    """Yield every object that may state a score, and every number directly under a key, outermost first."""
     if isinstance(value, dict):
         keys = {key_words(key): member for key, member in value.items()}
         scored = any(
@@ -281,17 +277,17 @@ def _text(value: object) -> str:
 
 
 def _is_score(member: object) -> bool:
-    """Return whether a member alone may be a score: a number, or text that is one."""
+    """Return whether a member alone may be a score: a number, or a string with a number."""
     if isinstance(member, str):
         return len(member) <= 40 and _VALUE.fullmatch(member.strip()) is not None
     return isinstance(member, int | float) and not isinstance(member, bool)
 
 
 def entry_for(value: object, query: Query) -> Entry | None:
-    """Return the part of a value that states the one score in question, or None.
+    """Return the part of a value that states the requested score, or None.
 
-    It is the value itself if it has the key that was asked for; else the part that names the criterion; else the
-    outermost that has a score. Of several parts, those called final count, and those called preliminary do not.
+    It is the value itself if it has the requested key, or else the part that names the criterion, or else the
+    outermost part with a score. Of several parts, those called final count, and those called preliminary do not.
     """
     if isinstance(value, dict) and any(key_words(key) in _ASKED for key in value):
         return Entry((), (), value)
@@ -310,6 +306,6 @@ def entry_for(value: object, query: Query) -> Entry | None:
 
 
 def latest(entries: Sequence[Entry]) -> Sequence[Entry]:
-    """Return the entries under a key with "final", else those under no key with "first"."""
+    """Return the entries under a key with "final", or else those that are not under a key with "first"."""
     kept = [one for one in entries if not EARLY.search(one.called)] or entries
     return [one for one in kept if FINAL.search(one.called)] or kept

@@ -1,7 +1,7 @@
-"""Scores after a label: "Rating: 4", "Final score - 3", "Clarity: 2". Of several the last one counts.
+"""Read scores after a label: "Rating: 4", "Final score - 3", "Clarity: 2". Of several, the last one counts.
 
-A model gives a first score and then a final one, scores several criteria in one answer, or changes its mind. Two
-scores that contradict each other without a sign that the second replaces the first are no score.
+A model may give a first score and then a final one, score several criteria in one answer, or change its mind. Two
+different scores are no score, unless a sign says that the second replaces the first.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _LABEL = re.compile(r"\b(?:scores?|ratings?)\b", re.I)
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A number after a label, with the words before the label as far as they qualify it: "final", "my first"."""
+    """A number after a label, with the words before the label that qualify it: "final", "my first"."""
 
     stated: Stated
     cue: str
@@ -87,9 +87,9 @@ class Candidate:
 
 
 def labelled(text: str, query: Query, *, whole: bool = True) -> Stated | None:
-    """Return the score after "Rating:", "Score:" or the criterion's name; failing these, after "Answer:" or "Overall:".
+    """Return the score after "Rating:", "Score:" or the criterion's name, or else after "Answer:" or "Overall:".
 
-    Of an answer that is not ``whole`` only labels at the beginning of a line count, and no first score.
+    If the answer is not ``whole``, only labels at the start of a line count, and preliminary scores do not.
     """
     names = alternatives(query.names)
     skip = re.compile(rf"(?:{_EMPTY_LABEL}|{names})[ \t]*[:：]", re.I)
@@ -152,7 +152,7 @@ def _after_cues(
 
 
 def _is_introduced(said: str, words: str, query: Query) -> bool:
-    """Return whether the model itself calls a number of the prompt its last word: "Final rating: 5"."""
+    """Return whether the model presents a number from the prompt as its own final score: "Final rating: 5"."""
     leads = FINAL.search(said) or CHANGE.search(said)
     return leads is not None and not is_echo(f"{said} {words}", query.given)
 
@@ -174,7 +174,7 @@ def _skip_gap(text: str, position: int, skip: re.Pattern[str]) -> int:
 
 
 def _begins_list(text: str, start: int, end: int) -> bool:
-    """Return whether the number opens a numbered list, as anchors and items do, rather than stating a score."""
+    """Return whether the number begins a numbered list of anchors or items rather than states a score."""
     line = text.rfind("\n", 0, start)
     if line < 0 or text[line + 1 : start].strip(" \t-•("):
         return False
@@ -182,9 +182,9 @@ def _begins_list(text: str, start: int, end: int) -> bool:
 
 
 def _choose(candidates: Sequence[Candidate], text: str, query: Query) -> Stated | None:
-    """Return the verdict of the numbers after labels; None if there are none, and no score if they contradict."""
+    """Return the score that the labelled numbers state: None if there are none, no score if they disagree."""
     clean = [candidate for candidate in candidates if candidate.stated.score is not None]
-    # A short statement that the prompt contains too is a verdict only in a verdict's place: at the start of a line.
+    # A short statement that the prompt also contains is a verdict only at the start of a line.
     ours = [candidate for candidate in clean if not candidate.echo or candidate.line_start]
     if not ours:
         return Stated(None, candidates[0].stated.words) if candidates else None
@@ -194,7 +194,7 @@ def _choose(candidates: Sequence[Candidate], text: str, query: Query) -> Stated 
 
 
 def _is_quoted(candidate: Candidate, text: str) -> bool:
-    """Return whether label and number alone are in quotation marks, as somebody else's words are."""
+    """Return whether the label and its number are in quotation marks, which marks another person's words."""
     before, after = (
         text[max(0, candidate.start - 1) : candidate.start],
         text[candidate.end : candidate.end + 1],
@@ -203,7 +203,7 @@ def _is_quoted(candidate: Candidate, text: str) -> bool:
 
 
 def _is_named(candidate: Candidate, query: Query) -> bool:
-    """Return whether a label or the words before name the criterion of the number."""
+    """Return whether the label or the words before it name the criterion."""
     names = {fold(name) for name in query.names}
     is_label = candidate.line_start or _LABEL.search(candidate.stated.words)
     return bool(is_label and candidate.cue in names) or any(

@@ -1,4 +1,4 @@
-"""Scores without a label: "I would rate it a 4", "so it is a 2.", "4", "2. Somewhat", "Yes (1)", "3 out of 5"."""
+"""Read scores without a label: "I would rate it a 4", "so it is a 2.", "4", "2. Somewhat", "Yes (1)", "3 out of 5"."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _CONCLUDES = re.compile(
 def said(text: str, query: Query) -> Stated | None:
     """Return the number in "a score of 4", "I would rate it a 4", "its coherence is a 4", "so it is a 4.".
 
-    Numbers that are conditional, denied or somebody else's do not count; of several the one that concludes.
+    Numbers that are conditional, denied or another person's do not count. Of several, the concluding one counts.
     """
     found = sorted(_said(text, query), key=lambda pair: pair[0].end())
     if not found:
@@ -99,7 +99,7 @@ def _said(text: str, query: Query) -> Iterator[tuple[re.Match[str], float]]:
             score = number_of(match, query.high)
             at = _at(match)
             if match["w"] and not match["top"] and not _COUNTS_WORD.search(text[max(0, at - 20) : at]):
-                continue  # "give them one" gives no score
+                continue  # "give them one" states no score
             if deducts and _POINTS.match(text, match.end()):
                 continue  # "it gets 2 points for clarity and loses 1 point for length" is a tally
             if (
@@ -148,9 +148,7 @@ _PRAISE = re.compile(r"(?:very |highly )?(?:yes|good|great|excellent|perfect|hig
 
 
 def bare(text: str, query: Query) -> Stated | None:
-    """Return the only number in an answer without a word for the score, or None; two different numbers are
-    no score.
-    """
+    """Return the only number in an answer that has no word for the score. Two different numbers are no score."""
     whole = _WHOLE.fullmatch(text)
     if whole:
         return Stated(number_of(whole, query.high), text, RULE_BARE)
@@ -167,7 +165,7 @@ def bare(text: str, query: Query) -> Stated | None:
 
 
 def _leading(lines: Sequence[str], query: Query) -> Stated | None:
-    """Return the number that opens the answer, unless it only numbers a label, a question or the criterion's name."""
+    """Return the number that begins the answer, unless it only numbers a label, a question or the criterion's name."""
     if not lines:
         return None
     marker = _MARKER.match(lines[0])
@@ -187,7 +185,7 @@ def _leading(lines: Sequence[str], query: Query) -> Stated | None:
 
 
 def _only_numbers(words: str, score: float, query: Query) -> bool:
-    """Return whether the number before these words numbers an item: a label, or praise that it belies."""
+    """Return whether the number before these words only numbers an item: a label, or praise that it contradicts."""
     if names_criterion(re.split(r"[:(]", words)[0], query.names) and not re.search(r"\d", words):
         return True
     praised = echoes_criterion(words, query.names) or _PRAISE.fullmatch(words)
@@ -195,7 +193,7 @@ def _only_numbers(words: str, score: float, query: Query) -> bool:
 
 
 def _one_line(lines: Sequence[str], query: Query) -> Stated | None:
-    """Return the number after any label, in an answer of one line."""
+    """Return the number after any label in a one-line answer."""
     match = _ONE_LINE.match(lines[0]) if len(lines) == 1 and not lines[0].endswith("?") else None
     if match is None or _FOREIGN_LABEL.search(lines[0][: _at(match)]):
         return None
@@ -221,7 +219,7 @@ def _closing(lines: Sequence[str], query: Query) -> Stated | None:
     line = lines[-1][-200:] if lines else ""
     match = None if line.endswith("?") else _CLOSING.search(line)
     if len(_LABELLED_NUMBER.findall("\n".join(lines))) > 1:
-        return None  # of several labels none calls its number the score
+        return None  # several labels, none of them a word for the score
     if match is None or is_denied(line, _at(match), match.end()) or _FOREIGN_LABEL.search(line[: _at(match)]):
         return None
     return Stated(number_of(match, query.high), match[0], RULE_BARE)

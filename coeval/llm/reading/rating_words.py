@@ -1,4 +1,4 @@
-"""The words around a score: numbers, the clauses of a sentence, a criterion's names and the words for its scores."""
+"""Interpret the words around a score: numbers, clauses, a criterion's names and the words for its scores."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from functools import lru_cache
 from coeval.llm.reading.cleanup import fold
 from coeval.llm.reading.markup import strip_bullet
 
-# How a score looks in words, what the question was, and the words that tell a verdict from other
-# numbers.
+# Patterns of scores in words, and the words that distinguish a verdict from other numbers.
 
 _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _OF_TOP = (
@@ -59,12 +58,12 @@ _REMARK = re.compile(r"[(\[][^()\[\]]*\b(?:max|min|scale|range|of|possible)\w*\b
 
 
 def is_foreign(label: str) -> bool:
-    """Return whether a label is that of another number: "Max score", but not "Score (max. 5)"."""
+    """Return whether a label belongs to another number: "Max score", but not "Score (max. 5)"."""
     return FOREIGN.search(_REMARK.sub("", label)) is not None
 
 
 _OPENS = r"(?:^|[.!?:;()\[\]/\n–—-]|\b(?:but|so|and|yes|ok|okay|my|oh)\b)[\s\W_]{0,9}(?:my[ \t]+|the[ \t]+)?"
-"""What comes before a word that opens a statement: in the middle of one, "it actually says" changes nothing."""
+"""The start of a statement. In the middle of a statement, as in "it actually says", the word changes nothing."""
 _HARD = r"too (?:harsh|generous|high|low|lenient|strict|kind|severe)"
 CHANGE = re.compile(
     rf"{_OPENS}(?:wait|hold on|actually|finally|hmm+|sorry[,.!:]|oops|no[,.!]|no wait|instead|again|rather:|better:|"
@@ -90,7 +89,7 @@ _NOUN = (
     r"(?:[ \t]+\w{1,12}){0,2}[ \t)\]]*(?:[:：]|[ \t](?:form|scores?|ratings?|answer|evaluations?|verdicts?|"
     r"version|pass|judge?ments?|assessments?|impressions?|list|table|results?|round|take|thoughts?)\b|[*_#\s]*$)"
 )
-"""What follows a word that says which statement comes: "my final form", "First pass:"."""
+"""The words after "first" or "final" in a heading: "my final form", "First pass:"."""
 _CALLS_FINAL = re.compile(FINAL.pattern + _NOUN, re.I)
 CALLS_EARLY = re.compile(EARLY.pattern + _NOUN, re.I)
 
@@ -106,7 +105,7 @@ MAX_MATCHES = 60
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """The target of a reading: the criterion's names, the scale, and the prompt (folded)."""
+    """The context of a reading: the criterion's names, the scale and the folded prompt."""
 
     names: tuple[str, ...]
     high: float
@@ -115,7 +114,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """A number, or None if the text is not one number, with the words before it and the rule."""
+    """A stated number (None if the text is not one number), the words before it, and the rule that read it."""
 
     score: float | None
     words: str
@@ -123,7 +122,7 @@ class Stated:
 
 
 def number_of(match: re.Match[str], high: float) -> float | None:
-    """Return the matched number; None if it is part of anything but the top of the scale."""
+    """Return the matched number, or None if it is a fraction of anything but the top of the scale."""
     if match["w"]:
         top = match["top"]
         off = top and fold(top) not in (f"{high:g}", *(_WORDS[int(high) : int(high) + 1]))
@@ -134,7 +133,7 @@ def number_of(match: re.Match[str], high: float) -> float | None:
 
 
 def alternatives(names: tuple[str, ...]) -> str:
-    """Return a pattern of these names, with any white space between their words."""
+    """Return a pattern that matches any of these names, with any white space between words."""
     return "|".join(r"\s+".join(map(re.escape, name.split())) for name in names) or r"(?!)"
 
 
@@ -159,7 +158,7 @@ _WHOLE = re.compile(
     r"thought (?:about|of)|usually|typically|normally|would have)\b",
     re.I,
 )
-"""Words that make every number of their clause belong to somebody else, or to nobody."""
+"""Words that show that no number in their clause is the model's own score."""
 _BEFORE = re.compile(
     r"\b(?:not|never|cannot|refuse|decline|hesitate|reluctant|unable|neither|nor|than|instead of|between|"
     r"short of|at least|at most|up to|"
@@ -167,7 +166,7 @@ _BEFORE = re.compile(
     r"\b(?:above|below|beyond|under|over|or|not,[^.!?]*)[ \t]+(?:an?[ \t]+)?$",
     re.I,
 )
-"""Words after which the numbers of their clause are no verdict."""
+"""Words after which the numbers in the same clause are no verdict."""
 _AFTER = re.compile(
     r"[\"'”’)]?[ \t]+(?:would|means?|requires?|is\s+(?:reserved|for|given|awarded|too)|indicates?|needs?|"
     r"stands|represents|being|"
@@ -186,7 +185,7 @@ _REACH = 300
 
 
 def clause_of(text: str, start: int, end: int) -> tuple[str, str]:
-    """Return the words of the clause before the span, and those after it up to its end mark."""
+    """Return the words of the span's clause before it, and those after it up to the end mark."""
     left = text[max(0, start - _REACH) : start]
     breaks = [found.end() for found in _BREAK.finditer(left)]
     before = left[breaks[-1] if breaks else 0 :]
@@ -196,7 +195,7 @@ def clause_of(text: str, start: int, end: int) -> tuple[str, str]:
 
 
 def is_somebody_elses(text: str, start: int, end: int) -> bool:
-    """Return whether the clause of a number is conditional, reported, denied, a question or the meaning of a step."""
+    """Return whether a number's clause is conditional, reported, denied, a question or the meaning of a step."""
     before, _ = clause_of(text, start, end)
     if _WHOLE.search(before + text[start:end]) or _AFTER.match(text, end):
         return True
@@ -210,13 +209,13 @@ def is_denied(text: str, start: int, end: int) -> bool:
     return bool(_BEFORE.search(before) or _IF.search(after) or after.rstrip().endswith("?"))
 
 
-# The score words in a criterion's wording: its name, and words that mean scores.
+# A criterion's wording contains its name, and sometimes words for its scores.
 
 MAX_CRITERION = 5000
-"""Number of characters of a criterion that are compared."""
+"""Number of a criterion's characters that are compared."""
 
 MAX_NAME = 300
-"""Longest text that an answer would repeat as the criterion's name."""
+"""Longest text that counts as a criterion's name, in characters."""
 
 _HEAD = re.compile(r"[^:：(\n–—]{1,80}?(?=\s*[:：(–—]|\s+-\s|\s*$)")
 _LEGEND = re.compile(
@@ -243,18 +242,18 @@ def criterion_names(criterion: str) -> tuple[str, ...]:
 
 
 def names_criterion(words: str, names: tuple[str, ...]) -> bool:
-    """Return whether the words are a criterion's name and nothing more."""
+    """Return whether the words are only a criterion's name."""
     return fold(words).strip(" .:") in {fold(name) for name in names}
 
 
 def echoes_criterion(words: str, names: tuple[str, ...]) -> bool:
-    """Return whether the words are the adjective of a criterion's name: "natural" of "naturalness"."""
+    """Return whether the words are the adjective of a criterion's name, as "natural" is of "naturalness"."""
     word = fold(words).strip(" .:")
     return len(word) > 3 and any(fold(name)[: len(word) - 1] == word[:-1] for name in names)
 
 
 def anchors_of(criterion: str, low: float, high: float) -> dict[str, float]:
-    """Return the words that the criterion's text gives to its scores, folded; empty unless it names at least two.
+    """Return the folded words that the criterion's text gives to its scores, or {} unless there are at least two.
 
     >>> anchors_of("Naturalness: 1 = bad, 2 = OK, 3 = good", 1, 3)
     {'bad': 1.0, 'ok': 2.0, 'good': 3.0}
@@ -271,7 +270,7 @@ def anchors_of(criterion: str, low: float, high: float) -> dict[str, float]:
 
 
 def anchor_score(words: str, criterion: str, low: float, high: float) -> float | None:
-    """Return the score of an answer that is only an anchor word; None if the rubric does not define it."""
+    """Return the score of an answer that is only an anchor word, or None if the rubric does not define it."""
     anchors = anchors_of(criterion, low, high)
     if not anchors:
         return None

@@ -1,9 +1,9 @@
-"""The score that an answer states in its words or log-probabilities, or none if it is unclear.
+"""Read the score that an answer states in words or log-probabilities, or none if it is unclear.
 
-Three ways of reading words follow each other, and each is one file: JSON by the keys that are asked for
-(``rating_json``), then labels (``rating_labels``), then prose (``rating_prose``). Each gives the last complete
-statement that is the model's own. A contradiction without a clear last word, a number off the scale, several items
-or none give no score at all: never zero, never a guess.
+Three parsers of words follow each other: JSON with the requested keys (``rating_json``), then labels
+(``rating_labels``), then prose (``rating_prose``). Each returns the model's own last complete statement. A
+contradiction without a clear last word, a number off the scale, several items, or none give no score at all: never
+zero, never a guess.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from coeval.llm.reading.rating_prose import bare, said
 from coeval.llm.reading.rating_words import Query, Stated, anchor_score, criterion_names, replaces
 
 MAX_PLACES = 50
-"""Number of tokens that are tried as the place of the score."""
+"""Number of tokens that are tried as the score's token."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The mean of the scale's steps under the model's probabilities; ``mass`` is their sum on the scale.
+    """The mean score under the model's token probabilities.
 
-    ``probabilities`` are those of each step, brought to one.
+    ``probabilities`` are those of the scale's steps, normalised to a sum of 1; ``mass`` is their original sum.
     """
 
     score: float
@@ -40,11 +40,11 @@ class Expected:
 def expected_score(
     tokens: tuple[TokenProb, ...], scale: Scale, read: Callable[[str], float | None]
 ) -> Expected | None:
-    """Return the expected score at the score's token; None if the score is not a single token.
+    """Return the expected score at the score's token, or None if the score is not a single token.
 
-    ``read`` reads a score out of a whole answer. The score's token is the one whose exchange for another
-    step of the scale changes what is read to that step, whatever the form of the answer. Probabilities of
-    tokens off the scale are left out and the rest brought to one.
+    ``read`` reads a score from a whole answer. The score's token is the one that, replaced with another step of the
+    scale, changes the score that is read to that step, whatever the form of the answer. Tokens off the scale are left
+    out, and the remaining probabilities are normalised.
     """
     place = _score_place([token.token for token in tokens], scale, read)
     if place is None:
@@ -79,29 +79,22 @@ def _score_place(texts: list[str], scale: Scale, read: Callable[[str], float | N
 
 
 def _step(text: str, scale: Scale) -> int | None:
-    """Return the step of the scale that a token is, spaces aside."""
+    """Return the step of the scale that a token states, ignoring spaces."""
     digits = text.strip()
     return int(digits) if digits in {str(step) for step in scale.steps} else None
 
 
-# Reading a score out of a model's words: read right, or not at all.
-#
-# Three ways of reading follow each other, and each is one file: JSON by the keys that are asked for,
-# then labels, then prose. Each gives the last complete statement that is the model's own. A
-# contradiction without a clear last word, a number off the scale, several items or none give no score
-# at all: never zero, never a guess.
-
 MAX_READ = 24_000
-"""Number of characters that are read from the beginning of an answer in words, and twice as many from its end."""
+"""Number of characters that are read from the start of a prose answer. Twice as many are read from its end."""
 
 RULE_ANCHOR = "word of the rubric"
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The result of reading: a score with the rule that accepted it, or None with ``why``.
+    """The result of reading: a score and the rule that accepted it, or None and ``why``.
 
-    ``why`` is a few words that fit after a colon. ``members`` are those of the JSON object with the score.
+    ``why`` is a few words that fit after a colon. ``members`` are the members of the JSON object with the score.
     """
 
     score: float | None
@@ -120,10 +113,10 @@ NOT_WHOLE = "an answer that is not whole"
 
 
 def parse_rating(text: str, scale: Sequence[float], criterion: str | None = None) -> float | None:
-    """Return the rating in a model's answer; None if there is none, several, or one off the scale.
+    """Return the rating in a model's answer, or None if there is none, several, or one off the scale.
 
     ``scale`` is the pair (lowest, highest); decimals between them are kept. ``criterion`` is the criterion's
-    name or its whole text: its name is a cue, and anchor words that it defines ("1 = dull, 2 = fair") are
+    name or its whole text. Its name is a cue, and anchor words that it defines ("1 = dull, 2 = fair") are
     read as their scores. Never raises.
 
     >>> parse_rating("**Rating:** 4.5/5", (1, 5))
@@ -137,11 +130,11 @@ def parse_rating(text: str, scale: Sequence[float], criterion: str | None = None
 def read_rating(
     text: str, scale: Sequence[float], criterion: str | None = None, *, given: str = "", whole: bool = True
 ) -> Reading:
-    """Return the rating like `parse_rating`, with its rule, or the reason that there is none.
+    """Return the rating like `parse_rating`, with its rule, or the reason why there is none.
 
-    ``given`` is what the model was given to read, the sample and the prompt: what the answer copies from it is not
-    taken for the verdict. Of an answer that is not ``whole`` (cut off, or withheld halfway) only complete JSON counts,
-    and a labelled line that ends with a line break.
+    ``given`` is the sample and the prompt; text that the answer copies from them is never the verdict. If the answer
+    is not ``whole`` (cut off, or withheld halfway), only complete JSON and labelled lines that end with a line break
+    count.
     """
     low, high = float(scale[0]), float(scale[1])
     text = strip_thoughts(text)
@@ -157,7 +150,7 @@ def read_rating(
 
 
 def cut_middle(text: str) -> str:
-    """Return the text, shortened to its beginning and end if it is longer than `MAX_READ`."""
+    """Return the text, cut to its beginning and end if it is longer than `MAX_READ` allows."""
     return text if len(text) <= MAX_READ else f"{text[: MAX_READ // 3]}\n…\n{text[-2 * MAX_READ // 3 :]}"
 
 
@@ -206,9 +199,9 @@ def _from_json(
 
 
 def prepare(text: str, low: float, high: float, given: str, *, items: bool = False) -> str:
-    """Return the words of an answer without markup, and without the numbers that cannot be a verdict.
+    """Return the words of an answer without markup and without numbers that cannot be a verdict.
 
-    These are copies of what was given, mentions of the scale, and the numbers of longer quotations.
+    These are numbers copied from the prompt, mentions of the scale, and numbers in longer quotations.
     """
     words = hide_scale(
         flatten_tables(strip_markup(hide_echoes(cut_middle(text), given, items=items))), low, high
@@ -226,14 +219,12 @@ def _from_words(
             return Stated(None, NOT_WHOLE)
         return _from_ended_lines(prepare(_ended_lines(text), low, query.high, given), text, query)
     if text.lstrip("` \njson").startswith("{") and opens_at(text) >= 0:
-        text = re.sub(r"[\d.]+\s*\Z", "", text)  # a number at the cut may have lost its end
+        text = re.sub(r"[\d.]+\s*\Z", "", text)  # a number at the cut may have lost digits
     return read_words(prepare(text, low, query.high, given), low, query, criterion)
 
 
 def read_words(words: str, low: float, query: Query, criterion: str) -> Stated | None:
-    """Return the score in prepared words: after a label, else in a sentence, else bare, else as a word of
-    the rubric.
-    """
+    """Return the score in prepared words: after a label, in a sentence, as a bare number or as an anchor word."""
     if len(set(_ITEM.findall(words))) > 1:
         return Stated(None, "a list of several items")
     for look in (labelled, said, bare):
@@ -245,12 +236,12 @@ def read_words(words: str, low: float, query: Query, criterion: str) -> Stated |
 
 
 def _ended_lines(text: str) -> str:
-    """Return the text without its last line, unless that ends with a line break."""
+    """Return the text without its last line, unless that line ends with a line break."""
     return text[: text.rfind("\n") + 1]
 
 
 def _from_ended_lines(words: str, text: str, query: Query) -> Stated | None:
-    """Return the last labelled line of an answer that is not whole, unless its last words were about to change it."""
+    """Return the score in an incomplete answer's last labelled line, unless the last words begin to change it."""
     stated = labelled(words, query, whole=False)
     tail = strip_markup(text[text.rfind("\n") + 1 :])
     if (
@@ -272,7 +263,7 @@ _ITEM = re.compile(
 
 
 def hide_scale(text: str, low: float, high: float) -> str:
-    """Return the text without the numbers of the scale: "(1-5)", "1 to 5", "(1 = bad, 3 = good)", "(out of 5)"."""
+    """Hide the numbers that describe the scale: "(1-5)", "1 to 5", "(1 = bad, 3 = good)", "(out of 5)"."""
 
     def hide_all(match: re.Match[str]) -> str:
         return hide(match[0])
@@ -291,7 +282,7 @@ def hide_scale(text: str, low: float, high: float) -> str:
 
 
 def hide_quotes(text: str) -> str:
-    """Return the text without the numbers in longer quotations, which are somebody else's words."""
+    """Hide the numbers in longer quotations, which are another person's words."""
 
     def hide_quote(match: re.Match[str]) -> str:
         return match[0] if len(re.findall(r"[^\W\d_]{2,}", match[0])) < 3 else hide(match[0])

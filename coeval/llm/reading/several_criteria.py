@@ -1,8 +1,8 @@
-"""Read one answer with evaluations on several criteria: the form for all criteria, and that of fusion.
+"""Read one answer with evaluations on several criteria: the form for all criteria, and the form of fusion.
 
-An answer is one or more passes; each pass has an entry for a criterion, under its number, its name or its key. The
-last pass counts where words say that it replaces the one before; two passes that contradict each other otherwise are
-no score. Each entry is read by the same rules as a single answer.
+An answer is one or more passes. Each pass has an entry for a criterion, under its number, name or key. The last pass
+counts if words say that it replaces the pass before; otherwise, two passes with different scores are no score. Each
+entry is read with the rules for a single answer.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ NO_ENTRY = "the answer has no entry for this criterion"
 
 @dataclass(slots=True)
 class Pass:
-    """One pass of an answer through the criteria: its entries and their counts by the criterion's position."""
+    """One pass of an answer through the criteria: its entries by the position of their criterion."""
 
     replaces: bool = False
     """True if the words before it say that it replaces the previous pass."""
@@ -70,10 +70,10 @@ def parse_evaluations(
 ) -> list[ParsedEvaluation]:
     """Return an evaluation for each of ``criteria``, as a list of the same length. Never raise.
 
-    ``scales`` holds the pair (lowest, highest) of each criterion; `OVERALL` may be the last of them. An evaluation is
-    found by the number of its criterion in the list, from 1 (or from 0, where all numbers together prove it), or by
-    its name; if none is named and there are as many as criteria, by their order. ``given`` and ``whole`` are those
-    of `read_rating`.
+    ``scales`` holds the pair (lowest, highest) of each criterion. `OVERALL` may be the last criterion. An evaluation is
+    matched to its criterion by number, from 1 (or from 0, if all numbers together show this), or by name. If no
+    evaluation is named and there are as many as criteria, their order decides. ``given`` and ``whole`` have the same
+    meaning as in `read_rating`.
 
     >>> text = '{"evaluations": [{"criterion": 1, "conclusion": "Clear.", "score": 4, "evidence": []}]}'
     >>> [each.score for each in parse_evaluations(text, ["Be clear.", "Be true."], [(1, 5), (1, 5)])]
@@ -120,7 +120,7 @@ class _Form:
     # --- JSON -------------------------------------------------------------------------------------------------
 
     def json_passes(self, text: str) -> list[Pass]:
-        """Return a pass for each JSON value with entries; the words before say whether it replaces another."""
+        """Return a pass for each JSON value with entries. The words before it say whether it replaces another."""
         passes: list[Pass] = []
         at = 0
         for found in own_json(text, fold(self.given), whole=self.whole):
@@ -136,7 +136,7 @@ class _Form:
         return passes
 
     def _placed(self, entries: list[Entry]) -> Iterator[tuple[int, Entry]]:
-        """Yield every entry with the position of its criterion; of several passes, the final one."""
+        """Yield the entries of the final pass, each with the position of its criterion."""
         named = [entry for entry in entries if entry.names]
         shift = self._shift([name for entry in named for name in entry.names[:1]])
         placed = [(index, entry) for entry in named if (index := self._index(entry.names, shift)) is not None]
@@ -160,13 +160,13 @@ class _Form:
         reading = on_scale(stated, low, high) if stated else Reading(None, "no score")
         return from_members(entry.members, reading)
 
-    # --- whose it is ------------------------------------------------------------------------------------------
+    # --- the criterion of an entry ----------------------------------------------------------------------------
 
     def _shift(self, names: Sequence[str]) -> int | None:
-        """Return the offset from an answer's numbers to positions from 0; None if it is unclear.
+        """Return the offset from an answer's numbers to positions from 0, or None if it is unclear.
 
-        Numbers begin at 1. With a 0 among them they begin at 0, where they are as many as the criteria and none is
-        missing; else no number can be trusted.
+        Numbers begin at 1. If there is a 0, they begin at 0, but only if there are as many as criteria and none is
+        missing; otherwise no number can be trusted.
         """
         numbers = {int(found[1]) for name in names if (found := _NUMBER_ONLY.fullmatch(name))}
         if 0 not in numbers:
@@ -178,7 +178,7 @@ class _Form:
         return 0 if any(numbers == set(range(count)) for count in counts) else None
 
     def _index(self, names: Sequence[str], shift: int | None) -> int | None:
-        """Return the criterion's index: by its name if known, else by its number."""
+        """Return the criterion's index: by its name if it is known, or else by its number."""
         for name in names:
             if not _NUMBER_ONLY.fullmatch(name):
                 index = index_of_name(name, self.criteria)
@@ -193,9 +193,7 @@ class _Form:
     # --- words ------------------------------------------------------------------------------------------------
 
     def word_passes(self, text: str) -> list[Pass]:
-        """Return the passes of an answer in words: entries from a heading to the next, and lines that
-        begin another pass.
-        """
+        """Return the passes of a prose answer. An entry extends to the next heading; some lines begin a new pass."""
         if not self.whole:
             text = text[: text.rfind("\n") + 1]
         low, high = min(scale[0] for scale in self.scales), max(scale[1] for scale in self.scales)
@@ -236,7 +234,7 @@ class _Form:
         return [each for each in passes if each.said]
 
     def _split_sentences(self, words: str) -> str:
-        """Return an answer without a form with its sentences on criteria as entries: "On safety, it gets a 3."."""
+        """Turn sentences about criteria in a free-form answer into entries: "On safety, it gets a 3."."""
         if any(map(_BRACKET.match, words.split("\n"))):
             return words
         for criterion in self.criteria:
@@ -245,7 +243,7 @@ class _Form:
         return words
 
     def _heading(self, line: str) -> _Heading | None:
-        """Return the heading that a line begins with: "[2]", "Criterion 2", "2. **Clarity**:" or a name alone."""
+        """Return the heading at the start of a line: "[2]", "Criterion 2", "2. **Clarity**:" or a name alone."""
         bracket = _BRACKET.match(line)
         if bracket:
             name = bracket["name"].strip()
@@ -284,7 +282,7 @@ class _Form:
         return None
 
     def _read_words(self, lines: Sequence[str], index: int) -> ParsedEvaluation:
-        """Return the evaluation in an entry in words: the score by the rules of single answers, the rest by labels."""
+        """Return the evaluation in a prose entry: the score by the rules for single answers, the rest by labels."""
         low, high = map(float, self.scales[index])
         first = _LEAD.sub("", lines[0], count=1)
         opens = re.match(rf"[ \t(\[]*{TARGET}", first) or re.match(
@@ -305,7 +303,7 @@ class _Form:
         quoted = _quoted_lines([reveal(line) for line in said.lines[RowKind.EVIDENCE]])
         evidence = tuple(line for line in quoted if not NOTHING.fullmatch(line))
         if _EXPLAINS.search(first) and "" in lines:
-            # for an entry on one line, text after a blank line does not belong to it
+            # text after a blank line does not belong to a one-line entry
             said.lines = sort_lines(_split_labels("\n".join([first, *lines[1 : lines.index("")]]))).lines
         conclusion = reveal(said.text_of(RowKind.CONCLUSION))
         return ParsedEvaluation(conclusion, reading.score, evidence, reading.why, "", reading.rule)
@@ -320,14 +318,14 @@ class _Form:
 
 
 def _words_of(name: str) -> str:
-    """Return a pattern of a name's words, whatever is between them; the numbers of a scale in it may be hidden."""
+    """Return a pattern of a name's words, with anything between them. Scale numbers in it may be hidden."""
     words = r"[\s_-]+".join(map(re.escape, re.split(r"[\s_-]+", name.rstrip("."))))
     return re.sub(r"\d", lambda digit: f"[{digit[0]}{hide(digit[0])}]", words)
 
 
 @lru_cache(maxsize=256)
 def _sentence_pattern(name: str) -> re.Pattern[str]:
-    """Return a sentence that begins with this name and states a number."""
+    """Return a pattern of a sentence that begins with this name and states a number."""
     return re.compile(
         rf"(^|[.!?,;|/])[ \t]*(?:(?:for|on|as for|in terms of|regarding)[ \t]+)?(?:the[ \t]+)?({_words_of(name)})"
         r"(?:,?[ \t]+(?=(?:it|I|is|gets|deserves|earns|receives|scores)\b[^.!?\n]{0,60}\d)|"
@@ -338,7 +336,7 @@ def _sentence_pattern(name: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=256)
 def _name_pattern(name: str) -> re.Pattern[str]:
-    """Return a line that begins with this name as a heading: marks, a label or a number follow it."""
+    """Return a pattern of a line with this name as a heading, followed by marks, a label or a number."""
     words = _words_of(name)
     return re.compile(
         rf"[^\w\n]{{0,12}}(?:\[?(?:\d{{1,3}}|[a-z])[\]).:]{{1,2}}[ \t]*)?[^\w\n]{{0,5}}(?:the[ \t]+)?{words}\.?"
@@ -404,7 +402,7 @@ _QUOTATION = re.compile(r'["“]([^"“”]{3,1000})["”]')
 
 
 def _quoted_lines(lines: Sequence[str]) -> list[str]:
-    """Return lines of evidence; a line with only quotations becomes one line per quotation."""
+    """Return evidence lines. A line that contains only quotations becomes one line per quotation."""
     kept: list[str] = []
     for line in lines:
         found = _QUOTATION.findall(line)
@@ -416,7 +414,7 @@ def _quoted_lines(lines: Sequence[str]) -> list[str]:
 
 
 def _split_labels(words: str) -> str:
-    """Return an entry with its explanation and its evidence on separate lines."""
+    """Return an entry with its explanation and evidence on separate lines."""
     return _PROVES.sub(r"\n\1: ", _EXPLAINS.sub(r"\n\1: ", words, count=1), count=1)
 
 
@@ -425,14 +423,14 @@ def _is_early(words: str) -> bool:
 
 
 def _ends_entry(line: str, entry: list[str] | None) -> bool:
-    """Return whether a line about passes starts one, rather than explains an entry."""
+    """Return whether a line about passes starts a pass rather than explains an entry."""
     if entry is None or line.rstrip().endswith((":", "：")):
         return True
     return _PART.match(line) is None and any(map(str.strip, entry)) and not entry[-1].strip()
 
 
 def index_of_name(name: str, criteria: Sequence[str]) -> int | None:
-    """Return the criterion that a name means: its name, its text, or the only criterion with the same words."""
+    """Return the index of the criterion with this name or text, or of the only one that has the same words."""
     folded = key_words(re.sub(r"^\W*(?:criterion[ \t]*)?\d{0,3}\W*", "", name, flags=re.I)).strip(" .:*)]")
     for index, criterion in enumerate(criteria):
         if folded and folded in {key_words(known).strip(" .") for known in criterion_names(criterion)}:
