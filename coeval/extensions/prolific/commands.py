@@ -107,8 +107,10 @@ def _add_draft(command: argparse.ArgumentParser) -> None:
 
 
 def _add_bonus(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--rule", required=True, choices=["time", "same", "each"],
-                         help="time (the time taken, minus earlier pay), same (one amount for all) or each (per instance)")  # fmt: skip
+    command.add_argument(
+        "--rule", required=True, choices=["time", "same", "each"],
+        help="time (the time taken, minus earlier pay), same (one amount for all) or each (per instance)",
+    )  # fmt: skip
     command.add_argument(
         "--name", required=True, help="name of the bonus; each person gets a bonus of one name only once"
     )
