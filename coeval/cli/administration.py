@@ -1,4 +1,4 @@
-"""``python -m coeval invite``, ``backup``, ``check`` and ``move``: commands for operators of the server."""
+"""``python -m coeval invite``, ``backup``, ``check`` and ``move``: commands for the server's operators."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from coeval.usecases.access import OPERATOR, Context
 
 
 def add_invite(commands: argparse._SubParsersAction, common: argparse.ArgumentParser) -> None:
-    """Add the command to the parser."""
+    """Add ``invite`` to the parser."""
     command = commands.add_parser(
-        "invite", parents=[common], help="make a link that lets one person in, once"
+        "invite", parents=[common], help="create an invitation link that works once"
     )
     command.add_argument("--role", default=Role.ANNOTATOR, choices=list(Role), type=Role)
-    command.add_argument("--name", default="", help="existing person who gets a new password")
+    command.add_argument("--name", default="", help="existing person to give a new password")
     command.set_defaults(command=_invite, makes_file=True)
 
 
@@ -36,14 +36,16 @@ def _invite(context: Context, options: argparse.Namespace) -> None:
             file=sys.stderr,
         )
     if context.settings.sign_in is not SignIn.ACCOUNTS:
-        print("note: the link works where the app runs with COEVAL_SIGN_IN=accounts", file=sys.stderr)
+        print("note: the link works only if the app runs with COEVAL_SIGN_IN=accounts", file=sys.stderr)
 
 
 def add_upkeep(commands: argparse._SubParsersAction, common: argparse.ArgumentParser) -> None:
-    backup = commands.add_parser("backup", parents=[common], help="copy the file while people work")
+    backup = commands.add_parser(
+        "backup", parents=[common], help="back up the database file while people work"
+    )
     backup.add_argument("target", type=Path)
     backup.set_defaults(command=_backup, read_only=True)
-    check = commands.add_parser("check", parents=[common], help="verify the file and list its content")
+    check = commands.add_parser("check", parents=[common], help="verify the database and count its rows")
     check.set_defaults(command=_check, read_only=True)
     move = commands.add_parser(
         "move",

@@ -24,7 +24,7 @@ from coeval.usecases.access import Context, open_context
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run ``python -m coeval``."""
     parser = build_parser()
-    argcomplete.autocomplete(parser)  # the shell's completion ends here
+    argcomplete.autocomplete(parser)  # for completion in the shell, the program ends here
     options = parser.parse_args(arguments)
     if getattr(options, "opens_file", True):
         reported(lambda: _run(options))
@@ -62,7 +62,7 @@ def build_parser() -> argparse.ArgumentParser:
         "--db", help="SQLite file or postgresql:// URL (default: COEVAL_DB, or data/coeval.db)"
     )
     task = argparse.ArgumentParser(add_help=False, parents=[common])
-    task.add_argument("--task", required=True, metavar="SLUG", help="the task's short name")
+    task.add_argument("--task", required=True, metavar="SLUG", help="short name of the task")
     reporting = build_reporting()
     task_reported = argparse.ArgumentParser(add_help=False, parents=[task, reporting])
     common_reported = argparse.ArgumentParser(add_help=False, parents=[common, reporting])

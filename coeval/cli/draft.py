@@ -25,15 +25,17 @@ def add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentParse
     rounds = kinds.add_parser("criteria", parents=[task], help="propose criteria and open the vote on them")
     add_preset_option(rounds)
     rounds.add_argument("--model")
-    rounds.add_argument("--samples", type=int, metavar="N", help="number of samples (default: 1)")
+    rounds.add_argument("--samples", type=int, metavar="N", help="number of answers to request (default: 1)")
     rounds.add_argument("--count", type=int, metavar="N", help="criteria per request (default: 5)")
-    rounds.add_argument("--examples", type=int, metavar="N", help="instances to show the model (default: 0)")
+    rounds.add_argument(
+        "--examples", type=int, metavar="N", help="number of instances to show the model (default: 0)"
+    )
     rounds.add_argument("--temperature", type=float)
     rounds.add_argument("--top-p", type=float)
-    rounds.add_argument("--templates", metavar="DIR", help="a folder with your copy of criteria.md")
+    rounds.add_argument("--templates", metavar="DIR", help="folder with your copy of criteria.md")
     rounds.set_defaults(command=_draft_criteria)
     evaluations = kinds.add_parser(
-        "evaluations", parents=[task], help="evaluate every instance by every criterion"
+        "evaluations", parents=[task], help="evaluate every instance on every criterion"
     )
     _add_run_options(evaluations)
     evaluations.add_argument("--estimate", action="store_true", help="print the estimated cost and stop")
@@ -55,7 +57,7 @@ def add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentParse
     compared = kinds.add_parser(
         "compare",
         parents=[task],
-        help="draft a pilot with several criteria in one question and one by one, and compare the scores",
+        help="draft a pilot twice, with several criteria per question and with one, and compare the scores",
     )
     _add_run_options(compared)
     compared.set_defaults(command=_compare_ways)
@@ -71,18 +73,22 @@ def add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentParse
     )
     rules.add_argument("--label", default="", metavar="RUN", help="label of one run (default: every run)")
     rules.add_argument(
-        "--rule", metavar="NAME", help="list the drafts of this rule, or “unscored”, with the answers"
+        "--rule",
+        metavar="NAME",
+        help="list the drafts that this rule read (or “unscored”), with the model's answers",
     )
-    rules.add_argument("--limit", type=int, default=200, metavar="N", help="drafts to list (default: 200)")
+    rules.add_argument(
+        "--limit", type=int, default=200, metavar="N", help="maximum number of drafts to list (default: 200)"
+    )
     rules.set_defaults(command=_show_rules)
 
 
 def _add_run_options(parser: argparse.ArgumentParser) -> None:
     add_judging_options(parser)
     parser.add_argument("--concurrency", type=int, default=0, metavar="N")
-    parser.add_argument("--price-in", type=float, default=0.0, help="price of a million prompt tokens")
-    parser.add_argument("--price-out", type=float, default=0.0, help="price of a million answer tokens")
-    parser.add_argument("--replay", action="store_true", help="use only saved answers, without network")
+    parser.add_argument("--price-in", type=float, default=0.0, help="price per million prompt tokens")
+    parser.add_argument("--price-out", type=float, default=0.0, help="price per million answer tokens")
+    parser.add_argument("--replay", action="store_true", help="use only saved answers and send no requests")
 
 
 def _read_run_options(options: argparse.Namespace) -> RunSettings:
@@ -191,23 +197,29 @@ def _show_progress(progress: object) -> None:
 def add_batch(
     commands: argparse._SubParsersAction, task: argparse.ArgumentParser, common: argparse.ArgumentParser
 ) -> None:
-    batch = commands.add_parser("batch", help="draft through files of the OpenAI batch format")
+    batch = commands.add_parser(
+        "batch", help="draft through a batch service, with files in OpenAI's batch format"
+    )
     kinds = batch.add_subparsers(required=True, metavar="write|read")
-    write = kinds.add_parser("write", parents=[task], help="write the open questions of a run")
+    write = kinds.add_parser(
+        "write", parents=[task], help="write a run's unanswered questions to batch files"
+    )
     write.add_argument("--out", required=True, type=Path, metavar="F.jsonl")
     add_judging_options(write)
     write.add_argument(
         "--again",
         action="store_true",
-        help="write the questions with unreadable answers again, as new attempts",
+        help="ask questions with unreadable answers again, as new attempts",
     )
     write.set_defaults(command=_batch_write)
-    read = kinds.add_parser("read", parents=[common], help="read the results and turn them into drafts")
+    read = kinds.add_parser(
+        "read", parents=[common], help="read result files and store their answers as drafts"
+    )
     read.add_argument(
         "paths", nargs="+", type=Path, metavar="F.jsonl", help="result files of the batch service"
     )
-    read.add_argument("--price-in", type=float, default=0.0, help="price of a million prompt tokens")
-    read.add_argument("--price-out", type=float, default=0.0, help="price of a million answer tokens")
+    read.add_argument("--price-in", type=float, default=0.0, help="price per million prompt tokens")
+    read.add_argument("--price-out", type=float, default=0.0, help="price per million answer tokens")
     read.set_defaults(command=_batch_read)
 
 

@@ -1,4 +1,4 @@
-"""``python -m coeval import``, ``criteria establish`` and ``export``: files in and out of a study."""
+"""``python -m coeval import``, ``criteria establish`` and ``export``: import and export files."""
 
 from __future__ import annotations
 
@@ -26,27 +26,29 @@ if TYPE_CHECKING:
 
 def add_import(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
     command = commands.add_parser("import", parents=[task], help="import instances or a whole study")
-    command.add_argument("path", help="a file or a folder")
+    command.add_argument("path", help="file or folder to import")
     command.add_argument("--format", default="auto", choices=list_format_names())
-    command.add_argument("--map", nargs="+", default=[], metavar="field=column", help="column for a field")
+    command.add_argument(
+        "--map", nargs="+", default=[], metavar="field=column", help="column to read a field from"
+    )
     command.add_argument(
         "--description",
         default="",
         metavar="TEXT",
-        help="task given to the systems, if the task has no description yet",
+        help="description of the task that the systems did, if it has none yet",
     )
     command.add_argument(
         "--show",
         action="append",
         default=[],
         metavar="COLUMN",
-        help="show this further column to judge and people (repeatable); all others are hidden",
+        help="show this extra column to the judge and people (repeatable); other extra columns are hidden",
     )
     command.add_argument(
         "--group",
         type=Group,
         choices=list(Group),
-        help="group of the file's people, if the file does not name one",
+        help="group of the people in the file, if the file names none",
     )
     command.add_argument(
         "--language", default="", choices=list(list_languages()),
@@ -68,7 +70,7 @@ def _import(context: Context, options: argparse.Namespace) -> None:
 
 
 def read_import_options(options: argparse.Namespace) -> ImportOptions:
-    """Return how the file is to be read, from the command's options."""
+    """Return the import options that the command line gives."""
     from coeval.usecases.study_import import ImportOptions
 
     return ImportOptions(
@@ -83,7 +85,7 @@ def read_import_options(options: argparse.Namespace) -> ImportOptions:
 
 
 def tell_import(context: Context, imported: ImportReport, options: argparse.Namespace) -> None:
-    """Print what was imported and each column with its role, and ask for the roles that nobody has chosen."""
+    """Print the imported counts and each column's role, and ask about columns without a chosen role."""
     from coeval.usecases.scrutiny.design import list_columns, set_columns
 
     columns = list_columns(context, OPERATOR, options.task)
@@ -99,19 +101,20 @@ def tell_import(context: Context, imported: ImportReport, options: argparse.Name
     if undecided:
         show = " ".join(f"--show {shlex.quote(name)}" for name in undecided)
         lines.append(
-            f"Not decided: who sees {', '.join(undecided)}. They are hidden. To show them to judge and people, "
-            f"import again with {show}, or name only those that belong to the judged item."
+            f"No role was chosen for {', '.join(undecided)}, so they are hidden. To show them to the judge and people, "
+            f"import again with {show}. Name only columns that belong to the judged item."
         )
     report(options, {"imported": imported, "columns": columns}, lines)
 
 
 def _ask(name: str) -> ColumnRole:
-    shown = input(f"Is the column “{name}” part of the judged item? Show it to judge and people [y/N]: ")
+    shown = input(f"Is the column “{name}” part of the judged item? Show it to the judge and people [y/N]: ")
     return ColumnRole.SHOWN if shown.strip().lower() in ("y", "yes") else ColumnRole.HIDDEN
 
 
 def read_mapping(pairs: Sequence[str], form: str = "field=column, such as input=question") -> dict[str, str]:
-    """Return ``{"input": "question"}`` for ``["input=question"]``; ``form`` is the correct form for errors.
+    """Return ``{"input": "question"}`` for ``["input=question"]``; ``form`` describes the correct form in
+    errors.
 
     Raises:
         InputError: a pair has no ``=`` or names a field twice.
@@ -120,13 +123,13 @@ def read_mapping(pairs: Sequence[str], form: str = "field=column, such as input=
     for pair in pairs:
         field, equals, column = pair.partition("=")
         if not equals or not field.strip() or not column.strip() or field.strip() in mapping:
-            raise InputError(f"“{pair}” cannot be read: write {form}, each once.")
+            raise InputError(f"“{pair}” cannot be read: write {form}, and each name only once.")
         mapping[field.strip()] = column.strip()
     return mapping
 
 
 def add_criteria(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
-    criteria = commands.add_parser("criteria", help="the criteria set of a task")
+    criteria = commands.add_parser("criteria", help="define the criteria of a task")
     kinds = criteria.add_subparsers(required=True, metavar="establish")
     establish = kinds.add_parser("establish", parents=[task], help="freeze a list of criteria without a vote")
     source = establish.add_mutually_exclusive_group(required=True)
@@ -173,7 +176,7 @@ def add_export(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
             ["formats for --as:", *(f"  {each.name}: {each.summary}" for each in list_out_formats())]
         ),
     )
-    export.add_argument("--out", type=Path, metavar="DIR", help="the folder to write to")
+    export.add_argument("--out", type=Path, metavar="DIR", help="folder for the exported files")
     export.add_argument(
         "--as",
         dest="format",
@@ -185,20 +188,20 @@ def add_export(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
         nargs="+",
         type=Path,
         metavar="LOG",
-        help="with --as inspect: logs to write edited copies of",
+        help="Inspect logs to copy with people's scores (with --as inspect)",
     )
     export.set_defaults(command=_export, only_reads=True)
 
 
 def _export(context: Context, options: argparse.Namespace) -> None:
     if options.out is None:
-        raise InputError("Say where the export goes: --out DIR.")
+        raise InputError("Name a folder for the export: --out DIR.")
     from coeval.usecases.export import export_as, export_folder
     from coeval.usecases.out_format import get_out_format
 
     edit_log = get_out_format(options.format).edit_log if options.format else None
     if options.logs and edit_log is None:
-        raise InputError("--logs names logs of Inspect: write it beside --as inspect.")
+        raise InputError("--logs names logs of Inspect: use it with --as inspect.")
     if options.format:
         paths = export_as(context, OPERATOR, options.task, options.format, options.out)
     else:

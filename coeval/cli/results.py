@@ -20,7 +20,7 @@ NO_MEMORY = "there is not enough memory: allow this process more (“ulimit -v�
 
 
 def reported(run: Callable[[], None]) -> None:
-    """Run a command; print our errors, Ctrl+C and limits of the system as one line on stderr."""
+    """Run a command; report our errors, Ctrl+C and system limits in one line on stderr."""
     try:
         run()
     except CoevalError as error:
@@ -30,7 +30,7 @@ def reported(run: Callable[[], None]) -> None:
     except MemoryError:
         _end(NO_MEMORY, 1)
     except (ImportError, SystemError) as error:
-        # what a library that finds no room in memory, and an import that does not, end in
+        # errors of libraries and of imports that run out of memory
         if "failed to map segment" not in str(error) and "without setting an exception" not in str(error):
             raise
         _end(NO_MEMORY, 1)
@@ -39,7 +39,7 @@ def reported(run: Callable[[], None]) -> None:
     except OSError as error:
         if error.errno not in (errno.EMFILE, errno.ENFILE):
             raise
-        _end("too many files are open: allow this process more of them (“ulimit -n 1024”).", 1)
+        _end("too many files are open: allow this process more files (“ulimit -n 1024”).", 1)
 
 
 def _end(text: str, code: int) -> NoReturn:
@@ -50,7 +50,7 @@ def _end(text: str, code: int) -> NoReturn:
 def build_reporting() -> argparse.ArgumentParser:
     """Return the option ``--json``, for the parsers of commands that call ``report``."""
     parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON document")
     return parser
 
 
@@ -80,7 +80,7 @@ def report(options: argparse.Namespace, found: object, lines: Iterable[object]) 
 
 
 def _plain(value: Any) -> Any:
-    """Return the value as JSON: fields by name, nan as null, paths and roles as texts."""
+    """Return the value in JSON types: fields by name, nan as null, other objects as text."""
     if is_dataclass(value) and not isinstance(value, type):
         return {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""The options of a run that commands share, and the resulting settings."""
+"""The options of a run that several commands share, and the settings that they give."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 
 
 def add_preset_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option for a published way to judge."""
+    """Add the option for the settings of a publication."""
     parser.add_argument(
-        "--preset", choices=list(PRESETS), help="settings of a publication; other options override them"
+        "--preset", choices=list(PRESETS), help="use a publication's settings; other options override them"
     )
 
 
 def build_json_option() -> argparse.ArgumentParser:
-    """Return the option of commands that report."""
+    """Return the option ``--json``."""
     parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON document")
     return parser
 
 
 def print_json(report: Any) -> None:
-    """Print a report as one JSON document: a number that is undefined is null."""
+    """Print a report as one JSON document, with undefined numbers as null."""
     from coeval.stats import plain
 
     json.dump(plain(report), sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
@@ -44,7 +44,7 @@ def add_judging_options(parser: argparse.ArgumentParser) -> None:
     flag: dict[str, Any] = {"action": "store_true", "default": None}
     add_preset_option(parser)
     add("--model")
-    add("--protocol", help="protocol for the prompts (default: coeval)")
+    add("--protocol", help="prompting protocol (default: coeval)")
     add("--samples", type=int, metavar="N", help="number of answers to average")
     add("--logprobs", help="use the expected score from log-probabilities", **flag)
     add("--temperature", type=float)
@@ -56,15 +56,24 @@ def add_judging_options(parser: argparse.ArgumentParser) -> None:
         "--criteria-per-call",
         type=_read_number_of_criteria,
         metavar="all|N",
-        help="criteria in one question (default: 1); see draft compare for the effect on scores",
+        help="criteria per question (default: 1); “draft compare” shows the effect on scores",
     )
     add("--reference", help="show the judge each instance's reference", **flag)
-    add("--templates", metavar="DIR", help="folder with your copies of templates, or name of a built-in set")
+    add(
+        "--templates",
+        metavar="DIR",
+        help="folder with your copies of the templates, or the name of a built-in set",
+    )
     add("--label", help="label of the run (default: model and protocol)")
     add("--limit", type=int, metavar="N", help="draft at most N evaluations now")
     add("--pilot", type=int, metavar="N", help="draft only N instances, spread over the task")
-    add("--steps", help="give evaluation steps (auto-CoT)", **flag)
-    add("--plan", type=Path, metavar="FILE", help="plan file (fusion only; default: a drafted plan)")
+    add("--steps", help="include evaluation steps in the prompt (auto-CoT)", **flag)
+    add(
+        "--plan",
+        type=Path,
+        metavar="FILE",
+        help="file with the evaluation plan (fusion only; default: drafted by the model)",
+    )
     add(
         "--assistants",
         nargs="+",
@@ -72,7 +81,7 @@ def add_judging_options(parser: argparse.ArgumentParser) -> None:
         help="assistant evaluators to use (fusion only)",
     )
     add("--ablation", help="leave out all assistants (fusion only)", **flag)
-    add("--retry-unscored", help="send unscored drafts again", **flag)
+    add("--retry-unscored", help="ask again about unscored drafts", **flag)
 
 
 def read_judging_options(options: argparse.Namespace) -> RunSettings:

@@ -16,11 +16,11 @@ from coeval.settings import Settings, SignIn, load_settings
 from coeval.usecases.access import OPERATOR, Context
 
 FILES, FEWEST_FILES = 1024, 256
-"""Number of files that a server asks to open at a time, and the minimum for its start."""
+"""The number of open files that a server requests, and the smallest number that it starts with."""
 
 
 def serve(arguments: Sequence[str] | None = None) -> None:
-    """Run ``app.py``: open the file, add the demo task to a new file, and serve until stopped."""
+    """Run ``app.py``: open the database, add the demo task if it is new, and serve until stopped."""
     parser = argparse.ArgumentParser(prog="app.py", description="Start CoEval in the browser.")
     parser.add_argument(
         "--db", help="SQLite file or postgresql:// URL (default: COEVAL_DB, or data/coeval.db)"
@@ -31,17 +31,19 @@ def serve(arguments: Sequence[str] | None = None) -> None:
 
 
 def add_serve(commands: argparse._SubParsersAction, common: argparse.ArgumentParser) -> None:
-    """Add the command to the parser. It opens its own file, with its snapshots."""
+    """Add the command to the parser. It opens the database itself, with its snapshots."""
     command = commands.add_parser("serve", parents=[common], help="start CoEval in the browser")
     _add_options(command)
     command.set_defaults(command=run_serving, opens_file=False)
 
 
 def add_study(commands: argparse._SubParsersAction) -> argparse._SubParsersAction:
-    """Add the command for studies as files; return its actions, to which extensions add theirs."""
-    study = commands.add_parser("study", help="begin a study from one file, move one, or merge two")
+    """Add the command ``study``; return its actions, so that extensions can add more."""
+    study = commands.add_parser(
+        "study", help="export, import or merge a whole study, or start one from a file"
+    )
     actions: argparse._SubParsersAction = study.add_subparsers(required=True, metavar="ACTION")
-    init = actions.add_parser("init", help="write a commented study file, for “serve”")
+    init = actions.add_parser("init", help="write a commented example of a study file, for “serve”")
     init.add_argument("path", type=Path, metavar="STUDY.yaml")
     init.set_defaults(command=_init, opens_file=False)
     return actions
@@ -55,23 +57,23 @@ def _init(options: argparse.Namespace) -> None:
         with path.open("x", encoding="utf-8") as file:
             file.write(write_outline(EXAMPLE))
     except FileExistsError:
-        raise InputError(f"{path} exists already: choose another name, or remove it first.") from None
+        raise InputError(f"{path} already exists: choose another name, or remove it first.") from None
     except OSError as error:
         raise StorageError(f"{path} is not writable ({error.strerror}): choose another place.") from error
-    print(f"{path}: change it to your study, then run “python -m coeval serve {path}”.")
+    print(f"{path}: adapt it to your study, then run “python -m coeval serve {path}”.")
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "study", nargs="?", type=Path, metavar="STUDY.yaml",
-        help="study file to begin with (see “study init”); a study that is here already stays as it is",
+        help="study file to start with (see “study init”); an existing study is not changed",
     )  # fmt: skip
-    parser.add_argument("--host", help="address to listen on (default: COEVAL_HOST, else 127.0.0.1)")
-    parser.add_argument("--port", type=int, help="port to listen on (default: COEVAL_PORT, else 7860)")
+    parser.add_argument("--host", help="address to listen on (default: COEVAL_HOST, or 127.0.0.1)")
+    parser.add_argument("--port", type=int, help="port to listen on (default: COEVAL_PORT, or 7860)")
     parser.add_argument(
         "--start-empty",
         action="store_true",
-        help="begin a new study if the file is gone, even if a snapshot place holds one or cannot be read",
+        help="start with an empty database if the file is missing, even if a snapshot exists or cannot be read",
     )
 
 
@@ -84,7 +86,7 @@ def run_serving(options: argparse.Namespace) -> None:
     # what is loaded and built until the server answers stays for good. Looking through it for garbage makes the start
     # 1.40 times an empty Gradio app's, by the processor; without it is 1.20, and the goal is 1.2 (benchmark "start")
     gc.disable()
-    # imported late: the commands need no web server, and importing one takes seconds
+    # imported late: other commands need no web server, and importing one takes seconds
     from coeval.ui.run import run_server
 
     given: dict[str, Any] = {"prepare": partial(_begin, path=options.study)} if options.study else {}
@@ -105,7 +107,7 @@ def _collect_what_follows() -> None:
 
 
 def allow_files() -> None:
-    """Let this process open as many files as the system allows, because every connection is one.
+    """Let this process open as many files as the system allows, because every connection needs one.
 
     Raises:
         InputError: the system allows too few.
@@ -120,16 +122,16 @@ def allow_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     if 0 <= soft < FEWEST_FILES:
         raise InputError(
-            f"This process may open {soft} files at a time, and a server needs {FEWEST_FILES}: raise the limit with "
+            f"This process may open {soft} files at a time, but a server needs {FEWEST_FILES}: raise the limit with "
             f"“ulimit -n {FILES}” before you start it."
         )
 
 
 def check_address(host: str, settings: Settings | None = None) -> None:
-    """Refuse addresses other than this machine's while people sign in by name alone.
+    """Refuse addresses of other machines if people sign in with only a name.
 
     Raises:
-        InputError: the address is not this machine's own, and no real sign-in is set up.
+        InputError: the address is not a loopback address, and no real sign-in is set up.
     """
     if (settings and settings.sign_in is not SignIn.NAMES) or host == "localhost":
         return
@@ -139,7 +141,7 @@ def check_address(host: str, settings: Settings | None = None) -> None:
     except ValueError:
         pass
     raise InputError(
-        f"CoEval does not listen on {host}: people sign in with a name alone, so anyone who reaches it could be "
-        "anybody. Use 127.0.0.1, or set COEVAL_SIGN_IN=accounts and make the first owner's link with "
-        "“python -m coeval invite --role owner”. On a Space, hf_oauth: true and COEVAL_OWNER do the same."
+        f"CoEval does not listen on {host}: people sign in with only a name, so anyone who reaches it could be "
+        "anybody. Use 127.0.0.1, or set COEVAL_SIGN_IN=accounts and create the first owner's link with "
+        "“python -m coeval invite --role owner”. On a Space, you can set hf_oauth: true and COEVAL_OWNER instead."
     )

@@ -1,5 +1,5 @@
-"""``python -m coeval stats``, ``tables`` and ``plan``: the results of a study, and the number of scores it
-needs.
+"""``python -m coeval stats``, ``tables`` and ``plan``: the results of a study, and the number of scores that
+it needs.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ NAME = 44
 
 
 def add_output(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
-    stats = commands.add_parser("stats", parents=[task], help="agreement, actions, time and more")
-    stats.add_argument("--json", action="store_true", help="everything, as one JSON document")
+    stats = commands.add_parser("stats", parents=[task], help="report agreement, actions, time and more")
+    stats.add_argument("--json", action="store_true", help="print everything as one JSON document")
     stats.add_argument(
-        "--version", type=int, default=0, metavar="N", help="version of the criteria (default: newest)"
+        "--version", type=int, default=0, metavar="N", help="version of the criteria set (default: newest)"
     )
     stats.add_argument(
         "--arm", default="", help="use only scores of one arm, such as assisted or blind (default: all)"
@@ -41,15 +41,18 @@ def add_output(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
         "--planted",
         choices=["in", "out"],
         default="in",
-        help="count or leave out scores of drafts with planted errors",
+        help="include (in, default) or exclude (out) scores of drafts with planted errors",
     )
     stats.set_defaults(command=_stats, only_reads=True)
-    tables = commands.add_parser("tables", parents=[task], help="tables for a paper and for its reviewers")
+    tables = commands.add_parser("tables", parents=[task], help="write tables for a paper and its reviewers")
     tables.add_argument("--format", default="md", choices=["csv", "md", "latex"])
     tables.add_argument(
-        "--out", type=Path, metavar="DIR", help="folder for one file per table (default: stdout)"
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="folder for the files, one per table (default: print the tables)",
     )
-    tables.add_argument("--json", action="store_true", help="the tables' texts by file name, as JSON")
+    tables.add_argument("--json", action="store_true", help="print the tables as JSON, by file name")
     tables.set_defaults(command=_tables, only_reads=True)
 
 
@@ -81,7 +84,7 @@ def _tables(context: Context, options: argparse.Namespace) -> None:
 
 
 def _name_basis(options: argparse.Namespace) -> str:
-    """Return the requested scores in words; "" for all of them."""
+    """Describe the requested scores in words; return "" for all scores."""
     version = f"criteria version {options.version}" if options.version else ""
     arm = f"{options.arm} scores" if options.arm else ""
     planted = "planted errors left out" if options.planted == "out" else ""
@@ -89,8 +92,8 @@ def _name_basis(options: argparse.Namespace) -> str:
 
 
 def render_stats(report: Mapping[str, Any], basis: str = "") -> str:
-    """Return the report's numbers of agreement as an aligned table, then its notes; ``basis`` names the
-    scores under it.
+    """Return the report's agreement figures as an aligned table, then its notes; ``basis`` describes the
+    scores.
     """
     rows = [HEAD, *_rows(report["agreement"])]
     widths = [max(len(row[place]) for row in rows) for place in range(len(HEAD))]
@@ -99,7 +102,7 @@ def render_stats(report: Mapping[str, Any], basis: str = "") -> str:
     notes = [
         textwrap.fill(note, width, initial_indent="- ", subsequent_indent="  ") for note in report["notes"]
     ]
-    more = "All numbers: stats --json. The tables of a paper: tables."
+    more = "All numbers: stats --json. Tables for a paper: tables."
     title = f"{report['task']}: {report['units']:,} units, {report['annotators']:,} people"
     title += f" ({basis})" if basis else ""
     return "\n".join((title, "", *lines, "", *notes, "", more))
@@ -166,7 +169,7 @@ def add_plan(commands: argparse._SubParsersAction, task: argparse.ArgumentParser
         "--points",
         type=float,
         default=0.3,
-        help="difference of two systems to detect, in points (default: .3)",
+        help="difference between two systems to detect, in points (default: .3)",
     )
     command.add_argument(
         "--phi", type=float, default=0.8, help="target dependability of people's mean (default: .8)"
@@ -177,22 +180,22 @@ def add_plan(commands: argparse._SubParsersAction, task: argparse.ArgumentParser
     )  # fmt: skip
     command.add_argument(
         "--blind", type=float, metavar="SHARE",
-        help="planned share of blind items (default: the share of the scores so far, else .15)",
+        help="planned share of blind items (default: the share so far, or .15 before any scores)",
     )  # fmt: skip
     command.add_argument(
         "--assume", nargs="*", metavar="NAME=VALUE",
-        help=f"plan without scores, from these counts and spreads in points: {', '.join(SPREADS)}",
+        help=f"plan before any scores exist, from assumed counts and spreads (in points): {', '.join(SPREADS)}",
     )  # fmt: skip
     command.add_argument(
         "--declare", choices=[str(one) for one in Measure],
-        help="declare a rule: alpha to --width, a difference of --systems to --points, or the cheapest way to show "
-        "drafts (--pull, --documents)",
+        help="declare a stopping rule for alpha (--width), for a difference (--systems, --points), "
+        "or for the drafts' influence (--pull, --documents)",
     )  # fmt: skip
     command.add_argument("--systems", nargs=2, default=("", ""), metavar=("A", "B"))
     command.add_argument(
-        "--documents", type=int, default=50, help="number of planned documents (default: 50)"
+        "--documents", type=int, default=50, help="planned number of documents (default: 50)"
     )
-    command.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    command.add_argument("--json", action="store_true", help="print the result as one JSON document")
     command.set_defaults(command=_plan)
 
 
@@ -231,7 +234,7 @@ def read_assumed(pairs: list[str]) -> Assumed:
     """Return ``["people=5", "noise=.8"]`` as assumptions.
 
     Raises:
-        InputError: a name that is none of them, or a value that is no number.
+        InputError: an unknown name, or a value that is not a number.
     """
     from coeval.cli.files import read_mapping
     from coeval.errors import InputError

@@ -1,4 +1,4 @@
-"""Files of other tools, in and out."""
+"""Import and export files of other tools."""
 
 from __future__ import annotations
 

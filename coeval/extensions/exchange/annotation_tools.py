@@ -1,11 +1,10 @@
-"""The files of Argilla, doccano and Potato.
+"""Import files of Argilla, doccano and Potato.
 
-- Argilla's records as JSON (``dataset.records.to_json``). Shape: ``Record.to_dict`` of argilla 2.8. It says of a
-  response who gave it, not when.
-- doccano's JSON Lines. Shape: ``data_export`` of doccano 1.8: of a project with shared work the file is ``all.jsonl``
-  and names nobody.
-- Potato's ``user_state.json``. Shape: ``UserState.to_json`` of potato-annotation 2.12. A state names items by their ids
-  alone: without the file of items it is for a task that has them already.
+- Argilla's records as JSON (``dataset.records.to_json``). Shape: ``Record.to_dict`` of argilla 2.8. It records the
+author of a response, but not the time. - doccano's JSON Lines. Shape: ``data_export`` of doccano 1.8. The file of a
+project with shared work is ``all.jsonl`` and names nobody. - Potato's ``user_state.json``. Shape:
+``UserState.to_json`` of potato-annotation 2.12. It names items only by id: without the file of items, the task must
+have them already.
 """
 
 from __future__ import annotations
@@ -21,11 +20,6 @@ from coeval.datasets.tool_files import NOBODY, Gathering, Judgment, build_instan
 from coeval.domain import Instance
 from coeval.errors import InputError
 from coeval.extensions.exchange.records import Results, is_label, read_answer
-
-# Argilla's records as JSON (``dataset.records.to_json``): fields, everybody's responses, suggestions of
-# models.
-#
-# Shape: ``Record.to_dict`` of argilla 2.8. It says of a response who gave it, not when.
 
 ARGILLA = "Argilla"
 
@@ -117,18 +111,12 @@ def _add_value(results: Results, question: str, value: Node, instance: Instance,
 
 
 def _name_argilla_user(option: Node) -> str:
-    """Return an option of a choice; an option of a ranking includes its rank."""
+    """Return the name of an option; an option of a ranking includes its rank."""
     return (option.get("value") if isinstance(option.value, dict) else option).name()
 
 
 ARGILLA_FORMAT = tool_format("argilla", "Argilla records (JSON)", ARGILLA, _is_records, _read_argilla)
 
-
-# doccano's JSON Lines: categories, marked passages or texts, with comments; a file is one person's, by
-# its name.
-#
-# Shape: ``data_export`` of doccano 1.8: of a project with shared work the file is ``all.jsonl`` and
-# names nobody.
 
 DOCCANO = "doccano"
 SHARED = "all"
@@ -191,7 +179,7 @@ def _list(record: Node, field: str) -> list[Node]:
 
 
 def _read_span(entry: Node, text: str) -> tuple[str, str]:
-    """Return a passage: ``[start, end, label]``, or an object with the offsets by name."""
+    """Return a passage from ``[start, end, label]``, or from an object with named offsets."""
     if isinstance(entry.value, dict):
         start, end, label = entry.get("start_offset"), entry.get("end_offset"), entry.get("label")
     else:
@@ -204,19 +192,13 @@ def _read_span(entry: Node, text: str) -> tuple[str, str]:
 DOCCANO_FORMAT = tool_format("doccano", "doccano export (JSON Lines)", DOCCANO, _is_export, _read_doccano)
 
 
-# Potato's output: each annotator's ``user_state.json``, with the file of items where it lies in the
-# same folder.
-#
-# Shape: ``UserState.to_json`` of potato-annotation 2.12. A state names items by their ids alone:
-# without the file of items it is for a task that has them already.
-
 POTATO = "Potato"
 MAX_FILES = 10_000
 _STATES = ("*.json", "*/user_state.json", "*/*/user_state.json")
 _ITEMS = ("*.json*", "*.csv", "*.tsv", "data/*", "data_files/*")
 _NAMES = ("id", "instance_id", "item_id")
 _NUMBERS = ("slider", "number")
-"""Potato's name for the one label of a scheme with a number."""
+"""Potato's names for the label of a numeric scheme."""
 
 
 def _is_state(path: Path) -> bool:
@@ -237,7 +219,7 @@ def _open_potato(path: Path, slug: str, columns: Columns) -> Source:
     states = [file for file in states if file == path or _is_state(file)]
     if not states:
         raise InputError(
-            f"{path.name}: contains no user_state.json of Potato; give the folder with Potato's output."
+            f"{path.name}: contains no user_state.json from Potato; give the folder with Potato's output."
         )
     texts: dict[str, str] = {}
     for file in sorted(_glob(path, _ITEMS)) if path.is_dir() else []:
@@ -264,7 +246,7 @@ def _is_items(path: Path) -> bool:
 
 
 def _read_items(path: Path, gathering: Gathering) -> dict[str, str]:
-    """Return the items of a file, and the text of each by its name."""
+    """Return the items of a file, and each item's text by its name."""
     texts = {}
     for record in load_records(path):
         name = record.get(*_NAMES).name()
@@ -276,7 +258,7 @@ def _read_items(path: Path, gathering: Gathering) -> dict[str, str]:
 
 
 def _labels(state: Node) -> dict[str, list[tuple[str, str, Node]]]:
-    """Return the scheme, label and value of every choice by item, in both of Potato's forms."""
+    """Return the scheme, label and value of every choice by item; read both of Potato's forms."""
     given: dict[str, list[tuple[str, str, Node]]] = defaultdict(list)
     for item, labels in state.get("instance_id_to_label_to_value").entries():
         if isinstance(labels.value, dict):

@@ -1,4 +1,4 @@
-"""The results of evaluation runs: DeepEval, OpenAI evals, promptfoo.
+"""Import results of evaluation runs: DeepEval, OpenAI evals, promptfoo.
 
 - DeepEval. Shape: ``TestRun``, ``LLMApiTestCase``, ``MetricData`` and ``TestResult`` of deepeval 4.3.
 - OpenAI evals. Shape: ``evals/record.py`` of openai/evals (``spec``, then events of a sample), and
@@ -16,11 +16,6 @@ from coeval.datasets.json_nodes import Node, load_node, peek
 from coeval.datasets.text import shorten
 from coeval.datasets.tool_files import Gathering, Judgment, build_instance, name_answer, tool_format
 from coeval.domain import Scale
-
-# DeepEval's test runs: the file its results folder gets (``testCases``), or ``EvaluationResult`` as
-# JSON.
-#
-# Shape: ``TestRun``, ``LLMApiTestCase``, ``MetricData`` and ``TestResult`` of deepeval 4.3.
 
 DEEPEVAL = "DeepEval"
 _CASES = ("testCases", "conversationalTestCases", "test_results", "testResults")
@@ -78,7 +73,7 @@ def _read_metric(metric: Node, instance: str, gathering: Gathering) -> None:
         ),
         metric.place,
     )
-    # DeepEval scores from 0 to 1; a user's own metric may not
+    # DeepEval's own scores are from 0 to 1; a user's metric may exceed this
     if score is None or 0 <= score <= 1:
         gathering.scales.setdefault(criterion, Scale(0, 1))
     else:
@@ -88,16 +83,10 @@ def _read_metric(metric: Node, instance: str, gathering: Gathering) -> None:
 DEEPEVAL_FORMAT = tool_format("deepeval", "DeepEval test results (JSON)", DEEPEVAL, _is_run, _read_deepeval)
 
 
-# OpenAI evals as JSON Lines: the record that ``oaieval`` writes, and the output items of the hosted
-# evals.
-#
-# Shape: ``evals/record.py`` of openai/evals (``spec``, then events of a sample), and
-# ``OutputItemListResponse`` of the openai package.
-
 OPENAI_EVALS = "OpenAI evals"
 _ITEM = "eval.run.output_item"
 _SCORED = ("match", "metrics")
-"""Kinds of event with a judgment of a sample."""
+"""The kinds of events with a judgment of a sample."""
 
 
 def _is_record(path: Path) -> bool:
@@ -133,7 +122,7 @@ def _read_openai_evals(path: Path, gathering: Gathering) -> None:
 
 
 def _read_sample(sample: str, events: list[Node], spec: Node, gathering: Gathering) -> None:
-    """Read one sample: the first answer is the model's, later ones are the grader's."""
+    """Read one sample: the first answer is the model's, and later ones are the grader's."""
     models = [model.name() for model in spec.get("completion_fns").items()]
     system = models[0] if models else spec.get("completion_fn").name()
     judge = models[-1] if len(models) > 1 else spec.get("eval_name").name() or OPENAI_EVALS
@@ -161,7 +150,7 @@ def _read_sample(sample: str, events: list[Node], spec: Node, gathering: Gatheri
 
 def _read_scores(event: Node, instance: str, judge: str, told: str, gathering: Gathering) -> None:
     data = event.get("data")
-    if data.get("score").value is not None:  # the choice is the label of the score
+    if data.get("score").value is not None:  # the choice labels the score
         told = "\n".join(filter(None, (told, data.get("choice").text())))
     names = ["correct"] if event.get("type").value == "match" else [name for name, _ in data.entries()]
     for name in names:
@@ -206,7 +195,7 @@ def _read_item(item: Node, gathering: Gathering) -> None:
 
 
 def _reply(messages: Node) -> str:
-    """Return the answer: the words of one message, or several messages as a conversation."""
+    """Return the answer: the text of one message, or several messages as a conversation."""
     if isinstance(messages.value, list) and len(messages.value) == 1:
         return messages.items()[0].get("content").text()
     return messages.text()
@@ -223,15 +212,9 @@ OPENAI_EVALS_FORMAT = tool_format(
 )
 
 
-# promptfoo's results as JSON (``promptfoo eval --output results.json``), versions 2 and 3 of its
-# summary.
-#
-# Shape: https://www.promptfoo.dev/docs/configuration/outputs and ``EvaluateResult`` of promptfoo 0.121
-# to 0.123.
-
 PROMPTFOO = "promptfoo"
 MANUAL = "human"
-"""The kind of assertion with a rating from the viewer."""
+"""The kind of assertion that has a rating from promptfoo's viewer."""
 
 
 def _is_results(path: Path) -> bool:

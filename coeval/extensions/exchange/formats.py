@@ -1,4 +1,4 @@
-"""The formats of other tools, in and out. To add one, write its file and add a line here."""
+"""The import and export formats of other tools. To add one, write its module and list it here."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ IMPORTS: tuple[Format, ...] = (
     annotation_tools.ARGILLA_FORMAT,
     label_studio.FORMAT,
 )
-"""Formats from the most general to the most special. A file has the last format that matches."""
+"""Formats from the most general to the most specific. A file is read with the last format that matches."""
 
 EXPORTS: tuple[OutFormat, ...] = (
     tool_exports.EVERY_EVAL_EVER,

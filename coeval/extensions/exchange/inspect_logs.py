@@ -1,4 +1,4 @@
-"""Inspect's eval logs, ``.eval`` and ``.json``: Inspect reads them, and people's scores become its score edits."""
+"""Inspect's eval logs, ``.eval`` and ``.json``: read them with Inspect, and write people's scores as score edits."""
 
 from __future__ import annotations
 
@@ -29,24 +29,21 @@ if TYPE_CHECKING:
     from inspect_ai.scorer import Score, ScoreEdit
 
 
-# Inspect's eval logs, ``.eval`` and ``.json``, read by Inspect itself
-# (``inspect_ai.log.read_eval_log``).
-
 TOOL = "Inspect"
 MAX_UNZIPPED = 1_000_000_000
-"""Largest unzipped size of a log, in bytes, because a small file can hold a very large one."""
+"""The largest unzipped size of a log in bytes, because a small file can unzip to a very large one."""
 
 OURS = "coeval"
-"""The metadata key of an edit that names the study's own people as its source."""
+"""The metadata key of an edit that marks this study's people as its source."""
 
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
-"""Letters of Inspect's scorers for correct, incorrect, partly correct and no answer (``value_to_float``)."""
+"""The values of the letters in Inspect's scores: correct, incorrect, partly correct, no answer (``value_to_float``)."""
 
 
 def load_log(path: Path) -> EvalLog:
-    """Return one log with the references of its messages resolved.
+    """Load one log and resolve the references of its messages.
 
-    Raises InputError for a file that is none, one too large unzipped, or where Inspect is not installed.
+    Raises InputError for a file that is not a log or is too large when unzipped, and if Inspect is not installed.
     """
     check_size(path)
     try:
@@ -92,12 +89,12 @@ def _is_log(path: Path) -> bool:
 
 
 def name_sample(log: EvalLog, sample: EvalSample) -> str:
-    """Return the id of a sample's answer, from its id, epoch, model and answer."""
+    """Return an id for a sample's answer, made from its id, epoch, model and answer."""
     return name_answer(str(sample.id), log.eval.model, _texts(sample)[1], sample.epoch)
 
 
 def _texts(sample: EvalSample) -> tuple[str, str]:
-    """Return the model's input, and its answer or the conversation from its first turn on."""
+    """Return the model's input, and its answer or the conversation from the model's first turn on."""
     messages = sample.messages
     if not messages:
         said = sample.input if isinstance(sample.input, str) else _render(sample.input)
@@ -114,7 +111,7 @@ def _texts(sample: EvalSample) -> tuple[str, str]:
 
 
 def _render(messages: Any) -> str:
-    """Return messages as a conversation with their words and tool calls."""
+    """Return messages as a conversation, with their texts and tool calls."""
     plain = [
         {
             "role": message.role,
@@ -149,7 +146,7 @@ def _read(path: Path, gathering: Gathering) -> None:
 
 
 def _name_judge(log: EvalLog, scorer: str) -> str:
-    """Return the model that a scorer asked if the log names it; otherwise Inspect."""
+    """Return the model that a scorer used, if the log names it, or else Inspect."""
     options = next((each.options for each in log.eval.scorers or () if each.name == scorer), None) or {}
     role = (log.eval.model_roles or {}).get("grader")
     model = options.get("model") or getattr(role, "model", None)
@@ -158,7 +155,7 @@ def _name_judge(log: EvalLog, scorer: str) -> str:
 
 
 def _read_score(instance: str, name: str, score: Score, judge: str, place: str, gathering: Gathering) -> None:
-    """Read a scorer's own values as the judge's, and each person's edits as that person's."""
+    """Read a scorer's values as the judge's, and each person's edits as that person's."""
     first = score.history[0] if score.history else score
     explanation = first.explanation if first.explanation != "UNCHANGED" else score.explanation
     for criterion, value in _split(name, first.value if first.value != "UNCHANGED" else score.value):
@@ -199,7 +196,7 @@ def _read_score(instance: str, name: str, score: Score, judge: str, place: str, 
 
 
 def _split(name: str, value: object) -> list[tuple[str, object]]:
-    """Return the single values of a score. A scorer may give several, by name or position."""
+    """Return the single values of a score; a scorer may give several by name or position."""
     if isinstance(value, dict):
         return [(f"{name}: {part}", inner) for part, inner in value.items()]
     if isinstance(value, list):
@@ -208,7 +205,7 @@ def _split(name: str, value: object) -> list[tuple[str, object]]:
 
 
 def _read_value(value: object) -> tuple[float | None, tuple[str, ...] | None]:
-    """Return a value as a score, or as a label if it is a word."""
+    """Return a value as a score, or a word as a label."""
     if isinstance(value, int | float):
         number = float(value) if abs(value) < 1e300 else math.nan
         return (number, None) if math.isfinite(number) else (None, None)
@@ -225,7 +222,7 @@ AUTHOR = "CoEval"
 
 
 def render_edit(task: str, instance: str, criterion: str, scores: Sequence[float], at: str) -> dict[str, Any]:
-    """Return the mean of people's scores as an edit for Inspect, with the single scores and no names."""
+    """Return the mean of people's scores as an edit for Inspect, with the single scores but no names."""
     people = f"{len(scores)} {'person' if len(scores) == 1 else 'people'}"
     provenance = {
         "timestamp": at,
@@ -238,16 +235,16 @@ def render_edit(task: str, instance: str, criterion: str, scores: Sequence[float
 
 
 def edit_log(log_path: Path, edits_path: Path, folder: Path) -> tuple[Path, int]:
-    """Write a log with the edits of a file into a folder, under its own name; return the number of edits.
+    """Write a copy of a log with a file's edits into a folder; return the copy's path and the number of edits.
 
-    The log itself is left as it is. A score that the log lacks is added; an edit that it has already is not repeated.
+    The log itself is unchanged. Scores that the log lacks are added; edits that it already has are not repeated.
 
-    Raises InputError for a file that cannot be read, or a folder that is the log's own.
+    Raises InputError for a file that cannot be read, or if the folder is the log's own.
     """
     edits: dict[str, list[tuple[str, dict[str, Any]]]] = defaultdict(list)
     for line in load_node(edits_path).items():
         edits[line.get("instance").name()].append((line.get("score_name").name(), line.get("edit").value))
-    resolved = load_log(log_path)  # names are hashes of the texts, which a log stores separately
+    resolved = load_log(log_path)  # names are hashes of texts, which a log stores separately
     names = {(sample.id, sample.epoch): name_sample(resolved, sample) for sample in resolved.samples or ()}
     if folder.resolve() == log_path.resolve().parent:
         raise InputError(

@@ -1,7 +1,7 @@
-"""Label Studio's JSON export, and tasks that CoEval wrote: read the original study and the later changes.
+"""Import Label Studio's JSON export; for tasks from CoEval, restore the study and read later changes.
 
-Shape: https://labelstud.io/guide/export (JSON), with ``completed_by`` as a number or as a person. A study that CoEval
-wrote comes back whole; what was changed in Label Studio since counts as it stands there.
+Shape: https://labelstud.io/guide/export (JSON), with ``completed_by`` as a number or as a person. A study from CoEval
+is restored completely, and changes in Label Studio are kept.
 """
 
 from __future__ import annotations
@@ -48,12 +48,10 @@ from coeval.extensions.exchange.label_studio_tasks import (
 )
 from coeval.extensions.exchange.records import Results, name_person, read_answer, slice_utf16
 
-# Tasks of Label Studio that CoEval wrote: the original study, and later changes there.
-
 
 @dataclass(slots=True)
 class OurStudy:
-    """A study from its own export, task by task."""
+    """A study that is restored from its own export, task by task."""
 
     slug: str
     instances: dict[str, Instance] = field(default_factory=dict)
@@ -99,7 +97,7 @@ class OurStudy:
         records: list[ImportedSubmission],
         lines: dict[str, ImportedDraft],
     ) -> None:
-        """Add every submission, as exported or as changed in Label Studio."""
+        """Add every submission, as it was exported or changed in Label Studio."""
         by_name = {name_regions(record): record for record in records}
         standing: dict[str, Node] = {}
         for annotation in task.get("annotations").items():
@@ -124,11 +122,11 @@ class OurStudy:
                 self.submissions.append(_read_new(standing[name], instance, task, lines))
 
     def build(self) -> Study:
-        """Return the study, with notes on changes in Label Studio; raise InputError if several runs are shown."""
+        """Return the study with notes on changes in Label Studio; raise InputError if several runs are shown."""
         if sum(run.shown for run in self.runs.values()) > 1:
-            raise InputError("The tasks name several runs as shown to annotators; export the study again.")
+            raise InputError("The tasks mark several runs as shown to annotators; export the study again.")
         told = (
-            ("Submissions changed in Label Studio, kept beside what stands there now", self.changed),
+            ("Submissions changed in Label Studio, kept with their changed version", self.changed),
             ("Submissions deleted in Label Studio, left out", self.removed),
         )
         return Study(
@@ -158,7 +156,7 @@ def _same(known: dict[str, Any], part: Any, key: str, place: str) -> Any:
 def _belongs(
     record: ImportedSubmission, kept: Node, instance: Instance, lines: dict[str, ImportedDraft]
 ) -> bool:
-    """Return whether work belongs to this task's instance and criterion, and acts on drafted lines."""
+    """Return whether work is for this task's instance and criterion, and acts on drafted lines."""
     drafted = len(lines[record.run].rows) if record.run in lines else 0
     return (
         record.instance == instance.external_id
@@ -175,7 +173,7 @@ def _values(regions: list[Node]) -> list[tuple[str, str, Any]]:
 
 
 def _values_of(regions: list[dict[str, Any]]) -> list[tuple[str, str, Any]]:
-    """Return the values of regions in a fixed order, because Label Studio may reorder and extend them."""
+    """Return the regions' values in a fixed order, because Label Studio may reorder and extend regions."""
     said = ("number", "rating", "text", "start", "end", "labels")
     parts = []
     for region in regions:
@@ -190,7 +188,7 @@ def _values_of(regions: list[dict[str, Any]]) -> list[tuple[str, str, Any]]:
 def _read_new(
     annotation: Node, instance: Instance, task: Node, lines: dict[str, ImportedDraft]
 ) -> ImportedSubmission:
-    """Return work that was done only in Label Studio, with the draft of the only run as its prediction."""
+    """Return work that exists only in Label Studio; its draft is the prediction, if there is only one run."""
     seconds = annotation.get("lead_time").number()
     return ImportedSubmission(
         person=name_person(TOOL, annotation.get("updated_by", "completed_by")),
@@ -205,7 +203,7 @@ def _read_new(
 
 
 def _read_regions(regions: list[Node]) -> dict[str, Any]:
-    """Return score and rows of an evaluation from Label Studio, all of it by a person."""
+    """Return the score and rows of an evaluation that a person wrote in Label Studio."""
     score: float | None = None
     rows: list[ScrutinyRow] = []
     for region in regions:
@@ -224,13 +222,6 @@ def _read_regions(regions: list[Node]) -> dict[str, Any]:
                 rows.append(ScrutinyRow(RowKind.EVIDENCE, Action.ADD, text=f"“{words}”"))
     return {"score": score, "rows": tuple(rows)}
 
-
-# Label Studio's JSON export: ratings, numbers, choices, texts and marked passages, by whom and how
-# long.
-#
-# Shape: https://labelstud.io/guide/export (JSON), with ``completed_by`` as a number or as a person. A
-# study that CoEval wrote comes back whole; what was changed in Label Studio since counts as it stands
-# there.
 
 _SPANS = ("labels", "hypertextlabels", "paragraphlabels", "timeserieslabels")
 _SCORES = {"rating": "rating", "number": "number"}
@@ -324,12 +315,12 @@ def _read_results(annotation: Node, instance: Instance, gathering: Gathering) ->
             labels = _list_texts(value.get(kind))
             read.marks.setdefault(control, []).extend((label, words) for label in labels or [""])
         else:
-            gathering.left["Results that are no score, choice, text or passage, left out"] += 1
+            gathering.left["Results that are not a score, choice, text or passage, left out"] += 1
     return read
 
 
 def _read_passage(value: Node, instance: Instance) -> str:
-    """Return the words of a passage: from the file, else between its offsets, as a browser counts them."""
+    """Return the text of a passage: from the file, or else from its offsets, which count UTF-16 units."""
     words = value.get("text").text()
     start, end = value.get("start").number(), value.get("end").number()
     if words or start is None or end is None:
@@ -338,7 +329,7 @@ def _read_passage(value: Node, instance: Instance) -> str:
 
 
 def _list_texts(node: Node) -> list[str]:
-    """Return the texts of a list. The parts of one choice in a tree are in a nested list."""
+    """Return the texts of a list; a choice from a tree is a nested list of its parts."""
     entries = node.items() if isinstance(node.value, list) else [node]
     return [
         " / ".join(part.text() for part in entry.items()) if isinstance(entry.value, list) else entry.text()

@@ -1,8 +1,9 @@
 """Export a study as Label Studio tasks: one task per instance and criterion, one annotation per submission.
 
-What Label Studio can show and change (score, conclusion, evidence, marked passages, how long) stands in annotations and
-predictions as it writes them itself. What it does not know (actions on drafted lines, arms, reasons), and the people,
-whom it refuses unless they have accounts there, stand under ``coeval`` in the task's data, which it keeps as it is.
+Data that Label Studio can show and change (scores, conclusions, evidence, marked passages, times) is stored in
+annotations and predictions in its own form. Other data (actions on drafted lines, arms, reasons) is stored under
+``coeval`` in the task's data, which Label Studio keeps unchanged. So are people, because Label Studio rejects people
+without accounts.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _LABEL = "evidence"
 
 
 def render_tasks(study: Study) -> Iterator[dict[str, Any]]:
-    """Return Label Studio's tasks: one per instance and criterion, or per instance if there are no criteria."""
+    """Return one Label Studio task per instance and criterion, or per instance if there are no criteria."""
     drafts: dict[tuple[str, str], list[tuple[Run, ImportedDraft]]] = defaultdict(list)
     for imported in study.runs:
         for draft in imported.drafts:
@@ -55,7 +56,7 @@ def render_tasks(study: Study) -> Iterator[dict[str, Any]]:
 
 
 def render_config(scales: Sequence[Scale]) -> str:
-    """Return the labelling configuration that shows such tasks, for the project's settings."""
+    """Return the labelling configuration for the settings of a project with such tasks."""
     low, high = (
         min((scale.low for scale in scales), default=1),
         max((scale.high for scale in scales), default=5),
@@ -118,7 +119,7 @@ def _render_task(
 def render_annotation(
     submission: ImportedSubmission, instance: Instance, drafted: Sequence[EvaluationRow]
 ) -> dict[str, Any]:
-    """Return one submission as an annotation; it belongs to the person who imports it."""
+    """Return one submission as an annotation, which will belong to the person who imports it."""
     name = name_regions(submission)
     seconds = None if submission.active_ms is None else submission.active_ms / 1000
     return {
@@ -134,7 +135,7 @@ def render_annotation(
 def standing_lines(
     submission: ImportedSubmission, drafted: Sequence[EvaluationRow]
 ) -> list[tuple[RowKind, str]]:
-    """Return the lines of an evaluation in the person's final version: kept, revised or added."""
+    """Return the lines of an evaluation in the person's final version (kept, revised or added)."""
     lines: list[tuple[RowKind, str]] = []
     for row in submission.rows:
         known = row.draft_row is not None and 0 <= row.draft_row < len(drafted)
@@ -147,7 +148,7 @@ def standing_lines(
 def render_results(
     name: str, lines: Sequence[tuple[RowKind, str]], score: float | None, instance: Instance
 ) -> list[dict[str, Any]]:
-    """Return Label Studio's regions: a score, texts, and one passage for each place that a line quotes."""
+    """Return Label Studio's regions: a score, texts, and a passage for each quotation in a line."""
     results = []
     if score is not None:
         results.append(_region(f"{name}-score", _SCORE, "number", {"number": score}))
@@ -168,7 +169,7 @@ def render_results(
 
 
 def _passage(quote: Quote, output: str) -> dict[str, Any]:
-    """Return a passage by the browser's offsets, which Label Studio uses too."""
+    """Return a passage with offsets in UTF-16 units, which Label Studio uses."""
     start, end = quote.start or 0, quote.end or 0
     from_browser = count_utf16(output[:start])
     words = output[start:end]
@@ -189,6 +190,6 @@ def _draft_lines(draft: ImportedDraft) -> list[tuple[RowKind, str]]:
 
 
 def name_regions(part: ImportedSubmission | ImportedDraft) -> str:
-    """Return a name for the regions of one submission or draft, to recognise them later."""
+    """Return a name for the regions of one submission or draft, so that an import recognises them."""
     record = json.dumps(render_record(part), ensure_ascii=True, sort_keys=True)
     return hashlib.sha256(record.encode()).hexdigest()[:16]

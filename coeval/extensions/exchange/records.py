@@ -1,4 +1,4 @@
-"""A record of an annotation tool: the answer, and the work of one person or model on it."""
+"""Read records of annotation tools: an answer, and the work of one person or model on it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,13 @@ from coeval.datasets.tables.table import SYNONYMS, find_column
 from coeval.datasets.tool_files import NOBODY, Gathering, Judgment, build_instance
 from coeval.domain import Instance
 
-# The answer in an annotation tool's record, whose fields each project names for itself; and passages of
-# a text.
-
 _TEXTS = ("text", "content", "body", "sentence", "html")
 
 
 def read_answer(fields: Node, name: str) -> Instance:
-    """Return the answer among a record's fields by their names; if none matches, the longest text is the output.
+    """Find the answer among a record's fields by their names; if none matches, the longest text is the output.
 
-    A record of one text alone has no input. What no field of an instance takes is its context.
+    A record with only one text has no input. The remaining fields become the context.
     """
     given = {field: node for field, node in fields.entries() if field.strip()}
     taken: dict[str, str] = {}
@@ -55,7 +52,7 @@ def read_answer(fields: Node, name: str) -> Instance:
 
 
 def _words(node: Node) -> str:
-    """Return a text or a conversation; a dialogue's turns may name an author and a text."""
+    """Return a text or a conversation; the turns of a dialogue may have an author and a text."""
     value = node.value
     if (
         isinstance(value, list)
@@ -68,7 +65,7 @@ def _words(node: Node) -> str:
 
 
 def name_person(tool: str, who: Node) -> str:
-    """Return the person who completed an annotation: by e-mail address or name, else by number."""
+    """Return the person who completed an annotation: the e-mail address or name, or else a number."""
     if not isinstance(who.value, dict):
         return f"{tool} {who.name()}" if who.value is not None else NOBODY
     full = " ".join(filter(None, (who.get("first_name").name(), who.get("last_name").name())))
@@ -76,7 +73,7 @@ def name_person(tool: str, who: Node) -> str:
 
 
 def slice_utf16(text: str, start: int, end: int) -> str:
-    """Return the passage between two offsets that a browser counted, in units of UTF-16.
+    """Return the passage between two offsets in UTF-16 units, as browsers count them.
 
     >>> slice_utf16("🌱 so it grows", 3, 5)
     'so'
@@ -86,7 +83,7 @@ def slice_utf16(text: str, start: int, end: int) -> str:
 
 
 def count_utf16(text: str) -> int:
-    """Return the length of a text as a browser counts it.
+    """Return the length of a text in UTF-16 units.
 
     >>> count_utf16("🌱!")
     3
@@ -94,15 +91,12 @@ def count_utf16(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-# What one person, or one model, left at one record of an annotation tool, and the judgments that it
-# makes.
-
 MAX_LABEL = 60
-"""Longest label, in characters. Longer texts and several lines were written and not chosen."""
+"""The largest length of a label. Longer texts, and texts of several lines, were typed and not chosen."""
 
 
 def is_label(text: str) -> bool:
-    """Return whether a text may be an option of a choice.
+    """Return whether a text can be an option of a choice.
 
     >>> is_label("too long"), is_label("It is\\ntoo long")
     (True, False)
@@ -112,7 +106,7 @@ def is_label(text: str) -> bool:
 
 @dataclass(slots=True)
 class Results:
-    """Scores, choices, texts and marked passages (label and words), by the controls or questions of the project."""
+    """Scores, choices, texts and marked passages (label and text), by control or question of the project."""
 
     scores: dict[str, float] = field(default_factory=dict)
     choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -124,10 +118,11 @@ class Results:
         return not (self.scores or self.choices or self.texts or self.marks)
 
     def add_to(self, gathering: Gathering, shared: Judgment, rated: Collection[str], place: str) -> None:
-        """Add a judgment for each score and choice; ``shared`` holds the common fields.
+        """Add a judgment for each score and choice; ``shared`` has their common fields.
 
-        A text is a comment on the first of them. A passage is evidence for the criterion of its label, else for the
-        only criterion of the project (``rated`` names them all); else the labels of passages are a choice of their own.
+        Texts become a comment on the first judgment. A passage is evidence for the criterion that its label names, or
+        for the project's only criterion (``rated`` names all). Otherwise, the labels of passages become a separate
+        choice.
         """
         judgments = {
             name: replace(shared, criterion=name, score=score) for name, score in self.scores.items()

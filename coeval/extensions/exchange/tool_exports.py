@@ -1,7 +1,7 @@
-"""People's scores for other tools: Every Eval Ever, Inspect, Label Studio.
+"""Export people's scores to other tools: Every Eval Ever, Inspect, Label Studio.
 
 The schema is https://github.com/evaleval/every_eval_ever (eval.schema.json, 0.2.1). Its file for single instances is
-not written: it demands of each whether it is correct, which a rating on a scale does not say.
+not written, because it requires a correct-or-not value for each, which a rating on a scale does not give.
 """
 
 from __future__ import annotations
@@ -38,19 +38,12 @@ if TYPE_CHECKING:
     from coeval.stats.report.systems import CriterionMean
 
 
-# Every Eval Ever: one JSON file a system, its mean score by each criterion, by people and by each
-# judge.
-#
-# The schema is https://github.com/evaleval/every_eval_ever (eval.schema.json, 0.2.1). Its file for
-# single instances is not written: it demands of each whether it is correct, which a rating on a scale
-# does not say.
-
 EVERY_EVAL_EVER_VERSION = "0.2.1"
 NOT_STATED = "not stated"
 
 
 def _build_every_eval_ever(context: Context, person: Person, slug: str) -> Files:
-    # loaded when they are asked for: the command line lists the formats whatever it was started for
+    # imported late, because every start of the command line lists the formats
     from coeval.stats.report.systems import criterion_means
     from coeval.usecases.reports.statistics import get_statistic
 
@@ -67,7 +60,7 @@ def _build_every_eval_ever(context: Context, person: Person, slug: str) -> Files
 
 
 def _place(task: Task, system: str) -> str:
-    """Return the path ``TASK/DEVELOPER/MODEL.json`` of that database; a hash separates similar names."""
+    """Return the path ``TASK/DEVELOPER/MODEL.json`` that Every Eval Ever uses; a hash separates similar names."""
     *developer, model = [re.sub(r"[^\w.-]+", "_", part).strip("._") or "_" for part in system.split("/")][-2:]
     mark = hashlib.sha256(system.encode()).hexdigest()[:8]
     return f"{task.slug}/{developer[0] if developer else 'unknown'}/{model[:80]}-{mark}.json"
@@ -137,7 +130,7 @@ def _result(
 
 
 def _uncertainty(cell: CriterionMean) -> dict[str, Any]:
-    """Return the known facts about the spread, without undefined ones."""
+    """Return the figures of uncertainty that are defined."""
     more = cell.mean.details
     told: dict[str, Any] = {"num_samples": cell.n_units}
     if math.isfinite(cell.deviation):
@@ -161,8 +154,8 @@ def _is_number(value: object) -> bool:
 EVERY_EVAL_EVER = OutFormat(
     "every-eval-ever",
     "Every Eval Ever (JSON)",
-    "A file for each system: its mean score by each criterion with its interval, by people and by each judge, in the "
-    "shared schema of the EvalEval coalition.",
+    "A file for each system in the EvalEval coalition's schema: its mean score on each criterion, by people "
+    "and by each judge, with intervals.",
     _build_every_eval_ever,
 )
 
@@ -176,7 +169,7 @@ def _build_inspect_edits(context: Context, person: Person, slug: str) -> Files:
 
 
 def _lines(db: Database, task: int, slug: str) -> Iterator[str]:
-    """Yield a line for each counted instance and criterion that people scored."""
+    """Yield a line for each instance and criterion that people scored, if it counts."""
     at = now()
     for (instance, criterion), rows in groupby(
         read(db, exports.UNITS, task=task), lambda row: (row[0], row[1])
@@ -189,14 +182,11 @@ def _lines(db: Database, task: int, slug: str) -> Iterator[str]:
 INSPECT_EDITS = OutFormat(
     "inspect",
     "Score edits for Inspect (JSON Lines)",
-    "People's mean score of each instance and criterion as a ScoreEdit; on the command line --logs writes them into "
-    "copies of the logs that the instances came from.",
+    "People's mean score for each instance and criterion as a ScoreEdit. On the command line, --logs writes "
+    "the edits into copies of the original logs.",
     _build_inspect_edits,
     edit_log=edit_log,
 )
-
-
-# Label Studio: the study as tasks of a project, with the configuration that shows them.
 
 
 def _build_label_studio(context: Context, person: Person, slug: str) -> Files:
@@ -219,7 +209,7 @@ def _as_list(study: Study) -> Iterator[str]:
 LABEL_STUDIO = OutFormat(
     "label-studio",
     "Label Studio project (JSON)",
-    "A task for each instance and criterion: people's work as annotations, drafts as predictions, and the labelling "
-    "configuration. Imported here again, it is the study it was.",
+    "A task for each instance and criterion, with people's work as annotations and drafts as predictions, "
+    "and the labelling configuration. A new import restores the study.",
     _build_label_studio,
 )

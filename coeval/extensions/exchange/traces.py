@@ -1,10 +1,10 @@
-"""Scores and annotations of traces: Langfuse, Arize Phoenix.
+"""Import scores and annotations of traces: Langfuse, Arize Phoenix.
 
-Shape: ``Score`` and ``Trace`` of Langfuse's public API (versions 1 to 3), whose names its exports write in camel case
-or with underscores. A file of scores alone is for a task that has the traces as instances already, by their ids.
-
-Shape: ``Span`` and ``SpanAnnotation`` of arize-phoenix-client 3.5, as its API gives them and as its data frames write
-them (``context.span_id``, ``result.score``). A file of annotations alone is for a task that has the spans already.
+Langfuse. Shape: ``Score`` and ``Trace`` of its public API (versions 1 to 3); exports write the names in camel case or
+with underscores. If a file has only scores, the task must already have the traces as instances with these ids. Arize
+Phoenix. Shape: ``Span`` and ``SpanAnnotation`` of arize-phoenix-client 3.5, as its API gives them and as its data
+frames write them (``context.span_id``, ``result.score``). A file of annotations alone is for a task that has the spans
+already.
 """
 
 from __future__ import annotations
@@ -14,13 +14,6 @@ from pathlib import Path
 from coeval.datasets.json_nodes import Node, load_records, peek_records
 from coeval.datasets.tool_files import Gathering, Judgment, build_instance, read_number, tool_format
 from coeval.domain import Scale
-
-# Langfuse: scores and annotations as JSON, JSON Lines or CSV, with the traces or observations they are
-# about.
-#
-# Shape: ``Score`` and ``Trace`` of Langfuse's public API (versions 1 to 3), whose names its exports
-# write in camel case or with underscores. A file of scores alone is for a task that has the traces as
-# instances already, by their ids.
 
 LANGFUSE = "Langfuse"
 _SOURCES = ("ANNOTATION", "API", "EVAL")
@@ -76,7 +69,7 @@ def _read_trace(trace: Node, gathering: Gathering) -> None:
     )
     if gathering.add_instance(instance, trace.place):
         for score in trace.get("scores").items():
-            if isinstance(score.value, dict):  # if only their ids are given, there is nothing to read
+            if isinstance(score.value, dict):  # if the file has only their ids, there is nothing to read
                 _read_score(score, gathering, key)
 
 
@@ -119,12 +112,6 @@ LANGFUSE_FORMAT = tool_format(
 )
 
 
-# Arize Phoenix: annotations of spans as JSON, JSON Lines or CSV, with the spans they are about.
-#
-# Shape: ``Span`` and ``SpanAnnotation`` of arize-phoenix-client 3.5, as its API gives them and as its
-# data frames write them (``context.span_id``, ``result.score``). A file of annotations alone is for a
-# task that has the spans already.
-
 PHOENIX = "Phoenix"
 _KINDS = ("HUMAN", "LLM", "CODE")
 
@@ -157,7 +144,7 @@ def _span(record: Node) -> str:
 
 
 def _attribute(record: Node, *names: str) -> Node:
-    """Return an attribute, whether its dotted name is a column, a key or a path."""
+    """Return an attribute; its dotted name may be a column, a key or a path."""
     dotted = ".".join(names)
     attributes = record.get("attributes")
     for node in (record.get(f"attributes.{dotted}"), attributes.get(dotted), attributes.path(*names)):

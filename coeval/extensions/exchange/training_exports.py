@@ -1,4 +1,4 @@
-"""Pairs of outputs of one input with people's judgments: preference pairs, and data for a reward model."""
+"""Export pairs of outputs for one input with people's judgments: preference pairs, and reward-model data."""
 
 from __future__ import annotations
 
@@ -18,12 +18,10 @@ from coeval.store.queries.reports import read
 from coeval.usecases.access import Context, require_task
 from coeval.usecases.out_format import Files, OutFormat
 
-# Outputs of one document with what people made of them: what pairs for training are built from.
-
 
 @dataclass(slots=True)
 class Judged:
-    """One output on one criterion: its counting scores, one per person, and their conclusions."""
+    """The counted scores of one output on one criterion, one per person, and their conclusions."""
 
     scores: list[float] = field(default_factory=list)
     conclusions: list[str] = field(default_factory=list)
@@ -61,14 +59,14 @@ class Judgments:
         return {criterion.text: criterion.scale for criterion in current.criteria} if current else {}
 
     def list_pairs(self) -> Iterator[tuple[Output, Output]]:
-        """Yield each pair of outputs of one document and one input; only one document at a time is in memory."""
+        """Yield each pair of outputs with the same document and input; only one document at a time is in memory."""
         for _, rows in groupby(read(self.db, exports.JUDGED_OUTPUTS, task=self.task), lambda row: row[0]):
             for first, second in combinations(_gather(rows), 2):
                 if first.input == second.input and first.output != second.output:
                     yield first, second
 
     def has_chats(self) -> bool:
-        """Return whether some text is a conversation, so that all texts of the file become lists of messages."""
+        """Return whether any text is a conversation; then all texts of the file become lists of messages."""
         texts = read(self.db, exports.INSTANCES, task=self.task)
         places = [texts.names.index(name) for name in ("input", "output")]
         return any(is_chat(row[place]) for row in texts for place in places)
@@ -136,8 +134,8 @@ def _preference_row(chosen: Output, rejected: Output, criterion: str, as_chats: 
 PREFERENCES = OutFormat(
     "preferences",
     "Preference pairs (JSON Lines)",
-    "A line for two outputs of one input and a criterion: prompt, chosen and rejected by people's mean score, each "
-    "with the scores and the conclusions. For DPO and the like; ties are left out.",
+    "A line for each pair of outputs and criterion: prompt, chosen and rejected output by people's mean "
+    "score, scores and conclusions. For DPO and similar methods. Ties are left out.",
     _build_preferences,
 )
 
@@ -196,7 +194,7 @@ def _reward_row(
 REWARD_MODEL = OutFormat(
     "reward-model",
     "Reward-model pairs (JSON Lines)",
-    "A line for two outputs of one input that people scored by every criterion: prompt, chosen, rejected, the margin "
-    "of their mean scores (0 to 1), the scores by criterion and the conclusions. Ties are left out.",
+    "A line for each pair of outputs with scores on every criterion: prompt, chosen, rejected, margin of the "
+    "mean scores (0 to 1), scores and conclusions. Ties are left out.",
     _build_reward_model,
 )

@@ -1,4 +1,4 @@
-"""``python -m coeval facets``: the ruler and the connectivity check on the command line."""
+"""``python -m coeval facets``: the ruler, the connectivity check and the sources of error."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def add_facets(parsers: Parsers) -> None:
     links = kinds.add_parser(
         "links",
         parents=[parsers.task_reported],
-        help="check that the work connects all people, before they score",
+        help="check, before people score, that shared work connects all of them",
     )
     links.set_defaults(command=_links, only_reads=True)
     sources = kinds.add_parser(
         "sources", parents=[parsers.task_reported],
-        help=("show the sources of error in the judge's mean, and the change that would reduce it most "
-             "(G-study)"),
+        help=("show the sources of error in the judge's mean, and the change that would reduce the error "
+             "most (G-study)"),
     )  # fmt: skip
     sources.set_defaults(command=_sources, only_reads=True)
 

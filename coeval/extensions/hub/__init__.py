@@ -1,4 +1,4 @@
-"""Data sets of the Hugging Face Hub, in and out."""
+"""Import data sets from the Hugging Face Hub, and publish studies there."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Addresses ``hf://datasets/OWNER/NAME[@revision][/config/split]``, and the files of each part.
 
-The rules are the Hub's own (https://huggingface.co/docs/hub/datasets-data-files-configuration). Only files of the data
-set itself are ever meant: a pattern that names another address matches none.
+The rules are the Hub's own (https://huggingface.co/docs/hub/datasets-data-files-configuration). Only files in
+the data set are used: a pattern with another address matches nothing.
 """
 
 from __future__ import annotations
@@ -66,10 +66,7 @@ def parse_address(text: str) -> HubAddress:
     return HubAddress(match["repo"], match["revision"] or "", match["config"] or "", match["split"] or "")
 
 
-# Which files of a data set are which part: by the ``configs`` of its card, else by their names.
-#
-# The rules are the Hub's own (https://huggingface.co/docs/hub/datasets-data-files-configuration). Only
-# files of the data set itself are ever meant: a pattern that names another address matches none.
+# The parts of a data set: from the ``configs`` of its card, or else from the names of its files.
 
 DEFAULT = "default"
 ENDINGS = tuple(ending for kind in TABLES for ending in kind.endings if ending != ".txt")

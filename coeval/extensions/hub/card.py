@@ -1,4 +1,6 @@
-"""The card of a study at the Hub, the facts for it and the Croissant description, and the licences."""
+"""The data card of a study on the Hub, the facts in the card and in the Croissant description, and the
+licences.
+"""
 
 from __future__ import annotations
 
@@ -32,47 +34,45 @@ LICENCES: Mapping[str, tuple[str, str]] = {
     "odbl": ("Open Database Licence 1.0", "https://opendatacommons.org/licenses/odbl/1-0/"),
     "mit": ("MIT", "https://opensource.org/license/mit"),
     "apache-2.0": ("Apache 2.0", "https://www.apache.org/licenses/LICENSE-2.0"),
-    "other": ("another, stated by the owner", ""),
+    "other": ("another licence, stated by the owner", ""),
     "unknown": ("not stated", ""),
 }
-"""Identifier at the Hub -> title and address."""
+"""The title and address of each licence, by its identifier on the Hub."""
 
 
 def check_licence(name: str) -> str:
     """Return the identifier of a licence.
 
     Raises:
-        InputError: it is none that the Hub knows.
+        InputError: the Hub does not know it.
     """
     if name in LICENCES:
         return name
-    asked = f"“{name[:60]}” is no licence of the Hub" if name else "No licence was chosen"
+    asked = f"“{name[:60]}” is not a licence on the Hub" if name else "No licence was chosen"
     raise InputError(f"{asked}: choose one of {', '.join(LICENCES)}.")
 
 
-# Facts for both the card and the Croissant description of a study.
-
 SHOWN = {
-    "assisted": "with the model's draft in view",
+    "assisted": "with the model's draft shown",
     "blind": "without the draft",
-    "evidence": "with the passages marked that the model's draft quotes, without its words",
-    "reasons": "with the model's lines of evidence in view, without its conclusion and score",
-    "first": "with the draft in view only after a first score without it",
-    "undrafted": "where there was no draft to show yet",
+    "evidence": "with the passages marked that the draft quotes, but without its text",
+    "reasons": "with the draft's evidence shown, but not its conclusion and score",
+    "first": "with the draft shown only after a first score",
+    "undrafted": "without a draft, because none existed yet",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The facts about a study for the Hub."""
+    """The facts about a study that the Hub shows."""
 
     repo: str
     licence: str
     content: Content
     methods: str
-    """The methods paragraph; empty if nobody scored anything."""
+    """The methods paragraph; empty if nobody has scored anything."""
     agreement: Mapping[str, Any]
-    """The report's section on agreement; empty if nobody scored anything."""
+    """The report's section on agreement; empty if nobody has scored anything."""
 
     @property
     def title(self) -> str:
@@ -80,13 +80,13 @@ class Facts:
 
     @property
     def shown(self) -> str:
-        """The way drafts were shown, in one or two sentences."""
+        """Sentences about how drafts were shown."""
         parts = [f"{n:,} {SHOWN[arm]}" for arm, n in sorted(self.content.arms.items())]
         if not parts:
             return "Nobody has scrutinised the instances yet."
         planted = (
-            f" {self.content.planted:,} of them were on a draft that was wrong on purpose, to see whether people let "
-            "it stand."
+            f" {self.content.planted:,} of them were on a draft with a planted error, to measure whether "
+            "people notice it."
             if self.content.planted
             else ""
         )
@@ -94,20 +94,20 @@ class Facts:
 
     @property
     def people(self) -> str:
-        """The people who judged, by group."""
+        """A sentence about the people who judged, by group."""
         groups = [f"{len(names):,} of the group {group}" for group, names in self.content.groups.items()]
         if not groups:
             return "Nobody has judged yet."
-        return f"{sum(map(len, self.content.groups.values())):,} people: {', '.join(groups)}. They go under pseudonyms."
+        return f"{sum(map(len, self.content.groups.values())):,} people: {', '.join(groups)}. They have pseudonyms."
 
     @property
     def biases(self) -> str:
-        """Known biases of the scores from the study's design."""
+        """Known biases of the scores that follow from the study's design."""
         told = []
         if self.content.arms.get("assisted") or self.content.arms.get("first"):
             told.append(
-                "Scores given with a draft in view lean towards the draft, and agree with each other "
-                "more than scores given without it. Compare the arms before you use them."
+                "Scores given with a draft shown lean towards the draft, and agree with each other more than "
+                "blind scores. Compare the arms before you use them."
             )
         if self.content.study.runs:
             models = ", ".join(sorted({run.run.model for run in self.content.study.runs if run.run.model}))
@@ -121,14 +121,11 @@ class Facts:
     @property
     def sensitive(self) -> str:
         return (
-            "Names, e-mail addresses and ids at crowd services were left out, and people have "
-            "pseudonyms. Reasons and other texts that people wrote are unchanged, and were not searched "
-            "for identifying details; nor were the inputs and outputs."
+            "Names, e-mail addresses and ids at crowd services were removed, and people have pseudonyms. Reasons and "
+            "other texts that people wrote are unchanged. Neither they nor the inputs and outputs were searched for "
+            "identifying details."
         )
 
-
-# The card of a study at the Hub: README.md, with what the Hub reads in its head and what people read
-# below.
 
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 COUNTS = ("n_units", "n_ratings", "n_annotators")
@@ -136,7 +133,7 @@ NOT_STATED = "*Not stated.*"
 
 
 def render_card(facts: Facts) -> str:
-    """Return the card."""
+    """Return the card, README.md, with its head."""
     return f"---\n{render_head(_head(facts))}---\n{_body(facts)}"
 
 
@@ -180,7 +177,7 @@ def _body(facts: Facts) -> str:
         "configs": "\n".join(_configs(facts)),
         "licence": f"[{title}]({address})" if address else f"{title[0].upper()}{title[1:]}.",
     }
-    # one pass, so that people's texts are not searched for placeholders
+    # one pass only, so that placeholders in people's texts are not replaced
     return re.sub(r"\{(\w+)\}", lambda place: str(values[place[1]]), text)
 
 
@@ -250,7 +247,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
 
 
 def _cell(text: str) -> str:
-    """Return a text on one line that ends no cell, and is not markup."""
+    """Return a text on one line, escaped for a cell of a Markdown table."""
     return "".join(f"\\{each}" if each in "|\\`*_<[" else each for each in " ".join(text.split()))
 
 

@@ -1,8 +1,7 @@
-"""The Hub over HTTP, through huggingface_hub: search, inspect and download a data set, and send one in one
+"""A client of the Hub over huggingface_hub: search, inspect and download data sets, and send one in one
 commit.
 
-Nothing but the Hub's own endpoint (``HF_ENDPOINT``) is asked, and where it sends us on to its own hosts; whatever goes
-wrong is one sentence.
+It contacts only the Hub's endpoint (``HF_ENDPOINT``) and the Hub's own hosts. Each failure becomes one sentence.
 """
 
 from __future__ import annotations
@@ -26,22 +25,16 @@ if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
 
-# The Hub over HTTP, through huggingface_hub: searching, looking at a data set, fetching files, writing
-# a commit.
-#
-# Nothing but the Hub's own endpoint (``HF_ENDPOINT``) is asked, and where it sends us on to its own
-# hosts; whatever goes wrong is one sentence.
-
 MAX_PART = 1_000_000_000
-"""Most bytes of a part, in all its files, that are downloaded."""
+"""The largest total size of a downloaded part, in bytes."""
 
 MAX_FILES = 1_000
 TIMEOUT = 60.0
-"""Seconds that the Hub may be silent."""
+"""Seconds to wait for the Hub."""
 
 USUAL = "https://huggingface.co"
 HOSTS = ("huggingface.co", "hf.co")
-"""The Hub's own hosts and their subdomains, which store large files."""
+"""The Hub's own hosts. Their subdomains store large files."""
 
 _hosts: ContextVar[tuple[str, ...]] = ContextVar("hosts", default=())
 
@@ -71,13 +64,13 @@ class Listing:
 
     @property
     def study(self) -> Part:
-        """Return all files of one of our published studies, as one part without a name."""
+        """Return all files of a study that CoEval published, as one part without a name."""
         names = (*NEEDED, *(file_of(config) for config in CONFIGS if file_of(config) not in NEEDED))
         return Part("", "", tuple((name, self.files[name]) for name in names if name in self.files))
 
 
 class Hub:
-    """The Hub at an endpoint. Without a token, only public data sets are visible."""
+    """A client of the Hub. Without a token, only public data sets are visible."""
 
     def __init__(self, endpoint: str = "", token: str = "") -> None:
         from huggingface_hub import HfApi
@@ -86,10 +79,10 @@ class Hub:
         self.api: HfApi = HfApi(endpoint=self.endpoint, token=token or False)
 
     def search(self, words: str, limit: int = 20) -> list[str]:
-        """Return the names of data sets that fit some words, the most downloaded first.
+        """Return the names of data sets that match the words, most downloaded first.
 
         Raises:
-            InputError: the Hub cannot be asked.
+            InputError: the Hub cannot be reached.
         """
         with self.translated("the list of data sets"):
             return [
@@ -100,7 +93,7 @@ class Hub:
         """Return a data set at the commit of a revision.
 
         Raises:
-            InputError: there is none that the token may see, or the Hub cannot be asked.
+            InputError: the token sees no such data set, or the Hub cannot be reached.
         """
         with self.translated(repo):
             info = self.api.dataset_info(repo, revision=revision or None, files_metadata=True)
@@ -109,10 +102,10 @@ class Hub:
         return Listing(repo, str(info.sha), bool(info.private), files, list_parts(files, card), card)
 
     def fetch(self, listing: Listing, part: Part, folder: Path) -> Path:
-        """Return the files of a part in a folder: one file, or a folder of several.
+        """Download a part into a folder; return its one file, or a folder with its files.
 
         Raises:
-            InputError: they are too large or too many, or do not arrive whole.
+            InputError: there are too many files, they are too large, or the download is incomplete.
         """
         _check_sizes(listing.repo, part)
         if not part.config:
@@ -152,14 +145,16 @@ class Hub:
 
     @contextmanager
     def translated(self, what: str, *further: str) -> Iterator[None]:
-        """Contact only the Hub and ``further`` hosts, wait at most ``TIMEOUT``, and turn failures into one sentence."""
+        """Contact only the Hub and ``further`` hosts, wait at most ``TIMEOUT``, and turn failures into one
+        sentence.
+        """
         hosts = _hosts.set((*_own_hosts(self.endpoint), *further))
         try:
             _bound_session()
             yield
         except CoevalError:
             raise
-        except Exception as error:  # a network fails in many ways, and huggingface_hub passes all of them on
+        except Exception as error:  # huggingface_hub passes on every kind of network failure
             raise InputError(_explain(error, what, self.endpoint)) from error
         finally:
             _hosts.reset(hosts)
@@ -185,7 +180,7 @@ def _own_hosts(endpoint: str) -> tuple[str, ...]:
 
 
 def _bound_session() -> None:
-    """Give huggingface_hub's shared HTTP client a time limit, and let it refuse redirections elsewhere."""
+    """Give huggingface_hub's shared HTTP client a time limit, and let it refuse redirections to other hosts."""
     from huggingface_hub import get_session
 
     session = get_session()
@@ -198,11 +193,13 @@ def _bound_session() -> None:
 def _refuse_elsewhere(request: Any) -> None:
     own, host = _hosts.get(), request.url.host
     if own and not any(host == name or host.endswith("." + name) for name in own):
-        raise InputError(f"The Hub redirected to {host}, which is not its own host: nothing was downloaded.")
+        raise InputError(
+            f"The Hub redirected to {host}, which is not one of its hosts: nothing was downloaded."
+        )
 
 
 def get_status(error: BaseException | None) -> int:
-    """Return the status of the answer behind an error or its cause; 0 if there was no answer."""
+    """Return the HTTP status behind an error or its cause; 0 if there was no response."""
     while error is not None:
         status = getattr(getattr(error, "response", None), "status_code", 0)
         if status:
@@ -212,7 +209,7 @@ def get_status(error: BaseException | None) -> int:
 
 
 def render_head(stated: Mapping[str, Any]) -> str:
-    """Return the head of a card as YAML with a final line end."""
+    """Return the head of a card as YAML that ends with a newline."""
     from huggingface_hub import DatasetCardData
 
     return DatasetCardData(**stated).to_yaml(line_break="\n") + "\n"
@@ -221,12 +218,12 @@ def render_head(stated: Mapping[str, Any]) -> str:
 STATUSES: Sequence[tuple[Callable[[int], bool], str]] = (
     (
         lambda status: status == 429,
-        "The Hub received too many requests and refuses {what} for now: try again in some minutes.",
+        "The Hub received too many requests and refuses {what} for now: try again in a few minutes.",
     ),
-    (lambda status: status >= 500, "The Hub failed ({status}) at {what}; try again later."),
+    (lambda status: status >= 500, "The Hub failed ({status}) for {what}: try again later."),
     (
         lambda status: status in (409, 412),
-        "{what} was changed at the Hub at the same moment: look at it again.",
+        "Somebody else changed {what} on the Hub at the same moment: check it and try again.",
     ),
     (
         lambda status: status >= 400,
@@ -241,12 +238,9 @@ def _explain(error: Exception, what: str, endpoint: str) -> str:
     if isinstance(error, GatedRepoError):
         return f"{what} is gated: accept its conditions on its page, and set HF_TOKEN to a token of that account."
     if isinstance(error, RevisionNotFoundError):
-        return f"{what} has no such revision at the Hub: give an existing commit, branch or tag."
+        return f"{what} has no such revision on the Hub: give an existing commit, branch or tag."
     if isinstance(error, RepositoryNotFoundError) or get_status(error) in (401, 403, 404):
-        return (
-            f"{what} is not at the Hub, or it is private: check the name, and set HF_TOKEN to a token "
-            "with access."
-        )
+        return f"{what} is not on the Hub, or it is private: check the name, and set HF_TOKEN to a token with access."
     status = get_status(error)
     for fits, sentence in STATUSES:
         if fits(status):
@@ -257,13 +251,11 @@ def _explain(error: Exception, what: str, endpoint: str) -> str:
     )
 
 
-# Upload of files to a data set of the Hub: the current state, and one commit of the changes.
-
 STORES = ("amazonaws.com",)
-"""Hosts to which the Hub sends large files, with signed addresses; its token is not sent there."""
+"""Hosts for uploads of large files, at signed addresses; the token is not sent to them."""
 
 OWN_BY_HUB = frozenset((".gitattributes",))
-"""Files that the Hub itself adds to a new data set."""
+"""Files that the Hub adds to a new data set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,14 +271,14 @@ class Sent:
 
 
 def look_before(hub: Hub, repo: str) -> Listing | None:
-    """Return the current data set; None if the token sees none.
+    """Return the current data set; None if the token sees no such data set.
 
     Raises:
-        InputError: there is no token, it is refused, the Hub cannot be asked, or the data set is not one of ours.
+        InputError: there is no token, the Hub refuses it or cannot be reached, or CoEval did not create the data set.
     """
     if not hub.has_token:
         raise InputError(
-            "No token of the Hub is set: set HF_TOKEN to a token with write access, and start CoEval again."
+            "There is no token for the Hub: set HF_TOKEN to a token with write access, and restart CoEval."
         )
     try:
         listing = hub.look(repo)
@@ -296,16 +288,16 @@ def look_before(hub: Hub, repo: str) -> Listing | None:
         raise
     if not listing.is_ours and set(listing.files) - OWN_BY_HUB:
         raise InputError(
-            f"{repo} contains files that CoEval did not send: give an unused name, or an empty data set."
+            f"{repo} contains files that CoEval did not send: choose a new name, or an empty data set."
         )
     return listing
 
 
 def send_files(hub: Hub, repo: str, paths: Sequence[Path], *, private: bool, message: str) -> Sent:
-    """Upload these files to a data set in one commit, unless it already holds them.
+    """Upload these files to a data set in one commit, unless it already has them.
 
     Raises:
-        InputError: the Hub refuses, or cannot be reached. The data set then holds either all files or none of them.
+        InputError: the Hub refuses, or cannot be reached. The data set then has all of the new files or none.
     """
     standing = look_before(hub, repo)
     created = standing is None
@@ -313,18 +305,18 @@ def send_files(hub: Hub, repo: str, paths: Sequence[Path], *, private: bool, mes
         _create(hub, repo, private)
         standing = hub.look(repo)
     if private and not standing.private:
-        raise InputError(f"{repo} is public: choose public, or another name. Nothing was sent.")
+        raise InputError(f"{repo} is public: choose public visibility, or another name. Nothing was sent.")
     revision = _commit(hub, standing, paths, message)
     return Sent(revision, revision != standing.revision, created)
 
 
 def _commit(hub: Hub, standing: Listing, paths: Sequence[Path], message: str) -> str:
-    """Commit the files on top of the current commit, and return the id of the resulting commit."""
+    """Commit the files on top of the current commit; return the id of the new commit."""
     from huggingface_hub import CommitOperationAdd
 
     try:
         with hub.translated(standing.repo, *STORES), _quiet(), ExitStack() as files:
-            # open files go over our own client, with its limits, and not through a library of its own
+            # open file objects use our own client with its limits, and not the library's separate upload code
             operations = [
                 CommitOperationAdd(path.name, files.enter_context(path.open("rb"))) for path in paths
             ]
@@ -337,7 +329,7 @@ def _commit(hub: Hub, standing: Listing, paths: Sequence[Path], message: str) ->
         if get_status(error) in range(400, 500):
             raise
         raise InputError(
-            f"{error} The Hub may have received all or nothing: send it again. Data that has arrived is "
+            f"{error} The Hub may have received everything or nothing: send it again. Data that arrived is "
             "not sent twice."
         ) from error
 
@@ -349,7 +341,7 @@ def _create(hub: Hub, repo: str, private: bool) -> None:
     except InputError as error:
         if get_status(error) == 409:
             raise InputError(
-                f"{repo} exists, but HF_TOKEN has no access to it: give another name."
+                f"{repo} exists, but HF_TOKEN has no access to it: choose another name."
             ) from error
         raise
 

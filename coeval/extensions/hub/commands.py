@@ -1,4 +1,4 @@
-"""Let the core's ``import`` and ``export`` take an address of the Hugging Face Hub instead of a path."""
+"""Let the core's ``import`` and ``export`` accept an address on the Hugging Face Hub."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from coeval.usecases.access import OPERATOR, Context
 
 
 def add_addresses(parsers: Parsers) -> None:
-    """Have the core's ``import`` and ``export`` take an address of the Hub."""
+    """Let the core's ``import`` and ``export`` accept addresses on the Hub."""
     importing, export = parsers.commands.choices["import"], parsers.commands.choices["export"]
-    importing.epilog = f"A data set of the Hugging Face Hub can replace the path: {FORM}"
+    importing.epilog = f"The path can also be a data set on the Hugging Face Hub: {FORM}"
     import_file, export_files = importing.get_default("command"), export.get_default("command")
 
     def read(context: Context, options: argparse.Namespace) -> None:
@@ -39,11 +39,11 @@ def _fetch(context: Context, options: argparse.Namespace) -> None:
 def _add_target(export: argparse.ArgumentParser) -> None:
     hub = export.add_argument_group(
         "to the Hugging Face Hub",
-        "The command first shows what it would send. HF_TOKEN must be a token with write access.",
+        "The command shows a preview before it sends anything. HF_TOKEN must be a token with write access.",
     )
-    hub.add_argument("--to", metavar="ADDRESS", help=f"data set to write: {START}OWNER/NAME")
+    hub.add_argument("--to", metavar="ADDRESS", help=f"data set to write to: {START}OWNER/NAME")
     hub.add_argument(
-        "--licence", default="", metavar="ID", help="licence identifier of the Hub, such as cc-by-4.0"
+        "--licence", default="", metavar="ID", help="the Hub's identifier of the licence, such as cc-by-4.0"
     )
     seen = hub.add_mutually_exclusive_group()
     seen.add_argument("--private", action="store_true", help="make a new data set private (default)")
@@ -52,12 +52,12 @@ def _add_target(export: argparse.ArgumentParser) -> None:
         "--confirm",
         default="",
         metavar="OWNER/NAME",
-        help="repeat the data set's name to send without a prompt",
+        help="name of the data set, to send it without a prompt",
     )
 
 
 def _push(context: Context, options: argparse.Namespace) -> None:
-    """Show what would be sent, ask for the name, and send."""
+    """Show a preview, ask for the data set's name, and send."""
     from coeval.extensions.hub.transfer import Leaving, Target, preview_push, push_study
 
     if options.out or options.format or options.logs:

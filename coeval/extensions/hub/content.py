@@ -1,4 +1,4 @@
-"""The content of a study for the Hub: its files in a folder, and the preview for an owner."""
+"""The content of a study for the Hub: the files in a folder, and examples for the owner's preview."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from coeval.usecases.standing_study import read_standing_study
 EXAMPLES = 5
 """Number of comments that the preview shows word for word."""
 PRIVATE = ("endpoint",)
-"""Settings of a run that are not published: a model server's address reveals a workplace."""
+"""Settings of a run that are not published: the address of a model server can reveal a workplace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,25 +30,25 @@ class Content:
     """The written tables and their content."""
 
     study: Study
-    """The current state, with names, which are not published."""
+    """The current state. It includes names, which are not published."""
     counts: Mapping[str, int]
-    """Rows of each config."""
+    """The number of rows in each config."""
     groups: Mapping[str, Sequence[str]]
     """The pseudonyms of the people who judged, by group."""
     arms: Mapping[str, int]
-    """Submissions by how the draft was shown."""
+    """The number of submissions in each arm."""
     planted: int
-    """Submissions on a draft that was wrong on purpose."""
+    """The number of submissions on a draft with a planted error."""
     fields: Sequence[str]
-    """Further columns of the instances."""
+    """The names of the instances' extra columns."""
     comments: Sequence[str] = field(repr=False)
-    """Every text that people wrote about their work: reasons and their own wordings."""
+    """Every text that people wrote in their work: reasons and their own wordings."""
     naming: int = 0
-    """The number of texts that contain a name of somebody in the study."""
+    """The number of texts that contain the name of a person in the study."""
 
 
 def write_content(db: Database, slug: str, folder: Path) -> Content:
-    """Write the tables of a task, and the file of its texts, into a folder.
+    """Write the tables of a task, and the file with its texts, into a folder.
 
     Raises:
         InputError: pyarrow is not installed.
@@ -94,7 +94,7 @@ def write_content(db: Database, slug: str, folder: Path) -> Content:
 
 
 class _Aliases:
-    """Stable pseudonyms for names, the same in every file. Nobody can trace them without the seed."""
+    """Pseudonyms for names, the same in every file. They cannot be traced without the seed."""
 
     def __init__(self, seed: str) -> None:
         self.key = f"people at the Hub {seed}".encode()[:64]
@@ -154,7 +154,7 @@ def _submissions(study: Study, alias: _Aliases) -> Iterator[Sequence[Any]]:
 def _told(
     rows: Any, who: int, alias: _Aliases, comments: Sequence[int], seen: list[str], people: list[str]
 ) -> Iterator[Sequence[Any]]:
-    """Return export rows under pseudonyms, and collect the texts that people wrote."""
+    """Return export rows with pseudonyms, and collect the texts that people wrote."""
     known = set(people)
     for row in rows:
         changed = list(row)
@@ -167,7 +167,7 @@ def _told(
 
 
 def _count_naming(comments: Sequence[str], people: Sequence[str]) -> int:
-    """Return how many comments contain a name of at least three letters of somebody in the study."""
+    """Count the comments that contain a person's name of at least three letters."""
     names = [re.escape(name.casefold()) for name in people if len(name) > 2]
     if not names:
         return 0
@@ -180,5 +180,5 @@ def _json(value: Any) -> str:
 
 
 def list_examples(comments: Sequence[str]) -> list[str]:
-    """Return the first few texts that people wrote, each once."""
+    """Return the first few distinct texts that people wrote."""
     return list(islice(dict.fromkeys(comments), EXAMPLES))

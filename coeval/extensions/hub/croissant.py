@@ -1,4 +1,5 @@
-"""Croissant 1.0 with its extension for responsible AI: a machine-readable description of a study's data set.
+"""A machine-readable description of a study's data set, in Croissant 1.0 with its extension for responsible
+AI.
 
 The specifications are http://mlcommons.org/croissant/1.0 and http://mlcommons.org/croissant/RAI/1.0.
 """
@@ -30,13 +31,13 @@ CONTEXT: Mapping[str, Any] = {
     "samplingRate": "cr:samplingRate", "sc": "https://schema.org/", "separator": "cr:separator",
     "source": "cr:source", "subField": "cr:subField", "transform": "cr:transform",
 }  # fmt: skip
-"""The context of the specification (section "Appendix 1: JSON-LD context")."""
+"""The JSON-LD context of the specification ("Appendix 1: JSON-LD context")."""
 
 TYPES = {"text": "sc:Text", "number": "sc:Float", "whole": "sc:Integer", "numbers": "sc:Float"}
 
 
 def render_croissant(facts: Facts, folder: Path, endpoint: str) -> str:
-    """Return the description of the tables in a folder, as JSON-LD."""
+    """Describe the tables in a folder as JSON-LD."""
     page = f"{endpoint}/datasets/{facts.repo}"
     title, address = LICENCES[facts.licence]
     described: dict[str, Any] = {
@@ -60,7 +61,7 @@ def render_croissant(facts: Facts, folder: Path, endpoint: str) -> str:
 
 
 def _responsible(facts: Facts) -> dict[str, Any]:
-    """Return the properties for responsible AI that the study can answer for."""
+    """Return the properties for responsible AI that the study's data supports."""
     task, content = facts.content.study.task, facts.content
     protocol = " ".join(
         part
@@ -73,7 +74,7 @@ def _responsible(facts: Facts) -> dict[str, Any]:
         if part
     )
     return {
-        "rai:dataCollection": "Outputs were imported; drafts were asked of language models; people scrutinised them.",
+        "rai:dataCollection": "Outputs were imported; language models wrote drafts; people scrutinised them.",
         "rai:dataCollectionType": ["Manual Human Curation", "Others"],
         "rai:dataAnnotationProtocol": protocol,
         "rai:dataAnnotationPlatform": "CoEval",
@@ -84,12 +85,12 @@ def _responsible(facts: Facts) -> dict[str, Any]:
         or ["none"],
         "rai:dataBiases": facts.biases,
         "rai:personalSensitiveInformation": facts.sensitive,
-        "rai:dataUseCases": "Evaluating systems and judges, and studying how drafts pull those who check them.",
+        "rai:dataUseCases": "Evaluating systems and judges, and studying how drafts influence their reviewers.",
     }
 
 
 def _dated(facts: Facts) -> dict[str, Any]:
-    """Return the day of the last save, so that the same study always gets the same description."""
+    """Return the day of the last save, so that an unchanged study always gets the same description."""
     days = [one.submitted_at[:10] for one in facts.content.study.submissions if one.submitted_at]
     return {"datePublished": max(days)} if days else {}
 

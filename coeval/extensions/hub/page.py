@@ -1,4 +1,4 @@
-"""Set-up: import a data set of the Hub, and publish a study there."""
+"""Set-up: import a data set from the Hub, and publish a study there."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from coeval.usecases.study_import import ImportOptions, ImportReport
 if TYPE_CHECKING:
     from coeval.ui.setup.import_tab import ImportTab
 
-# Import: a data set of the Hugging Face Hub, found by its name or by words, and which of its parts.
-
 
 class HubBox:
-    """A place on the import page: search words, the data sets found, and the parts of the data set chosen.
+    """The Hub section of the import page: a search field, the data sets found, and the parts of the chosen
+    one.
 
-    A part is an address with its commit. The import page gives ``wire`` the components that a preview fills.
+    A part is an address that includes the commit. The import page passes the components of the preview to
+    ``wire``.
     """
 
     def __init__(self, tab: ImportTab) -> None:
@@ -75,7 +75,7 @@ class HubBox:
         asked = (words or "").strip()
         try:
             if not asked:
-                raise InputError("Write the name of a data set, or words to search for.")
+                raise InputError("Enter the name of a data set, or words to search for.")
             if not names_data_set(asked):
                 found = search_hub(self.context, person, asked)
                 return {self.tab.note: hint_view(), **self.list_found(found, asked)}
@@ -100,7 +100,7 @@ class HubBox:
         """Show the results of a search as choices.
 
         Raises:
-            InputError: nothing.
+            InputError: no data set matches.
         """
         if not names:
             raise InputError(
@@ -113,10 +113,10 @@ class HubBox:
         }
 
     def list_parts(self, listing: Listing) -> Update:
-        """Return the parts of a data set.
+        """Show the parts of a data set as choices.
 
         Raises:
-            InputError: it has none that can be read.
+            InputError: no part can be read.
         """
         if not listing.parts:
             raise InputError(f"{listing.repo} has no file that can be read as a table.")
@@ -138,10 +138,10 @@ class HubBox:
 
 
 def names_data_set(words: str) -> bool:
-    """Return whether the words are a data set's whole name.
+    """Return whether the words are the full name of a data set.
 
     Raises:
-        InputError: they are meant as an address, and are none.
+        InputError: they look like an address, but are not valid.
     """
     if not words.startswith(START) and "/" not in words:
         return False
@@ -150,7 +150,7 @@ def names_data_set(words: str) -> bool:
 
 
 def found_note(listing: Listing) -> Node:
-    """Return a note about a found data set."""
+    """Return a note about the data set."""
     kind = "private" if listing.private else "public"
     return el(
         "div.card",
@@ -160,15 +160,13 @@ def found_note(listing: Listing) -> Node:
     )  # fmt: skip
 
 
-# Set-up, Hosting: the study is sent to the Hugging Face Hub, after a look at all that leaves.
-
 PRIVATE, PUBLIC = "private", "public"
 EXAMPLE = 300
-"""Number of displayed characters of a comment."""
+"""The number of characters that are shown of a comment."""
 
 
 class PublishBox(LoadedPanel):
-    """The form for publishing: target, licence, preview, and the typed name that confirms it."""
+    """The form for publishing: target, licence, preview, and the name to type as confirmation."""
 
     def build(self) -> None:
         with more_settings("publish", "Publish on the Hugging Face Hub"):
@@ -265,7 +263,7 @@ def _target(name: str | None, licence: str | None, seen_by: str | None) -> Targe
 
 
 def leaving_view(seen: Leaving) -> Node:
-    """Return everything that would leave, before it does."""
+    """Return a preview of everything that would be sent."""
     rows = [[name, f"{n:,}", f"{seen.sizes[f'{name}.parquet']:,}"] for name, n in seen.counts.items()]
     examples = [el("li", text[:EXAMPLE] + ("…" if len(text) > EXAMPLE else "")) for text in seen.examples]
     return el(
@@ -284,7 +282,7 @@ def leaving_view(seen: Leaving) -> Node:
 
 
 def sent_view(pushed: Pushed) -> Node:
-    """Return the result, with a link to it."""
+    """Return the result, with a link to the data set."""
     return el(
         "div.card.done",
         el("h4", "Sent" if pushed.sent.changed else "Nothing new"),

@@ -1,6 +1,6 @@
-"""The tables of a study at the Hub, one per config: their columns, their Parquet files, and the import.
+"""The tables of a study on the Hub, one per config: their columns, their Parquet files, and the import.
 
-The columns are stated once, here: the files, the card, the Croissant description and the way back are made from them.
+The columns are defined only here: the files, the card, the Croissant description and the import use them.
 """
 
 from __future__ import annotations
@@ -46,23 +46,24 @@ if TYPE_CHECKING:
 
 
 STUDY = "study.json"
-"""The file for everything outside the tables: the task, and the version of this layout."""
+"""The file for data outside the tables: the task, and the version of this layout."""
 
 VERSION = 1
 CARD, CROISSANT = "README.md", "croissant.json"
 TAG = "coeval"
-"""The tag in the card's head that marks a data set as ours."""
+"""The tag in the card's head that marks a data set from CoEval."""
 
 ROWS_AT_ONCE = 1_000
 LINE, EDIT = ("kind", "text"), ("kind", "action", "line", "reason", "text")
-"""The fields of a drafted line, and the stored fields of a person's work on a line."""
+"""The fields of a drafted line, and of a person's work on a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column: its name, its meaning, and the kind of its values.
 
-    ``kind`` is ``text``, ``number``, ``whole``, ``numbers``, ``drafted`` (drafted lines) or ``edited`` (a person's).
+    ``kind`` is ``text``, ``number``, ``whole``, ``numbers``, ``drafted`` (drafted lines) or ``edited`` (a
+    person's).
     """
 
     name: str
@@ -81,8 +82,8 @@ CONFIGS: Mapping[str, tuple[Column, ...]] = {
         ("system", "Who wrote the output"),
         ("input", "What the output was written for"),
         ("output", "The text that was judged"),
-        ("reference", "A text to compare the output with; empty where there is none"),
-        ("context", "Further columns of the imported file, as a JSON object"),
+        ("reference", "A text to compare the output with; empty if there is none"),
+        ("context", "Other columns of the imported file, as a JSON object"),
     ),
     "criteria": _columns(
         ("criterion", "The statement that outputs were judged by"),
@@ -90,42 +91,42 @@ CONFIGS: Mapping[str, tuple[Column, ...]] = {
         ("origin", "llm (a model's wording) or human"),
         ("scale_min", "Lowest score", "whole"),
         ("scale_max", "Highest score", "whole"),
-        ("question", "What a free-text judge is asked; empty for the usual question"),
-        ("definition", "How to score by the criterion"),
+        ("question", "The question for a free-text judge; empty for the usual question"),
+        ("definition", "How to score with the criterion"),
         ("anchors", "A JSON list of [score, meaning]"),
         ("examples", "Examples for those who score"),
     ),
     "drafts": _columns(
-        ("run", "Which pass of which judge"),
-        ("protocol", "How the judgment was made"),
-        ("model", "The model that was asked"),
-        ("prompt_hash", "Hash of the prompt's template"),
-        ("settings", "Further settings of the run, as a JSON object"),
-        ("shown", "1 where annotators saw this run's drafts", "whole"),
+        ("run", "Name of the judge's run"),
+        ("protocol", "Method of the judgment"),
+        ("model", "Name of the model"),
+        ("prompt_hash", "Hash of the prompt template"),
+        ("settings", "Other settings of the run, as a JSON object"),
+        ("shown", "1 if annotators saw this run's drafts", "whole"),
         ("instance", "What was judged"),
         ("criterion", "By what"),
-        ("score", "The score; null where none could be read", "number"),
-        ("reason", "Why there is none, or how it came about"),
-        ("answer", "The model's own words, where they were kept"),
-        ("rule", "The rule that read the score from the answer; empty where none is known"),
+        ("score", "The score; null if none could be read", "number"),
+        ("reason", "Why there is no score, or how it was computed"),
+        ("answer", "The model's own words, if they were kept"),
+        ("rule", "The rule that read the score from the answer; empty if unknown"),
         ("samples", "The scores of the single answers", "numbers"),
         ("lines", "The drafted lines in order: kind (conclusion, score, evidence) and text", "drafted"),
     ),
     "submissions": _columns(
-        ("person", "Pseudonym of who judged"),
-        ("group", "Whom the person counts with: team, expert or crowd"),
+        ("person", "Pseudonym of the judging person"),
+        ("group", "Group of the person: team, expert or crowd"),
         ("instance", "What was judged"),
         ("criterion", "By what"),
         ("arm", "assisted (the draft was shown), blind (it was not), first (after a first score), evidence "
          "(its quoted passages were marked), reasons (its lines of evidence were shown) or undrafted"),
-        ("run", "The run whose draft was shown, or withheld; empty where there was none"),
+        ("run", "The run whose draft was shown or withheld; empty if there was none"),
         ("score", "The person's score; null if missing", "number"),
-        ("shown_score", "The score that stood on the screen; null where none did", "number"),
+        ("shown_score", "The score shown on the screen; null if none was", "number"),
         ("first_score", "In the arm first, the score given before the draft was shown", "number"),
-        ("planted_error", "What was wrong on purpose in the draft shown: score, evidence, or empty"),
-        ("opened_at", "When it was opened (UTC); empty where that was not timed"),
+        ("planted_error", "The planted error in the draft shown: score, evidence, or empty"),
+        ("opened_at", "When it was opened (UTC); empty if unknown"),
         ("submitted_at", "When it was saved (UTC)"),
-        ("active_ms", "Milliseconds of activity; null where they were not measured", "whole"),
+        ("active_ms", "Milliseconds of activity; null if not measured", "whole"),
         (
             "lines",
             "What the person did to each line: kind, action, place of the drafted line from 0 (null for an added "
@@ -136,16 +137,16 @@ CONFIGS: Mapping[str, tuple[Column, ...]] = {
     "votes": _columns(
         ("version", "Number of the criteria set that was voted for", "whole"),
         ("round", "Round of voting", "whole"),
-        ("person", "Pseudonym of who voted"),
+        ("person", "Pseudonym of the voter"),
         ("role", "owner, researcher or annotator"),
         ("revision", "Number of the save", "whole"),
-        ("latest", "1 where it is the ballot that counts", "whole"),
-        ("cancelled", "1 where the vote was cancelled", "whole"),
+        ("latest", "1 if this ballot counts", "whole"),
+        ("cancelled", "1 if the vote was cancelled", "whole"),
         ("saved_at", "When the ballot was saved (UTC)"),
         ("proposal", "The criterion voted on; empty for one that the voter added"),
         ("origin", "Who proposed it"),
-        ("support", "How many of the model's samples named it", "whole"),
-        ("samples", "How many samples there were", "whole"),
+        ("support", "Number of the model's samples that proposed it", "whole"),
+        ("samples", "Total number of samples", "whole"),
         ("action", "approve, revise, delete or add"),
         ("reason", "Why, in the voter's words"),
         ("new_text", "The new wording"),
@@ -155,30 +156,30 @@ CONFIGS: Mapping[str, tuple[Column, ...]] = {
         ("document", "Groups the instances that share an input"),
         ("system", "Who wrote the output"),
         ("criterion", "By what"),
-        ("person", "Pseudonym of who judged"),
+        ("person", "Pseudonym of the judging person"),
         ("role", "owner, researcher or annotator"),
-        ("group", "Whom the person counts with"),
-        ("check", "1 where the instance was given as an attention check", "whole"),
-        ("rejected", "1 where the person's part was rejected, blocked or removed", "whole"),
-        ("timed_out", "1 where the time ran out before it was finished", "whole"),
+        ("group", "Group of the person"),
+        ("check", "1 if the instance was an attention check", "whole"),
+        ("rejected", "1 if the person's work was rejected, blocked or removed", "whole"),
+        ("timed_out", "1 if the time ran out before it was finished", "whole"),
         ("arm", "assisted, blind, first, evidence, reasons or undrafted"),
         ("revision", "Number of the save", "whole"),
-        ("latest", "1 where it is the save that counts", "whole"),
+        ("latest", "1 if this save counts", "whole"),
         ("score", "The score; null if missing", "number"),
-        ("draft_score", "The score of the draft shown or withheld", "number"),
-        ("shown_score", "The score that stood on the screen", "number"),
-        ("planted_error", "What was wrong on purpose in the draft shown"),
+        ("draft_score", "Score of the draft that was shown or withheld", "number"),
+        ("shown_score", "The score shown on the screen", "number"),
+        ("planted_error", "The planted error in the draft shown"),
         ("first_score", "The score given before the draft was shown", "number"),
-        ("first_submitted_at", "When that was (UTC)"),
+        ("first_submitted_at", "When the first score was given (UTC)"),
         ("run", "The run of the draft"),
-        ("bulk", "1 where lines were approved all at once", "whole"),
+        ("bulk", "1 if lines were approved in bulk", "whole"),
         ("opened_at", "When it was opened (UTC)"),
         ("submitted_at", "When it was saved (UTC)"),
         ("active_ms", "Milliseconds of activity", "whole"),
-        ("also", "Further scores that the person would defend too"),
+        ("also", "Other scores that the person would also defend"),
     ),
 }  # fmt: skip
-"""The configs in the order of the card. Every table has all its columns, even without rows."""
+"""The configs in the order of the card. Every table has all of its columns, even without rows."""
 
 NEEDED = (STUDY, *(f"{name}.parquet" for name in CONFIGS if name not in ("votes", "scores")))
 """The files from which a study is imported."""
@@ -239,14 +240,12 @@ def _kind(kind: str) -> pyarrow.DataType:
     }[kind]()
 
 
-# A study that CoEval sent to the Hub, on its way back: the folder of its files as the study that left.
-
 Cells = Mapping[str, str]
 AGAIN = "is not as CoEval wrote it; fetch or publish the study again."
 
 
 def holds_study(path: Path) -> bool:
-    """Return whether a folder holds the files of a study that was sent to the Hub."""
+    """Return whether a folder has the files of a study that was sent to the Hub."""
     return path.is_dir() and all((path / name).is_file() for name in NEEDED)
 
 
@@ -322,7 +321,7 @@ class _Returning:
 
     def build(self, task: Task) -> Study:
         if sum(run.shown for run in self.runs.values()) > 1:
-            raise InputError(f"drafts.parquet: names several runs as shown to annotators; {AGAIN}")
+            raise InputError(f"drafts.parquet: marks several runs as shown to annotators; {AGAIN}")
         return Study(
             task=task,
             instances=tuple(self.instances.values()),
@@ -335,7 +334,7 @@ class _Returning:
 
 
 def render_task(task: Task) -> dict[str, Any]:
-    """Return the task's fields for the Hub, without its short name and its secrets."""
+    """Return the task's fields for the Hub, without the short name and secrets."""
     return {
         "version": VERSION,
         "name": task.name,
@@ -361,7 +360,7 @@ def _open_hub_study(path: Path, slug: str, columns: object) -> Source:
         ("submissions", study.add_submission),
     ):
         table = parquet_file.open_table(path / file_of(config))
-        for row in table.records():  # a study without drafts has no row of them
+        for row in table.records():  # a study without drafts has no such rows
             place = f"{table.name}, row {row.line}"
             with _as_written(place):
                 add(row.cells, place)
@@ -401,7 +400,7 @@ def _number(cell: str) -> float | int | None:
 
 HUB_STUDY_FORMAT = Format(
     "coeval-hub",
-    "A study of CoEval from the Hugging Face Hub (folder)",
+    "A CoEval study from the Hugging Face Hub (folder)",
     fits=lambda path, columns: holds_study(path),
     open=_open_hub_study,
     folder="a study from the Hub",

@@ -22,12 +22,9 @@ from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.reports.statistics import get_paper_tables, get_report
 from coeval.usecases.study_import import USUAL, ImportOptions, ImportReport, Origin, import_checked
 
-# Instances from data sets of the Hugging Face Hub: found, looked at, imported with the commit they were
-# read at.
-
 
 def open_hub(context: Context) -> Hub:
-    """Return the Hub that the settings name, with their token."""
+    """Return a client for the Hub and token in the settings."""
     return Hub(context.settings.snapshots.endpoint, context.settings.snapshots.token)
 
 
@@ -36,17 +33,17 @@ def search_hub(context: Context, person: Person, words: str) -> list[str]:
     """Search the Hugging Face Hub for data sets.
 
     Raises:
-        InputError: the Hub cannot be asked.
+        InputError: the Hub cannot be reached.
     """
     return open_hub(context).search(words)
 
 
 @use_case(OWNERS)
 def look_at_hub(context: Context, person: Person, address: str) -> Listing:
-    """Return the parts of a data set of the Hugging Face Hub, and its commit.
+    """Return the parts of a data set on the Hugging Face Hub, and its commit.
 
     Raises:
-        InputError: the address names no data set that can be seen.
+        InputError: no visible data set has this address.
     """
     asked = parse_address(address)
     return open_hub(context).look(asked.repo, asked.revision)
@@ -54,10 +51,10 @@ def look_at_hub(context: Context, person: Person, address: str) -> Listing:
 
 @use_case(OWNERS)
 def preview_hub(context: Context, person: Person, address: str) -> Preview:
-    """Look at a part of a data set of the Hugging Face Hub before it is imported.
+    """Return a preview of a part of a data set on the Hugging Face Hub.
 
     Raises:
-        InputError: the part cannot be fetched, or not be read.
+        InputError: the part cannot be fetched or read.
     """
     with _fetched(context, address) as (path, _):
         return preview(path)
@@ -67,10 +64,10 @@ def preview_hub(context: Context, person: Person, address: str) -> Preview:
 def import_hub(
     context: Context, person: Person, address: str, slug: str, options: ImportOptions = USUAL
 ) -> ImportReport:
-    """Import a part of a data set of the Hugging Face Hub; the commit is kept with the task.
+    """Import a part of a data set from the Hugging Face Hub; the task records the commit.
 
     Raises:
-        InputError: the part cannot be fetched, or not be used. Nothing was written.
+        InputError: the part cannot be fetched or used. Nothing was written.
     """
     with _fetched(context, address) as (path, origin):
         report = import_checked(
@@ -83,39 +80,38 @@ def import_hub(
 
 @contextmanager
 def _fetched(context: Context, address: str) -> Iterator[tuple[Path, HubAddress]]:
-    """Fetch the files of a part for the time of reading, with the part's address and commit."""
+    """Download the files of a part temporarily; yield them with the part's address and commit."""
     asked, hub = parse_address(address), open_hub(context)
     listing = hub.look(asked.repo, asked.revision)
-    # a published study is more than a table: without a part's name, import all of it
+    # a published study has several tables: if the address names no part, import all of them
     whole = listing.is_ours and not asked.config
     part = listing.study if whole else choose_part(listing.parts, asked)
     with TemporaryDirectory(prefix="coeval-hub-") as folder:
         yield hub.fetch(listing, part, Path(folder)), listing.address(part)
 
 
-# A study sent to the Hugging Face Hub: looked at first, then, with the data set's name typed, in one
-# commit.
-
 FILES = (CARD, CROISSANT, STUDY, *map(file_of, CONFIGS))
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The target of a study: OWNER/NAME or its address, the licence, and the visibility."""
+    """The target for a study: OWNER/NAME or an address, the licence, and the visibility."""
 
     name: str
     licence: str
     private: bool = True
-    """Visibility of a new data set. An existing one keeps its own, which must then not be public."""
+    """True to make a new data set private. An existing data set keeps its visibility, and must then be
+    private.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
-    """The previewed study; ``digest`` covers every byte of it."""
+    """The preview of a study; ``digest`` covers every byte of it."""
 
     repo: str
     standing: str
-    """The current data set with that name."""
+    """A sentence about the current data set with that name."""
     counts: Mapping[str, int]
     sizes: Mapping[str, int]
     """Bytes of each file."""
@@ -130,7 +126,7 @@ class Leaving:
 
 @dataclass(frozen=True, slots=True)
 class Pushed:
-    """The result of sending, and its address."""
+    """The result of sending a study."""
 
     repo: str
     sent: Sent
@@ -150,19 +146,19 @@ class Pushed:
 
 @use_case(OWNERS)
 def preview_push(context: Context, person: Person, slug: str, target: Target) -> Leaving:
-    """Return a preview of what a study would send to the Hugging Face Hub.
+    """Return a preview of the data that would be sent to the Hugging Face Hub.
 
     Raises:
-        InputError: the name or the licence is none, or the data set cannot be written to as it stands.
+        InputError: the name or the licence is invalid, or the data set cannot be changed.
     """
     repo, hub = _check(context, slug, target), _open_hub(context)
     standing = look_before(hub, repo)
     if standing is not None and target.private and not standing.private:
-        raise InputError(f"{repo} is public: choose public, or another name. Nothing was sent.")
+        raise InputError(f"{repo} is public: choose public visibility, or another name. Nothing was sent.")
     with _written(context, person, slug, repo, target.licence) as (facts, folder):
         content = facts.content
         n = content.counts
-        further = f", and further columns: {', '.join(content.fields)}" if content.fields else ""
+        further = f", and other columns: {', '.join(content.fields)}" if content.fields else ""
         named = (
             (
                 f" {content.naming:,} of them contain the name of a person in the study: read these before "
@@ -178,7 +174,7 @@ def preview_push(context: Context, person: Person, slug: str, target: Target) ->
                 + ("private." if target.private else "public.")
                 if standing is None
                 else f"The data set exists, {'private' if standing.private else 'public'}, at commit "
-                f"{standing.revision[:12]}: files with these names are replaced, all others stay."
+                f"{standing.revision[:12]}: files with these names are replaced, and all others are kept."
             ),
             counts=n,
             sizes={name: (folder / name).stat().st_size for name in FILES},
@@ -204,11 +200,11 @@ def preview_push(context: Context, person: Person, slug: str, target: Target) ->
 def push_study(
     context: Context, person: Person, slug: str, target: Target, *, confirmed: str, digest: str
 ) -> Pushed:
-    """Send the previewed study to the Hugging Face Hub after you typed the data set's full name.
+    """Send the previewed study to the Hugging Face Hub; ``confirmed`` must be the data set's full name.
 
     Raises:
-        InputError: the name was not typed, the study changed since it was looked at, or the Hub refuses. The data
-            set then holds what it held.
+        InputError: the name is missing, the study has changed since the preview, or the Hub refuses. The data
+        set is then unchanged.
     """
     repo, hub = _check(context, slug, target), _open_hub(context)
     if confirmed.strip() != repo:
@@ -221,7 +217,7 @@ def push_study(
             )
         paths = [folder / name for name in FILES]
         sent = send_files(
-            hub, repo, paths, private=target.private, message="The study as it stands, by CoEval"
+            hub, repo, paths, private=target.private, message="The current state of the study, sent by CoEval"
         )
     return Pushed(repo, sent, f"{START}{repo}@{sent.revision}", f"{hub.endpoint}/datasets/{repo}")
 
@@ -239,7 +235,7 @@ def _check(context: Context, slug: str, target: Target) -> str:
         raise InputError(f"A study needs a data set of its own: write {START}{asked.repo}.")
     if asked.repo == context.settings.snapshots.repo:
         raise InputError(
-            f"{asked.repo} contains the snapshots of this database: give the study another name."
+            f"{asked.repo} contains the snapshots of this database: choose another name for the study."
         )
     check_licence(target.licence)
     return asked.repo
@@ -249,7 +245,7 @@ def _check(context: Context, slug: str, target: Target) -> str:
 def _written(
     context: Context, person: Person, slug: str, repo: str, licence: str
 ) -> Iterator[tuple[Facts, Path]]:
-    """Yield every file to send, in a folder that is deleted afterwards."""
+    """Yield a temporary folder with every file to send."""
     with TemporaryDirectory(prefix="coeval-hub-") as name:
         folder = Path(name)
         with context.store.read() as db:

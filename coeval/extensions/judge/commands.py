@@ -34,9 +34,9 @@ def add_judge(parsers: Parsers) -> None:
     inputs = _build_inputs()
     report = build_json_option()
     run = kinds.add_parser(
-        "run", parents=[asking, inputs, report], help="score every output by every criterion"
+        "run", parents=[asking, inputs, report], help="score every output on every criterion"
     )
-    run.add_argument("--out", type=Path, metavar="F.csv", help="file for the scores (default: terminal)")
+    run.add_argument("--out", type=Path, metavar="F.csv", help="file for the scores (default: stdout)")
     run.add_argument(
         "--write-batch",
         type=Path,
@@ -47,10 +47,12 @@ def add_judge(parsers: Parsers) -> None:
     gate = kinds.add_parser(
         "gate",
         parents=[asking, inputs, report],
-        help="test that a new system is no worse than an old one",
+        help="test whether a new system is no worse than an old one",
         epilog="Exit codes: 0 no worse, 3 regression, 4 undecided, 1 error, 2 wrong options.",
     )
-    gate.add_argument("--system", required=True, metavar="NEW", help="system name in the column “system”")
+    gate.add_argument(
+        "--system", required=True, metavar="NEW", help="name of the new system in the column “system”"
+    )
     gate.add_argument("--against", required=True, metavar="OLD")
     gate.add_argument(
         "--margin", type=float, default=-0.1, help="largest accepted loss in points (default: -0.1)"
@@ -67,10 +69,13 @@ def add_judge(parsers: Parsers) -> None:
     )
     gate.add_argument(
         "--threshold", type=float, metavar="SCORE",
-        help="pass mark for the rate of changed verdicts between runs (default: the middle of the scale)",
+        help="pass mark for counting verdicts that change between runs (default: the middle of the scale)",
     )  # fmt: skip
     gate.add_argument(
-        "--labels", type=Path, metavar="F", help="people's scores of some outputs: instance, criterion, score"
+        "--labels",
+        type=Path,
+        metavar="F",
+        help="table of people's scores for some outputs (columns: instance, criterion, score)",
     )
     gate.add_argument("--junit", type=Path, metavar="F.xml", help="also write a JUnit file")
     gate.set_defaults(command=_gate, opens_file=False)
@@ -82,12 +87,12 @@ def add_judge(parsers: Parsers) -> None:
     )
     check.add_argument(
         "--questions", type=Path, metavar="F",
-        help="a table with the inputs and outputs of the study (default: questions.jsonl beside the judge)",
+        help="table with the study's inputs and outputs (default: questions.jsonl beside the judge)",
     )  # fmt: skip
     check.add_argument("--level", type=_read_level, default=0.01, help="false alarm rate (default: .01)")
     check.add_argument(
         "--passes", type=_read_passes, default=0, metavar="N",
-        help="passes over the questions (default: two if one answer makes a score, else one)",
+        help="number of passes over the questions (default: two if each score needs one answer, otherwise one)",
     )  # fmt: skip
     check.set_defaults(command=_check, opens_file=False)
     schema = kinds.add_parser("schema", help="print the JSON Schema of judge.json")
@@ -103,11 +108,11 @@ def _build_asking() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--ledger", type=Path, default=Path("coeval-ledger.db"), metavar="F.db",
-        help="file that saves every answer, so that repeat runs are free (default: coeval-ledger.db)",
+        help="file that saves every answer, so that repeated runs are free (default: coeval-ledger.db)",
     )  # fmt: skip
     parser.add_argument("--concurrency", type=int, default=0, metavar="N")
-    parser.add_argument("--price-in", type=float, default=0.0, help="price of a million prompt tokens")
-    parser.add_argument("--price-out", type=float, default=0.0, help="price of a million answer tokens")
+    parser.add_argument("--price-in", type=float, default=0.0, help="price per million prompt tokens")
+    parser.add_argument("--price-out", type=float, default=0.0, help="price per million answer tokens")
     return parser
 
 
@@ -126,12 +131,12 @@ def _build_inputs() -> argparse.ArgumentParser:
         nargs="*",
         default=[],
         metavar="FIELD=COLUMN",
-        help="columns with other names, as field=column",
+        help="fields whose columns have other names, as field=column",
     )
-    parser.add_argument("--replay", action="store_true", help="use only saved answers, without network")
+    parser.add_argument("--replay", action="store_true", help="use only saved answers and send no requests")
     parser.add_argument(
         "--read-batch", nargs="+", type=Path, default=[], metavar="F.jsonl",
-        help="first read these result files of a batch and use their answers",
+        help="use the answers in these batch result files",
     )  # fmt: skip
     return parser
 

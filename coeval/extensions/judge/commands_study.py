@@ -28,13 +28,13 @@ RUN: dict[str, Any] = {
 def add_making(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
     """Add the commands to those of ``judge``."""
     reporting = build_json_option()
-    seal = kinds.add_parser("seal", parents=[task, reporting], help="set documents aside for a test")
+    seal = kinds.add_parser("seal", parents=[task, reporting], help="set documents aside to test the judge")
     seal.add_argument(
         "--share", type=float, default=0.5, help="share of the documents to seal (default: 0.5)"
     )
     seal.set_defaults(command=_seal)
     learn = kinds.add_parser(
-        "learn", parents=[task, reporting], help="learn from the dev part and freeze the judge"
+        "learn", parents=[task, reporting], help="fit the judge on the dev part and freeze it"
     )
     learn.add_argument("--run", **RUN)
     learn.set_defaults(command=_learn)
@@ -43,7 +43,7 @@ def add_making(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser)
     people = kinds.add_parser(
         "people", parents=[task, reporting], help="list the lines that the judge leaves to people"
     )
-    people.add_argument("--out", type=Path, metavar="F.csv", help="file for the list (default: terminal)")
+    people.add_argument("--out", type=Path, metavar="F.csv", help="file for the list (default: stdout)")
     which = people.add_mutually_exclusive_group()
     which.add_argument("--assign", action="store_true", help="assign only these lines to the team")
     which.add_argument("--end", action="store_true", help="assign all lines to the team again")
@@ -60,12 +60,13 @@ def add_making(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser)
     proof.set_defaults(command=_certify)
     take = kinds.add_parser(
         "take", parents=[task, reporting], help="write judge.json",
-        description="The other options describe how a judge with imported scores asks; other judges do not need them.",
+        description="The options from --preset on describe how a judge with imported scores prompts its model; "
+        "other judges do not need them.",
     )  # fmt: skip
     take.add_argument("--out", type=Path, default=Path("judge.json"), metavar="F.json")
     take.add_argument("--force", action="store_true", help="replace the file without asking")
     take.add_argument(
-        "--sign", type=Path, metavar="KEY", help="sign it with this private key of Ed25519 (SSH or PEM)"
+        "--sign", type=Path, metavar="KEY", help="sign the file with this private Ed25519 key (SSH or PEM)"
     )
     take.add_argument("--texts", action="store_true", help="include the texts that `judge check` needs")
     add_judging_options(take)
@@ -74,14 +75,20 @@ def add_making(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser)
 
 def _add_examples(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
     parser = kinds.add_parser(
-        "examples", parents=[task, build_json_option()], help="list or take examples from corrections"
+        "examples",
+        parents=[task, build_json_option()],
+        help="list corrections that can be examples, or draft with some of them",
     )
     parser.add_argument("--run", **RUN)
     parser.add_argument(
         "--number", type=int, default=4, metavar="N", help="examples per criterion (default: 4)"
     )
     parser.add_argument(
-        "--take", nargs="+", type=int, metavar="N", help="draft a run with the examples of these numbers"
+        "--take",
+        nargs="+",
+        type=int,
+        metavar="N",
+        help="draft a run with the examples that have these numbers",
     )
     parser.set_defaults(command=_examples)
 
@@ -95,8 +102,10 @@ def _add_wording(kinds: argparse._SubParsersAction, task: argparse.ArgumentParse
     parser.add_argument("--run", **RUN)
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--criterion", metavar="TEXT", help="criterion for which the model proposes a wording")
-    which.add_argument("--take", type=int, metavar="N", help="put proposal N to the vote")
-    which.add_argument("--leave", type=int, metavar="N", help="keep the criterion unchanged")
+    which.add_argument(
+        "--take", type=int, metavar="N", help="accept proposal N, and put a new text to a vote"
+    )
+    which.add_argument("--leave", type=int, metavar="N", help="reject proposal N and keep the criterion")
     parser.set_defaults(command=_wording)
 
 

@@ -1,4 +1,4 @@
-"""``python -m coeval labelling``: corrected judges and known probabilities, on the command line."""
+"""``python -m coeval labelling``: corrected judge scores, the worth of criteria, and sampling designs."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def add_labelling(parsers: Parsers) -> None:
     kinds = command.add_subparsers(required=True, metavar="WHAT")
     corrected = kinds.add_parser(
         "corrected", parents=[parsers.task_reported],
-        help="correct the judge's mean for each system by the judge's errors on labelled items",
+        help="correct each system's mean judge score, using the judge's errors on labelled items",
     )  # fmt: skip
     corrected.add_argument(
         "--cut",
         type=float,
         metavar="SCORE",
-        help="share of scores at or above SCORE (default: the mean score)",
+        help="estimate the share of scores at or above SCORE (default: estimate the mean)",
     )
     corrected.add_argument(
         "--run", default="", metavar="LABEL", help="run of the judge (default: the run that annotators see)"
@@ -45,22 +45,24 @@ def add_labelling(parsers: Parsers) -> None:
         type=float,
         default=0.9,
         metavar="SHARE",
-        help="share of the information to keep (default: 0.9)",
+        help="share of the explained variance that the set keeps (default: 0.9)",
     )
     worth.set_defaults(command=_worth, only_reads=True)
     design = kinds.add_parser(
         "design", parents=[parsers.task_reported],
-        help="draw instances for people with known probabilities, and correct all means for them",
+        help="draw instances for people with known probabilities, and weight the means accordingly",
     )  # fmt: skip
     which = design.add_mutually_exclusive_group()
     which.add_argument(
-        "--draw", choices=("uniform", "stratified", "active"), help="make a design of this kind"
+        "--draw", choices=("uniform", "stratified", "active"), help="create a design of this kind"
     )
-    which.add_argument("--end", action="store_true", help="give everybody all instances again")
+    which.add_argument(
+        "--end", action="store_true", help="end the design, so that everybody gets all instances again"
+    )
     design.add_argument("--labels", type=int, default=100, help="number of instances to draw (default: 100)")
     design.add_argument(
         "--explain", nargs="+", default=[], metavar="COLUMN",
-        help="columns of numbers, or length (of the output), that scores are regressed on",
+        help="numeric columns to regress the scores on; “length” is the length of the output",
     )  # fmt: skip
     design.set_defaults(command=_design)
 

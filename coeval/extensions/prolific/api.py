@@ -1,11 +1,11 @@
-"""Requests to Prolific's API, the answers, and which requests may be repeated.
+"""A client of Prolific's API, with rules for repeating requests.
 
 Source: https://docs.prolific.com/api-reference. Amounts are in pence or cents.
 
-A reading is sent again as often as need be, and so is a change that twice is the same as once. Anything else is sent
-again only where it surely did not happen: no connection was made, or Prolific said 429. What has no answer is
-``UnansweredError``: it may have happened, so whoever asked has to look before asking again. So is a change that was
-refused after a try without an answer: that try may have done it.
+Reads and idempotent changes are retried freely. Other changes are retried only if they certainly had no effect: there
+was no connection, or Prolific answered 429. A change without an answer raises ``UnansweredError``: it may have had an
+effect, so the caller must look it up before asking again. A change that was refused after an unanswered attempt raises
+it too, because that attempt may have had an effect.
 """
 
 from __future__ import annotations
@@ -21,26 +21,22 @@ from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from coeval.errors import CoevalError, InputError
 
-# Prolific's answers, limited to the fields in use. Amounts are in pence or cents.
-#
-# Source: https://docs.prolific.com/api-reference
-
 UNPUBLISHED, AWAITING, APPROVED, REJECTED = "UNPUBLISHED", "AWAITING REVIEW", "APPROVED", "REJECTED"
 
 
 def _plain(status: object) -> str:
-    """Return one spelling of a status: ``AWAITING_REVIEW`` and ``AWAITING REVIEW`` become the same."""
+    """Return a status in one spelling: ``AWAITING_REVIEW`` becomes ``AWAITING REVIEW``."""
     return str(status or "").replace("_", " ").upper()
 
 
 class RemoteCode(BaseModel):
-    """A completion code in Prolific's form."""
+    """A completion code, as Prolific's API has it."""
 
     code: str = ""
 
 
 class RemoteStudy(BaseModel):
-    """A study at Prolific."""
+    """A study on Prolific."""
 
     id: str
     name: str = ""
@@ -69,7 +65,7 @@ class RemoteStudy(BaseModel):
 
 
 class RemoteSubmission(BaseModel):
-    """A submission at Prolific; its id is the SESSION_ID of the person's arrival."""
+    """A submission on Prolific; its id is the SESSION_ID with which the person arrived."""
 
     id: str
     participant_id: str = ""
@@ -100,7 +96,7 @@ class RemoteSubmission(BaseModel):
 
 
 class RemoteFilter(BaseModel):
-    """A screening filter at Prolific: values to choose from, or a range."""
+    """An eligibility filter of Prolific: a choice of values, or a range."""
 
     filter_id: str
     title: str = ""
@@ -111,13 +107,13 @@ class RemoteFilter(BaseModel):
 
 
 class RemoteBulk(BaseModel):
-    """Prepared bonuses; none is paid before the bulk is."""
+    """Prepared bonuses, which are paid together."""
 
     id: str = Field(min_length=1)
     amount: float | None = None
-    """The sum for the participants."""
+    """The total for the participants."""
     total_amount: float | None = None
-    """The sum with Prolific's fee."""
+    """The total with Prolific's fee."""
 
 
 class RemoteMessage(BaseModel):
@@ -134,10 +130,10 @@ class UnreadableError(ValueError):
 
 
 def read_model(model: type[Model], answer: Any) -> Model:
-    """Return an answer of that form.
+    """Parse an answer as this model.
 
     Raises:
-        UnreadableError: it is of another.
+        UnreadableError: it has another form.
     """
     try:
         return model.model_validate(answer)
@@ -148,10 +144,10 @@ def read_model(model: type[Model], answer: Any) -> Model:
 
 
 def read_models(model: type[Model], answer: Any) -> list[Model]:
-    """Return the entries of a list, in ``results``.
+    """Parse the entries of the list ``results``.
 
     Raises:
-        UnreadableError: it is of another form.
+        UnreadableError: it has another form.
     """
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):
@@ -161,17 +157,17 @@ def read_models(model: type[Model], answer: Any) -> list[Model]:
 
 TRIES = 4
 PAUSE = 0.25
-"""Half of the seconds before a second try; each further pause is twice as long."""
+"""Half of the pause before the second attempt, in seconds; each later pause is twice as long."""
 PATIENCE = 20.0
-"""Longest wait in seconds if Prolific names a time to retry."""
+"""The longest wait in seconds if Prolific names a time to retry."""
 TIMEOUT = httpx.Timeout(30, connect=10)
 PAGE = 200
 LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
 class RefusedError(CoevalError):
-    """Prolific refused the request or was never reached: the request had no effect. ``status`` is 0 without
-    an answer.
+    """Prolific refused the request or was never reached: the request had no effect. ``status`` is 0 if there was no
+    answer.
     """
 
     def __init__(self, text: str, status: int = 0) -> None:
@@ -184,7 +180,7 @@ class UnansweredError(CoevalError):
 
 
 class Client:
-    """One researcher's connection to Prolific. The token is only in the header of the requests."""
+    """One researcher's connection to Prolific. The token is sent only in the requests' header."""
 
     def __init__(self, url: str, token: str, wait: Callable[[float], None] = time.sleep) -> None:
         parts = urlsplit(url)
@@ -208,13 +204,13 @@ class Client:
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
         self._http.close()
 
-    # ---- readings
+    # ---- reads
 
     def get_study(self, study: str) -> RemoteStudy:
         return self._read(RemoteStudy, f"studies/{study}/")
 
     def list_drafts(self) -> list[RemoteStudy]:
-        """Return the studies that are not published."""
+        """Return the unpublished studies."""
         return self._ask(lambda answer: read_models(RemoteStudy, answer), "studies/", state="UNPUBLISHED")
 
     def list_submissions(self, study: str) -> list[RemoteSubmission]:
@@ -253,7 +249,7 @@ class Client:
         self._send("PATCH", f"studies/{study}/", {"total_available_places": places}, again=True)
 
     def transition(self, submission: str, body: Mapping[str, Any]) -> None:
-        """Approve or reject; the reference makes Prolific ignore a second request of the same kind."""
+        """Approve or reject a submission. The reference makes Prolific ignore a repeated request."""
         self._send("POST", f"submissions/{submission}/transition/", body, again=True)
 
     def request_return(self, submission: str, reason: str) -> None:
@@ -271,7 +267,7 @@ class Client:
         """Pay the prepared bonuses. A second request would pay again, so it is sent only once."""
         self._send("POST", f"bulk-bonus-payments/{bulk}/pay/", None, tries=1)
 
-    # ---- how
+    # ---- requests
 
     def _read(self, model: type[Model], path: str) -> Model:
         return self._ask(lambda answer: read_model(model, answer), path)
@@ -325,13 +321,13 @@ class Client:
                 doubt = True
             except RefusedError as error:
                 if left and not error.status:
-                    pass  # it was not reached
+                    pass  # Prolific was not reached
                 elif doubt and method != "GET":
-                    raise UnansweredError(f"An earlier attempt had no answer. {error}") from error
+                    raise UnansweredError(f"An earlier attempt got no answer. {error}") from error
                 else:
                     raise
             self._wait(pause)
-        raise AssertionError("the last try returns or raises")
+        raise AssertionError("the last attempt returns or raises")
 
     def _try(
         self, method: str, path: str, params: Mapping[str, Any] | None, body: Mapping[str, Any] | None
@@ -339,7 +335,9 @@ class Client:
         try:
             return self._http.request(method, path, params=params or None, json=body)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            raise RefusedError("Prolific cannot be reached: check the network. This was not sent.") from error
+            raise RefusedError(
+                "Prolific cannot be reached: check the network. The request was not sent."
+            ) from error
         except httpx.HTTPError as error:
             raise UnansweredError("The connection to Prolific was lost before it answered.") from error
 
@@ -347,7 +345,7 @@ class Client:
         """Return the pause that Prolific requests.
 
         Raises:
-            RefusedError: longer than somebody waits before a page.
+            RefusedError: it is longer than a user of a page would wait.
         """
         stated = answer.headers.get("Retry-After", "")
         try:
@@ -378,18 +376,20 @@ class Client:
 def _say_refusal(status: int, detail: str) -> str:
     if status in (401, 403):
         return (
-            f"Prolific does not accept PROLIFIC_TOKEN for this (status {status}{detail}): make a token in Prolific's"
-            " settings, set PROLIFIC_TOKEN and start CoEval again."
+            f"Prolific does not accept PROLIFIC_TOKEN for this (status {status}{detail}): create a token in "
+            "Prolific's settings, set PROLIFIC_TOKEN and restart CoEval."
         )
     if status == 404:
-        return f"Prolific no longer has this (status 404{detail}): check the study there."
+        return f"Prolific no longer has this (status 404{detail}): check the study on Prolific."
     if status == 429:
-        return "Prolific accepts no requests just now (status 429): try again in a minute."
-    return f"Prolific refused this (status {status}{detail}). Correct the named fault, then try again."
+        return "Prolific accepts no more requests for now (status 429): try again in a minute."
+    return (
+        f"Prolific refused this (status {status}{detail}). Correct the error that it names, then try again."
+    )
 
 
 def _detail(answer: httpx.Response) -> str:
-    """Return the error in an answer: ``error.detail`` or ``detail``, as a text, list or object."""
+    """Return the error of an answer from ``error.detail`` or ``detail``, which may be a text, a list or an object."""
     try:
         whole = answer.json()
     except ValueError:

@@ -1,7 +1,7 @@
-"""Bonuses by a stated rule: previewed, paid once, and looked up if no answer came.
+"""Bonuses by a rule: preview them, pay each once, and look up payments without an answer.
 
-To pay is two requests. The first sets a bulk up and pays nothing; the second pays it and would pay again if it were
-sent again. So the bulk's id is on record before the second leaves, and that is sent once.
+A payment takes two requests. The first prepares the bonuses as a bulk and pays nothing. The second pays the bulk, and
+would pay again if it were repeated. So the bulk's id is recorded before the second request, which is sent only once.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from coeval.extensions.prolific.submissions import Entry, read_live
 from coeval.usecases.access import OWNERS, Context, use_case
 
 MOST_PEOPLE = 200
-"""Largest number of people in one request, by Prolific's reference."""
+"""The largest number of people in one request, according to Prolific's reference."""
 AHEAD = ("RESERVED", "ACTIVE", AWAITING)
 """Statuses of a submission whose reward is undecided."""
 UNREWARDED = (REJECTED, "RETURNED", "TIMED OUT", "TIMED-OUT")
 """Statuses of a submission that gets no reward."""
 MOST_EACH = 100_00
-"""Largest bonus per person by one rule, in hundredths, to catch misplaced decimal points."""
+"""The largest bonus per person, in hundredths, which catches misplaced decimal points."""
 
 
 class Rule(StrEnum):
@@ -49,9 +49,9 @@ class Rule(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Bonus:
-    """A rule, its amount (pence or cents, for ``same`` and ``each``), and the bonus's name.
+    """A rule, its amount (pence or cents, for ``same`` and ``each``), and the name of the bonus.
 
-    A submission gets one bonus of a name, ever.
+    A submission never gets two bonuses with the same name.
     """
 
     rule: Rule
@@ -60,16 +60,16 @@ class Bonus:
 
     def tell(self) -> str:
         how = {
-            Rule.TIME: "the time taken by the pay per hour, less what was paid",
+            Rule.TIME: "the time taken at the hourly pay, minus earlier payments",
             Rule.SAME: f"{say_money(self.amount)} each",
-            Rule.EACH: f"{say_money(self.amount)} for every instance finished",
+            Rule.EACH: f"{say_money(self.amount)} for every finished instance",
         }[self.rule]
         return f"{self.name}: {how}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Due:
-    """A person's bonus, or the reason that there is none."""
+    """A person's bonus, or the reason for paying none."""
 
     entry: Entry
     item: Item | None
@@ -87,11 +87,11 @@ def pay_bonus(
     confirm: str = "",
     dry_run: bool = True,
 ) -> Report:
-    """Pay a bonus by a rule to these submissions or to all approved ones, or preview it.
+    """Pay a bonus to these submissions or to all approved ones, or preview it.
 
     Raises:
-        InputError: the rule cannot be used, nobody is to be paid, or the confirmation is not the sum shown before;
-            nothing was paid.
+        InputError: the rule cannot be used, it pays nobody, or the confirmation does not match the preview; nothing
+        was paid.
     """
     _check(bonus)
     with open_desk(context, person, slug) as desk:
@@ -111,7 +111,7 @@ def pay_bonus(
             lines = tuple(Line(_name(due.entry), due.words, due.item.amount) for due in payable if due.item)
             return Report(bonus.tell(), (*lines, *left), live.currency, wanted if payable else "", dry=True)
         if not payable:
-            raise InputError("This rule pays nobody: a dry run shows the reason for each person.")
+            raise InputError("This rule pays nobody: do a dry run to see the reason for each person.")
         check_confirmation(confirm, wanted)
         return Report(bonus.tell(), (*_pay_all(desk, bonus, payable, known), *left), live.currency)
 
@@ -141,24 +141,26 @@ def _find_due(desk: Desk, entry: Entry, bonus: Bonus, known: Sequence[Asked]) ->
         return _Due(
             entry,
             None,
-            f"request {open_.id} includes them, and its result is unknown: look it up first",
+            f"request {open_.id} includes this person, and its result is unknown: look it up first",
         )
     done = next((one for one, item in mine if item.key == key and one.outcome is Outcome.DONE), None)
     if done:
         return _Due(
-            entry, None, f"was paid “{bonus.name}” by request {done.id}: nobody gets the same bonus twice"
+            entry, None, f"got “{bonus.name}” with request {done.id}: nobody gets the same bonus twice"
         )
     unclear = _find_unclear(entry.remote.status) if bonus.rule is Rule.TIME else ""
     if unclear:
         return _Due(entry, None, unclear)
-    # Prolific pays in the minutes after the request, so that its own list may lag behind the record here
+    # Prolific pays some minutes after the request, so its list may lag behind our record
     ours = sum(item.amount for one, item in mine if one.outcome is Outcome.DONE)
     before = max(entry.remote.paid, ours)
     amount, words = _compute(desk, entry, bonus, before)
     if amount <= 0:
         return _Due(entry, None, f"{words}: nothing is due")
     if amount > MOST_EACH:
-        return _Due(entry, None, f"{words}: {say_money(amount)} is over {say_money(MOST_EACH)} a person")
+        return _Due(
+            entry, None, f"{words}: {say_money(amount)} is over the limit of {say_money(MOST_EACH)} a person"
+        )
     return _Due(entry, Item(key, submission, amount, before, entry.name), words)
 
 
@@ -168,18 +170,18 @@ def _find_unclear(status: str) -> str:
         return f"is {status.lower()}: decide about the reward first"
     if status == APPROVED or status in UNREWARDED:
         return ""
-    return f"is {status.lower()}, and the amount that Prolific paid for it is unknown here: use another rule"
+    return f"is {status.lower()}, and the amount that Prolific paid is unknown: use another rule"
 
 
 def _compute(desk: Desk, entry: Entry, bonus: Bonus, before: int) -> tuple[int, str]:
-    """Return the amount by the rule, in hundredths, and the working."""
+    """Return the amount in hundredths, and its calculation in words."""
     row, reward = entry.row, round(entry.study.reward) if entry.remote.status == APPROVED else 0
     if bonus.rule is Rule.SAME:
         return bonus.amount, "the same for everybody"
     if row is None:
         return 0, "never arrived in CoEval"
     if bonus.rule is Rule.EACH:
-        return bonus.amount * row.participant.finished, f"{row.participant.finished} instances finished"
+        return bonus.amount * row.participant.finished, f"{row.participant.finished} finished instances"
     worth = round(row.advice.pay * 100)
     return worth - reward - before, (
         f"{row.participant.wall_minutes:.1f} minutes at {desk.plan.terms.hourly_rate:g} an hour are {say_money(worth)},"
@@ -188,7 +190,7 @@ def _compute(desk: Desk, entry: Entry, bonus: Bonus, before: int) -> tuple[int, 
 
 
 def _pay_all(desk: Desk, bonus: Bonus, payable: Sequence[_Due], known: Sequence[Asked]) -> list[Line]:
-    """Pay study by study, 200 people at a time; stop after a request with an unknown result."""
+    """Pay the bonuses, 200 people of one study at a time; stop after a request with an unknown result."""
     lines: list[Line] = []
     studies = list(dict.fromkeys(due.entry.study.id for due in payable))
     parts = [
@@ -204,7 +206,7 @@ def _pay_all(desk: Desk, bonus: Bonus, payable: Sequence[_Due], known: Sequence[
             try:
                 words = f"paid by request {_pay(desk, bonus, part, known)}"
             except CoevalError as error:
-                words, stopped = str(error), f"not asked for, after this: {error}"
+                words, stopped = str(error), f"not requested because of an earlier error: {error}"
         lines += [
             Line(_name(due.entry), words, due.item.amount, failed=bool(stopped)) for due in part if due.item
         ]
@@ -212,11 +214,11 @@ def _pay_all(desk: Desk, bonus: Bonus, payable: Sequence[_Due], known: Sequence[
 
 
 def _pay(desk: Desk, bonus: Bonus, part: Sequence[_Due], known: Sequence[Asked]) -> int:
-    """Pay one bulk; return the request's number.
+    """Pay one bulk; return the number of the request.
 
     Raises:
         RefusedError: nothing was paid.
-        StaleError: somebody among them was paid meanwhile, or another owner took it over; nothing was paid by this one.
+        StaleError: one of them was paid meanwhile, or another owner took the payment over; this request paid nothing.
         UnansweredError: it may have been paid.
     """
     items = tuple(due.item for due in part if due.item)
@@ -238,14 +240,14 @@ def _pay(desk: Desk, bonus: Bonus, part: Sequence[_Due], known: Sequence[Asked])
 
 
 def _set_up(desk: Desk, number: int, study: str, items: Sequence[Item]) -> str:
-    """Set up a bulk, which pays nothing yet; return its id."""
+    """Prepare a bulk without paying it; return its id."""
     total = sum(item.amount for item in items)
     lines = "\n".join(f"{item.subject},{say_money(item.amount)}" for item in items)
     try:
         bulk = desk.client.set_up_bonuses(study, lines)
         if bulk.amount is not None and round(bulk.amount) != total:
             raise RefusedError(
-                f"Prolific understood {say_money(round(bulk.amount))} instead of {say_money(total)}."
+                f"Prolific computed {say_money(round(bulk.amount))} instead of {say_money(total)}."
             )
     except (RefusedError, UnansweredError) as error:
         desk.note(number, Outcome.DROPPED, answer=str(error))

@@ -1,4 +1,4 @@
-"""``python -m coeval prolific``: a study at Prolific, from its draft to the last bonus."""
+"""``python -m coeval prolific``: a study on Prolific, from its draft to the last bonus."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Command = Callable[[Context, argparse.Namespace], None]
 
 def add_prolific(parsers: Parsers) -> None:
     prolific = parsers.commands.add_parser(
-        "prolific", help="draft, publish, review and pay a study at Prolific (needs PROLIFIC_TOKEN)"
+        "prolific", help="draft, publish, review and pay a study on Prolific (needs PROLIFIC_TOKEN)"
     )
     actions = prolific.add_subparsers(required=True, metavar="ACTION")
 
@@ -40,11 +40,13 @@ def add_prolific(parsers: Parsers) -> None:
 
     _add_draft(add("draft", "create a draft study from the task and its plan", _draft))
     add("publish", "publish the newest draft", _publish, confirm=True)
-    add("status", "show Prolific's submissions beside the work in this study", _status, dry=False)
+    add("status", "show the submissions on Prolific with their work in this study", _status, dry=False)
     approve = add(
         "approve", "approve submissions that await review, which pays their reward", _review("approve")
     )
-    approve.add_argument("--suggested", action="store_true", help="every submission without a warning")
+    approve.add_argument(
+        "--suggested", action="store_true", help="approve every submission without a warning"
+    )
     returned = add("return", "ask people to return their submissions", _review("return"))
     reject = add("reject", "reject submissions that await review", _review("reject"))
     reject.add_argument("--category", required=True, help="Prolific's category, such as FAILED_CHECK")
@@ -52,15 +54,15 @@ def add_prolific(parsers: Parsers) -> None:
         command.add_argument(
             "--message", required=True, help="reason; a rejection needs at least 100 characters"
         )
-    bonus = add("bonus", "pay a bonus by a rule (default: to all approved submissions)", _bonus, confirm=True)
+    bonus = add("bonus", "pay bonuses (default: for all approved submissions)", _bonus, confirm=True)
     _add_bonus(bonus)
     message = add("message", "send people a message", _message)
     message.add_argument("--message", required=True)
     for command in (approve, returned, reject, bonus, message):
         command.add_argument(
-            "submissions", nargs="*", metavar="SUBMISSION", help="submission ids at Prolific"
+            "submissions", nargs="*", metavar="SUBMISSION", help="submission ids on Prolific"
         )
-    top_up = add("top-up", "add places for work that came back", _top_up, confirm=True)
+    top_up = add("top-up", "add places for missing work", _top_up, confirm=True)
     top_up.add_argument(
         "--more",
         type=int,
@@ -70,7 +72,7 @@ def add_prolific(parsers: Parsers) -> None:
     )
     settle = add("look-up", "look up the result of an unanswered request", _settle, dry=False, confirm=True)
     settle.add_argument("request", type=int)
-    add("filters", "search for filters", _filters, dry=False).add_argument("words")
+    add("filters", "search Prolific's eligibility filters", _filters, dry=False).add_argument("words")
     add("record", "print all requests to Prolific as CSV", _record, dry=False)
 
 
@@ -82,7 +84,9 @@ def _add_draft(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--places", type=int, default=0, help="number of places (default: as many as the plan needs)"
     )
-    command.add_argument("--minutes", type=float, default=0, help="estimated minutes (default: as measured)")
+    command.add_argument(
+        "--minutes", type=float, default=0, help="estimated minutes per person (default: the measured time)"
+    )
     command.add_argument(
         "--action", nargs="+", default=[], metavar="CODE=ACTION",
         help="action for each completion code; codes: done, part, screened, declined, full, "
@@ -103,10 +107,12 @@ def _add_draft(command: argparse.ArgumentParser) -> None:
 
 
 def _add_bonus(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--rule", required=True, choices=["time", "same", "each"],
-                         help="rule: time taken minus what was paid; the same for all; or per instance")  # fmt: skip
     command.add_argument(
-        "--name", required=True, help="name of the bonus; each person can get a given name only once"
+        "--rule", required=True, choices=["time", "same", "each"],
+        help="time (the time taken, minus earlier pay), same (one amount for all) or each (per instance)",
+    )  # fmt: skip
+    command.add_argument(
+        "--name", required=True, help="name of the bonus; each person gets a bonus of one name only once"
     )
     command.add_argument("--amount", default="0", help="amount, such as 1.50 (not for the time rule)")
 
@@ -155,9 +161,7 @@ def _status(context: Context, options: argparse.Namespace) -> None:
             "status": entry.remote.status.lower(),
             "name": entry.name,
             "suggestion": entry.row.advice.suggestion if entry.row else "look",
-            "evidence": entry.row.advice.evidence
-            if entry.row
-            else "did not arrive through the study's address",
+            "evidence": entry.row.advice.evidence if entry.row else "did not arrive through the study's link",
         }
         for entry in live.entries
     ]
@@ -251,4 +255,4 @@ def _print(options: argparse.Namespace, found: Report, *, open_is_failure: bool 
         lines.append(f"To confirm: --confirm {shlex.quote(found.confirm)}")
     report(options, found, lines)
     if found.failed and open_is_failure and not found.dry:
-        raise InputError(f"{found.failed} of {len(found.lines)} requests failed: the lines above say why.")
+        raise InputError(f"{found.failed} of {len(found.lines)} requests failed: see the lines above.")

@@ -1,4 +1,4 @@
-"""Screening filters: translate an owner's lines for Prolific, and look up its list.
+"""Eligibility filters: convert an owner's lines for Prolific, and search its list.
 
 A line is ``filter=value, value`` or ``filter=18..40``; see https://docs.prolific.com/api-reference/filters.
 """
@@ -20,23 +20,23 @@ SHOWN = 40
 
 @use_case(OWNERS)
 def find_filters(context: Context, person: Person, slug: str, words: str) -> Report:
-    """Return Prolific's filters by words of their names, with their possible values."""
+    """Search Prolific's filters by words of their names; return them with their possible values."""
     with open_desk(context, person, slug) as desk:
         known = desk.client.list_filters()
     sought = words.strip().casefold()
     found = [one for one in known if sought in f"{one.filter_id} {one.title}".casefold()]
     if not found:
-        raise InputError(f"Prolific has no filter named “{words.strip()[:80]}”: try another word.")
+        raise InputError(f"Prolific has no filter with “{words.strip()[:80]}” in its name: try another word.")
     lines = [Line(one.filter_id, f"{one.title}: {_say_values(one)}") for one in found[:SHOWN]]
-    more = [Line("…", f"and {len(found) - SHOWN} more: name more of it")] if len(found) > SHOWN else []
+    more = [Line("…", f"and {len(found) - SHOWN} more: use more words")] if len(found) > SHOWN else []
     return Report("Filters", (*lines, *more))
 
 
 def read_filters(text: str, list_known: Callable[[], list[RemoteFilter]]) -> list[dict[str, Any]]:
-    """Return the lines in Prolific's form; values may be its ids or names.
+    """Return the lines in the form of Prolific's API; values may be ids or names.
 
     Raises:
-        InputError: a line is not of the form, or names a filter or a value that Prolific has not.
+        InputError: a line has another form, or has a filter or a value that Prolific does not know.
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     known = {one.filter_id: one for one in list_known()}
@@ -51,9 +51,9 @@ def read_filters(text: str, list_known: Callable[[], list[RemoteFilter]]) -> lis
 def _read(line: str, known: Mapping[str, RemoteFilter]) -> dict[str, Any]:
     name, equals, given = (part.strip() for part in line.partition("="))
     if not (name and equals and given):
-        raise InputError(f"“{line[:80]}” is not a filter: write filter=value, value, or filter=18..40.")
+        raise InputError(f"“{line[:80]}” is not a filter: write filter=18..40 or filter=value1, value2.")
     if name not in known:
-        raise InputError(f"Prolific has no filter “{name[:80]}”: search for it by a word of its name.")
+        raise InputError(f"Prolific has no filter “{name[:80]}”: search for a word in its name.")
     one = known[name]
     low, dots, high = (part.strip() for part in given.partition(".."))
     if dots or one.type == "range":
@@ -108,7 +108,7 @@ def _say_values(one: RemoteFilter) -> str:
 
 
 def say_filter(one: Mapping[str, Any]) -> str:
-    """Return a filter in words.
+    """Describe a filter in words.
 
     >>> say_filter({"filter_id": "age", "selected_range": {"lower": 18, "upper": None}})
     'age from 18'

@@ -1,4 +1,4 @@
-"""Look-ups of requests without an answer, which are not sent again."""
+"""Look up the results of unanswered requests, which are never sent again."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from coeval.extensions.prolific.requests_log import (
 from coeval.usecases.access import OWNERS, Context, use_case
 
 WAIT_MINUTES = 60
-"""Bonuses are paid some minutes after the request. Before this time, a missing one proves nothing."""
+"""Prolific pays bonuses some minutes after the request: before this time, a missing bonus proves nothing."""
 
 
 @use_case(OWNERS)
 def settle(context: Context, person: Person, slug: str, request: int, *, confirm: str = "") -> Report:
-    """Look up and record the result of an unanswered request at Prolific; nothing is sent again.
+    """Look up an unanswered request on Prolific and record its result; nothing is sent again.
 
-    Where Prolific shows nothing of it after an hour, an owner who looked there may state so by the confirmation that
-    the answer names; it can be asked for again then.
+    If Prolific shows no result after an hour, an owner who has checked Prolific's own page can state that it did not
+    happen, with the confirmation text of the report. The request can then be sent again.
 
     Raises:
         NotFoundError: there is no such request.
-        InputError: what came of it is known.
+        InputError: its result is already known.
     """
     with open_desk(context, person, slug) as desk:
         asked = next((one for one in desk.asked if one.id == request), None)
         if asked is None:
-            raise NotFoundError(f"“{slug}” has no request {request}: take a number from the list.")
+            raise NotFoundError(f"“{slug}” has no request {request}: choose a number from the list.")
         if asked.outcome not in UNSETTLED:
             raise InputError(f"The result of request {request} is already known: {asked.outcome}.")
         happened, remote, words = _look(desk, asked)
@@ -58,24 +58,24 @@ def settle(context: Context, person: Person, slug: str, request: int, *, confirm
             )
             return Report(f"Request {request} did not happen", (Line(str(asked.kind), words),))
         if early:
-            advice = f"look again {WAIT_MINUTES} minutes after it was sent"
+            advice = f"look it up again {WAIT_MINUTES} minutes after it was sent"
             return Report(
                 f"Request {request} is still open",
                 (Line(str(asked.kind), f"{words}: {advice}", failed=True),),
             )
-        advice = "look at Prolific's own page, and state so if it shows nothing of it either"
+        advice = "check Prolific's own page, and confirm if it shows no result either"
         line = Line(str(asked.kind), f"{words}: {advice}", failed=True)
         return Report(f"Request {request} is still open", (line,), confirm=wanted)
 
 
 def _look(desk: Desk, asked: Asked) -> tuple[bool, str, str]:
-    """Return whether a request took effect, the id of its result, and what was seen."""
+    """Return whether a request took effect, the id of its result, and a description of what Prolific shows."""
     item, client = asked.items[0], desk.client
     if asked.kind is Kind.BONUS:
         return _look_for_bonuses(desk, asked)
     if asked.kind is Kind.DRAFT:
         made = find_made(desk, item.key)
-        return bool(made), made, f"the draft {made} is there" if made else "no such draft is there"
+        return bool(made), made, f"the draft {made} exists" if made else "there is no such draft"
     if asked.kind is Kind.PUBLISH:
         out = is_published(desk, asked.study)
         return out, asked.study, "the study is published" if out else "the study is not published"
@@ -84,7 +84,7 @@ def _look(desk: Desk, asked: Asked) -> tuple[bool, str, str]:
         return places >= int(item.key.rpartition(":")[2]), asked.study, f"the study has {places} places"
     if asked.kind is Kind.MESSAGE:
         there = any(one.body.strip() == asked.note for one in client.list_messages(item.subject))
-        return there, "", "the message is there" if there else "no such message is there"
+        return there, "", "the message exists" if there else "there is no such message"
     seen = client.get_submission(item.subject)
     if asked.kind is Kind.RETURN:
         there = bool(seen.return_requested) or seen.status == "RETURNED"
@@ -98,15 +98,12 @@ def _look_for_bonuses(desk: Desk, asked: Asked) -> tuple[bool, str, str]:
     missed = _find_missed(desk, asked)
     there = len(asked.items) - len(missed)
     total = say_money(asked.amount - sum(line.amount for line in missed), asked.currency)
-    return there > 0, asked.remote, f"{there} of {len(asked.items)} bonuses are there, {total} in all"
+    return there > 0, asked.remote, f"{there} of {len(asked.items)} bonuses are paid, {total} in all"
 
 
 def _find_missed(desk: Desk, asked: Asked) -> tuple[Line, ...]:
-    """Return the people whose bonus of a bulk is missing, and the amounts."""
-    words = (
-        f"is not there: if it is still not there {WAIT_MINUTES} minutes after it was asked for, pay it under another"
-        " name"
-    )
+    """Return the people of a paid bulk whose bonus is missing, with the amounts."""
+    words = f"is missing: if it is still missing {WAIT_MINUTES} minutes after the request, pay it under another name"
     return tuple(
         Line(f"{item.who} · {item.subject}", words, item.amount, failed=True)
         for item in asked.items

@@ -25,7 +25,7 @@ from coeval.usecases.access import Context
 from coeval.usecases.crowd import plans
 
 REFRESH_SECONDS = 30
-"""Seconds between two refreshes of the submissions while the tab is open."""
+"""Seconds between refreshes of the submissions while the tab is open."""
 FIELDS = (gr.Textbox, gr.Number, gr.Checkbox, gr.CheckboxGroup, gr.Dropdown, gr.Radio)
 
 
@@ -38,14 +38,14 @@ def _find_fields(block: Any) -> Iterator[Any]:
 
 
 class ProlificTab(Tab):
-    """One study at Prolific, from its draft to the last bonus."""
+    """The tab for one study on Prolific, from its draft to the last bonus."""
 
     title, id = "Prolific", "prolific"
     group = PageGroup.CROWD
 
     @classmethod
     def is_wanted(cls, context: Context, person: Person, slug: str) -> bool:
-        """Return the page is listed once the task has a plan."""
+        """Return whether the task has a crowd plan, so that the page is listed."""
         return bool(slug) and person.role is Role.OWNER and plans.get_plan(context, person, slug) is not None
 
     def build(self) -> None:
@@ -78,7 +78,7 @@ class ProlificTab(Tab):
         self.on_task(self.task.input, self.clear, list(self.typed))
 
     def clear(self, person: Person, slug: str) -> Update:
-        """Return every field as it was to begin with, and no report."""
+        """Reset every field, and remove the report."""
         return dict(self.typed)
 
     def load(self, person: Person, slug: str) -> Update:
@@ -106,9 +106,12 @@ class ProlificTab(Tab):
         try:
             live = get_live(self.context, person, slug)
         except CoevalError as error:
-            # the rest of the page stays usable while Prolific does not answer
+            # the rest of the page works even if Prolific does not answer
             words = el(
-                "div.card.error", el("h4", "Prolific could not be read"), el("p", tell(error)), role="alert"
+                "div.card.error",
+                el("h4", "Prolific's answer could not be read"),
+                el("p", tell(error)),
+                role="alert",
             )
             return kept | {self.live: words, self.doing: gr.Column(visible=True)}
         return kept | {
@@ -132,7 +135,7 @@ class ProlificTab(Tab):
 
 
 def add_record(app: FastAPI, context: Context) -> None:
-    """Add the route of the file that lists every request to Prolific."""
+    """Add the route that downloads the record of all requests to Prolific."""
 
     @app.get("/s/{slug}/prolific.csv")
     def download_asked(request: Request, slug: str) -> Response:

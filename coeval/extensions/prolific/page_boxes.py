@@ -29,19 +29,16 @@ from coeval.ui.components.number_words import plural
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.tabs import Panel, need_task
 
-# What the Prolific tab shows: how a study stands there, its submissions, what was or would be done, and
-# the record.
-
-NO_STUDY = "There is no study at Prolific for this task yet: create a draft below."
+NO_STUDY = "There is no study on Prolific for this task yet: create a draft below."
 HEAD = [
     "Who", "Submission", "At Prolific", "Code", "Minutes there", "Finished here", "Suggestion", "Why", "Bonuses",
 ]  # fmt: skip
 SHOWN = 200
-"""Newest requests that the page lists; the CSV has all."""
+"""The number of newest requests on the page; the CSV has all."""
 
 
 def live_view(live: Live) -> Node:
-    """Return the task's studies at Prolific, and every submission with its person's work here."""
+    """Show the task's studies on Prolific, and each submission with the person's work here."""
     if not live.studies:
         return el("div.card", el("h4", "At Prolific"), el("p.note", NO_STUDY))
     studies = [
@@ -66,20 +63,20 @@ def _cells(entry: Entry) -> list[Node | None]:
         entry.name, remote.id, f"{remote.status.lower()}{asked}", remote.code or "–",
         f"{remote.time_taken / 60:.1f}" if remote.time_taken else "–",
         str(row.participant.finished) if row else "–", row.advice.suggestion if row else "look",
-        row.advice.evidence if row else "this submission did not arrive through the study's address",
+        row.advice.evidence if row else "this person did not arrive through the study's link",
         say_money(remote.paid) if remote.paid else "–",
     ]  # fmt: skip
 
 
 def list_choices(live: Live) -> list[tuple[str, str]]:
-    """Return the submissions as choices: the shown text, and the id."""
+    """Return the submissions as choices: pairs of a label and the id."""
     return [
         (f"{one.name} · {one.remote.id} ({one.remote.status.lower()})", one.remote.id) for one in live.entries
     ]
 
 
 def report_view(report: Report) -> Node:
-    """Return the finished or planned actions, with the confirmation text to type."""
+    """Show the finished or planned actions, with the confirmation text to type."""
     rows = [
         [
             line.what,
@@ -89,21 +86,21 @@ def report_view(report: Report) -> Node:
         for line in report.lines
     ]
     total = f"In all {say_money(report.total, report.currency)}." if report.total else ""
-    left = f"{plural(report.failed, 'line')} left out or not done." if report.failed else ""
+    left = f"{plural(report.failed, 'line')} skipped or failed." if report.failed else ""
     dry = "Dry run: nothing was sent." if report.dry else ""
-    confirm = f"To confirm, write: {report.confirm}" if report.confirm else ""
+    confirm = f"To confirm, type: {report.confirm}" if report.confirm else ""
     return el(
         f"div.card.{'error' if report.failed and not report.dry else 'done'}",
         el("h4", report.title),
         el("p", " ".join(part for part in (dry, total, left) if part)),
         el("p", el("strong", confirm)) if confirm else None,
-        el("div.scroll", table(["About", "What is done", "Amount"], rows, cls="grid.compact")),
+        el("div.scroll", table(["About", "Action", "Amount"], rows, cls="grid.compact")),
         role="status",
     )
 
 
 def record_view(slug: str, asked: Sequence[Asked]) -> Node:
-    """Return a list of the requests to Prolific, newest first."""
+    """Show the requests to Prolific, newest first."""
     rows = [
         [
             str(one.id), one.asked_at[:16].replace("T", " "), one.asked_by, str(one.kind),
@@ -126,8 +123,6 @@ def record_view(slug: str, asked: Sequence[Asked]) -> Node:
     )
 
 
-# The Prolific tab: the form of a draft, and publishing it.
-
 DRY = "Dry run: only show what would be sent"
 ACTION_WORDS = {
     "review": "wait for your review",
@@ -138,7 +133,7 @@ ACTION_WORDS = {
 
 
 def dry_box(name: str) -> gr.Checkbox:
-    """Return the box that every action has, and that is ticked to begin with."""
+    """Return the checkbox of an action's dry run, which is ticked at first."""
     return gr.Checkbox(value=True, label=DRY, elem_id=f"prolific-{name}-dry")
 
 
@@ -164,7 +159,7 @@ class DraftBox(Panel):
             self.on(button.click, self.on_publish, [confirm, dry], note)
         with gr.Accordion("More places", open=False, elem_id="prolific-places-box"):
             more = gr.Number(
-                label="Places to add (0: as many as the missing work needs)", value=0, precision=0, minimum=0,
+                label="Places to add (0: as many as needed)", value=0, precision=0, minimum=0,
                 elem_id="prolific-more",
             )  # fmt: skip
             confirm, dry = confirm_box("places"), dry_box("places")
@@ -173,7 +168,7 @@ class DraftBox(Panel):
             self.on(button.click, self.on_places, [more, confirm, dry], note)
 
     def _note(self, name: str) -> View:
-        """Return the note of an action's result, after which the tab reads Prolific again."""
+        """Show the result of an action; the tab then reads Prolific again."""
         self.notes.append(View(elem_id=f"prolific-{name}-note"))
         return self.notes[-1]
 
@@ -181,17 +176,17 @@ class DraftBox(Panel):
         with gr.Row(equal_height=False):
             with gr.Column():
                 title = gr.Textbox(
-                    label="Title (blank: the task’s name)", max_length=255, elem_id="prolific-title"
+                    label="Title (leave blank for the task’s name)", max_length=255, elem_id="prolific-title"
                 )
                 text = gr.Textbox(
-                    label="Description for participants (blank: the task’s)",
+                    label="Description for participants (leave blank for the task’s)",
                     lines=3,
                     elem_id="prolific-description",
                 )
                 filters = gr.Textbox(
                     label="Eligibility filters, one per line", lines=3, elem_id="prolific-filters",
                     placeholder="age=18..40\nfluent-languages=English",
-                    info="Write filter=value, value or filter=18..40. Leave blank to admit everybody.",
+                    info="Write filter=18..40, or filter=value1, value2. Leave blank to admit everybody.",
                 )  # fmt: skip
                 with gr.Row(elem_classes="actions"):
                     words = gr.Textbox(label="Search for filters", max_length=100, elem_id="prolific-words")
@@ -201,9 +196,9 @@ class DraftBox(Panel):
                     gr.Number(label=label, value=0, minimum=0, precision=digits, elem_id=f"prolific-{name}")
                     for label, name, digits in (
                         ("Places (0: as many as the plan needs)", "count", 0),
-                        ("Estimated minutes (0: as measured)", "minutes", None),
+                        ("Estimated minutes (0: the measured time)", "minutes", None),
                         ("Fixed payment if not qualified", "screen-pay", None),
-                        ("Most people to pay it to", "screen-places", 0),
+                        ("Largest number of people to pay it to", "screen-places", 0),
                     )
                 ]
                 devices = gr.CheckboxGroup(
@@ -268,13 +263,10 @@ def _action(name: str) -> gr.Dropdown:
     return gr.Dropdown(choices, value=usual, label=f"Who {who}", elem_id=f"prolific-action-{name}")
 
 
-# The Prolific tab: submissions are chosen, then approved, returned, rejected, given a bonus or written
-# to.
-
 RULES = [
     ("For the time taken: the plan’s hourly pay minus the amount already paid", Rule.TIME.value),
-    ("The same for everybody", Rule.SAME.value),
-    ("For every instance finished", Rule.EACH.value),
+    ("The same amount for everybody", Rule.SAME.value),
+    ("For every finished instance", Rule.EACH.value),
 ]
 
 VERDICTS: tuple[tuple[Verdict, str, Literal["primary", "secondary"]], ...] = (
@@ -285,7 +277,7 @@ VERDICTS: tuple[tuple[Verdict, str, Literal["primary", "secondary"]], ...] = (
 
 
 class ReviewBox(Panel):
-    """The box with the actions on selected submissions: one button each, and a report below."""
+    """The box with actions on selected submissions: a button for each action, and a report below."""
 
     def build(self) -> None:
         self.notes: list[View] = []
@@ -307,7 +299,7 @@ class ReviewBox(Panel):
             self.on(button.click, self.on_message, [self.who, text, dry], note)
 
     def _note(self, name: str) -> View:
-        """Show the result of an action, after which the tab reads Prolific again."""
+        """Show the result of an action; the tab then reads Prolific again."""
         self.notes.append(View(elem_id=f"prolific-{name}-note"))
         return self.notes[-1]
 
@@ -315,10 +307,10 @@ class ReviewBox(Panel):
         with gr.Row():
             category = gr.Dropdown(
                 [(one.replace("_", " ").lower(), one.value) for one in Category], value=None,
-                label="Reason, for a rejection", elem_id="prolific-category",
+                label="Rejection reason", elem_id="prolific-category",
             )  # fmt: skip
             message = gr.Textbox(
-                label="Message to the person, for a return or a rejection", lines=3, max_length=2000,
+                label="Message for a return or rejection", lines=3, max_length=2000,
                 elem_id="prolific-reason", info=("Prolific requires at least 100 characters for a "
                                                 "rejection."),
             )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A study at Prolific: drafted from a task and its plan, published after confirmation, and extended."""
+"""Create a study on Prolific from a task and its plan, publish it after confirmation, and add places."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from coeval.usecases.access import OWNERS, Context, use_case
 from coeval.usecases.crowd.link_signing import build_address, build_key
 from coeval.usecases.crowd.overview import Row, get_overview
 
-# A study at Prolific is drafted from a task and its plan, and published on a typed confirmation.
-
 CODES = {
     "done": ("code_done", "COMPLETED", "review", "finished the work"),
     "part": ("code_part", "OTHER", "review", "finished a part of the work"),
     "screened": ("code_screened", "OTHER", "review", "did not qualify"),
     "declined": ("code_declined", "NO_CONSENT", "return", "did not consent"),
-    "full": ("code_full", "OTHER", "review", "came when the study was full"),
+    "full": ("code_full", "OTHER", "review", "arrived when the study was full"),
     "blocked": ("code_blocked", "FAILED_ATTENTION_CHECK", "review", "failed attention checks"),
 }
-"""Codes by name: the field of the plan's terms, Prolific's type, the default action, and who gets it."""
+"""For each completion code: the field of the plan's terms, Prolific's type, the default action, and the people who get
+it.
+"""
 ACTIONS = ("review", "approve", "return", "pay")
 MAX_PLACES = 10_000
 DEVICES = ("desktop", "tablet", "mobile")
@@ -49,10 +49,11 @@ DEVICES = ("desktop", "tablet", "mobile")
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An owner's settings of a study. Empty or 0 values come from the task, its plan and measured times.
+    """An owner's settings of a study. Values that are empty or 0 come from the task, its plan and measured times.
 
-    ``actions`` by the names of ``CODES``: ``review``, ``approve``, ``return``, or for ``screened`` ``pay``, which pays
-    ``screen_out_pay`` (pence or cents) to at most ``screen_out_places`` people. ``filters``: a line each.
+    ``actions`` maps the names of ``CODES`` to ``review``, ``approve``, ``return`` or, only for ``screened``, ``pay``.
+    ``pay`` gives ``screen_out_pay`` (pence or cents) to at most ``screen_out_places`` people. ``filters`` has one
+    filter per line.
     """
 
     title: str = ""
@@ -68,10 +69,10 @@ class Draft:
 
 @use_case(OWNERS)
 def draft_study(context: Context, person: Person, slug: str, draft: Draft, *, dry_run: bool = True) -> Report:
-    """Create a study at Prolific as an unpublished draft without costs, or preview it.
+    """Create a study on Prolific as an unpublished draft, which costs nothing, or preview it.
 
     Raises:
-        InputError: something that a study needs is missing or cannot be used; nothing was sent.
+        InputError: a required setting is missing or invalid; nothing was sent.
     """
     with open_desk(context, person, slug) as desk:
         body = _build(desk, draft)
@@ -85,7 +86,7 @@ def draft_study(context: Context, person: Person, slug: str, draft: Draft, *, dr
             person.name,
         )  # fmt: skip
         remote = desk.carry_out(asked, lambda: desk.client.create_study(body).id)
-        made = Line("At Prolific", f"the draft {remote} is there: read it, then publish it")
+        made = Line("At Prolific", f"the draft {remote} exists: check it, then publish it")
         return Report("The draft was created", (made, *report.lines), report.currency)
 
 
@@ -93,11 +94,11 @@ def draft_study(context: Context, person: Person, slug: str, draft: Draft, *, dr
 def publish_study(
     context: Context, person: Person, slug: str, *, confirm: str = "", dry_run: bool = True
 ) -> Report:
-    """Publish the newest draft, which lets people start and costs money, or preview the publication.
+    """Publish the newest draft, which lets people start and costs money, or preview this.
 
     Raises:
-        InputError: the confirmation is not as asked; or the newest study is no draft, or has another address or
-            currency than the plan.
+        InputError: the confirmation does not match, the newest study is not a draft, or its address or currency
+        differs from the plan's.
     """
     with open_desk(context, person, slug) as desk:
         study = desk.require_study()
@@ -111,7 +112,7 @@ def publish_study(
             cost,
         )
         if dry_run:
-            return Report("To be published", (line,), study.currency, wanted, dry=True)
+            return Report("Would be published", (line,), study.currency, wanted, dry=True)
         check_confirmation(confirm, wanted)
         item = Item(f"publish:{study.id}", study.id, cost)
         asked = Asked(Kind.PUBLISH, study.id, (item,), study.currency, line.words, person.name)
@@ -127,7 +128,7 @@ def _publish(desk: Desk, study: str) -> str:
 def _check_draft(desk: Desk, study: RemoteStudy) -> None:
     if not study.is_draft:
         raise InputError(
-            f"The study {study.id} is {study.status.lower()} at Prolific: only a draft can be published."
+            f"The study {study.id} is {study.status.lower()} on Prolific: only a draft can be published."
         )
     if _place(study.external_study_url or "") != _place(_address(desk)):
         raise InputError(
@@ -138,25 +139,25 @@ def _check_draft(desk: Desk, study: RemoteStudy) -> None:
     stated = desk.plan.terms.currency.upper()
     if study.currency and study.currency != stated:
         raise InputError(
-            f"The plan pays in {stated}, but this study at Prolific pays in {study.currency}. Set the currency and the "
+            f"The plan pays in {stated}, but this study on Prolific pays in {study.currency}. Set the currency and the "
             "pay per hour in Set-up, under Crowd, then create a new draft."
         )
 
 
 def _check_codes(plan: Plan, study: RemoteStudy) -> None:
-    """Raise an error if people would get a code that Prolific does not accept."""
+    """Check that Prolific's draft has every code that people can get."""
     taken = {one.code for one in study.completion_codes or ()}
     told = {code: who for term, _, _, who in CODES.values() if (code := getattr(plan.terms, term))}
-    missing = [f"“{code}”, for who {who}" for code, who in told.items() if code not in taken]
+    missing = [f"“{code}”, for people who {who}" for code, who in told.items() if code not in taken]
     if taken and missing:
         raise InputError(
-            f"The draft at Prolific lacks the code {missing[0]}: enter it there, or delete that draft and "
+            f"The draft on Prolific lacks the code {missing[0]}: add it on Prolific, or delete that draft and "
             "create a new one."
         )
 
 
 def _place(address: str) -> tuple[str, str, list[str]]:
-    """Return the significant parts of an address: its host, path and secret."""
+    """Return the parts of an address that must match: the host, path and secret."""
     parts = urlsplit(address)
     return parts.netloc, parts.path, parse_qs(parts.query).get("key", [])
 
@@ -170,7 +171,7 @@ def _address(desk: Desk) -> str:
 
 
 def _build(desk: Desk, draft: Draft) -> dict[str, Any]:
-    """Return the request body, by the names of Prolific's reference."""
+    """Return the request body in the form of Prolific's API."""
     _check_plan(desk)
     with desk.context.store.read() as db:
         people = crowd_studies.list_participants(db, desk.task.id)
@@ -178,14 +179,14 @@ def _build(desk: Desk, draft: Draft) -> dict[str, Any]:
     instances = sum(n for _, _, n in spread)
     if not instances:
         raise InputError(f"“{desk.task.slug}” has no instances yet: import some first.")
-    # the reward is for the minutes that people are told, which are whole
+    # the reward is for the whole minutes that people are told
     minutes = math.ceil(_choose_minutes(draft, people, desk.plan))
     places = draft.places or count_people(instances * desk.plan.per_instance, min(desk.plan.quota, instances))
     if not 1 <= places <= MAX_PLACES:
         raise InputError(f"The number of places is {places}: choose 1 to {MAX_PLACES:,}.")
     body: dict[str, Any] = {
         "name": (draft.title or desk.task.name).strip()[:255],
-        # the reference allows some HTML here: escape the text
+        # the API allows some HTML here, so escape the text
         "description": html.escape(
             (draft.description or desk.task.description or desk.task.name).strip(), quote=False
         ),
@@ -206,9 +207,9 @@ def _build(desk: Desk, draft: Draft) -> dict[str, Any]:
 
 
 def _name(desk: Desk, body: Mapping[str, Any]) -> str:
-    """Return the study's internal name at Prolific.
+    """Return the study's internal name on Prolific.
 
-    The same settings give the same name until it is published or deleted.
+    The same settings give the same name until that study is published or deleted.
     """
     past = sum(study is None or not study.is_draft for study in map(desk.find_study, desk.studies))
     said = repr((sorted(body.items()), desk.plan.terms.currency, past))
@@ -221,8 +222,8 @@ def _check_plan(desk: Desk) -> None:
         raise InputError("The plan does not allow Prolific links: choose them in Set-up, under Crowd.")
     if terms.proof == Proof.NONE:
         raise InputError(
-            "Links are not verified, so anyone who knows an id could be paid under it. In Set-up, under Crowd, choose "
-            "a secret in the address or Prolific’s secure links."
+            "Links are not verified, so anyone who knows another person's id could be paid in their place. "
+            "In Set-up, under Crowd, choose a secret in the link or Prolific’s secure links."
         )
     if not desk.context.settings.public_url:
         raise InputError("CoEval has no public address for participants: set COEVAL_URL.")
@@ -236,7 +237,7 @@ def _choose_minutes(draft: Draft, people: list[Participant], plan: Plan) -> floa
     minutes = draft.minutes or measure_minutes(people, plan.quota) or 0
     if not minutes:
         raise InputError(
-            "Fewer than three people have finished an instance, so no time is measured yet: state the "
+            "Fewer than three people have finished an instance, so there is no measured time yet: enter the "
             "minutes from your own pilot."
         )
     if not 1 <= minutes <= 24 * 60:
@@ -286,7 +287,7 @@ def _check_screen_out(draft: Draft, reward: int) -> None:
         raise InputError(
             f"At most {draft.screen_out_places} people who do not qualify would get "
             f"{say_money(draft.screen_out_pay)} each. Give an amount above 0 and below the reward of "
-            f"{say_money(reward)}, and the largest number of people."
+            f"{say_money(reward)}, and a largest number of people."
         )
 
 
@@ -299,8 +300,8 @@ def _tell(desk: Desk, body: Mapping[str, Any]) -> Iterator[Line]:
     yield Line("Reward", f"{say_money(reward, terms.currency)} a person, {terms.hourly_rate:g} an hour")
     least = LEAST_PER_HOUR.get(terms.currency.upper(), 0)
     if terms.hourly_rate < least:
-        # the draft is made all the same: this is no failure
-        yield Line("Warning", f"Prolific asks for at least {least:g} {terms.currency} an hour")
+        # the draft is created anyway: this is not a failure
+        yield Line("Warning", f"Prolific requires at least {least:g} {terms.currency} an hour")
     places = body["total_available_places"]
     yield Line("Places", f"{places}, before Prolific's fee", places * reward)
     for code in body["completion_codes"]:
@@ -312,7 +313,7 @@ def _tell(desk: Desk, body: Mapping[str, Any]) -> Iterator[Line]:
 
 
 def find_made(desk: Desk, mark: str) -> str:
-    """Return the id of the Prolific draft with this mark, or "" if there is none."""
+    """Return the id of the draft on Prolific with this internal name, or "" if there is none."""
     return next((one.id for one in desk.client.list_drafts() if one.internal_name == mark), "")
 
 
@@ -322,21 +323,17 @@ def is_published(desk: Desk, study: str) -> bool:
     return found is not None and not found.is_draft
 
 
-# More places for a study at Prolific, after work was returned, timed out or was rejected.
-
-
 @use_case(OWNERS)
 def top_up(
     context: Context, person: Person, slug: str, *, more: int = 0, confirm: str = "", dry_run: bool = True
 ) -> Report:
-    """Add places to the newest published study: as many as the missing work needs beyond the free ones, or
-    ``more``.
+    """Add places to the newest published study: ``more``, or by default as many as the missing work needs.
 
-    The confirmation names the places as they are and as they will be, so that it is good for once.
+    The confirmation text contains the old and the new number of places, so it is valid only once.
 
     Raises:
-        InputError: no study is out, no place is needed, what came of an earlier request for places is not known,
-            or the confirmation is not as asked; nothing was sent.
+        InputError: no study is published, no place is needed, an earlier request for places has an unknown result, or
+        the confirmation does not match; nothing was sent.
     """
     with open_desk(context, person, slug) as desk:
         _check_settled(desk)
@@ -356,7 +353,7 @@ def top_up(
         if dry_run:
             return Report("More places", (line,), study.currency, wanted if added else "", dry=True)
         if not added:
-            raise InputError(f"No more places are needed: {working}. To add some anyway, state a number.")
+            raise InputError(f"No more places are needed: {working}. To add some anyway, enter a number.")
         check_confirmation(confirm, wanted)
         item = Item(f"places:{study.id}:{places}", study.id, cost)
         asked = Asked(Kind.PLACES, study.id, (item,), study.currency, words, person.name)
@@ -370,16 +367,14 @@ def top_up(
 
 
 def _check_settled(desk: Desk) -> None:
-    """Raise if an earlier request for places has an unknown result: the current number of places may not
-    include it.
-    """
+    """Refuse if an earlier request for places has an unknown result, because the current number may not include it."""
     for asked in desk.asked:
         if asked.kind is Kind.PLACES and asked.outcome in UNSETTLED:
             raise InputError(say_standing(asked))
 
 
 def _count_needed(desk: Desk, study: RemoteStudy) -> tuple[int, str]:
-    """Return the places for missing work beyond Prolific's free ones, with the calculation."""
+    """Return the number of places to add for the missing work, and the calculation in words."""
     seen = get_overview(desk.context, desk.person, desk.task.slug)
     quota = min(desk.plan.quota, sum(n for _, _, n in seen.places))
     missing = sum(max(desk.plan.per_instance - taken, 0) * n for _, taken, n in seen.places)
@@ -393,15 +388,15 @@ def _count_needed(desk: Desk, study: RemoteStudy) -> tuple[int, str]:
     free = max(study.total_available_places - (study.places_taken or 0), 0)
     needed = max(count_people(max(missing - promised, 0), each) - free, 0)
     return needed, (
-        f"{missing} evaluations of an instance are missing, people at work are to do {promised} of them, one person"
-        f" does {each:g}, {free} places are free"
+        f"{missing} evaluations of an instance are missing, current participants will do {promised} of them, "
+        f"one person does {each:g}, {free} places are free"
     )
 
 
 def _count_promised(row: Row, quota: int) -> int:
-    """Return the instances that people at work will still get beyond their current ones."""
+    """Return the number of instances that a current participant will still get after the held ones."""
     one = row.participant
-    # whose time ran out, or who may end for want of work, is not waited for
+    # people whose time has run out, or who may finish for lack of work, are not counted
     if one.left or one.state not in (Standing.ADMITTED, Standing.WARNED) or row.advice.suggestion != "wait":
         return 0
     return max(quota - one.finished - one.held, 0)

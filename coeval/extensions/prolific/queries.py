@@ -1,4 +1,4 @@
-"""The record of requests to Prolific. Entries never change; results are appended."""
+"""Queries on the record of requests to Prolific. Entries never change; results are appended."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WHERE r.task = :task
 ORDER BY r.id
 """
 MOST_WORDS = 20_000
-"""Number of stored characters of an answer: enough to name each of the 200 people of a bulk."""
+"""The number of stored characters of an answer, which is enough to name all 200 people of a bulk."""
 
 ITEMS = """
 SELECT i.request, i.key, i.subject, i.amount, i.paid_before, i.who
@@ -24,7 +24,7 @@ FROM prolific_item i JOIN prolific_request r ON r.id = i.request WHERE r.task = 
 
 
 def list_asked(db: Database, task: int) -> list[Asked]:
-    """Return every request for a task in order, each with its newest outcome."""
+    """Return every request of a task in order, each with its newest outcome."""
     items: dict[int, list[Item]] = {}
     for row in rows(db, ITEMS, {"task": task}):
         items.setdefault(row.pop("request"), []).append(Item(**row))

@@ -1,4 +1,4 @@
-"""The common path of all requests to Prolific: the task's studies, the record, and the owner's report."""
+"""The common steps of all requests to Prolific: find the task's studies, record the request, and report the result."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.crowd.entry import require_plan
 
 NO_TOKEN = (
-    "There is no PROLIFIC_TOKEN: make a token in Prolific's settings, set PROLIFIC_TOKEN where CoEval runs, and start"
-    " it again."
+    "There is no PROLIFIC_TOKEN: create a token in Prolific's settings, set PROLIFIC_TOKEN where CoEval runs, "
+    "and restart CoEval."
 )
 
 
@@ -29,7 +29,7 @@ Act = tuple[str, Callable[[], None], int]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a report: the subject, the action, and its amount (pence or cents)."""
+    """One line of a report: a subject, an action, and its amount (pence or cents)."""
 
     what: str
     words: str
@@ -40,7 +40,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The actions, done or (in a dry run) planned. ``confirm`` is the text to type."""
+    """The finished or (in a dry run) planned actions. ``confirm`` is the confirmation text."""
 
     title: str
     lines: tuple[Line, ...]
@@ -59,7 +59,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """One owner at work on one task's studies at Prolific."""
+    """One owner's session on a task's studies on Prolific."""
 
     context: Context
     person: Person
@@ -74,11 +74,11 @@ class Desk:
 
     @property
     def studies(self) -> list[str]:
-        """Return the studies drafted from this task, oldest first."""
+        """Return the studies that were created from this task, oldest first."""
         return [one.remote for one in self.asked if one.kind is Kind.DRAFT and one.outcome is Outcome.DONE]
 
     def find_study(self, study: str) -> RemoteStudy | None:
-        """Return a study at Prolific; None if it was deleted there."""
+        """Return a study on Prolific; None if it was deleted there."""
         try:
             return self.client.get_study(study)
         except RefusedError as error:
@@ -87,8 +87,7 @@ class Desk:
             raise
 
     def require_study(self, *, out: bool = False) -> RemoteStudy:
-        """Return the newest study from this task that still exists at Prolific; with ``out``, the
-        newest published one.
+        """Return the task's newest study that still exists on Prolific; with ``out``, the newest published one.
 
         Raises:
             InputError: there is none.
@@ -101,13 +100,13 @@ class Desk:
             drafts += study is not None
         if drafts:
             raise InputError(f"The study for “{self.task.slug}” is still a draft: publish it first.")
-        raise InputError(f"“{self.task.slug}” has no study at Prolific yet: create a draft first.")
+        raise InputError(f"“{self.task.slug}” has no study on Prolific yet: create a draft first.")
 
     def begin(self, asked: Asked, *, again: bool = False) -> int:
-        """Record a request before it is sent; return its number. ``again``: repeating it at Prolific is harmless.
+        """Record a request before it is sent; return its number. ``again`` means that repeating it is harmless.
 
         Raises:
-            InputError: the same was asked before, and happened or may have; nothing is recorded.
+            InputError: the same request was sent before, and took or may have taken effect; nothing is recorded.
         """
         keys = {item.key for item in asked.items}
         with self.context.store.write() as db:
@@ -117,13 +116,13 @@ class Desk:
             return record.record_asked(db, self.task.id, asked)
 
     def begin_bonus(self, asked: Asked, known: Sequence[Asked]) -> int:
-        """Record a bonus before it is set up, computed from the record ``known``; return its number.
+        """Record a bonus, which was computed from the record ``known``, before it is prepared; return its number.
 
-        What is still being set up for any of the same submissions is given up: whoever set it up finds that out
-        before paying, and pays nothing.
+        Bonuses that are being prepared for any of the same submissions are cancelled: their sender sees this before
+        paying, and pays nothing.
 
         Raises:
-            StaleError: these submissions were paid something since; nothing is recorded.
+            StaleError: one of these submissions was paid since then; nothing is recorded.
         """
         subjects = asked.subjects
 
@@ -153,9 +152,9 @@ class Desk:
         """Record a request, send it, and record its result; return the id of what Prolific created, or "".
 
         Raises:
-            InputError: the same was asked before; nothing was sent.
-            RefusedError: it did not happen.
-            UnansweredError: it may have happened.
+            InputError: the same request was sent before; nothing was sent.
+            RefusedError: it had no effect.
+            UnansweredError: it may have had an effect.
         """
         number = self.begin(asked, again=again)
         with self.noted(number):
@@ -165,7 +164,7 @@ class Desk:
 
     @contextmanager
     def noted(self, number: int, refused: Outcome = Outcome.REFUSED) -> Iterator[None]:
-        """Record the reason that a request was not done."""
+        """Record the reason for a failed request."""
         try:
             yield
         except RefusedError as error:
@@ -181,7 +180,7 @@ class Desk:
 
 @contextmanager
 def open_desk(context: Context, person: Person, slug: str) -> Iterator[Desk]:
-    """Return the desk of a task with a crowd plan.
+    """Open a desk for a task with a crowd plan.
 
     Raises:
         NotFoundError: there is no such task, or it has no plan.
@@ -198,7 +197,9 @@ def open_desk(context: Context, person: Person, slug: str) -> Iterator[Desk]:
 
 def say_standing(asked: Asked) -> str:
     """Return the reason that the same request is not sent again."""
-    when = f"{asked.asked_by} asked for this on {asked.asked_at[:16].replace('T', ' ')} (request {asked.id})"
+    when = (
+        f"{asked.asked_by} sent this request on {asked.asked_at[:16].replace('T', ' ')} (request {asked.id})"
+    )
     if asked.outcome in UNSETTLED:
         return f"{when}, and its result is unknown: look up that request first."
     return f"{when}, and it succeeded, so it is not sent again."
@@ -217,21 +218,21 @@ def check_confirmation(given: str, wanted: str) -> None:
     """Raise an error unless the owner typed the dry run's confirmation text.
 
     Raises:
-        InputError: they typed something else.
+        InputError: the text differs.
     """
     if " ".join(given.split()).casefold() != wanted.casefold():
         raise InputError(f"To confirm, type “{wanted}”. Nothing was sent.")
 
 
 def each(acts: Sequence[Act], done: str) -> Iterator[Line]:
-    """Carry out the actions one after another; a refused action does not stop the next.
+    """Carry out the actions one after another. A refused action does not stop the others.
 
-    After one without an answer nothing further is asked, nor where Prolific takes no request at all.
+    Stop after an action without an answer, or if Prolific accepts no requests at all.
     """
     stopped = ""
     for what, act, amount in acts:
         if stopped:
-            yield Line(what, f"not asked: {stopped}", failed=True)
+            yield Line(what, f"not requested: {stopped}", failed=True)
             continue
         try:
             act()
@@ -255,7 +256,7 @@ COLUMNS = [
 
 @use_case(OWNERS)
 def list_asked(context: Context, person: Person, slug: str) -> list[Asked]:
-    """Read the requests to Prolific for a task, oldest first."""
+    """Return a task's requests to Prolific, oldest first."""
     with context.store.read() as db:
         return record.list_asked(db, require_task(db, slug).id)
 

@@ -1,4 +1,4 @@
-"""Pure decisions about a study at Prolific: its reward, its places, and permitted rejections.
+"""Pure rules for a study on Prolific: its reward, its places, and permitted rejections.
 
 Sources: docs.prolific.com/api-reference/submissions (a category, a message of 100 characters, only submissions that
 wait for review) and Prolific's attention check policy (from five minutes on, two failed checks; below, one).
@@ -18,9 +18,9 @@ from coeval.usecases.crowd.overview import FEWEST
 
 MESSAGE_LEAST = 100
 LONG_STUDY = 5
-"""Minutes from which on one failed check is not enough for a rejection."""
+"""From this many minutes on, one failed check is not enough for a rejection."""
 FAST_SPREADS = 3
-"""Standard deviations below the mean from which on a time is exceptionally short."""
+"""A time is exceptionally short if it is this many standard deviations below the mean."""
 LEAST_PER_HOUR = {"GBP": 6.0, "USD": 8.0}
 """Prolific's minimum pay per hour, by currency."""
 
@@ -43,7 +43,7 @@ class Category(StrEnum):
 
 
 def compute_reward(minutes: float, hourly_rate: float) -> int:
-    """Return the reward for so long at an hourly rate, in hundredths, rounded up.
+    """Return the reward for these minutes at an hourly rate, in hundredths, rounded up.
 
     >>> compute_reward(20, 9), compute_reward(7, 9.99)
     (300, 117)
@@ -53,16 +53,16 @@ def compute_reward(minutes: float, hourly_rate: float) -> int:
 
 
 def measure_minutes(people: Iterable[Participant], quota: int) -> float | None:
-    """Return the minutes of a whole submission: the median per instance over people, times ``quota``.
+    """Return the estimated minutes of a whole submission: the people's median per instance, times ``quota``.
 
-    None with fewer than three people who finished any.
+    None if fewer than three people have finished an instance.
     """
     times = [one.wall_minutes / one.finished for one in people if one.finished and one.wall_minutes]
     return statistics.median(times) * quota if len(times) >= FEWEST else None
 
 
 def count_people(missing: int, each: float) -> int:
-    """Return the people needed for this many missing evaluations, if each does ``each``.
+    """Return the number of people needed for the missing evaluations, if each person does ``each``.
 
     >>> count_people(11, 5), count_people(0, 5)
     (3, 0)
@@ -71,10 +71,10 @@ def count_people(missing: int, each: float) -> int:
 
 
 def read_money(text: str | float, name: str) -> int:
-    """Return an amount of money as typed, in hundredths.
+    """Parse a typed amount of money; return hundredths.
 
     Raises:
-        InputError: it is no amount from 0 to 10,000.
+        InputError: it is not an amount from 0 to 10,000.
 
     >>> read_money("1.50", "bonus"), read_money(2, "bonus")
     (150, 200)
@@ -95,11 +95,11 @@ def check_rejection(category: str, message: str) -> None:
     """Check the details that Prolific requires for a rejection.
 
     Raises:
-        InputError: the category is none of its own, or the message is too short.
+        InputError: the category is not one of Prolific's, or the message is too short.
     """
     if category not in list(Category):
         raise InputError(
-            f"“{category[:40]}” is not a category of Prolific: choose one of {', '.join(Category)}."
+            f"“{category[:40]}” is not one of Prolific's categories: choose one of {', '.join(Category)}."
         )
     if len(message.strip()) < MESSAGE_LEAST:
         raise InputError(
@@ -117,22 +117,23 @@ def find_obstacle(
 ) -> str:
     """Return why Prolific's rules forbid this rejection; "" if they allow it.
 
-    ``seconds`` is what this submission took, ``times`` what all of the study took, ``minutes`` the study's length.
+    ``seconds`` is the time of this submission, ``times`` are those of all submissions, ``minutes`` is the study's
+    length.
     """
     if category == Category.FAILED_CHECK:
         failed, least = participant.failed if participant else 0, 2 if minutes >= LONG_STUDY else 1
         if failed < least:
             return (
-                f"{failed} attention checks failed, and a study of {minutes:.0f} minutes needs {least} for a rejection:"
+                f"{failed} attention checks failed, but a rejection in a study of {minutes:.0f} minutes needs {least}:"
                 " approve, or ask to return"
             )
     if category == Category.TOO_QUICKLY:
         if seconds is None or len(times) < FEWEST:
-            return "there are too few times to compare with: approve, or ask to return"
+            return "there are too few times for a comparison: approve, or ask to return"
         limit = statistics.mean(times) - FAST_SPREADS * statistics.stdev(times)
         if seconds >= limit:
             return (
-                f"it took {seconds / 60:.1f} minutes, and only what is {FAST_SPREADS} standard deviations below the"
-                f" mean ({max(limit, 0) / 60:.1f} minutes) counts as too quick: approve, or ask to return"
+                f"it took {seconds / 60:.1f} minutes, but only a time {FAST_SPREADS} standard deviations below the "
+                f"mean ({max(limit, 0) / 60:.1f} minutes) counts as too quick: approve, or ask to return"
             )
     return ""

@@ -1,4 +1,4 @@
-"""Submissions at Prolific with their people's work here: an owner's decisions, and messages."""
+"""Submissions on Prolific with the people's work here, an owner's decisions on them, and messages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One submission at Prolific, with the record of its person's work here."""
+    """One submission on Prolific, with the record of the person's work here."""
 
     remote: RemoteSubmission
     study: RemoteStudy
@@ -48,7 +48,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """The task's studies at Prolific, oldest first, with their submissions."""
+    """The task's studies on Prolific, oldest first, with their submissions."""
 
     studies: tuple[RemoteStudy, ...]
     entries: tuple[Entry, ...]
@@ -58,17 +58,17 @@ class Live:
         return self.studies[-1].currency if self.studies else ""
 
     def choose(self, submissions: Sequence[str]) -> list[Entry]:
-        """Return the entries of these ids, each once.
+        """Return the entries with these ids, each once.
 
         Raises:
-            InputError: none is named, or Prolific has no such submission in the task's studies.
+            InputError: there are no ids, or the task's studies on Prolific have no such submission.
         """
         known = {entry.remote.id: entry for entry in self.entries}
         wanted = list(dict.fromkeys(one.strip() for one in submissions if one.strip()))
         lost = [one for one in wanted if one not in known]
         if lost:
             raise InputError(
-                f"This task's studies at Prolific have no submission “{lost[0][:60]}”: reload the list."
+                f"This task's studies on Prolific have no submission “{lost[0][:60]}”: reload the list."
             )
         if not wanted:
             raise InputError("No submission is chosen: choose at least one.")
@@ -77,13 +77,13 @@ class Live:
 
 @use_case(OWNERS)
 def get_live(context: Context, person: Person, slug: str) -> Live:
-    """Return the current submissions at Prolific with their people's work here."""
+    """Return the current submissions on Prolific with the people's work here."""
     with open_desk(context, person, slug) as desk:
         return read_live(desk)
 
 
 def read_live(desk: Desk) -> Live:
-    """Return the task's studies and submissions; a draft that was deleted at Prolific is passed over."""
+    """Return the task's studies and submissions, without drafts that were deleted on Prolific."""
     rows = {
         session: row
         for row in get_overview(desk.context, desk.person, desk.task.slug).people
@@ -114,18 +114,18 @@ def review(
 ) -> Report:
     """Approve, reject or ask to return submissions, and record the evidence for each.
 
-    ``suggested`` takes all that wait and that nothing speaks against; it is for approvals alone. Only what waits for
-    review is approved or rejected. One that Prolific refuses does not keep the others from being done.
+    ``suggested`` selects all submissions without a warning that await review, for approvals only. Only submissions
+    that await review can be approved or rejected. If Prolific refuses one, the others are still processed.
 
     Raises:
-        InputError: nothing is chosen, or a rejection lacks what Prolific wants of it; nothing was sent.
+        InputError: no submission is chosen, or a rejection lacks a required detail; nothing was sent.
     """
     if verdict is Verdict.REJECT:
         check_rejection(category, message)
     if verdict is Verdict.RETURN and not 1 <= len(message.strip()) <= MAX_REASON:
         raise InputError("Tell the person why to return the submission: Prolific forwards the message.")
     if suggested and verdict is not Verdict.APPROVE:
-        raise InputError("Only approvals can use “all suggested”: choose the submissions.")
+        raise InputError("Only approvals can use “all suggested”: choose the submissions instead.")
     if suggested and any(submissions):
         raise InputError("Choose either named submissions or all suggested ones, not both.")
     with open_desk(context, person, slug) as desk:
@@ -169,7 +169,7 @@ def _find_obstacle(live: Live, entry: Entry, verdict: Verdict, category: str) ->
             return "was asked to return before"
         return "" if status in (AWAITING, "ACTIVE") else f"is {status.lower()}: there is nothing to return"
     if status != AWAITING:
-        return f"is {status.lower()}: only what awaits review can be decided"
+        return f"is {status.lower()}: only submissions that await review can be decided"
     if verdict is Verdict.APPROVE:
         return ""
     times = [
@@ -185,7 +185,7 @@ def _find_obstacle(live: Live, entry: Entry, verdict: Verdict, category: str) ->
 
 def _decide(desk: Desk, entry: Entry, verdict: Verdict, category: str, message: str) -> None:
     submission = entry.remote.id
-    evidence = entry.row.advice.evidence if entry.row else "the person never came in"
+    evidence = entry.row.advice.evidence if entry.row else "the person never started"
     amount = round(entry.study.reward) if verdict is Verdict.APPROVE else 0
     asked = Asked(
         Kind(str(verdict)), entry.study.id,
@@ -219,10 +219,10 @@ def message_workers(
     *,
     dry_run: bool = True,
 ) -> Report:
-    """Send the people of these submissions a message each, through Prolific.
+    """Send the person of each submission a message through Prolific.
 
     Raises:
-        InputError: nobody is chosen, or there is no text; nothing was sent.
+        InputError: no submission is chosen, or the message is empty; nothing was sent.
     """
     text = text.strip()
     if not 1 <= len(text) <= MAX_MESSAGE:

@@ -1,4 +1,4 @@
-"""Compute the tables of papers again from their released data."""
+"""Recompute the tables of papers from their released data."""
 
 from __future__ import annotations
 

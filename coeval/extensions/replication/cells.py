@@ -13,10 +13,10 @@ import pandas as pd
 from coeval.errors import InputError
 from coeval.stats import Table
 
-EQUAL, NOT_AT_HAND, NOT_RELEASED = "equal", "printed value not at hand", "not released"
+EQUAL, NOT_AT_HAND, NOT_RELEASED = "equal", "printed value unknown", "not released"
 NOT_PUBLISHED = "not published"
 DEFAULT = 0.006
-"""Cells closer than this are equal: printed values are rounded, and one row in two hundred may be counted
+"""Values that differ by less are equal: printed values are rounded, and one row in two hundred may be counted
 differently.
 """
 
@@ -25,7 +25,7 @@ COLUMNS = ("study", "table", "row", "column", "printed")
 
 @dataclass(frozen=True)
 class Cell:
-    """One number of a table or figure; ``ours`` is None if the files do not give it, as ``reason`` explains."""
+    """One number of a table or figure. If the files do not give it, ``ours`` is None, and ``reason`` explains why."""
 
     study: str
     table: str
@@ -35,11 +35,11 @@ class Cell:
     printed: float | None = None
     reason: str = ""
     within: float = DEFAULT
-    """The largest difference from the printed value that counts as equal, because of rounding."""
+    """The largest difference from the printed value that counts as equal, to allow for rounding."""
     source: str = ""
     """The source of the printed value, if a table has several."""
     published: bool = True
-    """True if somebody printed the value; else the verdict says so."""
+    """Whether the value was ever printed; if not, the verdict says so."""
 
     @property
     def place(self) -> tuple[str, str, str, str]:
@@ -63,7 +63,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Finding:
-    """An observation about printed numbers: a careful sentence, and its rows."""
+    """An observation about printed numbers: a sentence, and the rows that support it."""
 
     name: str
     text: str
@@ -82,7 +82,7 @@ class Replication:
     """Limits of the numbers, one sentence each."""
 
     def hold_against(self, printed: Mapping[tuple[str, str, str, str], float]) -> None:
-        """Add printed values by their places; a place without our value becomes a cell."""
+        """Add printed values to the cells; a printed value without a cell gets a new one."""
         known = {cell.place for cell in self.cells}
         self.cells = [replace(cell, printed=printed.get(cell.place, cell.printed)) for cell in self.cells]
         self.cells += [
@@ -118,9 +118,9 @@ class Replication:
 
 
 def load_printed(path: Path) -> dict[tuple[str, str, str, str], float]:
-    """Return the printed values in a CSV with the columns study, table, row, column, printed.
+    """Load printed values from a CSV file with the columns study, table, row, column, printed.
 
-    Raises InputError for a missing column, a value that is no number, or a place given twice.
+    Raises InputError for a missing column, a value that is not a number, or a repeated cell.
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -139,7 +139,9 @@ def load_printed(path: Path) -> dict[tuple[str, str, str, str], float]:
                 "0.2934."
             )
         if (study, table, name, column) in printed:
-            raise InputError(f"{path.name}, line {line}: repeats {table}, {name}, {column}; keep one.")
+            raise InputError(
+                f"{path.name}, line {line}: repeats {table}, {name}, {column}; keep only one of them."
+            )
         printed[study, table, name, column] = value
     return printed
 
@@ -155,7 +157,7 @@ def _number(text: object) -> float | None:
 def alike(
     cells: Sequence[Cell], key: Callable[[Cell], object], within: float = DEFAULT
 ) -> list[tuple[str, str]]:
-    """Return rows with the printed values of another row: (printed name, name by the files).
+    """Return rows whose printed values are our values of another row: (printed name, name in the files).
 
     Parameters
     ----------

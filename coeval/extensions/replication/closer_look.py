@@ -23,10 +23,7 @@ NEEDED = {
     "llm_ratings.csv": ("instance", "criterion", "mode", "mean_score"),
     "instances.csv": ("instance", "document"),
 }
-TRUNCATED = (
-    "it rests on ratings read from the model's answers by a rule that cuts decimals, and these answers are not among "
-    "the files"
-)
+TRUNCATED = "it uses ratings that a rule with truncated decimals read from the model's answers, which are not in the files"
 
 
 def replicate_closer_look(data: Path) -> Replication:
@@ -106,7 +103,8 @@ def _find_last_rows(replication: Replication) -> None:
     ]
     replication.add(
         "last_rows",
-        "Table 2's last two rows: their labels do not seem to fit their values. Hold the printed rows against these, "
-        "which are named by the files themselves; with --printed a row that equals another one is named below.",
+        "Table 2: the labels of the last two rows do not seem to match their values. Compare the printed "
+        "rows with these, whose names come from the files. With --printed, a row that equals another one is "
+        "named below.",
         rows,
     )

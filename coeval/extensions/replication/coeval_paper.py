@@ -33,16 +33,16 @@ PRINTED: dict[tuple[str, str, str, str], float] = {
 """The known printed values; ``--printed`` adds more."""
 
 ELSEWHERE = (
-    ("Table 5", "actions on proposed criteria", "the ballots on criteria are not among the files"),
-    ("Table 7", "minutes a sample, people alone", "the times of the study without drafts are not among the files"),
-    ("Table 8", "mean correlation of people without drafts", "the scores given without drafts are not among the files"),
+    ("Table 5", "actions on proposed criteria", "the ballots on criteria are not in the files"),
+    ("Table 7", "minutes a sample, people alone", "the times of the study without drafts are not in the files"),
+    ("Table 8", "mean correlation of people without drafts", "the scores given without drafts are not in the files"),
     ("Table 9", "correction, scrutiny, subjectivity, outlier",
-     "these were told by judgment, which is not among the files"),
+     "people assigned these categories by judgment, which is not in the files"),
 )  # fmt: skip
 
 
 def replicate_coeval(data: Path) -> Replication:
-    """Return every table and figure of the paper that the files allow.
+    """Recompute every table and figure of the paper for which the files have data.
 
     Raises InputError for a folder without any of the studies.
     """
@@ -53,7 +53,7 @@ def replicate_coeval(data: Path) -> Replication:
     for name in STUDIES.values():
         if name not in folders:
             replication.cells.append(
-                Cell(name, "all", "all", "all", None, reason="its A*.json are not in the folder")
+                Cell(name, "all", "all", "all", None, reason="the folder does not have its A*.json files")
             )
     for table, row, reason in ELSEWHERE:
         replication.cells.append(Cell("all", table, row, "all", None, reason=reason))
@@ -151,7 +151,7 @@ def _pairs(name: str, report: Mapping[str, Any]) -> Iterator[Cell]:
 
 
 def _find_above_parts(replication: Replication, name: str) -> None:
-    """Return findings on a printed share over all lines that is impossible as a mean of its parts."""
+    """Find printed shares over all lines that cannot be a mean of the shares of their parts."""
     for action in ACTIONS:
         own = {
             cell.row: cell
@@ -164,8 +164,8 @@ def _find_above_parts(replication: Replication, name: str) -> None:
             replication.add(
                 f"{name.lower()}_overall_{action}",
                 f"Table 6, {name}: the share of all lines is a mean of the shares of conclusions, scores and evidence, "
-                f"so it lies between them. The printed {printed:.4f} for “{action}” lies outside what the files give "
-                "for each part.",
+                f"so it lies between them. The printed {printed:.4f} for “{action}” lies outside the range of "
+                "the parts in the files.",
                 (
                     {"lines": kind, "action": action, "ours": own[kind].ours, "printed overall": printed}
                     for kind in LINES
@@ -174,7 +174,7 @@ def _find_above_parts(replication: Replication, name: str) -> None:
 
 
 def _find_shifts(replication: Replication, name: str, folder: Path) -> None:
-    """Return the effect of pairing people's scores by their place in the files, not by instance and criterion."""
+    """Return the effect of pairing people's scores by their place in the files instead of by instance and criterion."""
     people: dict[str, list[tuple[tuple[str, str], float | None]]] = {}
     for file in find_files(folder):
         for entry in load_entries(file):
@@ -185,9 +185,9 @@ def _find_shifts(replication: Replication, name: str, folder: Path) -> None:
     if affected:
         replication.add(
             f"{name.lower()}_pairing",
-            f"Figures 3 to 5, {name}: the people's files list criteria in different orders, and a missing one moves "
-            "all that follow. Alpha of two people compares scores of the same instance and criterion; pairing them by "
-            f"their places in the files gives another number. Of {len(rows)} pairs of people, {affected} are affected.",
+            f"Figures 3 to 5, {name}: the people's files list criteria in different orders, and a missing one "
+            "shifts all later ones. Alpha of two people compares scores of the same instance and criterion; "
+            f"pairing scores by their places in the files gives another number. Of {len(rows)} pairs of people, {affected} are affected.",
             rows,
         )
 

@@ -27,7 +27,7 @@ def add_replicate(parsers: Parsers) -> None:
         "--printed",
         type=Path,
         metavar="F.csv",
-        help="CSV with more printed values: study, table, row, column, printed",
+        help="CSV file with more published values (columns: study, table, row, column, printed)",
     )
     command.set_defaults(command=_replicate, opens_file=False)
 

@@ -46,20 +46,21 @@ ENDINGS = {BLIND: "ESA.csv", ASSISTED: "GEMBA.csv"}
 """File endings of the campaigns without and with pre-filled spans."""
 
 IDLE = 300.0
-"""Longer times are replaced by the annotator's median, as the data's README says."""
+"""Longer times are replaced with the annotator's median, as the data's README says."""
 
 MEASURED = ("seconds", "n_spans", "n_kept")
 SAVE = ["campaign", "login", "item", "document", "kind", "system"]
 """The columns that identify a save; of two saves, the later one counts."""
 
 CAVEATS = (
-    "Arms are campaigns: nobody drew them, so everything else that differed between the campaigns is in the "
-    "differences too.",
-    "No person worked in both arms: differences within person compare different people, by Welch's t.",
-    "The draft's score is on another scale than people's, so nearness is a correlation. Adoption, distance and the "
-    "pull of shifted scores, which CoEval gives for its own studies, cannot be computed from these files.",
-    "The pre-filled spans are not among the files. A span counts as kept from the draft where it has no error_type.",
-    "The second campaign with drafts drives the fall in catches.",
+    "The arms are campaigns and were not randomized, so differences between arms include all other "
+    "differences between the campaigns.",
+    "No person worked in both arms: within-person differences compare different people, with Welch's t.",
+    "The draft's scale differs from people's, so nearness is measured as a correlation. Adoption, distance "
+    "and the influence of shifted scores, which CoEval reports for its own studies, cannot be computed from "
+    "these files.",
+    "The files do not contain the pre-filled spans. A span without an error_type counts as kept from the draft.",
+    "The second campaign with drafts causes most of the fall in noticed errors.",
 )
 
 PAPER = "the paper"
@@ -113,7 +114,7 @@ FIGURES: dict[tuple[str, str, str], float] = {
     ("design", "design effect of documents, campaign 2", "blind"): 3.1,
     ("design", "design effect of documents, the expert score", "reference"): 8.8,
 }
-"""The independent analysis, by table, row and column."""
+"""The results of the independent analysis, by table, row and column."""
 
 INTERVALS = {
     ("agreement", "Pearson's r of two campaigns"): (0.005, 0.138),
@@ -124,7 +125,7 @@ INTERVALS = {
     ("planted errors", "scored below the clean twin"): (-0.197, -0.008),
     ("planted errors", "a span on the changed words"): (-0.131, 0.267),
 }
-"""The intervals of its differences."""
+"""The independent analysis's intervals of the differences."""
 
 PRINTED = {("blind", 71.0), ("draft", 31.0)}
 """Seconds per span, as printed in the paper."""
@@ -132,16 +133,16 @@ PRINTED = {("blind", 71.0), ("draft", 31.0)}
 
 @dataclass(frozen=True)
 class Campaigns:
-    """The saves of all campaigns, and the pairs of a planted error and its clean twin."""
+    """The saves of all campaigns, and pairs of a planted error and its clean twin."""
 
     segments: pd.DataFrame
     pairs: pd.DataFrame
     twice: pd.DataFrame
-    """Pairs with a side that was saved twice, with the earlier save."""
+    """Pairs of which one side was saved twice, with the earlier save."""
 
 
 def replicate_esa(data: Path) -> Replication:
-    """Return the effects of the drafts on people in the campaigns of a folder, beside the printed figures.
+    """Return the effects of the drafts on people in a folder's campaigns, next to the published figures.
 
     Raises:
         InputError: a file or a column is missing, or a value cannot be read.
@@ -162,8 +163,8 @@ def replicate_esa(data: Path) -> Replication:
     replication.add(
         "saved_twice",
         "Some items were saved twice. The rule of the data's README counts the later save, and so do we. The "
-        "independent figure of the second campaign without drafts (.833) is that of the earlier saves: these pairs "
-        "change their verdict with the save that counts.",
+        "independent figure for the second campaign without drafts (.833) uses the earlier saves. The "
+        "verdict on these pairs depends on the save.",
         found.twice.to_dict("records"),  # type: ignore[arg-type]
     )
     return replication
@@ -290,8 +291,8 @@ def _read_scores(data: Path, pattern: str) -> pd.Series[float]:
 def _with_lines(saves: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """Return the saves with the line in the source file and the text shown.
 
-    Two people may be given parts of one document under the same item: of several lines the one counts that continues
-    the person's other items of the document, else one that continues nobody's.
+    Two people can have parts of one document with the same item. If several lines fit, the one that continues the
+    person's other items of the document counts, or else one that continues nobody's.
     """
     items = items.rename(columns={"itemID": "item", "documentID": "document"})
     items = items.assign(offset=items["line"] - items["item"])
@@ -373,7 +374,7 @@ def find_change(text: str, clean: str) -> tuple[int, int]:
     if before < len(here) - after:
         return words[before][0], words[len(here) - after - 1][1]
     at = words[min(before, len(words) - 1)][0] if words else 0
-    return at, at  # only words that are missing
+    return at, at  # the changed text only lacks words
 
 
 def _is_marked(spans: Sequence[dict[str, Any]], start: int, end: int) -> bool:
@@ -400,8 +401,8 @@ def _changed_verdicts(later: pd.DataFrame, earlier: pd.DataFrame) -> pd.DataFram
 
 
 def _units(segments: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each translation that every campaign, the draft and the experts scored: a column for
-    each campaign.
+    """Return a row for each translation that every campaign, the draft and the experts scored, with a column per
+    campaign.
     """
     scores = segments.pivot_table(index="unit", columns="campaign", values="score", aggfunc="mean")
     others = segments.drop_duplicates("unit").set_index("unit")[["cluster", "system", "draft", "reference"]]
@@ -414,11 +415,11 @@ def _units(segments: pd.DataFrame) -> pd.DataFrame:
 
 
 def _cells(table: str, row: str, population: str, **values: Any) -> Iterator[Cell]:
-    """Yield a cell for each column, with the printed value and its interval beside ours."""
+    """Yield a cell for each column, with our value and interval and the published ones."""
     for column, value in values.items():
         known = FIGURES.get((table, row, column))
         seconds = row.startswith("seconds")
-        # 500 resamples know a variance, and so a design effect, to about 6%
+        # 500 resamples estimate a variance, and so a design effect, to about 6%
         within = 0.06 if seconds else 0.03 * (known or 0) + 0.05 if table == "design" else 0.006
         yield Cell(
             STUDY, table, row, column,

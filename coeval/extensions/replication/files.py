@@ -1,4 +1,4 @@
-"""A replication as files: a page, all cells as CSV, and one CSV per figure and finding."""
+"""Write a replication as files: a page, all cells as CSV, and one CSV per figure and finding."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def write_replication(replication: Replication, out: Path) -> list[Path]:
     """Write the page, the cells, and the data of figures and findings; return the paths, the page first.
 
     Raises:
-        InputError: the folder cannot be written to.
+        InputError: the folder is not writable.
     """
     files = {"replication.md": _page(replication), "cells.csv": to_csv(replication.frame())}
     files |= {f"figure_{table.name}.csv": to_csv(table.frame) for table in replication.figures}
@@ -43,7 +43,7 @@ def write_replication(replication: Replication, out: Path) -> list[Path]:
 
 
 def summarise(replication: Replication) -> str:
-    """Return how many computed cells equal their printed value, and how many are not released.
+    """Summarise how many computed cells equal their printed value, and how many cells have no released data.
 
     >>> summarise(Replication("", [], [], []))
     '0 of 0 computed cells have a printed value: 0 equal, 0 differ. 0 further cells are not released. 0 findings.'
@@ -79,7 +79,7 @@ def _page(replication: Replication) -> str:
 def _lines(replication: Replication) -> Iterator[str]:
     yield f"# {replication.title}, computed anew\n"
     yield summarise(replication) + "\n"
-    yield "A cell is equal where it lies within .006 of the printed value, or within what its rounding hides.\n"
+    yield "A cell is equal if it differs from the printed value by at most .006, or by no more than its rounding.\n"
     yield from (f"- {note}" for note in replication.notes)
     yield ""
     frame = replication.frame()
@@ -106,8 +106,8 @@ def _lines(replication: Replication) -> Iterator[str]:
 def _counted(verdicts: list[str]) -> str:
     known = [verdict for verdict in verdicts if verdict not in (NOT_AT_HAND, NOT_PUBLISHED, NOT_RELEASED)]
     if not known:
-        return "No printed value of this table is at hand."
-    return f"{known.count(EQUAL)} of {len(known)} cells with a printed value at hand are equal."
+        return "No printed value of this table is known."
+    return f"{known.count(EQUAL)} of {len(known)} cells with a known printed value are equal."
 
 
 def _findings(replication: Replication) -> Iterator[str]:
@@ -115,9 +115,16 @@ def _findings(replication: Replication) -> Iterator[str]:
     if replication.findings or renamed:
         yield "# Findings\n"
     for printed, other in renamed:
-        yield f"The row printed as “{printed}” holds the values that the files give for “{other}”.\n"
+        yield f"The row printed as “{printed}” has the values that the files give for “{other}”.\n"
     for finding in replication.findings:
         yield finding.text + "\n"
         yield tables_markdown(
-            [Table(finding.name, finding.name.replace("_", " "), "The rows this rests on.", finding.rows)]
+            [
+                Table(
+                    finding.name,
+                    finding.name.replace("_", " "),
+                    "The rows behind this finding.",
+                    finding.rows,
+                )
+            ]
         )

@@ -1,4 +1,4 @@
-"""``python -m coeval rubrics``: draft, judge, report and gate criteria of single instances."""
+"""``python -m coeval rubrics``: draft, judge, report and test criteria of single instances."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from coeval.extensions.rubrics.statistics import RubricsReport
     from coeval.stats.estimates import Estimate
 
-EPILOG = "Exit codes of the gate: 0 held, 3 below, 4 undecided; 1 and 2 mean that the command could not run."
+EPILOG = "Exit codes: 0 held, 3 below, 4 undecided, 1 error, 2 wrong options."
 
 
 def add_rubrics(parsers: Parsers) -> None:
     rubrics = parsers.commands.add_parser(
-        "rubrics", help="criteria for single instances (HealthBench-like): draft, judge, report, gate"
+        "rubrics", help="draft, judge and test criteria of single instances (as in HealthBench)"
     )
     kinds = rubrics.add_subparsers(required=True, metavar="draft|judge|show|scale|status|report|gate")
     draft = kinds.add_parser(
@@ -33,30 +33,34 @@ def add_rubrics(parsers: Parsers) -> None:
     draft.add_argument("--count", type=int, default=8, metavar="N", help="criteria per instance (default: 8)")
     draft.set_defaults(command=_draft)
     judge = kinds.add_parser(
-        "judge", parents=[parsers.task_reported], help="have a model judge every instance by its own criteria"
+        "judge", parents=[parsers.task_reported], help="have a model judge every instance on its own criteria"
     )
     _add_run_options(judge)
     judge.add_argument(
         "--way", choices=("instance", "criterion"), default="instance",
-        help="what one question asks about (default: instance, with all its criteria)",
+        help="scope of one question (default: instance, with all its criteria)",
     )  # fmt: skip
-    judge.add_argument("--retry-unscored", action="store_true", help="ask again for unreadable answers")
+    judge.add_argument("--retry-unscored", action="store_true", help="ask again if an answer was unreadable")
     judge.add_argument(
         "--show",
         action="store_true",
-        help="show these judgments to annotators (the first run is shown anyway)",
+        help="show these judgments to annotators (automatic for the first run)",
     )
     judge.set_defaults(command=_judge)
     show = kinds.add_parser("show", parents=[parsers.task_reported], help="show another run to annotators")
     show.add_argument("--run", required=True, metavar="LABEL")
     show.set_defaults(command=_show)
     scale = kinds.add_parser("scale", parents=[parsers.task_reported], help="set the scale of the judgments")
-    scale.add_argument("scale", choices=("met", "task"), help="met or not met, or the scale of the task")
+    scale.add_argument(
+        "scale", choices=("met", "task"), help="met: met or not met; task: the scale of the task"
+    )
     scale.set_defaults(command=_set_scale)
     status = kinds.add_parser("status", parents=[parsers.task_reported], help="count criteria and list runs")
     status.set_defaults(command=_status)
     figures = kinds.add_parser(
-        "report", parents=[parsers.task_reported], help=("agreement, scores and changes, overall and by axis")
+        "report",
+        parents=[parsers.task_reported],
+        help=("report agreement, scores and changes, overall and for each axis"),
     )
     figures.add_argument(
         "--run", default="", metavar="LABEL", help="run to compare with people (default: the shown run)"
@@ -77,7 +81,7 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
 def _add_gate(kinds: argparse._SubParsersAction, parsers: Parsers) -> None:
     gate = kinds.add_parser(
         "gate", parents=[parsers.task_reported], epilog=EPILOG,
-        help="pass or fail by agreement, score and share of unreadable answers",
+        help="test agreement, the score and the share of unscored criteria against limits",
     )  # fmt: skip
     gate.add_argument("--run", default="", metavar="LABEL", help="run to test (default: the shown run)")
     gate.add_argument(
@@ -173,7 +177,7 @@ def _status(context: Context, options: argparse.Namespace) -> None:
 
 
 def spell(figure: Estimate) -> dict[str, Any]:
-    """Return an estimate as its figures by name."""
+    """Return an estimate's figures by name."""
     known = figure.details
     names = ("n", "n_units", "ci_low", "ci_high", "clusters", "interval_kind", "percent_agreement", "reason")
     return {"value": float(figure)} | {name: known[name] for name in names if known.get(name) is not None}
@@ -209,7 +213,7 @@ def spell_report(found: RubricsReport) -> dict[str, Any]:
 
 
 def tell(name: str, figure: Estimate) -> str:
-    """Return an estimate in a line."""
+    """Describe an estimate in one line."""
     if not figure.defined:
         return f"{name}: undefined ({figure.reason})"
     low, high = figure.ci
@@ -250,7 +254,7 @@ def _gate(context: Context, options: argparse.Namespace) -> None:
     )
     for name, _, least in asked:
         if least is not None and not -1 <= least <= 1:
-            raise InputError(f"The lowest accepted {name} is {least:g}: give a number up to 1.")
+            raise InputError(f"The lowest accepted {name} is {least:g}: give a number from -1 to 1.")
     findings = [check_figure(name, figure, least) for name, figure, least in asked if least is not None]
     if not findings:
         raise InputError("The gate has nothing to test: give --min-f1, --min-alpha or --min-score.")

@@ -1,4 +1,4 @@
-"""``python -m coeval spans``: read, score, compare and convert files of error spans; manage spans of a study."""
+"""``python -m coeval spans``: score, compare and convert files of error spans, and manage a study's spans."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def add_spans(parsers: Parsers) -> None:
     spans = parsers.commands.add_parser(
-        "spans", help="typed error spans (MQM, ESA): files, scores, drafts, statistics"
+        "spans", help="import, score, draft and report typed error spans (MQM, ESA)"
     )
     actions = spans.add_subparsers(required=True, metavar="ACTION")
     _add_typologies(actions)
@@ -31,7 +31,7 @@ def _add_typologies(actions: argparse._SubParsersAction) -> None:
     command = actions.add_parser(
         "typologies", parents=[build_reporting()], help="list typologies, or show one as JSON"
     )
-    command.add_argument("name", nargs="?", help="typology, or your own JSON file")
+    command.add_argument("name", nargs="?", help="name of a typology, or your own JSON file")
     command.set_defaults(command=_typologies, opens_file=False)
 
 
@@ -41,7 +41,10 @@ def _add_stats(actions: argparse._SubParsersAction) -> None:
     )
     _add_files(command, "+")
     command.add_argument(
-        "--reference", type=Path, metavar="FILE", help="spans to compute precision and recall against"
+        "--reference",
+        type=Path,
+        metavar="FILE",
+        help="file with the reference spans for precision and recall",
     )
     command.set_defaults(command=_stats, opens_file=False)
 
@@ -53,9 +56,7 @@ def _add_compare(actions: argparse._SubParsersAction) -> None:
         help="compare segment and system scores with a published score file",
     )
     _add_files(command, "+")
-    command.add_argument(
-        "--scores", type=Path, required=True, metavar="FILE", help="published file of scores"
-    )
+    command.add_argument("--scores", type=Path, required=True, metavar="FILE", help="published score file")
     command.set_defaults(command=_compare, opens_file=False)
 
 
@@ -84,7 +85,7 @@ def _add_study(actions: argparse._SubParsersAction, parsers: Parsers) -> None:
     taken.add_argument(
         "--kept-as-draft",
         action="store_true",
-        help="use the spans that annotators kept as the draft (ESA campaigns)",
+        help="treat the spans that annotators kept as the draft (ESA campaigns)",
     )
     taken.set_defaults(command=_import, makes_file=True)
     draft = actions.add_parser("draft", parents=[task], help="have a model draft the spans of every instance")
@@ -92,14 +93,14 @@ def _add_study(actions: argparse._SubParsersAction, parsers: Parsers) -> None:
     draft.add_argument(
         "--label",
         default="",
-        help=("label of the run (default: the model); an existing run with this label continues"),
+        help=("label of the run (default: the model); an existing run with this label is continued"),
     )
     draft.add_argument("--temperature", type=float)
     draft.add_argument("--max-tokens", type=int, metavar="N", help="token limit per answer")
     draft.add_argument("--templates", default="", metavar="DIR", help="folder with your copy of spans-mqm.md")
     draft.add_argument("--limit", type=int, default=0, metavar="N", help="draft at most N instances now")
-    draft.add_argument("--again", action="store_true", help="send unscored instances again")
-    draft.add_argument("--replay", action="store_true", help="use only answers in the ledger")
+    draft.add_argument("--again", action="store_true", help="ask again about unscored instances")
+    draft.add_argument("--replay", action="store_true", help="use only saved answers and send no requests")
     draft.set_defaults(command=_draft)
     told = actions.add_parser("report", parents=[task], help="report span statistics of a study")
     told.add_argument("--arm", default="", choices=["blind", "assisted", "first"], help=("use only this arm"))
@@ -130,7 +131,11 @@ def _set_up(context: Context, options: argparse.Namespace) -> None:
 
     typology = load_typology(options.typology)
     set_typology(context, OPERATOR, options.task, typology)
-    report(options, typology.to_json(), [f"{options.task}: people mark spans by “{typology.title}”."])
+    report(
+        options,
+        typology.to_json(),
+        [f"{options.task}: people mark spans with the typology “{typology.title}”."],
+    )
 
 
 def _import(context: Context, options: argparse.Namespace) -> None:
@@ -195,15 +200,20 @@ def _export(context: Context, options: argparse.Namespace) -> None:
 def _add_files(command: argparse.ArgumentParser, number: str) -> None:
     add = command.add_argument
     add("files", type=Path, nargs=number, metavar="FILE", help="files in one format")
-    add("--format", default="", help="format of the files (default: by the ending)")
-    add("--typology", default="", help="mqm, wmt, esa, frank, or a JSON file (default: by the format)")
+    add("--format", default="", help="format of the files (default: from the file extension)")
+    add("--typology", default="", help="mqm, wmt, esa, frank, or a JSON file (default: that of the format)")
     add(
         "--items",
         type=Path,
         metavar="FILE",
-        help="texts and lines of the items (ESA: itemID, documentID, line, targetText)",
+        help="file with each item's text and line number (ESA: itemID, documentID, line, targetText)",
     )
-    add("--documents", type=Path, metavar="FILE", help="document of each line (mt-metrics-eval: en-de.docs)")
+    add(
+        "--documents",
+        type=Path,
+        metavar="FILE",
+        help="file with the document of each line (mt-metrics-eval: en-de.docs)",
+    )
     add(
         "--people",
         type=Path,
@@ -214,7 +224,7 @@ def _add_files(command: argparse.ArgumentParser, number: str) -> None:
 
 
 def load_files(options: argparse.Namespace, *files: Path) -> tuple[Collection, Typology]:
-    """Return the annotations of the files that a command names, or of other ``files``, and their typology."""
+    """Return the annotations in ``files``, or in the files that the command names, and their typology."""
     from coeval.extensions.spans.files import read_files
     from coeval.extensions.spans.reading import Further
 
@@ -283,7 +293,7 @@ def write_new(path: Path, text: str) -> None:
     """Write a file that does not exist yet.
 
     Raises:
-        InputError: it is there, or it cannot be written.
+        InputError: the file exists, or cannot be written.
     """
     try:
         with path.open("x", encoding="utf-8", newline="") as file:

@@ -1,4 +1,4 @@
-"""A whole study as one file: moved, or merged with another."""
+"""Export a whole study to one file, and import or merge it elsewhere."""
 
 from __future__ import annotations
 

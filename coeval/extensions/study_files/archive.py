@@ -1,7 +1,7 @@
 """A whole study in one file: a zip with a manifest and one JSON line per row.
 
-``manifest.json`` says by which schema the rows were written, and of every table its columns, rows, bytes and SHA-256.
-``tables/NAME.jsonl`` holds a list of values a line, in the order of the columns.
+``manifest.json`` records the schema of the rows, and each table's columns, number of rows, bytes and SHA-256.
+``tables/NAME.jsonl`` has one list of values per line, in the order of the columns.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ MANIFEST = "manifest.json"
 
 MOST_MANIFEST = 1_000_000
 MOST_LINE = 64_000_000
-"""Bytes of one row."""
+"""The largest size of one row in bytes."""
 
 FREE_BYTES, MOST_RATIO = 100_000_000, 100
-"""The largest unpacked size of any file, and the largest ratio to its packed size."""
+"""Unpacked files up to this size are always accepted; larger ones only up to this ratio to the packed size."""
 
 NOT_OURS = (
-    "This is no file of a study: make one with “python -m coeval study export study.zip --task SLUG --people names”, "
+    "This is not a study file: create one with “python -m coeval study export study.zip --task SLUG --people names”, "
     "or in Set-up under Hosting."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class TableNote:
-    """The manifest's entry for a table."""
+    """The entry of a table in the manifest."""
 
     columns: tuple[str, ...]
     rows: int
@@ -48,7 +48,7 @@ class TableNote:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The manifest of a study's file; ``schema`` names the schema steps of its rows."""
+    """The manifest of a study file; ``schema`` lists the schema steps of its rows."""
 
     task: str
     name: str
@@ -90,7 +90,7 @@ def _path(table: str) -> str:
 
 
 class StudyFile:
-    """A checked file of a study: its manifest, and its tables to read row by row."""
+    """A checked study file: its manifest, and its tables, which are read row by row."""
 
     def __init__(self, archive: zipfile.ZipFile, manifest: Manifest, schema: Schema) -> None:
         self.archive, self.manifest, self.schema = archive, manifest, schema
@@ -99,7 +99,7 @@ class StudyFile:
         """Yield each table with its columns and rows; read them before the next table.
 
         Raises:
-            InputError: a table is not what the manifest says, or a row cannot be read.
+            InputError: a table does not match the manifest, or a row cannot be read.
         """
         for name, note in self.manifest.tables.items():
             yield name, note.columns, self._read(name, note)
@@ -122,7 +122,7 @@ class StudyFile:
             raise InputError(f"{_path(name)} does not match the manifest. {DAMAGED}")
 
 
-DAMAGED = "The file was damaged or changed on its way: export the study again. Nothing was written."
+DAMAGED = "The file was damaged or changed after its export: export the study again. Nothing was written."
 
 
 def _parse_line(data: bytes, name: str, n: int, width: int) -> list[Any]:
@@ -144,10 +144,10 @@ def _refuse_constant(text: str) -> Any:
 
 
 def open_archive(path: Path) -> zipfile.ZipFile:
-    """Return the zip file of a study.
+    """Open a study file as a zip file.
 
     Raises:
-        InputError: it is none, or cannot be read.
+        InputError: it is not a zip file, or cannot be read.
     """
     try:
         return zipfile.ZipFile(path)
@@ -158,10 +158,11 @@ def open_archive(path: Path) -> zipfile.ZipFile:
 
 
 def read_study_file(archive: zipfile.ZipFile, size: int) -> StudyFile:
-    """Check a study's file of this size before any row is read.
+    """Check a study file of this size before any row is read.
 
     Raises:
-        InputError: it is something else, made by a newer version, too much to unpack, or it holds what no study has.
+        InputError: it is another kind of file, comes from a newer version, is too large when unpacked, or has
+        unknown parts.
     """
     entries = {entry.filename: entry for entry in archive.infolist()}
     if MANIFEST not in entries:
@@ -186,8 +187,9 @@ def read_study_file(archive: zipfile.ZipFile, size: int) -> StudyFile:
 def _tell_other(names: set[str]) -> str:
     if {"scores.csv", "instances.csv"} <= names:
         return (
-            "This is the CSV export of a study, for spreadsheets and statistics: it leaves out what only a database "
-            "needs, and cannot be imported. Make a file that can with “python -m coeval study export study.zip --task "
+            "This is the CSV export of a study, for spreadsheets and statistics: it lacks data that only a "
+            "database needs, and cannot be imported. Create a file that can be imported with “python -m "
+            "coeval study export study.zip --task "
             "SLUG --people names”, or in Set-up under Hosting."
         )
     return NOT_OURS
@@ -230,23 +232,23 @@ def _read_note(note: Mapping[str, Any]) -> TableNote:
 
 
 def _find_schema(manifest: Manifest) -> Schema:
-    """Return the schema that a file was written by.
+    """Return the schema with which a file was written.
 
     Raises:
-        InputError: it is newer than this version, or none that was ever released.
+        InputError: it is newer than this version, or was never released.
     """
     had, steps = set(manifest.schema), list_steps()
     newer = [name for name in manifest.schema if name not in {step.name for step in steps}]
     if newer or not had:
         raise InputError(
-            f"The study comes from a newer CoEval or from a further extension (it has "
+            f"The study comes from a newer CoEval, or uses an extension that is not installed (it has "
             f"{(newer or ['nothing'])[-1][:60]}): update CoEval, or install the extension."
         )
     for owner in {step.owner for step in steps}:
         own = [step.name for step in steps if step.owner == owner]
         if had.intersection(own) != set(own[: len(had.intersection(own))]):
             raise InputError(
-                "A CoEval between two releases exported this study: export it again with a released one."
+                "An unreleased version of CoEval exported this study: export it again with a released version."
             )
     return get_schema(tuple(step.name for step in steps if step.name in had))
 
@@ -264,11 +266,11 @@ def _check_size(unpacked: int, size: int) -> None:
     free = shutil.disk_usage(tempfile.gettempdir()).free
     if unpacked > FREE_BYTES and unpacked > MOST_RATIO * size:
         raise InputError(
-            f"The file has {size:,} bytes but claims to contain {unpacked:,}, which is too many for a "
-            "study. Nothing was written."
+            f"The file has {size:,} bytes but unpacks to {unpacked:,}, which is too many for a study. Nothing "
+            "was written."
         )
     if 3 * unpacked > free:
         raise InputError(
-            f"Checking this study needs {3 * unpacked:,} bytes in {tempfile.gettempdir()}, and {free:,} "
+            f"Checking this study needs {3 * unpacked:,} bytes in {tempfile.gettempdir()}, but only {free:,} "
             "are free: set TMPDIR to another folder. Nothing was written."
         )

@@ -1,4 +1,4 @@
-"""``python -m coeval study export``, ``import`` and ``merge``: whole studies between files."""
+"""``python -m coeval study export``, ``import`` and ``merge``: move whole studies as files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _add_export(actions: argparse._SubParsersAction, task: argparse.ArgumentPars
         "--people",
         required=True,
         choices=["names", "pseudonyms"],
-        help="names of people in the file; with pseudonyms, it also leaves out ids at a crowd service",
+        help="write people's names or pseudonyms; pseudonyms also leave out crowd-service ids",
     )
     export.add_argument("--ledger", action="store_true", help="include all cached model calls")
     export.set_defaults(command=_export, only_reads=True)
@@ -39,7 +39,9 @@ def _add_import(actions: argparse._SubParsersAction, common: argparse.ArgumentPa
 
 
 def _add_merge(actions: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
-    merge = actions.add_parser("merge", parents=[task], help="add a study's work to the same task here")
+    merge = actions.add_parser(
+        "merge", parents=[task], help="add the work in a study file to the same task in this database"
+    )
     merge.add_argument("path", type=Path)
     merge.add_argument(
         "--rename-run",

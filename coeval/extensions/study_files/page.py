@@ -1,4 +1,4 @@
-"""Set-up, Hosting: export a whole study to a file, import it as a new task, or merge it into this one."""
+"""Set-up, Hosting: export a whole study to a file, import one as a new task, or merge one into this task."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from coeval.usecases.access import Context
 
 
 class MovingBox(LoadedPanel):
-    """Links to the study's file, and a form for one from elsewhere."""
+    """The links to export a study file, and the form to import or merge one."""
 
     def build(self) -> None:
         with more_settings("moving", "Move or merge a study"):
@@ -43,7 +43,7 @@ class MovingBox(LoadedPanel):
                 )
                 with gr.Column():
                     slug = gr.Textbox(
-                        label="Short name here (blank: unchanged)", max_length=64, elem_id="study-slug"
+                        label="Short name here (leave blank to keep it)", max_length=64, elem_id="study-slug"
                     )
                     renamed = gr.Textbox(
                         label="People to rename, one per line: old=new", lines=2, elem_id="study-rename",
@@ -54,7 +54,7 @@ class MovingBox(LoadedPanel):
                     label="Runs to rename, one per line: old=new", lines=2, elem_id="study-rename-run"
                 )
                 keep = gr.Checkbox(
-                    label="If the task's texts or settings differ, keep those here", elem_id="study-keep"
+                    label="If texts or settings differ, keep those of this database", elem_id="study-keep"
                 )
                 trial = gr.Checkbox(label="Dry run: only show what would be added", elem_id="study-trial")
             ledger = gr.Checkbox(
@@ -128,15 +128,15 @@ def links_view(slug: str) -> Node:
 
 def _need_file(path: str | None) -> Path:
     if not path:
-        raise InputError("There is no file: choose a study file first.")
+        raise InputError("No file was chosen: choose a study file first.")
     return Path(path)
 
 
 def _read_names(text: str | None) -> Mapping[str, str]:
-    """Return lines of old=new.
+    """Return the names in lines of old=new.
 
     Raises:
-        InputError: a line has no ``=``, or a name stands twice.
+        InputError: a line has no ``=``, or names somebody twice.
     """
     names: dict[str, str] = {}
     for line in filter(str.strip, (text or "").splitlines()):
@@ -157,9 +157,8 @@ def _conflicts(merged: Merged) -> Node:
         el("h4", "Nothing was written"),
         el("p", str(merged)),
         el("ul", *(el("li", line) for line in merged.conflicts)),
-        el("p.note", "Rename people or runs that only share a name, keep the texts here, or correct one "
-        "of "
-        "the two files; then merge again."),
+        el("p.note", "Rename different people or runs with the same name, keep the texts of this database, or "
+                     "correct one of the files. Then merge again."),
         role="alert",
     )  # fmt: skip
 

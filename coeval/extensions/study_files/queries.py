@@ -1,4 +1,6 @@
-"""A study's rows for export and import: new ids and recognised people, in the caller's transaction."""
+"""Queries that export and import a study's rows, with new ids and recognised people, in the caller's
+transaction.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,9 @@ from coeval.extensions.study_files.queries_schema import LEDGER, Schema, Shape
 from coeval.store.engines.database import Database, chunks, continue_ids, get_row, insert, rows, scalar
 from coeval.store.queries import people
 
-# A study's rows as they leave: whole, but for what opens doors, and with people under pseudonyms where
-# asked for.
-
 Row = dict[str, Any]
 Scope = dict[str, int]
-"""The task of a study and that of its exam, as parameters; the task itself if it has no exam."""
+"""The ids of a study's task and its exam, as SQL parameters. Without an exam, both are the task's."""
 
 
 def get_scope(db: Database, task: int) -> Scope:
@@ -26,7 +25,7 @@ def get_scope(db: Database, task: int) -> Scope:
 
 
 def list_rows(db: Database, schema: Schema, name: str, scope: Scope) -> Iterator[Row]:
-    """Yield the rows of a study in one table, in the order in which they were written."""
+    """Yield a study's rows of one table, in the order of writing."""
     shape = schema.get(name)
     order = ", ".join(shape.key)
     yield from rows(
@@ -52,9 +51,9 @@ def names_a_person(column: str) -> bool:
 
 
 class Departure:
-    """The changes to the rows of an exported study.
+    """The changes to rows on export.
 
-    ``pseudonyms``: people go under new names that say nothing, and without the ids that crowd services gave them.
+    With ``pseudonyms``, people get random names and lose their crowd-service ids.
     """
 
     def __init__(self, db: Database, schema: Schema, *, pseudonyms: bool) -> None:
@@ -71,17 +70,17 @@ class Departure:
         }
 
     def list_tables(self, *, ledger: bool) -> list[Shape]:
-        """Return the tables that go, parents first."""
+        """Return the exported tables, parents first."""
         left_out = {*([] if ledger else [LEDGER]), *(["account"] if self.pseudonyms else [])}
         return [shape for shape in self.schema.shapes if shape.name not in left_out]
 
     def change(self, name: str, row: Row) -> Row:
-        """Return a row as it leaves."""
+        """Return a row in its exported form."""
         row = self._changes[name](row) if name in self._changes else row
         return self._hide_names(name, row) if self.pseudonyms else row
 
     def _change_person(self, row: Row) -> Row:
-        """Return a person without their role in the other database, but with their group."""
+        """Return a person's row without the role, which is valid only in this database, but with the group."""
         return row | {"role": "annotator", "set_group": self._groups[row["id"]]}
 
     def _hide_names(self, table: str, row: Row) -> Row:
@@ -99,11 +98,9 @@ class Departure:
 
 
 def _make_alias(salt: bytes, person: int) -> str:
-    """Return a unique name that nobody can trace."""
+    """Return a unique pseudonym that cannot be traced to a person."""
     return f"person-{hashlib.blake2s(f'{person}'.encode(), key=salt).hexdigest()[:10]}"
 
-
-# A study from a file of its own into the one that people work on: new ids, in the caller's transaction.
 
 AT_ONCE = 2_000
 
@@ -111,7 +108,7 @@ Renumber = Callable[[Row], Row]
 
 
 def insert_rows(db: Database, shape: Shape, lines: Iterable[Row]) -> int:
-    """Insert whole rows with their ids; return their number."""
+    """Insert complete rows, including their ids; return their number."""
     marks = ", ".join(f":{column}" for column in shape.columns)
     sql = f"INSERT INTO {shape.name} ({', '.join(shape.columns)}) VALUES ({marks})"
     n = 0
@@ -128,7 +125,7 @@ def get_last_id(db: Database, table: str) -> int:
 
 
 def list_known_uids(db: Database, source: Database, schema: Schema, scope: Scope) -> Iterator[str]:
-    """Return the study's submission keys that this database already holds, in any task."""
+    """Return the study's submission keys that this database already has, in any task."""
     for table in ("submission", "first_score"):
         for portion in chunks((row["uid"] for row in list_rows(source, schema, table, scope)), 500):
             marks = ", ".join("?" * len(portion))
@@ -137,9 +134,10 @@ def list_known_uids(db: Database, source: Database, schema: Schema, scope: Scope
 
 
 class PeopleMap:
-    """The mapping of a study's people to people here: by crowd service id or name, or new.
+    """The mapping from a study's people to people of this database, by crowd-service id or name; others are
+    new.
 
-    ``renamed`` are names of the study that go by another here.
+    ``renamed`` maps names in the study to names in this database.
     """
 
     def __init__(
@@ -162,7 +160,9 @@ class PeopleMap:
             self.ids[row["id"]] = here or self._add(db, row | {"name": name}, account)
 
     def get_uid(self, row: Row) -> str:
-        """Return the key of a submission here; a renamed person gets another key, because two may share a name."""
+        """Return the key of a submission in this database; a renamed person's key differs, because two people
+        may share a name.
+        """
         name = self.renamed.get(row["annotator"])
         return row["uid"] if name is None else str(uuid.uuid5(uuid.NAMESPACE_OID, f"{row['uid']} {name}"))
 
@@ -180,7 +180,7 @@ class PeopleMap:
         return known.id if known else 0
 
     def _add(self, db: Database, row: Row, account: Row | None) -> int:
-        """Return a new person with no more permissions than an annotator."""
+        """Add a person with the permissions of an annotator; return the id."""
         values = {column: value for column, value in row.items() if column != "id"}
         person = insert(db, "annotator", **values | {"role": "annotator"})
         if account:
@@ -201,8 +201,7 @@ def write_study(
 ) -> dict[str, int]:
     """Write a study as new tasks, named by ``slugs`` (old to new); return the number of rows by table.
 
-    Ids go on from the last one here by the same step for every row of a table, so that their order stays, and with
-    it what is the newest.
+    New ids continue after the largest id here, with one offset per table, so that the order of rows is kept.
     """  # fmt: skip
     steps = {shape.name: get_last_id(db, shape.name) for shape in schema.shapes if shape.has_id}
     written = {}
@@ -240,7 +239,7 @@ def _renumbering(shape: Shape, steps: Mapping[str, int], persons: Mapping[int, i
 
 
 def write_ledger(db: Database, shape: Shape, lines: Iterable[Row]) -> int:
-    """Append calls, without answers and failures that the ledger already holds."""
+    """Append calls to the ledger; skip answers and failures that it already has."""
     same = "request_hash = :request_hash AND sample = :sample AND endpoint = :endpoint AND error = :error"
     same += " AND (error = '' OR created_at = :created_at)"
     last = get_last_id(db, LEDGER)

@@ -1,6 +1,7 @@
-"""A foreign study in a temporary database: created with its schema, then updated and examined.
+"""Examine a foreign study in a temporary database, which is created with the study's schema and then
+migrated.
 
-Every rule of the schema is held against it here, before the file that people work on is touched.
+Every rule of the schema is checked here, before the live database is touched.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ from coeval.store.soundness import examine_file
 from coeval.store.steps import apply_steps
 
 MOST_ID = 10**12
-"""Largest id of an imported row, because new ids continue from the largest."""
+"""The largest accepted id of an imported row, because new ids continue after the largest."""
 
 ENUMERATIONS = {
     ("column_role", "role"): frozenset(ColumnRole),
     ("enrolment", "state"): frozenset(Standing),
     ("job", "state"): frozenset(JobState),
 }
-"""Columns with a fixed set of words that the schema does not enforce."""
+"""Columns with a fixed set of values that the schema does not enforce."""
 
 UNFIT = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.InterfaceError, sqlite3.ProgrammingError)
 """SQLite's errors for invalid values."""
@@ -42,10 +43,12 @@ Portion = tuple[str, Sequence[str], Iterable[Sequence[Any]]]
 
 
 def build_scratch(path: Path, steps: Sequence[str], portions: Iterable[Portion]) -> Store:
-    """Return a new file that begins with the schema of these steps, with the rows, brought to the schema of today.
+    """Create a database with the schema of these steps, insert the rows, and migrate it to the current
+    schema.
 
     Raises:
-        InputError: a row breaks a rule of the schema, refers to nothing, or holds what no screen can read.
+        InputError: a row breaks a rule of the schema, refers to a missing row, or has a value that no screen
+        can read.
     """
     with closing(connect(path)) as connection:
         connection.execute("PRAGMA journal_mode=MEMORY")
@@ -86,7 +89,7 @@ def _fill(
 
 
 class _Counted:
-    """Rows, and the number of rows that were read."""
+    """An iterator over rows that counts them."""
 
     def __init__(self, lines: Iterable[Sequence[Any]]) -> None:
         self._lines, self.n = iter(lines), 0
@@ -102,7 +105,7 @@ class _Counted:
 def _check_values(
     name: str, columns: Sequence[str], lines: Iterable[Sequence[Any]]
 ) -> Iterator[Sequence[Any]]:
-    """Yield the rows after checks that SQLite does not make: times, JSON, fixed words, ids."""
+    """Yield the rows after checks that SQLite does not make: times, JSON, fixed values, ids."""
     times = [
         i for i, column in enumerate(columns) if column.endswith("_at") or column in ("at", "reserved_until")
     ]
@@ -141,7 +144,7 @@ def _is_json(text: Any) -> bool:
 
 
 def _examine(db: Database) -> None:
-    """Check our own rules, and that the app can read its data."""
+    """Check our own rules, and that the app can read the data."""
     faults = examine_file(db).faults
     if faults:
         raise InputError(f"The study is incomplete: {'; '.join(faults[:5])}. Nothing was written.")

@@ -1,7 +1,7 @@
-"""Merging a study with the same study here: existing rows are recognised, new ones added, others conflict.
+"""Merge a study with the same study here: recognise existing rows, add new ones, and list conflicts.
 
-A row is known again by what has to be unique (an instance's id, a run's label, a submission's key). Logs, of which
-the newest line holds, are compared as wholes: one may go on where the other ends, and nothing else.
+Rows are recognised by their unique keys (an instance's id, a run's label, a submission's key). Logs, in which
+the newest line is valid, are compared as a whole: one may only continue the other.
 """
 
 from __future__ import annotations
@@ -22,32 +22,31 @@ from coeval.extensions.study_files.queries import (
 from coeval.extensions.study_files.queries_schema import LEDGER, Schema, Shape
 from coeval.store.engines.database import Database, get_row, rows, scalar
 
-# Conflicts between two files of one study, in words that name the row.
-
 MOST = 200
-"""Largest number of listed conflicts; only the number of others is reported."""
+"""The largest number of listed conflicts; the others are only counted."""
 
 NAMED_BY = {
     "task": "slug", "instance": "external_id", "criterion": "text", "run": "label", "annotator": "name",
     "criteria_set": "version", "ballot_round": "round", "column_role": "name",
 }  # fmt: skip
-"""The column by which people know a row."""
+"""The column that names a row for people."""
 
 WORDS = {
     "task": "the task", "crowd": "the crowd plan", "draft_row": "a line of a draft",
     "submission_row": "a line of a submission",
-    "criteria_set": "criteria set", "criteria_set_member": "a criterion of a set", "column_role": "who sees the column",
+    "criteria_set": "criteria set", "criteria_set_member": "a criterion of a set",
+    "column_role": "the visibility of the column",
     "design_change": "the design", "criterion_guide": "the guide of a criterion", "mark": "a flag or comment",
-    "planted_error": "planted error", "exam_attempt": "a try at the exam", "ballot_round": "ballot round",
+    "planted_error": "planted error", "exam_attempt": "an attempt at the exam", "ballot_round": "ballot round",
 }  # fmt: skip
 
 SETTINGS = frozenset(
     ("task", "crowd", "column_role", "design_change", "criterion_guide", "criterion_steps", "stopping_rule")
 )
-"""An owner's settings of a task. If requested, a merge keeps the ones here."""
+"""An owner's settings of a task. On request, a merge keeps the settings of this database."""
 
 HARD = frozenset(("scale_min", "scale_max"))
-"""Columns of the task that no choice settles: scores on two scales cannot be compared."""
+"""Columns of the task that must match: scores on two scales cannot be compared."""
 
 
 class Conflicts:
@@ -106,13 +105,6 @@ def _cut(value: Any) -> str:
     return f"“{text[:50]}{'…' if len(text) > 50 else ''}”"
 
 
-# A study added to the same study here: what is here already is known again, what is new is added, the
-# rest conflicts.
-#
-# Unique keys identify a row (an instance's id, a run's label, a submission's key).
-# Logs, of which the newest line holds, are compared as wholes: one may go on where the other ends, and
-# nothing else.
-
 PARTS = {
     "criteria_set_member": "criteria_set",
     "proposal": "ballot_round",
@@ -121,13 +113,13 @@ PARTS = {
     "quote": "draft_row",
     "submission_row": "submission",
 }
-"""Rows that are part of another row. If that row exists here, its parts must be identical."""
+"""Tables whose rows are parts of another row. If that row exists here, its parts must be identical."""
 
 UNORDERED = ("job", "suggestion", "import_batch")
-"""Independent rows: each exists here, or is added."""
+"""Tables of independent rows: each row exists here, or is added."""
 
 NOT_MERGED = ("annotator", "account", "task_archive", LEDGER)
-"""Tables that other code handles; and whether the other file had archived its task."""
+"""Tables that other code merges, and the archiving of the task in the other file."""
 
 OF_THIS_FILE = {
     "task": frozenset(("slug", "origin", "seed")),
@@ -139,7 +131,7 @@ OF_THIS_FILE = {
 
 
 class Merging:
-    """A study during its merge into the task of ``here``; ``run`` fills ``conflicts`` and ``added``."""
+    """A merge of a study into the task of ``here``; ``run`` fills ``conflicts`` and ``added``."""
 
     def __init__(
         self, db: Database, source: Database, schema: Schema, there: Scope, here: Scope, persons: PeopleMap,
@@ -152,7 +144,7 @@ class Merging:
         self.ids["annotator"] = dict(persons.ids)
         self.ids["task"] = {there[name]: here[name] for name in ("exam", "task")}
         self._known: dict[str, set[int]] = {name: set() for name in self.ids}
-        """Ids here of recognised rows."""
+        """The ids in this database of recognised rows."""
         self._last = {shape.name: get_last_id(db, shape.name) for shape in schema.shapes if shape.has_id}
 
     def run(self) -> None:
@@ -176,7 +168,7 @@ class Merging:
         assert row is not None
         return row
 
-    # ---- rows that unique keys identify ------------------------------------------------------------------------------
+    # ---- rows with unique keys ------------------------------------------------------------------------------
 
     def _merge_rows(self, shape: Shape) -> None:
         for row in list_rows(self.source, self.schema, shape.name, self.there):
@@ -187,12 +179,12 @@ class Merging:
             if not stored:
                 self._add(shape, row, moved)
             elif len(stored) > 1:
-                self.conflicts.add(shape, row, "two rows here are both like it in part")
+                self.conflicts.add(shape, row, "two rows here each match it in part")
             elif self._compare(shape, row, stored[0], moved):
                 self._know(shape, row, stored[0])
 
     def _move(self, shape: Shape, row: Row) -> Row | None:
-        """Return a row with its references as ids here; None if it refers to a conflicting row."""
+        """Return a row that refers to ids of this database; None if it refers to a conflicting row."""
         moved = dict(row)
         for column, table in shape.references.items():
             if row[column] is not None:
@@ -206,7 +198,7 @@ class Merging:
         return moved
 
     def _find(self, shape: Shape, moved: Row) -> list[Row]:
-        """Return the identical rows here, by any unique key."""
+        """Return the rows here that share a unique key with it."""
         stored: list[Row] = []
         for key in shape.unique or (tuple(column for column in shape.columns if column != "id"),):
             if shape.name == "instance" and "position" in key:
@@ -222,7 +214,7 @@ class Merging:
             self.conflicts.add(shape, row, "it is not here")
             return
         if shape.name == "crowd":
-            self.conflicts.add(shape, row, "the study was given out to a crowd there, and is not here")
+            self.conflicts.add(shape, row, "only the other file gave the study to a crowd")
             return
         if shape.name == "instance":
             sql = "SELECT coalesce(max(position), 0) + 1 FROM instance WHERE task = ?"
@@ -251,8 +243,8 @@ class Merging:
         return not differing
 
     def _list_compared(self, shape: Shape) -> list[str]:
-        """Return the columns that must match: for people's work all; for study material all except
-        author and time.
+        """Return the columns that must match: all columns of people's work, and all but author and time of
+        other rows.
         """
         skipped = OF_THIS_FILE.get(shape.name, frozenset()) | {"id"}
         if "annotator" not in shape.references.values():
@@ -262,7 +254,7 @@ class Merging:
         return [column for column in shape.columns if column not in skipped]
 
     def _check_parts(self, shape: Shape) -> None:
-        """Check that a recognised row has no parts here that the other file lacks."""
+        """Check that a recognised row has the same number of parts in both files."""
         whole = PARTS.get(shape.name)
         if whole is None:
             return
@@ -273,10 +265,12 @@ class Merging:
                 here = scalar(self.db, f"SELECT count(*) FROM {shape.name} WHERE {column} = ?", [new])
                 if here > there[old]:
                     self.conflicts.add(
-                        shape, {column: old}, f"there are {there[old]} of these there, and {here} here"
+                        shape,
+                        {column: old},
+                        f"the other file has {there[old]} of these, and this database has {here}",
                     )
 
-    # ---- logs, of which the newest line holds ---------------------------------------------------------------------
+    # ---- logs, in which the newest line is valid ---------------------------------------------------------------------
 
     def _merge_logs(self, shape: Shape) -> None:
         subject = [
@@ -307,6 +301,4 @@ class Merging:
             for row, moved in there[same:]:
                 self._add(shape, row, moved)
         elif same < len(there):
-            self.conflicts.add(
-                shape, there[same][0], "both files went on from the same line, each in its own way"
-            )
+            self.conflicts.add(shape, there[same][0], "both files continued differently after the same line")

@@ -1,8 +1,8 @@
-"""The tables of a study, derived from the schema itself, so that later tables are not forgotten.
+"""The tables of a study, derived from the schema so that new tables are included automatically.
 
-A row belongs to a study where a chain of required references leads from it to the task. The schema is made in memory
-by the steps of the core and of the installed extensions, so it is the same on every engine, and the work that an
-extension keeps moves with the study.
+A row belongs to a study if a chain of required references leads from it to the task. The schema is built in
+memory from the steps of the core and the installed extensions. So it is the same on every engine, and an
+extension's data moves with the study.
 """
 
 from __future__ import annotations
@@ -17,59 +17,59 @@ from sqlite_utils import Database
 from coeval.store.steps import apply_steps, list_step_names
 
 SHARED = ("annotator", "import_batch", "account")
-"""Tables shared by studies; only rows that a study refers to are exported."""
+"""Tables that several studies share; only rows that the study refers to are exported."""
 
 LEDGER = "call"
 
 STAYS = {
-    "session": "who is signed in",
-    "invitation": "links that let somebody in",
-    "sign_in_failure": "the count of refused sign-ins",
-    "named_owner": "who owns the server",
-    "disabling": "who may not sign in",
-    "lease": "which process does what",
-    "lineage": "the secret and the history of the file itself",
-    "restoration": "the history of the file itself",
-    "import_batch_person": "people of imports on their way",
-    "prolific_request": "what was asked of Prolific and paid there, by this server",
-    "prolific_item": "whom that was about, by their ids at Prolific",
-    "prolific_step": "what came of it",
-    "return_request": "who asked this server to be let in again",
-    "repeated_session": "sessions of a crowd service, as this server saw them",
-    "newcomer": "which network brought somebody to this server",
-    "withdrawn_work": "what somebody took back, until it is deleted",
-    "image_host": "where pages of this server may show images from",
-    "settled_mark": "what servers on one database remember by",
-    "method_change": "which changes of methods the file itself has met",
-    "method_change_read": "who has read of them",
-    "shown_figure": "figures that this server showed last",
-    "queue_tally": "counted anew from the assignments",
+    "session": "people's sessions",
+    "invitation": "invitation links",
+    "sign_in_failure": "the number of refused sign-ins",
+    "named_owner": "the owner of the server",
+    "disabling": "people who may not sign in",
+    "lease": "the role of each process",
+    "lineage": "the secret and the history of this file",
+    "restoration": "the history of this file",
+    "import_batch_person": "the people in unfinished imports",
+    "prolific_request": "this server's requests to Prolific, and payments",
+    "prolific_item": "the Prolific ids in those requests",
+    "prolific_step": "the results of those requests",
+    "return_request": "requests to return to a study",
+    "repeated_session": "a crowd service's sessions on this server",
+    "newcomer": "the network of each visitor",
+    "withdrawn_work": "withdrawn work, until it is deleted",
+    "image_host": "the hosts of allowed images",
+    "settled_mark": "the shared memory of several servers",
+    "method_change": "the changes of methods in this file",
+    "method_change_read": "the readers of those changes",
+    "shown_figure": "the last figures that this server showed",
+    "queue_tally": "counts that are derived from the assignments",
 }
-"""Tables that no export includes, each with its content."""
+"""Tables that are never exported, each with its content."""
 
 ENDED = "state IN ('done', 'cancelled', 'failed')"
 FINISHED_IMPORT = (
     "(import_batch IS NULL OR import_batch IN (SELECT id FROM import_batch WHERE finished_at IS NOT NULL))"
 )
 FURTHER = {"job": ENDED, "submission": FINISHED_IMPORT}
-"""Further conditions for exporting a row, because open work and unfinished imports are not part of a study."""
+"""Additional conditions for exporting a row: open work and unfinished imports are not part of a study."""
 
 TASKS = "(:task, :exam)"
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One table: its columns, their references (column to table), and its unique keys."""
+    """The columns of one table, their references (column to table), and its unique keys."""
 
     name: str
     columns: tuple[str, ...]
     key: tuple[str, ...]
     references: Mapping[str, str]
     parents: frozenset[str]
-    """The tables that it refers to, by one column or by several together."""
+    """The tables that it refers to, with one column or several."""
     required: frozenset[str]
     unique: tuple[tuple[str, ...], ...]
-    """The primary key, unless it is an ``id`` alone, and every unique index over whole columns."""
+    """The primary key, unless it is only ``id``, and every unique index on whole columns."""
 
     @property
     def has_id(self) -> bool:
@@ -78,12 +78,12 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The tables of a study, parents before children, as of one step."""
+    """The tables of a study after one schema step, parents before children."""
 
     migrations: tuple[str, ...]
     shapes: tuple[Shape, ...]
     where: Mapping[str, str]
-    """The condition for the rows of a study by table, with the parameters ``task`` and ``exam``."""
+    """The SQL condition for a study's rows by table, with the parameters ``task`` and ``exam``."""
 
     def get(self, name: str) -> Shape:
         return next(shape for shape in self.shapes if shape.name == name)
@@ -95,7 +95,7 @@ class Schema:
 
 @lru_cache(maxsize=8)
 def get_schema(steps: tuple[str, ...] = ()) -> Schema:
-    """Return the schema after these steps, by default after all."""
+    """Return the schema after these steps (default: after all steps)."""
     db = Database(memory=True)
     names = steps or tuple(list_step_names())
     apply_steps(db, names)
@@ -119,7 +119,7 @@ def _read_shape(db: Database, name: str) -> Shape:
         'SELECT id, "from", "table" FROM pragma_foreign_key_list(?) ORDER BY id, seq', [name]
     ):
         pairs.setdefault(number, []).append((column, table))
-    # several columns together name a row by its key, in which each id is a reference of its own
+    # a reference of several columns: each id in it is also a reference
     references = dict(found[0] for found in pairs.values() if len(found) == 1)
     parents = frozenset(table for found in pairs.values() for _, table in found)
     indexes = db.execute(
@@ -139,7 +139,7 @@ def _read_shape(db: Database, name: str) -> Shape:
 
 
 def _find_rows(shapes: Mapping[str, Shape]) -> dict[str, str]:
-    """Return the condition for a study's rows by table, from each table's first required reference."""
+    """Return the SQL condition for a study's rows by table, built from each table's first required reference."""
     where = {"task": f"id IN {TASKS}"}
     graph = {name: shape.parents - {name} for name, shape in shapes.items()}
     for name in TopologicalSorter(graph).static_order():
@@ -165,7 +165,7 @@ def _find_rows(shapes: Mapping[str, Shape]) -> dict[str, str]:
 
 
 def _refer_to(shapes: Mapping[str, Shape], where: Mapping[str, str], target: str) -> str:
-    """Return the ids of a shared table that a study's own rows refer to."""
+    """Return the SQL for the ids of a shared table that a study's own rows refer to."""
     referring = (
         _select(column, name, f"{column} IS NOT NULL AND {where[name]}")
         for name, shape in shapes.items()

@@ -44,11 +44,9 @@ from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.sessions import check_name
 from coeval.usecases.tasks import check_slug
 
-# A whole study out, in one file that another CoEval takes in.
-
 
 class Naming(StrEnum):
-    """The naming of a study's people in its file."""
+    """The names of people in a study file."""
 
     NAMES = "names"
     PSEUDONYMS = "pseudonyms"
@@ -60,8 +58,8 @@ def export_study(
 ) -> tuple[Manifest, list[str]]:
     """Write a whole study and its exam into one file; return its content and notes.
 
-    Passwords, sessions, tokens, invitations and the secrets of links stay. ``ledger``: with the calls to models. These
-    are not marked by study, so that all of them go.
+    Passwords, sessions, tokens, invitations and the secrets of links are never exported. ``ledger`` includes
+    the calls to models: all of them, because they do not name a study.
     """
     with context.store.read() as db, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         task = require_task(db, slug)
@@ -97,11 +95,11 @@ def _list_export_notes(db: Database, manifest: Manifest, others: int) -> list[st
         notes.append(f"The exam, “{manifest.exam}”, is in the file too.")
     if manifest.people == Naming.PSEUDONYMS:
         notes.append(
-            "Comments and reasons go as they were written: read them for names before you share the file."
+            "Comments and reasons are exported unchanged: check them for names before you share the file."
         )
     if LEDGER in manifest.tables and others:
         notes.append(
-            "The ledger does not say which study a call was for: calls for the other tasks are in the file."
+            "The ledger does not record the study of a call: the file also has the calls for other tasks."
         )
     return notes
 
@@ -110,7 +108,7 @@ def _list_export_notes(db: Database, manifest: Manifest, others: int) -> list[st
 def export_study_file(
     context: Context, person: Person, slug: str, path: Path, *, people: Naming, ledger: bool = False
 ) -> tuple[Manifest, list[str]]:
-    """Write a whole study to a path; an existing file is replaced after the new one is complete.
+    """Write a whole study to a path; an existing file is replaced once the new one is complete.
 
     Raises:
         StorageError: the file cannot be written there.
@@ -127,12 +125,9 @@ def export_study_file(
     return written
 
 
-# Import of a whole study from another CoEval's file: as new tasks, all of it or nothing.
-
-
 @dataclass(frozen=True, slots=True)
 class MovedStudy:
-    """The imported study with the number of rows by table; ``known`` are people who were already here."""
+    """The result of an import: the number of rows by table, and the people who were already here (``known``)."""
 
     task: str
     exam: str
@@ -151,10 +146,10 @@ class MovedStudy:
 
 @contextmanager
 def opened(path: Path) -> Iterator[tuple[Store, Manifest]]:
-    """Open a study in a temporary database, checked and updated to the current schema, then deleted.
+    """Open a study file as a checked temporary database with the current schema, and delete it at the end.
 
     Raises:
-        InputError: the file is no study, damaged, hostile, or of a newer version.
+        InputError: the file is not a study, is damaged or hostile, or comes from a newer version.
     """
     with open_archive(path) as archive, tempfile.TemporaryDirectory(prefix="coeval-import-") as folder:
         study = read_study_file(archive, path.stat().st_size)
@@ -168,7 +163,7 @@ def opened(path: Path) -> Iterator[tuple[Store, Manifest]]:
 
 
 def _check_tasks(db: Database, manifest: Manifest) -> None:
-    """Check that there is exactly one task, besides the exam that it names."""
+    """Check that the file has exactly one task, besides its exam."""
     there = {task.slug for task in tasks.list_tasks(db)}
     if there != {manifest.task, manifest.exam} - {""}:
         raise InputError("The tasks in the file differ from those in its manifest: export the study again.")
@@ -183,7 +178,7 @@ def get_own_scope(db: Database, manifest: Manifest) -> Scope:
 
 
 def check_renamed(renamed: Mapping[str, str]) -> dict[str, str]:
-    """Return the new names of a file's people in normal form."""
+    """Return the new names of a file's people in normalized form."""
     return {old: check_name(new) for old, new in renamed.items()}
 
 
@@ -197,14 +192,15 @@ def import_study_file(
     ledger: bool = False,
     renamed: Mapping[str, str] | None = None,
 ) -> MovedStudy:
-    """Import a whole study; ``slug`` is its short name here, by default its old one.
+    """Import a whole study; ``slug`` is its new short name (default: its old one).
 
-    People are those here of the same name, or of the same id at a crowd service; ``renamed`` (old to new) keeps apart
-    whoever only shares a name. Everybody new is an annotator. ``ledger``: with the calls to models, whose answers are
-    then used as if they had been asked for here.
+    People with the same name or crowd-service id are merged; ``renamed`` (old to new) separates different
+    people with the same name. New people become annotators. ``ledger`` also imports the calls to models, so
+    that their answers are reused.
 
     Raises:
-        InputError: the file cannot be used, a short name is taken, or its submissions are here. Nothing was written.
+        InputError: the file cannot be used, a short name is taken, or its submissions already exist. Nothing
+        was written.
     """
     new_names = check_renamed(renamed or {})
     with opened(path) as (scratch, manifest), scratch.read() as source, context.store.write() as db:
@@ -225,7 +221,7 @@ def import_study_file(
 
 
 def _name_tasks(db: Database, manifest: Manifest, slug: str) -> dict[str, str]:
-    """Return the short names that the study and its exam get here."""
+    """Return the new short names of the study and its exam."""
     named = {manifest.task: check_slug(slug or manifest.task)}
     if manifest.exam:
         named[manifest.exam] = manifest.exam if not slug else f"{slug}-exam"[:64]
@@ -253,13 +249,13 @@ def _list_import_notes(
 ) -> Iterator[str]:
     if persons.known:
         names = ", ".join(sorted(persons.known)[:10]) + (" …" if len(persons.known) > 10 else "")
-        yield f"Taken for the people of the same name here: {names}."
+        yield f"Merged with people here who have the same name: {names}."
     if manifest.exam:
-        yield "The exam came along as a task of its own."
+        yield "The exam was imported as a separate task."
     if rows.get("crowd"):
-        yield "The secrets of the study's addresses are new here: give the crowd service the new address."
+        yield "The study's links have new secrets: give the crowd service the new link."
     if manifest.ledger and not ledger:
-        yield "The file also holds a ledger of calls to models, which was left out: --ledger takes it in."
+        yield "The file also has a ledger of calls to models, which was not imported: to import it, use --ledger."
 
 
 def refuse_strangers(renamed: Mapping[str, str], names: Collection[str]) -> None:
@@ -268,16 +264,14 @@ def refuse_strangers(renamed: Mapping[str, str], names: Collection[str]) -> None
         raise InputError(f"Nobody in the study is called “{unknown[0][:80]}”. Nothing was written.")
 
 
-# Merge of two files of one study: the other file's additions, unless anything conflicts.
-
 WORK = ("instance", "run", "draft", "submission", "ballot", "mark")
-"""The counts in a summary."""
+"""The tables whose rows a summary counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """An owner's decisions on conflicts: new names (old to new), and the side whose texts and settings are
-    kept.
+    """An owner's decisions on conflicts: new names (old to new), and whether to keep the texts of this
+    database.
     """
 
     people: Mapping[str, str] = field(default_factory=dict)
@@ -287,7 +281,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The rows that a merge added or would add, by table; if there are conflicts, nothing was written."""
+    """The number of rows that a merge added or would add, by table. With conflicts, nothing is written."""
 
     task: str
     added: Mapping[str, int]
@@ -308,7 +302,7 @@ class Merged:
 
 
 class _Undone(Exception):
-    """Ends a transaction without keeping its changes."""
+    """Raised to roll a transaction back."""
 
     def __init__(self, merged: Merged) -> None:
         super().__init__()
@@ -326,12 +320,12 @@ def merge_study_file(
     ledger: bool = False,
     dry_run: bool = False,
 ) -> Merged:
-    """Add another file's part of the same study; if anything conflicts, list the conflicts and write nothing.
+    """Add another file's part of the same study. If anything conflicts, list the conflicts and write nothing.
 
-    People are those here of the same name, or of the same id at a crowd service.
+    People with the same name or crowd-service id are merged.
 
     Raises:
-        InputError: the file cannot be used, or nobody and no run in it has a name that is to be changed.
+        InputError: the file cannot be used, or lacks a person or run that should be renamed.
     """
     choices = choices or Choices()
     with opened(path) as (scratch, manifest), scratch.read() as source:
@@ -370,9 +364,11 @@ def _merge(
         merging.added[LEDGER] = write_ledger(db, schema.get(LEDGER), calls)
     notes = []
     if persons.known:
-        notes.append(f"People of both files, taken for the same: {', '.join(sorted(persons.known)[:20])}.")
+        notes.append(f"Merged because both files have these names: {', '.join(sorted(persons.known)[:20])}.")
     if conflicts.settled:
-        notes.append(f"Texts and settings that differ: {conflicts.settled}. Those of this file hold.")
+        notes.append(
+            f"Texts and settings that differ: {conflicts.settled}. Those of this database were kept."
+        )
     return Merged(
         slug,
         merging.added,
@@ -385,7 +381,7 @@ def _merge(
 
 
 def _get_here(db: Database, slug: str, there: Scope, manifest: Manifest) -> Scope:
-    """Return the task that the study is added to, and its exam."""
+    """Return the ids of the task that receives the study, and of its exam."""
     here = get_scope(db, require_task(db, slug).id)
     if (there["exam"] == there["task"]) != (here["exam"] == here["task"]):
         lacking = "the task here" if manifest.exam else "the study in the file"

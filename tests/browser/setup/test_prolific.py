@@ -81,7 +81,7 @@ def choose(page: Any, submission: str) -> None:
 
 def test_a_study_from_its_draft_to_the_last_bonus(owner: Any, context: Context, stub: ProlificStub) -> None:
     page, live = owner, owner.locator("#prolific-live")
-    live.get_by_text("There is no study at Prolific for this task yet").wait_for()
+    live.get_by_text("There is no study on Prolific for this task yet").wait_for()
 
     page.get_by_text("Create a draft", exact=True).click()
     fill(page, "words", "language")
@@ -146,7 +146,7 @@ def test_a_study_from_its_draft_to_the_last_bonus(owner: Any, context: Context, 
 
     page.locator("#prolific-who .remove-all").click()
     page.get_by_text("Pay a bonus", exact=True).click()
-    page.get_by_label("The same for everybody").check()
+    page.get_by_label("The same amount for everybody").check()
     fill(page, "bonus-name", "thanks")
     fill(page, "amount", "1.50")
     words = act(page, "bonus", "Dry run: nothing was sent")

@@ -190,7 +190,7 @@ def test_a_draft_that_nobody_could_come_in_by_is_not_published(
     stub.studies.popitem()
     stub.currency = "USD"
     draft_study(study, owner, "demo", DRAFT, dry_run=False)
-    with pytest.raises(InputError, match="pays in GBP, but this study at Prolific pays in USD"):
+    with pytest.raises(InputError, match="pays in GBP, but this study on Prolific pays in USD"):
         publish_study(study, owner, "demo")
 
 

@@ -109,7 +109,7 @@ def test_where_a_study_may_not_go(studied: Context, owner: Person, hub: HubStub)
         ({"name": "study"}, "is not a data set of the Hub"),
         ({"name": "team/study@v1"}, "needs a data set"),
         ({"licence": ""}, "No licence was chosen"),
-        ({"licence": "GPL for texts"}, "is no licence of the Hub"),
+        ({"licence": "GPL for texts"}, "is not a licence on the Hub"),
     ):
         with pytest.raises(InputError, match=said):
             look(studied, owner, **changes)
@@ -225,7 +225,7 @@ def test_the_card_and_croissant(studied: Context, owner: Person, hub: HubStub, t
     assert [config["config_name"] for config in hub.card["configs"]] == list(CONFIGS)
     card = hub.files["README.md"].decode()
     for words in (
-        "# A \\| study \\[x](y)", "Answer {repo} *plainly*.", "16 with the model's draft in view",
+        "# A \\| study \\[x](y)", "Answer {repo} *plainly*.", "16 with the model's draft shown",
         "Mean over criteria", "2 of the group team", "pseudonyms", "[Creative Commons Attribution 4.0]",
     ):  # fmt: skip
         assert words in card, words

@@ -100,7 +100,7 @@ def test_what_people_change_there_stands_beside_what_was(tmp_path: Path) -> None
     assert changed.submitted_at == "2027-01-01T10:00:00.000Z"
     assert len(again.submissions) == len(study.submissions), "one more, and one that was deleted"
     assert [note.split(":")[0] for note in again.notes] == [
-        "Submissions changed in Label Studio, kept beside what stands there now",
+        "Submissions changed in Label Studio, kept with their changed version",
         "Submissions deleted in Label Studio, left out",
     ]
 
