@@ -212,7 +212,7 @@ def test_a_worker_goes_from_consent_to_the_code(page: Any, url: str, context: Co
     sent = "&".join(f"{name}={value}" for name, value in query(1).items())
     page.goto(f"{url}/s/{CROWD}?{sent}&key={key}")
     assert_arabic(page)
-    page.get_by_role("button", name=tr("I agree and take part")).click()
+    page.get_by_role("button", name=tr("I agree to take part")).click()
     page.get_by_text(tr("Your return code:")).wait_for()
     page.locator(".code").evaluate(
         "node => { node.textContent = '2345' }"

@@ -163,7 +163,7 @@ def test_a_hosted_study_from_set_up_to_a_restart_on_an_empty_disk(host: LiveServ
     one, two, three = (open_page(browser) for _ in range(3))
     arrive(one, host, address, 1)
     take_exam(one, host, score="2")  # the key says 4
-    one.get_by_text("The qualification was not passed").wait_for()
+    one.get_by_text("You did not pass the qualification").wait_for()
     assert one.locator(".code").inner_text() == "OUT1"
     for number, page in ((2, two), (3, three)):
         arrive(page, host, address, number)

@@ -47,7 +47,7 @@ def test_an_owner_designs_compares_decides_and_takes_a_suggestion_up(
     design(page)
     decide(page)
     page.goto(f"{server.url}/?task=demo")
-    page.locator("#suggested").get_by_text("Name every source. (Ana, at instance").click()
+    page.locator("#suggested").get_by_text("Name every source. (Ana, on instance").click()
     page.get_by_role("button", name="Start a new version").click()
     ballot = page.locator("#ballot .rt-row").nth(2)
     ballot.get_by_text("Name every source.").wait_for()

@@ -250,7 +250,7 @@ def test_without_drafts_the_sections_on_drafts_say_what_to_do(context: Context) 
     work = tuple(replace(one, run="") for one in study.submissions)
     import_study(context, OPERATOR, replace(study, runs=(), submissions=work))
     assert "Draft evaluations in Set-up" in said(whole(context, "changes"))
-    assert "no model to hold against people" in said(whole(context, "model"))
+    assert "no model to compare with people" in said(whole(context, "model"))
     assert "Model" not in whole(context, "agreement").figures[1].data[["a", "b"]].to_numpy()
 
 
@@ -545,7 +545,7 @@ def test_a_chart_leads_to_its_data_and_a_tile_to_its_rows(page: Any, live: LiveS
 
 def test_scores_are_taken_away_for_other_tools(page: Any, live: LiveServer) -> None:
     open_tab(page, live, "light")
-    page.get_by_text("For the paper, and downloads").click()
+    page.get_by_text("Paper files and downloads").click()
     page.get_by_text("For other tools").click()
     with page.expect_download() as taken:
         page.get_by_role("link", name="Every Eval Ever").click()

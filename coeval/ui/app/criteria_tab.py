@@ -45,7 +45,7 @@ class CancelBox:
 
 
 def _says(current: CriteriaSet | None, n_ballots: int) -> Node:
-    stays = f"Version {current.version} stays in force." if current else "There are then no criteria yet."
+    stays = f"Version {current.version} stays in use." if current else "There will be no criteria."
     kept = (
         f" {plural(n_ballots, 'ballot')} will no longer count, but stay in the export." if n_ballots else ""
     )
@@ -66,7 +66,7 @@ class GuideBox:
                 )
                 self.anchors = gr.Textbox(
                     label="What the scores mean",
-                    placeholder="1: misses the point\n5: answers all that was asked",
+                    placeholder="1: misses the point\n5: answers the whole question",
                     lines=4,
                     max_length=MAX_REMARK,
                     elem_id="guide-anchors",
@@ -222,7 +222,7 @@ def _build_propose(context: Context) -> dict[str, Any]:
             lines=5,
             max_length=50_000,
             elem_id="criteria-lines",
-            placeholder="The reply answers what was asked.",
+            placeholder="The reply answers the question.",
         )
         open_vote = gr.Button("Open the vote", elem_id="open-vote")
     return {
@@ -302,7 +302,7 @@ class CriteriaTab(StudyTab):
             self.context, person, need_task(slug), criterion or "",
             definition=definition, anchors=anchors, examples=examples,
         )  # fmt: skip
-        tell_done("Saved: people and models now read it.")
+        tell_done("Saved. People and models now see this guide.")
         current = criteria_rounds.get_criteria_set(self.context, person, slug)
         return self._state(person, slug) | self.guide.choose(current, criterion)
 

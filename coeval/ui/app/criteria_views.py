@@ -184,7 +184,7 @@ def model_hint(has_model: bool, model: str) -> Node:
         el("code", "OPENAI_API_KEY"),
         ", or ",
         el("code", "OPENAI_BASE_URL"),
-        " for any OpenAI-compatible server (vLLM, llama.cpp, Ollama, a proxy), and start CoEval again. ",
+        " for any OpenAI-compatible server (vLLM, llama.cpp, Ollama, a proxy), and restart CoEval. ",
         "You can also write the criteria yourself.",
     )
 
@@ -213,7 +213,7 @@ def settle_title() -> Node:
 
 def suggestion_label(suggestion: Suggestion) -> str:
     """Return a suggested criterion with its author and instance."""
-    return f"{suggestion.text} ({suggestion.person}, at instance {suggestion.instance.external_id})"
+    return f"{suggestion.text} ({suggestion.person}, on instance {suggestion.instance.external_id})"
 
 
 def finding_label(finding: Finding) -> str:

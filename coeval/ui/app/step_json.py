@@ -26,7 +26,7 @@ from coeval.usecases.scrutiny.queue import Step
 from coeval.usecases.scrutiny.steps import WAITS
 
 Json = dict[str, Any]
-EVIDENCE = later("The marked passages are what a model took as evidence. You score without its verdict.")
+EVIDENCE = later("A model took the marked passages as evidence. You score without its verdict.")
 REASONS = later("You see a model's evidence without its verdict. Choose a score yourself.")
 BLIND = later("You score this one without a draft. Choose a score and say why.")
 FIRST = later("Give your own score first. The draft is shown right after it.")
@@ -42,13 +42,13 @@ EMPTY = {
     Emptiness.NOT_IN_TEAM: (
         later("You are not assigned to this task, so you have no instances."),
         "To judge it too, add yourself under Set-up, People.",
-        "Choose who works at it",
+        "Choose who works on it",
         "people",
     ),
     Emptiness.ALL_WITH_OTHERS: (
         later("Every instance of this task already has all the people it needs."),
         "To judge it too, raise the number of people for each instance under Set-up, People.",
-        "Choose how many people judge each",
+        "Choose the number of people per instance",
         "people",
     ),
     Emptiness.NOT_GIVEN: (

@@ -23,7 +23,7 @@ def show_arrival(arrival: Arrival) -> StudyView:
         text = tr("Welcome back. You have agreed to take part; continue where you stopped.")
         return StudyView([el("p", text)], (StudyForm("consent", tr("Continue"), _hidden(link)),))
     body = [*paragraphs(arrival.task.description), *paragraphs(plan.terms.consent)]
-    agree = StudyForm("consent", tr("I agree and take part"), _hidden(link))
+    agree = StudyForm("consent", tr("I agree to take part"), _hidden(link))
     return StudyView(body, (agree, StudyForm("decline", tr("I do not agree"), plain=True)), "consent")
 
 
@@ -93,7 +93,7 @@ def show_consent(visit: Visit) -> StudyView:
     """Return the page for a person who signed in and has not joined."""
     body = [*paragraphs(visit.task.description), *paragraphs(visit.plan.terms.consent)]
     forms = (
-        StudyForm("consent", tr("I agree and take part")),
+        StudyForm("consent", tr("I agree to take part")),
         StudyForm("decline", tr("I do not agree"), plain=True),
     )
     return StudyView(body, forms, "consent")
@@ -122,7 +122,7 @@ def show_shut(plan: Plan, full: bool) -> StudyView:
 
 def show_declined(plan: Plan) -> StudyView:
     """Return the page for a person who declined; the study keeps nothing of theirs."""
-    body: list[Node] = [el("p.lead", tr("You do not take part. Nothing was saved about you."))]
+    body: list[Node] = [el("p.lead", tr("You chose not to take part. Nothing was saved about you."))]
     return StudyView([*body, *show_way_out(plan, plan.terms.code_declined)], kind="end")
 
 
@@ -134,8 +134,8 @@ def show_withdrawal(visit: Visit) -> StudyView:
         visit.part.saved,
     )
     items = trn(
-        "It also holds {n} answer of yours to the qualification.",
-        "It also holds {n} answers of yours to the qualification.",
+        "It also holds {n} answer from your qualification.",
+        "It also holds {n} answers from your qualification.",
         visit.confirmed[0],
     )
     deleted = tr(

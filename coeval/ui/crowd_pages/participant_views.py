@@ -43,19 +43,19 @@ def show_way_out(plan: Plan, code: str) -> list[Node]:
         return [el("p", tr("Your completion code:")), el("p.code", code), button]
     if code:
         where = (
-            tr("Copy it to MTurk, in the field of the task.")
+            tr("Copy it into the task’s field on MTurk.")
             if service == "mturk"
-            else tr("Copy it to the place that asks for it.")
+            else tr("Copy it into the field that asks for it.")
         )
         return [el("p", tr("Your completion code:")), el("p.code", code), el("p", where)]
     if service == "prolific":
-        button = el("a.button", tr("Go to your submissions at Prolific"), href=PROLIFIC_SUBMISSIONS)
+        button = el("a.button", tr("Go to your submissions on Prolific"), href=PROLIFIC_SUBMISSIONS)
         return [
-            el("p", tr("There is no code for this: return your submission at Prolific.")),
+            el("p", tr("You do not need a code: return your submission on Prolific.")),
             el("p", button),
         ]
     if service == "mturk":
-        return [el("p", tr("There is no code for this: return the task at MTurk."))]
+        return [el("p", tr("You do not need a code: return the task on MTurk."))]
     return [el("p", tr("You can close this page."))]
 
 
@@ -99,7 +99,9 @@ def _show_exam(visit: Visit, page: int) -> StudyView:
     left = visit.plan.terms.max_tries - len(visit.attempts)
     tries = trn("You have {n} try.", "You have {n} tries.", left)
     share = f"{visit.plan.terms.pass_share:.0%}"
-    rule = tr("Before the work, you take a qualification: you need {share} of its items right.", share=share)
+    rule = tr(
+        "Before you start, you take a qualification: you must get {share} of its items right.", share=share
+    )
     done, total = visit.confirmed
     work = f"{visit.task.slug}/work"
     body: list[Node] = [
@@ -302,7 +304,9 @@ def _say_short(visit: Visit) -> str:
 
 
 def _show_screened_out(visit: Visit, page: int) -> StudyView:
-    sorry = el("p.lead", tr("Thank you. The qualification was not passed, so there is no work for you here."))
+    sorry = el(
+        "p.lead", tr("Thank you. You did not pass the qualification, so there is no work for you here.")
+    )
     body = [sorry, *show_way_out(visit.plan, visit.code), *show_attempts(visit.attempts)]
     return StudyView(body, kind="end")
 

@@ -99,10 +99,10 @@ class GradioGate:
             log.warning("an event was refused: the page has no such function")
             return _unreadable("This page has changed: reload it and try again.")
         if files and not self.takes_files:
-            return _unreadable("This page takes no files: remove what was dropped on it and try again.")
+            return _unreadable("This page accepts no files: remove the dropped file and try again.")
         host = Headers(scope=scope).get("host", "")
         if not all(is_uploaded(file, host) for file in files):
-            return _unreadable("A file has to be uploaded: an address is not fetched.")
+            return _unreadable("Upload the file: CoEval does not fetch it from an address.")
         return None
 
     def _is_known(self, event: Any) -> bool:

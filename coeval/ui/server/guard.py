@@ -186,8 +186,8 @@ def _host_name(host: str) -> str | None:
 
 def _explain_name(headers: Headers) -> str:
     return (
-        f"CoEval does not answer to the name “{headers.get('host', '')[:80]}”. Open it by the address it printed "
-        "at its start; to give it another, its owner sets COEVAL_URL."
+        f"CoEval does not answer to the name “{headers.get('host', '')[:80]}”. Open the address that it "
+        "printed at startup. To use another address, set COEVAL_URL on the server."
     )
 
 

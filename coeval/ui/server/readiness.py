@@ -62,7 +62,7 @@ def add_health(app: FastAPI, context: Context, draining: Draining) -> None:
 
 
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="5">
-<title>CoEval starts</title><p>CoEval starts and answers in a moment. This page reloads by itself.</p></html>"""
+<title>CoEval is starting</title><p>CoEval is starting. This page reloads by itself.</p></html>"""
 
 
 class Standby:

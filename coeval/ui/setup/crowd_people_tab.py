@@ -64,7 +64,7 @@ class CrowdPeopleTab(Tab):
         with gr.Column(elem_classes="card", visible=False) as self.returning_box:
             self.returning = View(elem_id="crowd-returning")
             with gr.Row(elem_classes="actions"):
-                self.request = gr.Dropdown([], label="People who ask", elem_id="crowd-request")
+                self.request = gr.Dropdown([], label="Return requests", elem_id="crowd-request")
                 let_in = gr.Button("Let in", elem_id="crowd-let-in", scale=0, variant="primary")
                 turn_away = gr.Button("Turn away", elem_id="crowd-turn-away", scale=0)
         self.reviews = View(elem_id="crowd-reviews")
@@ -153,7 +153,7 @@ class CrowdPeopleTab(Tab):
             update |= {self.deciding_box: gr.Column(visible=is_study), self.clock: gr.Timer(active=is_study)}
         if "page" in fresh:
             page, pages = shown["page"]
-            update[self.page] = gr.Number(page, visible=pages > 1, maximum=pages, label=f"Page, of {pages}")
+            update[self.page] = gr.Number(page, visible=pages > 1, maximum=pages, label=f"Page (of {pages})")
         if "who" in fresh:
             update[self.who] = gr.Dropdown(shown["who"])
         if "request" in fresh or not is_study:
@@ -234,4 +234,4 @@ def _agreement_words(context: Context, person: Person, slug: str) -> str:
     alpha, criteria = headline.mean.value, plural(headline.criteria, "criterion", "criteria")
     if not alpha.defined:
         return f"Agreement so far: {shown_estimate(alpha)}."
-    return f"Agreement so far: ordinal alpha {shown_estimate(alpha)}, the mean of {criteria}, of {headline.scores}."
+    return f"Agreement so far: ordinal alpha {shown_estimate(alpha)} (mean of {criteria}; {headline.scores})."

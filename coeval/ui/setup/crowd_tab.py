@@ -21,7 +21,7 @@ OWN = ("per_instance", "batch", "quota", "reserve_minutes")
 NEW = Plan(terms=Terms(proof=Proof.TOKEN))
 """The initial values of the form for a task without a plan."""
 NO_EXAM = ("None", "")
-OFF = "A crowd study assigns work to people who come by a link, and pays them. This task has none."
+OFF = "A crowd study assigns work to paid people who follow a link. This task has no crowd study."
 SURE = {
     StudyState.RUNNING: "Run the study? People can join and get work.",
     StudyState.PAUSED: "Pause the study? Nobody new can join, and no new work is assigned. People finish their "
@@ -94,7 +94,7 @@ class CrowdTab(Tab):
         with more_settings("crowd-keys-box", "Answer keys"):
             keys = gr.Textbox(
                 lines=6, label="CSV: instance, criterion, accepted, must, explanation", elem_id="crowd-keys",
-                info="Exam answers if the task is an exam; attention checks if it is a study.",
+                info="In an exam, these are the right answers. In a study, these instances are attention checks.",
             )  # fmt: skip
             save = gr.Button("Set the keys", elem_id="crowd-keys-save")
         self.on(save.click, self.on_keys, [keys])
@@ -170,7 +170,7 @@ def _build_main() -> dict[str, Any]:
         numbers = {
             "per_instance": _number("People per instance", "k"),
             "batch": _number("Instances per batch", "batch"),
-            "quota": _number("Most instances per person", "quota"),
+            "quota": _number("Instance limit per person", "quota"),
         }
     return numbers | {
         "exam": gr.Dropdown([NO_EXAM], value="", label="Qualification exam", elem_id="crowd-exam"),
@@ -195,7 +195,7 @@ def _build_numbers() -> dict[str, Any]:
     return {
         "reserve_minutes": number("Reassign unfinished work after (minutes)", "reserve"),
         "enough": gr.Number(
-            label="Instances for the completion code (0: the most per person)", precision=0, minimum=0,
+            label="Instances for the completion code (0: the limit per person)", precision=0, minimum=0,
             elem_id="crowd-enough", info="People who finish fewer get the code for partial work.",
         ),
         "pass_share": gr.Slider(0.05, 1, step=0.05, label="Pass mark (share of the items)", elem_id="crowd-pass"),
@@ -219,9 +219,8 @@ def _build_texts() -> dict[str, Any]:
             [("Prolific’s secure links (recommended)", Proof.TOKEN.value),
              ("A secret in the address", Proof.LINK.value), ("Nothing", Proof.NONE.value)],
             label="Link verification", elem_id="crowd-proof",
-            info="Prolific signs each person’s link. A secret proves only the study: people come "
-            "back "
-            "with their browser or code.",
+            info="Prolific’s signed links identify each person. A secret identifies only the study, so "
+            "people return with their browser or a code.",
         ),
         "code_part": gr.Textbox(
             label="Code for partial work (blank: the code if the study is full)", elem_id="crowd-part"

@@ -85,8 +85,8 @@ def _secure_links_steps() -> Node:
 # ---- people -------------------------------------------------------------------------------------------------
 
 HEAD = [
-    "Who", "State", "Finished", "With them", "Late", "Checks failed", "Planted caught", "Longest run kept", "Minutes",
-    "Pay", "Suggestion", "Why",
+    "Who", "State", "Finished", "Assigned", "Late", "Checks failed", "Planted caught", "Longest unchanged run",
+    "Minutes", "Pay", "Suggestion", "Why",
 ]  # fmt: skip
 
 
@@ -125,7 +125,9 @@ def progress_view(slug: str, overview: Overview, agreement: str) -> Node:
     k = overview.plan.per_instance
     total = sum(n for _, _, n in overview.places)
     full = sum(n for done, _, n in overview.places if done >= k)
-    spread = ", ".join(f"{n:,} with {done} done of {taken} given" for done, taken, n in overview.places)
+    spread = ", ".join(
+        f"{n:,} with {done} of {taken} assigned people done" for done, taken, n in overview.places
+    )
     arms = ", ".join(f"{arm} {n:,}" for arm, n in overview.arms.items()) or "none opened yet"
     csv, currency = f"../s/{slug}/participants.csv", overview.plan.terms.currency
     return el(
@@ -146,7 +148,10 @@ def people_view(overview: Overview, rows: list[Row], page: int) -> Node:
         return el("p.note", nobody)
     shown = rows[(page - 1) * PAGE : page * PAGE]
     cells = [_person_cells(row, overview.plan.terms.currency) for row in shown]
-    text = f"{plural(len(rows), 'submission')}, page {page} of {count_pages(rows)}; first those that need a decision."
+    text = (
+        f"{plural(len(rows), 'submission')}, page {page} of {count_pages(rows)}. "
+        "Those that need a decision come first."
+    )
     return el("div", el("p.note", text), el("div.scroll", table(HEAD, cells)))
 
 

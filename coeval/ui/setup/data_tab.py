@@ -58,7 +58,7 @@ class DataTab(Tab):
             headers=list(HEAD), interactive=False, wrap=False, max_height=420, show_label=False, buttons=[],
             elem_id="data-rows", column_widths=["110px", "100px", "240px", "240px", *["84px"] * 6],
         )  # fmt: skip
-        self.instance = gr.Dropdown([], label="Look at", elem_id="data-instance")
+        self.instance = gr.Dropdown([], label="Open instance", elem_id="data-instance")
         self.view = View(elem_id="data-view")
         self.outputs = [self.system, self.count, self.rows, self.instance, self.view]
         chosen = [self.search, self.system, self.only]
@@ -222,7 +222,7 @@ class InboxTab(Tab):
                 View(el("h4", "Answer"))
                 self.message = TaskPicker([], label="Message", elem_id="inbox-message")
                 self.text = gr.Textbox(
-                    label="Your answer", info="Shown to its author at the instance.", lines=4, max_length=10_000,
+                    label="Your answer", info="The author sees it on the instance.", lines=4, max_length=10_000,
                     elem_id="inbox-text",
                 )  # fmt: skip
                 with gr.Row(elem_classes="actions"):

@@ -47,8 +47,8 @@ class DesignBox(Panel):
     def on_save(self, person: Person, slug: str, of: str, *values: Any) -> Update:
         if need_task(slug) != of:
             raise InputError(
-                f"The design on the page is that of “{of}”, and the task chosen above is “{slug}”: wait until the "
-                "page shows it, then save."
+                f"This page still shows the design of “{of}”, but the task chosen above is “{slug}”: wait "
+                "until the page changes, then save."
             )
         set_design(self.context, person, slug, _read(*values))
         tell_done("Design saved")
@@ -76,17 +76,17 @@ def _build_fields() -> list[Any]:
         first = share("Judge first", "Share of instances scored before the draft is shown.", "design-first")
         evidence = share(
             "Evidence only",
-            "Share of instances with the passages marked that the draft quotes, and nothing else of it.",
+            "Share of instances that show only the passages that the draft quotes.",
             "design-evidence",
         )
         reasons = share(
             "Evidence and reasons",
-            "Share of instances with the draft’s lines of evidence, without its conclusion and score.",
+            "Share of instances that show the draft’s evidence without its conclusion and score.",
             "design-reasons",
         )
         planted = share(
             "Planted errors",
-            "Share of drafts with a deliberate error: a score off by one, or a foreign quote.",
+            "Share of drafts with a deliberate error: a score off by one, or evidence from another instance.",
             "design-planted",
         )
     with gr.Row():
@@ -108,7 +108,7 @@ def _build_fields() -> list[Any]:
         hide = gr.Checkbox(
             value=True,
             label="Hide who wrote the output",
-            info="Also hides ids and further columns that name the system.",
+            info="Also hides ids and other columns that name the system.",
             elem_id="design-hide",
         )
     with gr.Row():
@@ -191,7 +191,7 @@ def _read(
 def _state_view(stands: DesignState | None) -> Node:
     if stands is None:
         return el("p.note", "A new task starts with this design. Save the task first to change it.")
-    said = f"Applies to items nobody has opened ({stands.n_opened:,} opened, counted per person)."
+    said = f"Applies only to items that nobody has opened ({stands.n_opened:,} opened, counted per person)."
     by = f" Last changed {stands.changed_at[:16].replace('T', ' ')} UTC by {stands.changed_by}."
     overlap = el("p.banner.warn" if stands.overlap_missing else "p.note", stands.overlap)
     return el(
@@ -202,7 +202,7 @@ def _state_view(stands: DesignState | None) -> Node:
 # Set-up: who may see the further columns of a task, chosen for a task and before an import.
 
 QUESTION = (
-    "Further columns are hidden until you show them. Show only columns that belong to the "
+    "Other columns are hidden until you show them. Show only columns that belong to the "
     "judged item: a judge that sees a known score repeats it."
 )
 
@@ -220,7 +220,7 @@ WORDS: dict[str, Any] = {
     "head": ["Column", "For example", "Role"],
     "asks": "Who sees",
     "fields": "Part of the instance",
-    "others": "Further column",
+    "others": "Other column",
     "shown": ColumnRole.SHOWN.value,
     "show": "Show to judge and people",
 }
@@ -293,7 +293,7 @@ class ColumnsBox(Panel):
 
     def build(self) -> None:
         with gr.Column(elem_classes="card", elem_id="columns", visible=False) as self.box:
-            View(el("h4", "Visibility of further columns"))
+            View(el("h4", "Visibility of other columns"))
             View(el("p.note", QUESTION))
             self.roles = RoleTable(elem_id="columns-roles")
             with gr.Row(elem_classes="actions"):

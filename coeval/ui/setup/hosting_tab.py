@@ -55,7 +55,7 @@ class ImagesBox(LoadedPanel):
 
 # Set-up, Hosting: the snapshots that keep the file, and studies that move between files.
 
-SHIPS_LATER = "If this machine is lost, it loses the changes made during that wait."
+SHIPS_LATER = "If this machine is lost, the changes made during that wait are lost."
 SHIPS_FIRST = (
     "A save is confirmed only after it is in a snapshot place (COEVAL_SHIP_FIRST): if this "
     "machine is lost, no confirmed answer is lost."
@@ -101,7 +101,7 @@ def _view(state: SnapshotState) -> Node:
             el("p.note", "Set COEVAL_SNAPSHOT_DIR to a folder, or COEVAL_SNAPSHOT_REPO and HF_TOKEN."),
             *_restorations(state),
         )
-    head = ["Snapshot place", "All changes up to (UTC)", "Longest wait of a change, last hour", "Trouble"]
+    head = ["Snapshot place", "All changes up to (UTC)", "Longest wait of a change, last hour", "Problem"]
     others = sorted({lineage for place in state.places for lineage in place.lineages})
     return el(
         "div.card",
@@ -109,13 +109,13 @@ def _view(state: SnapshotState) -> Node:
         el("p.error", state.lost) if state.lost else "",
         table(head, [_row(one) for one in state.places]),
         *[
-            el("p.error", f"A change of the last hour waited {place.window:.1f} s; your limit is {place.limit:g} s "
+            el("p.error", f"In the last hour, a change waited {place.window:.1f} s; your limit is {place.limit:g} s "
                "(COEVAL_LOSS_LIMIT). Check whether the place is slow or was unavailable, or choose a faster one. "
                + ("" if state.ships_first else UNTIL_THERE))
             for place in state.places if place.is_over
         ],
         el("p.note", SHIPS_FIRST if state.ships_first else SHIPS_LATER, " ",
-           f"This study is the lineage {state.lineage}."),
+           f"The lineage of this study is {state.lineage}."),
         *[
             el("p", f"A place also holds snapshots of {name or 'a version before lineages'}: they are kept, "
                f"but not used. To continue that study, set COEVAL_LINEAGE to it and start without "
@@ -152,7 +152,7 @@ def _tell(restoration: Restoration) -> list[Node]:
 
 def _row(place: PlaceState) -> list[Node | None]:
     trouble = f"since {_short(place.failed_at)}: {place.error}" if place.error else "none"
-    window = f"{place.window:.1f} s (to be at most {place.limit or place.promised:g} s)"
+    window = f"{place.window:.1f} s (limit: {place.limit or place.promised:g} s)"
     return [
         place.title,
         _exact(place.saved_at) or "nothing yet",

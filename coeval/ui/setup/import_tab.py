@@ -308,9 +308,7 @@ def _gathered(paths: list[str]) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="coeval-import-") as name:
         names = [Path(path).name for path in paths]
         if twice := next((each for each in names if names.count(each) > 1), ""):
-            raise InputError(
-                f"Two of the files are named {twice}, and one would replace the other: rename one."
-            )
+            raise InputError(f"Two files are named {twice}: rename one of them.")
         folder = Path(name) / "study"
         folder.mkdir()
         for path in map(Path, paths):

@@ -120,7 +120,8 @@ def rows_view(seen: Preview) -> Node:
 def hint_view() -> Node:
     return el(
         "div.card",
-        el("p", "Choose a table with a column for the input and one for the output. You see it before it is imported."),
+        el("p", "Choose a table with a column for the input and one for the output. "
+           "You can preview it before you import it."),
         el("details", el("summary", "All formats"), el("ul", *(el("li", each.title) for each in list_formats()))),
     )  # fmt: skip
 
@@ -141,10 +142,7 @@ def refused_view(error: CoevalError) -> Node:
 
 def report_view(report: ImportReport, stands: TaskState, columns: Sequence[Column]) -> Node:
     hidden = [column.name for column in columns if column.is_open]
-    to_choose = (
-        f"Hidden from everyone until you choose under Tasks, Visibility of further columns: "
-        f"{', '.join(hidden)}."
-    )
+    to_choose = f"Hidden until you show them under Tasks, Visibility of other columns: {', '.join(hidden)}."
     return el(
         "div.card.done",
         el("h4", "Imported" if report.changed else "Nothing new"),

@@ -32,17 +32,17 @@ class InviteBox(Panel):
                     [str(choice) for choice in Role], value=str(Role.ANNOTATOR), label="Invite as"
                 )
                 name = gr.Textbox(
-                    label="Or a new password for",
+                    label="New password for",
                     placeholder="username (blank: invite someone new)",
                     elem_id="invite-name",
                 )
-            link = gr.Textbox(label="The link: shown once", interactive=False, elem_id="invite-link")
+            link = gr.Textbox(label="Link (shown once)", interactive=False, elem_id="invite-link")
             with gr.Row(elem_classes="actions"):
-                make = gr.Button("Make a link that works once", elem_id="invite-make", scale=0, min_width=260)
+                make = gr.Button("Create a one-time link", elem_id="invite-make", scale=0, min_width=260)
             self.open_links = View(elem_id="invite-open")
             with gr.Row(elem_classes="actions"):
                 key = gr.Textbox(label="Revoke a link", placeholder="key of the link", elem_id="invite-key")
-                revoke = gr.Button("Revoke it", elem_id="invite-revoke", scale=0)
+                revoke = gr.Button("Revoke the link", elem_id="invite-revoke", scale=0)
         self.outputs = [self.open_links]
         self.on(make.click, self.on_invite, [role, name], [link, self.open_links])
         self.on(revoke.click, self.on_revoke, [key], self.open_links)
@@ -54,7 +54,7 @@ class InviteBox(Panel):
             who = gr.Textbox(label="End all sessions of", placeholder="username", elem_id="sessions-name")
             ended = View(elem_id="sessions-ended")
             with gr.Row(elem_classes="actions"):
-                end = gr.Button("End them", elem_id="sessions-end", scale=0)
+                end = gr.Button("End sessions", elem_id="sessions-end", scale=0)
         self.on(end.click, self.on_end, [who], ended)
 
     def show(self, person: Person) -> Update:
@@ -89,7 +89,7 @@ def _links(links: Sequence[Invitation]) -> Node:
          invitation.created_by, invitation.expires_at[:16].replace("T", " ")]
         for invitation in links
     ]  # fmt: skip
-    return table(["Key", "Gives", "Made by", "Until (UTC)"], lines)
+    return table(["Key", "Purpose", "Created by", "Valid until (UTC)"], lines)
 
 
 class TeamBox(Panel):
@@ -196,7 +196,7 @@ class PeopleTab(Tab):
             )  # fmt: skip
             with gr.Row():
                 disable = gr.Button("Disable the account", elem_id="account-disable", min_width=140)
-                enable = gr.Button("Enable it again", elem_id="account-enable", min_width=140)
+                enable = gr.Button("Enable the account", elem_id="account-enable", min_width=140)
             View(
                 el("p.note", "Disabled people are signed out and cannot sign in; their work stays and still counts.")
             )  # fmt: skip

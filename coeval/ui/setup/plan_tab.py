@@ -24,11 +24,11 @@ SPREADS = {
     "systems": "Systems",
     "criteria": "Criteria",
     "people": "People for each item",
-    "document": "Documents differ by",
-    "system": "Its outputs by",
-    "criterion": "Its criteria by",
-    "person": "People differ by",
-    "noise": "A single score by",
+    "document": "Spread between documents",
+    "system": "Spread between a document’s outputs",
+    "criterion": "Spread between a document’s criteria",
+    "person": "Spread between people",
+    "noise": "Spread of a single score",
 }
 BEFOREHAND = (
     "Declare the rule before the first score. You can then look at the scores every day: its "
@@ -145,7 +145,7 @@ class PlanTab(Tab):
         )
         assumed = read_spreads(spreads) if source == ASSUMED else None
         known = planning.get_planning(self.context, person, need_task(slug), wanted, assumed)
-        tell_done("The plan rests on these numbers.")
+        tell_done("The plan uses these numbers.")
         return [plan_view(known), standing_view(known)]
 
     def on_declare(

@@ -116,7 +116,7 @@ def comparison_view(found: Comparison) -> Node:
     headings = [name.capitalize() for name in COLUMNS]
     return el(
         "div.card",
-        el("h4", "One by one compared with together"),
+        el("h4", "One by one or together"),
         table(headings, [list(row) for row in found.rows()]),
         el("p", f"{found.instances:,} instances. {found.costs}."),
         el(
@@ -147,8 +147,8 @@ class FollowingBox(Panel):
         rows = correlate_run(self.context, person, need_task(slug), label)
         cells = [[_show(row[name]) for name in row] for row in rows]
         note = (
-            "“overall” is the model's own rating of the whole. A correlation near 1 says that the run repeats the "
-            "assistant."
+            "“overall” is the model's own rating of the whole output. A correlation near 1 means that the run "
+            "repeats the assistant."
         )
         return el("div", table(list(HEADS), [list(line) for line in cells]), el("p.note", note))
 
@@ -341,7 +341,7 @@ class StepsBox(Panel):
         with gr.Accordion("Evaluation steps (auto-CoT)", open=False, elem_id="steps"):
             self.use = gr.Checkbox(label="Give the model these steps", elem_id="use-steps")
             self.criterion = gr.Dropdown([], label="Criterion", elem_id="steps-criterion")
-            self.text = gr.Textbox(label="Its steps", lines=6, max_length=10_000, elem_id="steps-text")
+            self.text = gr.Textbox(label="Steps", lines=6, max_length=10_000, elem_id="steps-text")
             with gr.Row(elem_classes="actions"):
                 draft = gr.Button("Draft missing steps", interactive=self.context.settings.has_model, scale=0)
                 save = gr.Button("Save steps", elem_id="save-steps", scale=0)
@@ -359,7 +359,7 @@ class StepsBox(Panel):
 
     def on_save(self, person: Person, slug: str, criterion: str | None, text: str | None) -> str:
         model_requests.save_steps(self.context, person, need_task(slug), criterion or "", text or "")
-        tell_done("Saved: new runs use these steps.")
+        tell_done("Saved. New runs use these steps.")
         return text or ""
 
     def update(self, person: Person, slug: str) -> Update:

@@ -183,11 +183,11 @@ class PrefillTab(Tab):
 
     def on_see(self, person: Person, slug: str, *values: Any) -> Node:
         question = run_preview.show_question(self.context, person, need_task(slug), self.read(values))
-        about = f"About instance “{question.instance}” by: {'; '.join(question.criteria)}"
+        about = f"Instance “{question.instance}”, judged by: {'; '.join(question.criteria)}"
         turns = [
             part
             for turn in question.request.messages
-            for part in (el("p", el("b", f"As the {turn.role}")), el("div.question", turn.content))
+            for part in (el("p", el("b", f"Message as {turn.role}")), el("div.question", turn.content))
         ]
         return el(
             "div.card",

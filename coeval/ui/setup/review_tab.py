@@ -87,7 +87,7 @@ def _score_row(comparison: Comparison) -> list[Node | None]:
 def _score_cell(column: Column) -> Node:
     latest = column.latest
     before = f"{number(column.first.score)} before the draft" if column.first else None
-    planted = f"shown {number(latest.shown_score)} on purpose" if latest.planted == "score" else None
+    planted = f"shown {number(latest.shown_score)} as a planted error" if latest.planted == "score" else None
     return el(
         "div",
         el("strong", number(latest.score)),
@@ -115,7 +115,9 @@ def _line_cell(column: Column, line: int) -> Node:
         return el("span.note", "not shown")
     swapped = column.planted is not None and column.planted.draft_row == line
     shown = next((row.text for row in column.shown.rows if row.id == line), "") if column.shown else ""
-    return el("div", *_words(done), el("p.note", f"shown instead on purpose: {shown}") if swapped else None)
+    return el(
+        "div", *_words(done), el("p.note", f"planted error shown instead: {shown}") if swapped else None
+    )
 
 
 def _words(row: ScrutinyRow) -> list[Node]:
@@ -181,9 +183,9 @@ def habits_view(habits: Sequence[Habits], planted_share: float) -> Node:
         "With a draft",
         "Median time",
         "All kept",
-        "Longest run of it",
+        "Longest unchanged run",
         "In bulk",
-        "Wrong ones caught",
+        "Planted errors caught",
     ]
     none_planted = (
         "No planted errors: set a share of them in the study design to see who still reads the drafts."
@@ -193,7 +195,7 @@ def habits_view(habits: Sequence[Habits], planted_share: float) -> Node:
         el("h4", "Do people still read the drafts?"),
         table(head, rows) if rows else el("p.note", "Nobody has saved anything yet."),
         *questions,
-        el("p.note", "Hints, not verdicts: keeping every line of a good draft is right."),
+        el("p.note", "Hints, not verdicts: it is right to keep every line of a good draft."),
         None if planted_share else el("p.note", none_planted),
     )
 
@@ -215,7 +217,7 @@ def changes_view(changes: Sequence[Change]) -> Node:
         for change in changes
     ]
     head = ["When (UTC)", "Who", "Instance", "Criterion", "Score", "Version", "Lines changed"]
-    body = table(head, rows) if rows else el("p.note", "Nothing was saved yet.")
+    body = table(head, rows) if rows else el("p.note", "Nothing has been saved yet.")
     return el("div.card", el("h4", "Who saved what"), body)
 
 
@@ -234,7 +236,7 @@ class ReviewTab(Tab):
                 self.comparison = View(elem_id="review-comparison")
         with more_settings("review-work", "How people work"):
             self.habits = View(elem_id="review-habits")
-            self.who = gr.Dropdown([], label="Saves of", elem_id="review-who")
+            self.who = gr.Dropdown([], label="Saves by", elem_id="review-who")
             self.changes = View(elem_id="review-changes")
         self.revision = gr.State(0)
         chosen = [self.instance, self.criterion]

@@ -61,7 +61,7 @@ class KeepingBox(Panel):
 
     def on_copy(self, person: Person, slug: str, name: str | None) -> Update:
         task = tasks.copy_setup(self.context, person, need_task(slug), name or "")
-        tell_done(f"{task.name} is there, without instances.")
+        tell_done(f"{task.name} is created, without instances.")
         return self._go_to(person, task.slug)
 
     def on_archive(self, person: Person, slug: str, typed: str | None) -> Update:
@@ -88,7 +88,7 @@ def _offer(task: Task) -> Node:
     return el(
         "div",
         el("p.note", outline, ": task, columns, criteria, design and people, with the table of outputs. "
-           "“python -m coeval serve study.yaml” begins the same study again, without anybody's work."),
+           "“python -m coeval serve study.yaml” starts the same study again, without anybody's work."),
         el("p.note", el("b", f"{task.name}. "),
            "An archived task is no longer listed; all its data is kept. You can first ", export, "."),
     )  # fmt: skip
@@ -175,8 +175,8 @@ class TasksTab(Tab):
     def on_save(self, person: Person, slug: str, of: str | None, *values: str | None) -> Update:
         if slug != (of or ""):
             raise InputError(
-                f"The texts on the page are those of {f'“{of}”' if of else 'a new task'}, and the task chosen above "
-                f"is “{slug}”: wait until the page shows it, then save."
+                f"This page still shows {f'“{of}”' if of else 'a new task'}, but the task chosen above is "
+                f"“{slug}”: wait until the page changes, then save."
             )
         given = _read_form({name: value or "" for name, value in zip(FIELDS, values, strict=True)}, slug)
         stored = (tasks.update_task if slug else tasks.add_task)(self.context, person, given)
@@ -228,7 +228,7 @@ def _build_more() -> dict[str, Any]:
     return {
         "slug": gr.Textbox(
             label="Short name",
-            info="For addresses and commands: a-z, 0-9, hyphens. If blank, it is made from the name.",
+            info="For addresses and commands: a-z, 0-9, hyphens. If blank, it comes from the name.",
             max_length=64,
             elem_id="task-slug",
         ),
@@ -287,7 +287,7 @@ def _welcome() -> Node:
     return el(
         "div.card.empty",
         el("h3", "Describe your task"),
-        el("p", "Or import a file: it makes a task."),
+        el("p", "Or import a file to create a task."),
     )
 
 

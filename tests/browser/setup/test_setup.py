@@ -290,7 +290,7 @@ def test_a_vote_on_the_next_version_is_opened_and_cancelled(owner: Any, server: 
     page.get_by_role("button", name="Start a new version").click()
     page.locator("#ballot-title").get_by_text("version 2").wait_for()
     page.get_by_role("button", name="Cancel this vote").click()
-    page.locator("#cancel-box").get_by_text("Version 1 stays in force.").wait_for()
+    page.locator("#cancel-box").get_by_text("Version 1 stays in use.").wait_for()
     page.get_by_role("button", name="Cancel the vote", exact=True).click()
     page.locator("#criteria-main").get_by_text("Final criteria · version 1").wait_for()
     expect(page.locator("#cancel-box")).to_be_hidden()

@@ -88,7 +88,7 @@ def test_looking_and_declining_write_nothing(study: Context) -> None:
     with study.store.read() as db:
         before = count_rows(db)
     page = browser.get("/s/demo", params=QUERY)
-    assert page.status_code == 200 and "I agree and take part" in page.text
+    assert page.status_code == 200 and "I agree to take part" in page.text
     assert "<b>your" not in page.text and "&lt;b&gt;your" in page.text
     no = browser.post("/s/demo/decline")
     assert "NO1" in no.text and "https://app.prolific.com/submissions/complete?cc=NO1" in no.text
@@ -308,7 +308,7 @@ def test_a_member_of_the_team_takes_part_by_signing_in(study: Context, owner: Pe
     browser = TestClient(build_app(study), follow_redirects=False)
     assert browser.get("/s/demo").headers["location"] == "../signin?next=s/demo"
     browser.post("/signin", data={"name": "Ana", "next": "s/demo"})
-    assert "I agree and take part" in browser.get("/s/demo").text
+    assert "I agree to take part" in browser.get("/s/demo").text
     assert browser.post("/s/demo/consent").status_code == 303
     assert browser.post("/s/demo/begin").status_code == 303
     assert browser.post("/api/scrutiny/demo/step").json()["instance"]

@@ -84,7 +84,7 @@ def downloads_view(slug: str, section: str, figures: Sequence[Figure], basis: Ba
     )
     return el(
         "details.section",
-        el("summary", "For the paper, and downloads"),
+        el("summary", "Paper files and downloads"),
         el(
             "div.card",
             el(
@@ -102,7 +102,7 @@ def downloads_view(slug: str, section: str, figures: Sequence[Figure], basis: Ba
                 "p.note",
                 "A methods paragraph, tables as CSV, Markdown and LaTeX, and figures as SVG and CSV.",
             ),
-            el("h4", "Charts of this page, in words and as data"),
+            el("h4", "Descriptions and data of the charts"),
             el("ul.chart-data", *links),
         ),
         id="agreement-paper",

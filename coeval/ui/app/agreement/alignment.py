@@ -18,7 +18,11 @@ from coeval.ui.components import charts
 from coeval.ui.components.number_words import number, percent, plain_number, plural, shares_words, shown
 from coeval.ui.components.view import Node
 
-LED = {"llm": "Model", "people_assisted": "People, with the draft", "people_first_after": "People, after it"}
+LED = {
+    "llm": "Model",
+    "people_assisted": "People, with the draft",
+    "people_first_after": "People, after the draft",
+}
 UNLED = {"llm": "Model", "people_blind": "People, blind", "people_first_before": "People, before the draft"}
 """The sources of the scores that the page is about: given with a draft in view, or without one."""
 
@@ -30,7 +34,7 @@ def build(get: Get) -> Iterator[Page]:
     shares = distribution_figure(behaviour.distributions, LED if section.leaned else UNLED)
     if run is None:
         yield Page(
-            banner=banner("No run of drafts has a score yet, so there is no model to hold against people."),
+            banner=banner("No run has scored drafts yet, so there is no model to compare with people."),
             figures=[shares],
             tables=[quotes_table(quotes)],
             scope=_scope(section),
@@ -53,7 +57,7 @@ def build(get: Get) -> Iterator[Page]:
 def _scope(section: AlignmentSection) -> str:
     """The scores that the page is about, as they were counted."""
     if not section.n_labels:
-        return "no score of a person"
+        return "no scores by people"
     if section.leaned:
         return f"{plural(section.n_labels, 'score')} given with a draft in view"
     kinds = (("blind", section.n_blind), ("first", section.n_first))
@@ -67,10 +71,14 @@ def _main_run(runs: Sequence[JudgeRow]) -> JudgeRow | None:
 
 def _labels_banner(section: AlignmentSection, run: JudgeRow) -> Node:
     """Return the labels behind the figures, which a reader must know first."""
-    name = run.label if run.shown or len(section.runs) == 1 else f"{run.label} (none is shown, so the first)"
+    name = (
+        run.label
+        if run.shown or len(section.runs) == 1
+        else f"{run.label} (the first run, because none is shown)"
+    )
     if not section.n_labels:
         return banner(
-            (f"No person has scored anything, so the model cannot be compared with people. Judge: {name}."),
+            (f"Nobody has scored anything, so the model cannot be compared with people. Judge: {name}."),
             warn=True,
         )
     if not section.leaned:
@@ -87,13 +95,13 @@ def _labels_banner(section: AlignmentSection, run: JudgeRow) -> Node:
 def _labels_words(n_blind: int, n_first: int) -> str:
     """
     >>> _labels_words(1200, 1)
-    '1,200 blind scores and 1 first score, given before the draft was shown; a person counts once for a unit'
+    '1,200 blind scores and 1 first score, given before the draft was shown; each person counts once per unit'
     """
     blind, first = plural(n_blind, "blind score"), plural(n_first, "first score")
     if not n_first:
         return f"{blind}, given without the draft in view"
     before = f"{first}, given before the draft was shown"
-    return f"{blind} and {before}; a person counts once for a unit" if n_blind else before
+    return f"{blind} and {before}; each person counts once per unit" if n_blind else before
 
 
 def _correlation_tile(run: JudgeRow) -> Node | None:
@@ -191,7 +199,7 @@ def correlations_figure(run: JudgeRow) -> Figure:
         rows="drafts.csv",
         width="wide",
         nothing=drawn.empty,
-        note="means over criteria · dataset: all items · document: within each · system: over the systems' means",
+        note="means over criteria · dataset: over all items · document: within each document · system: means",
     )
 
 
@@ -220,7 +228,7 @@ def confusion_figure(run: JudgeRow) -> Figure:
         ),
         words,
         width="wide",
-        note="units · a median between two points counts half to each",
+        note="number of units · a median between two scores counts half for each",
     )
 
 
@@ -259,5 +267,5 @@ def distribution_figure(distributions: Sequence[Distribution], sources: Mapping[
         pd.DataFrame(data, columns=["source", "system", "score", "n", "share"]),
         lambda: charts.distribution(frame, words),
         words or "Nobody has scored anything yet.",
-        note="over all criteria; the file has them by system too",
+        note="all criteria together; the data file also has them by system",
     )

@@ -34,11 +34,11 @@ from coeval.ui.components.number_words import number, numbered, p_value, percent
 from coeval.ui.components.view import Node, el
 
 ESTIMATORS = {
-    "adoption": ("Draft's score taken over", "P(score = draft), assisted minus blind"),
+    "adoption": ("Draft's score adopted", "P(score = draft), assisted minus blind"),
     "distance": ("Distance from the draft", "mean |score − draft| in points, assisted minus blind"),
     "pull": (
         "Pull of the draft",
-        "share of the way people move to a shown score, from scores shifted by one",
+        "how far people move towards a shown score, measured with scores shifted by one",
     ),
 }
 
@@ -71,8 +71,8 @@ def _page_scope(section: AssistanceSection) -> str:
     return " · ".join(
         text
         for text in (
-            f"{scored} scores" if scored else "no score beside a draft",
-            f"{plural(planted, 'score')} shown a planted error, for the pull alone" if planted else "",
+            f"{scored} scores" if scored else "no scores given with a draft",
+            f"{plural(planted, 'score')} with a planted error, used only for the pull" if planted else "",
         )
         if text
     )
@@ -84,10 +84,10 @@ def pull_scope(pull: Spelled) -> str:
     """
     shifted, planted = pull.get("n_shifted") or 0, pull.get("n_planted") or 0
     if planted == shifted:
-        return f"from {plural(planted, 'score')} shown a planted error"
+        return f"from {plural(planted, 'score')} with a planted error"
     return (
-        f"from {plural(shifted, 'score')} with another score shown than the draft's, {planted:,} of them "
-        "planted"
+        f"from {plural(shifted, 'score')} given when a different score was shown, {planted:,} of them with "
+        "a planted error"
     )
 
 
@@ -122,7 +122,7 @@ def pull_tile(section: DraftEffectsSection) -> Node | None:
     return tile(
         "Pull of the draft",
         pull.value,
-        "share of the way to its score",
+        "share of the distance to its score",
         more=(_other_people(pull),),
         basis=pull_scope(pull),
     )
@@ -131,7 +131,7 @@ def pull_tile(section: DraftEffectsSection) -> Node | None:
 def _adoption_tile(section: DraftEffectsSection) -> Node | None:
     adoption = section.adoption
     return tile(
-        "Draft's score taken over",
+        "Draft's score adopted",
         adoption.value,
         "assisted minus blind",
         more=(_other_people(adoption),),
@@ -143,13 +143,13 @@ def _adoption_tile(section: DraftEffectsSection) -> Node | None:
 def _other_people(effect: Spelled) -> str:
     """Return the interval that also speaks of other people than these."""
     found = _people_interval(effect)
-    return f"for people like these {found}" if found else ""
+    return f"for a new sample of people {found}" if found else ""
 
 
 def _alpha_tile(section: AssistanceSection) -> Node | None:
     about = f"assisted {number(section.alpha_assisted)} minus blind {number(section.alpha_blind)}"
     return tile(
-        "Difference of alphas",
+        "Difference in alpha",
         section.alpha_difference.value,
         about,
         rows="reliability.csv",
@@ -265,7 +265,7 @@ def first_figures(first: FirstEffect) -> list[Figure]:
         lambda: charts.pairs(frame, words, title="share of scores", percent=True, domain=(0.0, 1.0)),
         words,
         rows="first_scores.csv",
-        basis=f"{plural(first.n, 'score')} of the arm first",
+        basis=f"{plural(first.n, 'score')} in the “first” arm",
     )
     return [figure]
 
@@ -279,13 +279,13 @@ def first_words(first: FirstEffect) -> str:
     shares = first.shares
     return (
         f"Of {plural(first.n, 'score')} on {plural(first.n_instances, 'instance')}, {percent(shares.same_before, 1)} "
-        f"equalled the draft's before it was shown and {percent(shares.same_after, 1)} after, a change of "
+        f"equalled the draft's before it was shown and {percent(shares.same_after, 1)} after. The change is "
         f"{shown(first.adoption.value)} for these people. {percent(shares.towards)} moved towards the draft, "
-        f"{percent(shares.away)} away from it, {percent(shares.kept)} did neither."
+        f"{percent(shares.away)} moved away, and {percent(shares.kept)} did neither."
     )
 
 
-PLANTED_NOTE = " · planted errors are left out of all but the pull, which rests on the planted scores"
+PLANTED_NOTE = " · planted errors count only for the pull"
 
 
 def _table(section: AssistanceSection) -> Node | None:
@@ -307,7 +307,7 @@ def _table(section: AssistanceSection) -> Node | None:
         change = section.first.adoption
         rows.append(
             (
-                "Scored first: draft's score taken over",
+                "Scored first: draft's score adopted",
                 "P(score = draft), after seeing it minus before, the same people",
                 shown(change.value),
                 p_value(change.get("p_value")),
@@ -319,7 +319,7 @@ def _table(section: AssistanceSection) -> Node | None:
         )
     rows.append(
         (
-            "Difference of alphas",
+            "Difference in alpha",
             "ordinal, assisted minus blind, joint interval",
             shown(effect.value),
             p_value(effect.get("p_value")),
@@ -331,7 +331,7 @@ def _table(section: AssistanceSection) -> Node | None:
     )
     columns = [
         "Estimate",
-        "What it is",
+        "Definition",
         "Value [95%], these people",
         "p",
         "People like these",
@@ -339,7 +339,7 @@ def _table(section: AssistanceSection) -> Node | None:
         "Blind",
         "Shifted",
     ]
-    note = "scores counted by arm; for alphas, units"
+    note = "counts are scores in each arm, or units for alpha"
     return data_table(
         "Estimates", pd.DataFrame(rows, columns=columns), note + PLANTED_NOTE * bool(section.planted.scores.n)
     )
@@ -366,8 +366,8 @@ def _caught_table(section: AssistanceSection) -> list[Node | None]:
     ]
     rows = [("everybody", what, *_caught(part)) for what, part in everybody if part.n]
     rows += [(row.annotator, "wrong scores", *_caught(row.scores)) for row in planted.per_annotator]
-    frame = pd.DataFrame(rows, columns=["Person", "What was planted", "Caught [95%]", "Planted"])
-    note = "caught: a wrong score that was changed, a line that was revised or deleted"
+    frame = pd.DataFrame(rows, columns=["Person", "Planted error", "Caught [95%]", "Planted"])
+    note = "caught: the wrong score was changed, or the line was revised or deleted"
     return [data_table("Planted errors caught", frame, note)]
 
 

@@ -25,9 +25,9 @@ from coeval.ui.components.number_words import natural, numbered, percent, plain_
 from coeval.ui.components.view import Node
 
 BEHAVIOURS = ("correction", "scrutiny", "subjectivity", "outlier")
-ARMS = {"assisted": "With the draft", "blind": "Blind", "first": "Scored first, then shown it"}
+ARMS = {"assisted": "With the draft", "blind": "Blind", "first": "Scored first, then saw the draft"}
 NOTHING_DRAFTED = (
-    "All scores here were given without a draft. Draft evaluations in Set-up; people can then act on them."
+    "All these scores were given without a draft. Draft evaluations in Set-up so that people can act on them."
 )
 SIGNS = {"approve": "✓ approve", "revise": "✎ revise", "delete": "✕ delete", "add": "+ add"}
 
@@ -74,7 +74,7 @@ def kept_tile(moved: ScoreChangeSection) -> Node | None:
 def _moved_left_out(moved: ScoreChangeSection) -> list[str]:
     without, planted = moved.overall.n_left_out, moved.n_planted_left_out
     lines = (
-        (without, f"{plural(without, 'submission')} without a draft's or a person's score"),
+        (without, f"{plural(without, 'submission')} without a score from the draft or the person"),
         (planted, f"{plural(planted, 'draft')} with a planted error left out"),
     )
     return [line for n, line in lines if n]
@@ -112,7 +112,7 @@ def actions_figure(actions: ActionRates) -> Figure:
         lambda: charts.action_bars(frame, words),
         words,
         rows="rows.csv",
-        note="assisted submissions, latest revision of each · the score row counts as a line",
+        note="latest revision of each assisted submission · the score counts as a line",
         basis=NO_PLANTED,
     )
 
@@ -150,7 +150,7 @@ def moves_figure(moves: pd.DataFrame) -> Figure:
         ),
         words,
         width="narrow",
-        note="counts, shaded by share of the row · drafts between two points count as the nearest",
+        note="counts, shaded by share of the row · drafted scores are rounded to the nearest point",
     )
 
 

@@ -220,7 +220,7 @@ def _exactly(value: Any) -> dict[str, str]:
 
 def rows_link(name: str, text: str = "Rows") -> Node:
     """Return a link to one of the task's files; the page fills in which task (see ``with_links``)."""
-    return el("a", text, href=name, download="", title=f"The rows under this number: {name}")
+    return el("a", text, href=name, download="", title=f"Rows behind this number: {name}")
 
 
 def data_table(
@@ -284,8 +284,8 @@ def news_view(news: MethodNews | None) -> Node | None:
         el("h3", "What is new in your numbers"),
         el(
             "p",
-            f"An earlier version of CoEval computed the numbers of this study. This version opened it on "
-            f"{news.met_at[:10]}, and computes some of them in another way. Scores stay as they were.",
+            f"An earlier version of CoEval computed the numbers of this study. This version, first used on "
+            f"{news.met_at[:10]}, computes some of them differently. Scores are unchanged.",
         ),
         el(
             "div.scroll",
@@ -302,7 +302,7 @@ def _figures(news: MethodNews) -> list[Node]:
     ]
     return [
         el("div.scroll", table(["Figure", "Before", "Now"], rows)),
-        el("p.note", "A figure can also differ because people saved more scores since."),
+        el("p.note", "Figures can also differ because people have saved more scores since then."),
     ]
 
 
@@ -317,8 +317,8 @@ def _shown(change: FigureChange, figure: FigureShown | None) -> str:
 def _whereabouts(earlier_copy: str) -> str:
     if earlier_copy:
         return (
-            f"The earlier version kept no record of the old values. To see them, open {earlier_copy} with that "
-            "version: it is the copy of the file from before the upgrade, in the same folder."
+            f"The earlier version kept no record of the old values. To see them, open {earlier_copy} with "
+            "that version. It is a copy of the file from before the upgrade, in the same folder."
         )
     return (
         "The earlier version kept no record of the old values. To see them, open a backup from before the upgrade with "

@@ -19,9 +19,9 @@ from coeval.ui.components.view import Node
 
 COEFFICIENTS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall τ-b"}
 COLUMNS = {
-    "llm": "the model with people",
-    "llm_assisted": "the model with assisted people",
-    "llm_blind": "the model with people who saw no draft",
+    "llm": "model and people",
+    "llm_assisted": "model and assisted people",
+    "llm_blind": "model and people who saw no draft",
     "people": "people with each other",
     "people_assisted": "assisted people",
     "people_blind": "people who saw no draft",
@@ -68,7 +68,7 @@ def _runs_table(section: AlignmentSection) -> Node | None:
         "Criteria passing the alt-test",
         "SD over samples",
     ]
-    note = f"{section.human_score} · correlations are means over criteria, but for those called pooled"
+    note = f"{section.human_score} · correlations are means over criteria, except where marked as pooled"
     return data_table("Judges", pd.DataFrame(rows, columns=columns), note, rows="drafts.csv")
 
 
@@ -131,8 +131,8 @@ def _criteria_table(run: JudgeRow) -> Node | None:
         "p (Holm)",
     ]
     note = (
-        "document level is over the documents in which both vary · the model may "
-        "stand in for a person where p is at most .05, adjusted for the criteria (Holm)"
+        "the document level uses documents in which both vary · the model may replace a person if p is at "
+        "most .05, adjusted over criteria (Holm)"
     )
     return data_table(
         f"By criterion · {run.label}", pd.DataFrame(rows, columns=columns), note, rows="drafts.csv"
@@ -169,8 +169,9 @@ def _comparisons_table(comparisons: Sequence[Comparison]) -> Node | None:
         "Units",
     ]
     note = (
-        "Pearson with the people's mean, on the units both judged · two-sided · documents swapped and left out whole, "
-        f"Williams with as many items as they are worth · adjusted over these {len(rows)} by Holm's rule"
+        "Pearson correlation with the people's mean, over units scored by both judges · two-sided tests "
+        "that keep documents whole · Williams' test uses the effective number of items · p adjusted over "
+        f"these {len(rows)} rows (Holm)"
     )
     return data_table("Judges compared", pd.DataFrame(rows, columns=columns), note, rows="drafts.csv")
 
@@ -184,9 +185,9 @@ def quotes_table(quotes: QuotesSection) -> Node | None:
         rows += [
             (run.label, name, *_quoted_cells(part)) for name, part in [("all criteria", run.quoted), *parts]
         ]
-    columns = ["Judge", "Criterion", "Passages quoted", "Not in the output", "Share"]
-    columns += ["Of them in the input", "Nearly in the output", "Evidence lines", "Without a quotation"]
-    note = "a passage in quotation marks in a draft, searched in the output, then in the input"
+    columns = ["Judge", "Criterion", "Quoted passages", "Not in the output", "Share"]
+    columns += ["Of these, in the input", "Nearly in the output", "Evidence lines", "Without a quotation"]
+    note = "passages in a draft's quotation marks, searched for in the output and then in the input"
     return data_table("Quoted evidence", pd.DataFrame(rows, columns=columns), note, rows="drafts.csv")
 
 
@@ -202,6 +203,6 @@ def _competence_table(competence: Competence) -> Node | None:
     ]
     note = "Dawid and Skene: the probability that a person's score is right, estimated from all scores"
     if competence.converged is False:
-        note += f" · stopped after {competence.n_iterations:,} steps, before it had converged"
+        note += f" · stopped after {competence.n_iterations:,} steps, before convergence"
     frame = pd.DataFrame(rows, columns=["Person", "Competence", "Scores"])
     return data_table("Competence", frame, note, half=True)

@@ -31,7 +31,7 @@ MODEL = "Model"
 
 LINES = (TENTATIVE, ACCEPTABLE)
 
-WITHOUT_MODEL = "the model is shown here if planted errors are left out: choose this at the top"
+WITHOUT_MODEL = "to show the model here, leave out planted errors at the top of the page"
 
 
 def build(get: Get) -> Iterator[Page]:
@@ -233,7 +233,7 @@ def _coefficients_table(section: AgreementSection) -> Node | None:
         ],
         columns=["Coefficient", "Value [95%]", "Units", "People"],
     )
-    note = "pooled over all criteria's units" + (f" · {WITHOUT_MODEL}" if section.planted else "")
+    note = "pooled over the units of all criteria" + (f" · {WITHOUT_MODEL}" if section.planted else "")
     return data_table("Coefficients", frame, note, rows="reliability.csv", half=True)
 
 
@@ -300,10 +300,10 @@ def _left_out_table(section: AgreementSection) -> Node | None:
             )
             for row in sorted(section.leave_one_out, key=lambda row: natural(row.annotator))
         ],
-        columns=["Without", "Their scores", "Alpha, ordinal", "Change [95%]", "p", "p, adjusted"],
+        columns=["Person left out", "Their scores", "Alpha, ordinal", "Change [95%]", "p", "p, adjusted"],
     )
     note = (
-        "a change above 0: the others agree better without this person · joint interval · adjusted over these people "
-        "(Benjamini and Hochberg)"
+        "a positive change means that the others agree better without this person · joint interval · p "
+        "adjusted over these people (Benjamini and Hochberg)"
     )
     return data_table("Leaving one person out", frame, note, rows="reliability.csv", half=True)

@@ -173,8 +173,8 @@ def _as_of(taken_at: str, since: int) -> Node:
     'As of 14:02 UTC; 312 saves since then.'
     """
     return banner(
-        f"As of {taken_at[11:16]} UTC; {plural(since, 'save')} since then. A report of this size is "
-        "recomputed only from time to time: check again later."
+        f"As of {taken_at[11:16]} UTC; {plural(since, 'save')} since then. A large report is recomputed "
+        "only occasionally: check again later."
     )
 
 

@@ -100,7 +100,7 @@ def _mean_tile(title: str, rows: Sequence[SystemRow], which: str, axis: tuple[fl
     row = rows[0]
     each = " each" if len(rows) > 1 else ""
     share = row.ranked.p_best
-    odds = f"highest in {percent(share)} of resamples of the documents{each}" if share else ""
+    odds = f"highest in {percent(share)} of resamples of documents{each}" if share else ""
     units = plural(row.n_units, "unit") + each
     return tile(title, row.human_mean, _shared(rows, which), show=plain_number, more=(units, odds), axis=axis)
 
@@ -116,7 +116,7 @@ def means_figure(systems: Sequence[SystemRow]) -> Figure:
         frame.rename(columns={"label": "system", "series": "source", "value": "mean"}).drop(columns="about"),
         lambda: charts.pairs(frame, words, title="mean score"),
         words or "No system has a score.",
-        note="intervals leave out whole documents: other documents, these people and systems",
+        note="intervals cover other documents, but not other people or systems",
     )
 
 
@@ -173,11 +173,11 @@ def _beats_table(systems: Sequence[SystemRow]) -> Node | None:
     ]
     frame = pd.DataFrame(rows, columns=["Higher than", *(row.system for row in known)])
     return data_table(
-        "Who scores higher",
+        "Which system scores higher",
         frame,
         (
-            "share of resamples of the documents · a tie counts half · p: of the difference, by Holm's rule "
-            "over all pairs"
+            "share of resamples of documents · a tie counts half · p: test of the difference, adjusted over "
+            "all pairs (Holm)"
         ),
         half=True,
     )
@@ -206,7 +206,7 @@ def _draw(row: SystemRow) -> str:
 def _worth(row: SystemRow) -> str:
     """Return the number of labels that one label is worth with the judges' help."""
     if row.prediction_powered.get("fell_back"):
-        return "1: the judges would widen it, so the plain mean"
+        return "1: the judges would widen the interval, so the plain mean is used"
     times = row.prediction_powered.get("multiplier")
     return "" if times is None or times != times else plain_number(times)
 
@@ -242,8 +242,8 @@ def _table(systems: Sequence[SystemRow]) -> Node | None:
         "A label counts as",
     ]
     note = (
-        "ranks are of the people's means · prediction-powered: the people's mean of units scored without the draft, "
-        "corrected by all judges' scores of the others; not valid unless chance chose the scored ones · a label counts "
-        "as at most 2 where the judges are no better than the system they judge"
+        "ranks use the people's means · prediction-powered: the people's mean of units scored without the draft, "
+        "corrected with all judges' scores of the other units; valid only if the scored units were drawn at random · a "
+        "label counts as at most 2 if the judges are no better than the judged system"
     )
     return data_table("Systems", pd.DataFrame(rows, columns=columns), note)

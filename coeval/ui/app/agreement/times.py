@@ -27,7 +27,8 @@ def build(get: Get) -> Iterator[Page]:
     if not section.spent.n_timed:
         yield Page(
             banner=message(
-                "Nothing was timed", ("This app times its own scores; imported ones may lack times.")
+                "Nothing was timed",
+                ("Only scores given in this app are timed; imported scores may lack times."),
             )
         )
         return
@@ -62,7 +63,7 @@ def _tiles(section: TimeSection) -> list[Node | None]:
     at_work = f"at work {seconds(took.median_active_seconds)}, n {took.n_active:,}" if took.n_active else ""
     return [
         tile(
-            "Seconds a criterion",
+            "Seconds per criterion",
             took.median_seconds,
             f"median · mean {seconds(took.mean_seconds)}",
             show=seconds,
@@ -76,7 +77,7 @@ def _tiles(section: TimeSection) -> list[Node | None]:
             more=(over,),
         ),
         tile(
-            "Minutes a sample",
+            "Minutes per instance",
             sample.median,
             f"median · mean {minutes(sample.mean)}",
             show=minutes,
@@ -105,7 +106,7 @@ def curve_figure(curves: pd.DataFrame) -> Figure:
         curves,
         lambda: charts.curves(frame, words, x="time, logarithmic", y="share done", share=True, log=True),
         words or "No submission was timed.",
-        note="from opening a criterion to confirming it, idle time in",
+        note="from opening a criterion to confirming it, idle time included",
     )
 
 
@@ -119,7 +120,7 @@ def drift_figure(section: BehaviourSection) -> Figure:
     points = pd.DataFrame([vars(point) for point in drift], columns=["annotator", "part", "n", "mean_gap"])
     frame = points.rename(columns={"annotator": "series", "part": "x", "mean_gap": "y"})
     words = " ".join([*_drift_words(points), *_test_words(section.drift_tests)])
-    words = words or "Nobody shares a unit with somebody else yet."
+    words = words or "No two people have scored the same unit yet."
     return Figure(
         "drift",
         "Drift over the course of the work",
@@ -163,8 +164,11 @@ def _criteria_table(section: TimeSection) -> Node | None:
         )
         for part in parts
     ]
-    columns = ["Criterion", "Timed", "Mean", "Median", "Mean, idle out", "Longer", "Median at work"]
-    note = f"idle out: spans over {section.spent.seconds.idle_cut_seconds:.0f} s left out, counted under “longer”"
+    columns = ["Criterion", "Timed", "Mean", "Median", "Mean without idle", "Longer spans", "Median active"]
+    note = (
+        f"without idle: spans over {section.spent.seconds.idle_cut_seconds:.0f} s are left out and counted "
+        "under “Longer spans”"
+    )
     return data_table("By criterion", pd.DataFrame(rows, columns=columns), note)
 
 

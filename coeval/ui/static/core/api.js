@@ -50,7 +50,7 @@ export function serverNow() {
 
 function signedOut() {
   window.dispatchEvent(new Event('coeval-signed-out'));
-  const text = tr('You are signed out. Nothing is lost: sign in again and go on.');
+  const text = tr('You are signed out. Nothing is lost: sign in again to continue.');
   return new ApiError('sign_in', text, { status: 401 });
 }
 

@@ -63,8 +63,8 @@ export function showHistory(root, page, load, onfailed) {
   const close = button(tr('Close'), { class: 'ce-btn', onclick: () => dialog.close() });
   const dialog = el(
     'dialog',
-    { class: 'coeval ce-dialog ce-wide', 'aria-label': tr('What you saved') },
-    el('h2', {}, tr('What you saved here')),
+    { class: 'coeval ce-dialog ce-wide', 'aria-label': tr('Saved versions') },
+    el('h2', {}, tr('Your saved versions')),
     list,
     el('div', { class: 'ce-dialog-foot' }, older, close),
   );

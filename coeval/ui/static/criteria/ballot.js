@@ -94,7 +94,7 @@ export class BallotScreen {
       {
         id: 'history',
         combos: ['H'],
-        label: tr('What you saved here before'),
+        label: tr('Show your saved versions'),
         run: () => this.editor.showHistory(),
       },
       { id: 'help', combos: ['?'], label: tr('This page'), run: () => this.keys.show() },

@@ -15,7 +15,7 @@ export class SheetFoot {
     this.versions = button('', {
       class: 'ce-link wb-versions',
       'aria-keyshortcuts': 'H',
-      title: `${tr('What you saved here')} (H)`,
+      title: `${tr('Your saved versions')} (H)`,
       onclick: onhistory,
       hidden: true,
     });

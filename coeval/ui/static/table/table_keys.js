@@ -165,7 +165,7 @@ export function workbenchCommands(bench) {
     {
       id: 'history',
       combos: ['H'],
-      label: tr('What you saved here before'),
+      label: tr('Show your saved versions'),
       run: () => bench.editor.showHistory(),
     },
     { id: 'guidelines', combos: ['G'], label: tr('Guidelines'), run: () => bench.showGuidelines() },
