@@ -94,7 +94,8 @@ def test_every_limit_has_the_name_that_the_index_says() -> None:
         for path in row
         if "/" in path
         for name in row
-        if "/" not in name and not re.search(rf"(?m)^(?:    )?{name}\b.*=", (ROOT / path).read_text(encoding="utf-8"))
+        if "/" not in name
+        and not re.search(rf"(?m)^(?:    )?{name}\b.*=", (ROOT / path).read_text(encoding="utf-8"))
     ]
     assert not missing
 
