@@ -24,7 +24,6 @@ from coeval.ui.tabs import MODEL, Panel, Update, need_task
 from coeval.usecases.drafting.jobs import get_worker, start_job
 from coeval.usecases.scrutiny.requested_lines import Asking
 
-
 SHOWN_TEXT, SHOWN_LINES = 400, 50
 _TOKENS = re.compile(r"\s+|\w+|[^\w\s]")
 
