@@ -1,4 +1,4 @@
-"""A judge that is fitted to people's scores, tested on others, and used without CoEval."""
+"""A judge that is fitted to people's scores, tested on other scores, and usable without CoEval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The only place that reads sealed labels: it compares a frozen judge with them, and records the reading."""
+"""The only module that reads sealed labels: it compares a frozen judge with them and records each reading."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LEAST_MARGIN, MOST_MARGIN = 0.01, 0.5
 
 @dataclass(frozen=True, eq=False)
 class Ready:
-    """All data of a certificate except the sealed labels."""
+    """The data for a certificate, except the sealed labels."""
 
     seal: Seal
     criteria: CriteriaSet
@@ -49,7 +49,7 @@ class Ready:
 
 
 def confirm_opening(number: int) -> str:
-    """Return the text that an owner types to open the seal for the ``number``-th time."""
+    """Return the text that an owner must type to open the seal for the ``number``-th time."""
     return f"opening {number}"
 
 
@@ -57,15 +57,15 @@ def confirm_opening(number: int) -> str:
 def certify(context: Context, person: Person, slug: str, typed: str, margin: float = MARGIN) -> Certificate:
     """Open the seal: compare the newest fitted judge with the sealed labels, and store the certificate.
 
-    That the labels were read is recorded in the transaction that reads them, and is never taken back.
+    The reading is recorded permanently, in the transaction that reads the labels.
 
     Args:
-        typed: ``opening 1`` for the first opening, and so on: it says how often the seal was opened.
-        margin: of equivalence, as a share of each scale's range.
+        typed: the confirmation, with the number of the opening: ``opening 1`` for the first, and so on.
+        margin: the equivalence margin, as a share of each scale's range.
 
     Raises:
         NotFoundError: the task is not sealed, or no judge was fitted.
-        InputError: ``typed`` is something else, the margin cannot be, or there is nothing to certify on.
+        InputError: ``typed`` or the margin is wrong, or there is nothing to certify on.
     """
     if not LEAST_MARGIN <= margin <= MOST_MARGIN:
         raise InputError(
@@ -77,7 +77,7 @@ def certify(context: Context, person: Person, slug: str, typed: str, margin: flo
         queries_seal.add_newcomers(db, task.id, require_seal(db, task.id, slug))
         ready = _prepare(db, slug)
         _check_confirmed(ready, typed)
-        # nothing above has seen a sealed label; the judge is frozen, and its scores of these documents are fixed
+        # No sealed label has been read so far. The judge and its scores of these documents are fixed.
         opening, given = queries_seal.open_seal(
             db, task.id, ready.criteria.id, ready.seal, ready.frozen.hash, person.name
         )
@@ -179,7 +179,7 @@ def _write(
 
 
 def _kind_of(groups: dict[int, Group], sealed: Chosen) -> Literal["expert", "skilled", "crowd"]:
-    """Return the kind of people for the alternative annotator test, which determines its margin."""
+    """Return the kind of people, which determines the margin of the alternative annotator test."""
     by_name = {name_person(number): group for number, group in groups.items()}
     kinds = {by_name.get(person) for person in sealed.labels.people["person"].unique()}
     if kinds == {Group.EXPERT}:

@@ -100,7 +100,7 @@ def add_judge(parsers: Parsers) -> None:
 
 
 def _build_asking() -> argparse.ArgumentParser:
-    """Return the judge, and the settings for asking its models."""
+    """Return the options for the judge and for requests to its models."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("judge", type=Path, metavar="judge.json")
     parser.add_argument(
@@ -117,7 +117,7 @@ def _build_asking() -> argparse.ArgumentParser:
 
 
 def _build_inputs() -> argparse.ArgumentParser:
-    """Return the outputs to judge, and the source of their answers."""
+    """Return the options for the outputs to judge and the source of answers."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument(
         "--input",
@@ -156,7 +156,7 @@ def _read_passes(text: str) -> int:
 
 
 def _open_judge(options: argparse.Namespace) -> Judge:
-    """Return the judge in the file; warn on stderr if the file has no hash."""
+    """Load the judge from its file, and warn on stderr if the file has no hash."""
     from coeval.extensions.judge.model.judge_file import load_judge, read_public_key
     from coeval.extensions.judge.runtime.judge import Judge
 

@@ -26,7 +26,7 @@ RUN: dict[str, Any] = {
 
 
 def add_making(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
-    """Add the commands to those of ``judge``."""
+    """Add these subcommands to ``judge``."""
     reporting = build_json_option()
     seal = kinds.add_parser("seal", parents=[task, reporting], help="set documents aside to test the judge")
     seal.add_argument(
@@ -220,10 +220,10 @@ def _print_csv(rows: list[dict[str, Any]], names: tuple[str, ...], out: Path | N
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file, whole or not at all.
+    """Write a file completely or not at all.
 
     Raises:
-        InputError: it cannot be written.
+        InputError: the file cannot be written.
     """
     from coeval.errors import InputError
 
@@ -253,10 +253,10 @@ def _take(context: Context, options: argparse.Namespace) -> None:
 
 
 def _ask_to_replace(path: Path, *, force: bool, ask: bool) -> None:
-    """Ask before replacing an existing file; a command that prints JSON does not ask.
+    """Ask before replacing an existing file. A command that prints JSON does not ask.
 
     Raises:
-        InputError: it is there already, and nobody said that it may be replaced.
+        InputError: the file exists, and nobody allowed its replacement.
     """
     from coeval.errors import InputError
 
@@ -274,7 +274,7 @@ def _ask_to_replace(path: Path, *, force: bool, ask: bool) -> None:
 
 
 def describe_judge(judge: JudgeFile) -> str:
-    """Return the content of a file in one sentence."""
+    """Return the content of a judge's file in one sentence."""
     from coeval.extensions.judge.model.verify import fingerprint
 
     opening = judge.certificate.get("opening") if judge.certificate else None

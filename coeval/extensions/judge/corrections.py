@@ -1,4 +1,4 @@
-"""Corrections on the dev part as examples for a separate run, and as clearer wordings of criteria."""
+"""Use corrections on the dev part as examples for a new run, and for clearer wordings of criteria."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from coeval.usecases.drafting.run_settings import RunSettings
 def read_corrections(
     db: Database, task: Task, current: CriteriaSet, seal: Seal, run: Run
 ) -> tuple[Correction, ...]:
-    """Return people's scores and reasons on the dev lines that a run has scored, without names."""
+    """Return people's scores and reasons for the dev lines that a run has scored, without names."""
     judged = queries_seal.list_judged(db, task.id, current.id, seal, Part.DEV)
     drafted = {
         (line.instance, line.criterion): line.score
@@ -64,19 +64,19 @@ def read_corrections(
 
 
 def list_names(db: Database) -> Collection[str]:
-    """Return the names of the people of the study, which the model must not see."""
+    """Return the names of everybody in the database, which the model must not see."""
     return [one.name for one in people.list_people(db)]
 
 
-# Examples from corrections: chosen, looked at, and taken into the questions of a run of their own.
+# People choose examples from corrections, check them, and put them into the questions of a new run.
 
 NUMBER, MOST = 4, 8
-"""Examples per criterion: the default, and the largest number."""
+"""Number of examples per criterion: the default and the maximum."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProposedExample:
-    """A correction that can become an example. ``key`` is its name for taking it."""
+    """A correction that can become an example. ``key`` identifies it in ``take_examples``."""
 
     key: str
     criterion: str
@@ -86,7 +86,7 @@ class ProposedExample:
 
     @property
     def why(self) -> str:
-        """Return the reason for its choice, in one sentence."""
+        """Return the reason why it was chosen, in one sentence."""
         given, drafted = self.example.score, self.drafted
         apart = (
             "people agreed with the judge: it shows a score that needs little correction"
@@ -104,12 +104,12 @@ def propose_examples(
     """Return the corrections of the dev part that can become examples for the judge, with reasons.
 
     Args:
-        judge: the label of the run that was corrected; empty for the one that annotators see.
-        number: by each criterion, from 1 to 8.
+        judge: the label of the corrected run, or "" for the run that annotators see.
+        number: the number of examples per criterion, from 1 to 8.
 
     Raises:
-        NotFoundError: the task is not sealed, or has no criteria or no run.
-        InputError: the number cannot be, the run takes no examples, or nobody has scored what it drafted.
+        NotFoundError: the task is not sealed, or has no criteria or no run, or nobody has scored the run's drafts.
+        InputError: the number is out of range, or the run takes no examples.
     """
     with context.store.read() as db:
         task = require_task(db, slug)
@@ -120,13 +120,13 @@ def propose_examples(
 def take_examples(
     context: Context, person: Person, slug: str, keys: Collection[str], judge: str = "", number: int = NUMBER
 ) -> RunSettings:
-    """Open a run that asks like the judge, with these examples; return the settings for drafting it.
+    """Create a run with the judge's settings and these examples, and return the settings for drafting it.
 
-    A question shows none of the examples that are from its own document. The run is one like others: once it is
-    drafted, learning from it keeps the examples only where they help.
+    A question shows no example from its own document. The run is an ordinary one: after drafting, learning from it
+    keeps the examples only if they help.
 
     Raises:
-        NotFoundError, InputError: see ``propose_examples``; or nothing was chosen, or the choice is another by now.
+        NotFoundError, InputError: see ``propose_examples``; or nothing was chosen, or the proposals have changed.
     """
     with context.store.write() as db:
         task = require_task(db, slug)
@@ -156,7 +156,7 @@ def _propose(db: Database, task: Task, current: CriteriaSet, base: Run, number: 
     if not 1 <= number <= MOST:
         raise InputError(f"The number of examples per criterion is {number}: choose from 1 to {MOST}.")
     seal = require_seal(db, task.id, task.slug)
-    settings = rebuild_settings(task, current, base)  # refuses what did not ask here
+    settings = rebuild_settings(task, current, base)  # refuses imported runs
     protocol = get_protocol(settings.protocol)
     if protocol.compares or protocol.uses_assistants:
         raise InputError(
@@ -189,8 +189,7 @@ def _name_run(db: Database, task: Task, base: Run, number: int) -> str:
     return next(name for name in names if name not in taken)
 
 
-# Wordings from corrections: the model proposes a sharper text of a criterion, and the owner takes or
-# leaves it.
+# From corrections, the model proposes a clearer text for a criterion. The owner accepts or refuses it.
 
 
 @use_case(OWNERS)
@@ -204,20 +203,20 @@ async def propose_wording(
     model: str = "",
     templates: str = "",
 ) -> Wording:
-    """Let the model read people's corrections for a criterion on the dev part, and propose a clearer wording.
+    """Let the model propose a clearer wording of a criterion from people's corrections on the dev part.
 
-    It changes nothing: the owner takes it or leaves it. Where one is open for the criterion, that one is given; after
-    it was decided the model is asked again.
+    A proposal changes nothing until the owner accepts it. If one is open for the criterion, it is returned. The model
+    is asked again only after the owner's decision.
 
     Args:
-        criterion: its text.
-        judge: the label of the run that was corrected; empty for the one that annotators see.
+        criterion: the criterion's text.
+        judge: the label of the corrected run, or "" for the run that annotators see.
         templates: a folder with your copy of wording.md.
 
     Raises:
-        ModelError: no model is set up, it cannot be reached, or its answer cannot be read.
+        ModelError: no model is set up, it cannot be reached, or its answer is unreadable.
         NotFoundError: the task is not sealed, or has no such criterion or no run.
-        InputError: nobody corrected anything by it, or the model would leave it as it is.
+        InputError: nobody corrected a score on this criterion, or the model proposes no change.
     """
     with context.store.read() as db:
         task = require_task(db, slug)
@@ -246,7 +245,7 @@ async def propose_wording(
         chosen.id, chosen.text, made.text, made.anchors, made.why, named, proposed_by=person.name
     )
     with context.store.write() as db:
-        # somebody else may have had one proposed while this model was reading
+        # another person may have requested a proposal in the meantime
         return _find_open(db, task, chosen) or wordings.add_wording(db, task.id, wording)
 
 
@@ -267,15 +266,15 @@ def _find_criterion(current: CriteriaSet, text: str, slug: str) -> Criterion:
 
 @use_case(OWNERS)
 def take_wording(context: Context, person: Person, slug: str, wording: int) -> bool:
-    """Accept a proposed wording; return whether a vote was opened on it.
+    """Accept a proposed wording, and return whether this opened a vote.
 
-    A new text is put to the vote for the next version of the criteria, in the place of the old one; once established
-    it is a criterion like any other, with the scale and the guide of the old one and the meanings proposed. Where only
-    meanings of scores are proposed, they stand in the criterion's guide at once.
+    A new text replaces the old one in the vote on the next version of the criteria. Once established, it keeps the
+    scale and the guide of the old criterion and adds the proposed meanings. If only meanings of scores are proposed,
+    they are added to the criterion's guide immediately.
 
     Raises:
-        NotFoundError: there is no such wording, or its criterion is not in force any more.
-        InputError: it was decided already, people have voted in the vote that is open, or that has no such criterion.
+        NotFoundError: there is no such wording, or its criterion is no longer in force.
+        InputError: it was decided already, people have voted in the open vote, or that vote has no such criterion.
     """
     with context.store.write() as db:
         task = require_task(db, slug)
@@ -298,7 +297,7 @@ def take_wording(context: Context, person: Person, slug: str, wording: int) -> b
 
 @use_case(OWNERS)
 def leave_wording(context: Context, person: Person, slug: str, wording: int) -> None:
-    """Keep a criterion unchanged. The proposal stays on record.
+    """Refuse a proposed wording. The proposal stays on record.
 
     Raises:
         NotFoundError: there is no such wording.
@@ -320,7 +319,7 @@ def _require_open(db: Database, task: Task, wording: int) -> Wording:
 
 
 def _put_in_place(db: Database, task: Task, current: CriteriaSet, taken: Wording) -> list[Proposal]:
-    """Return the criteria in the vote or the current set, with the new wording instead of the old."""
+    """Return the criteria of the open vote or the current set, with the new wording instead of the old."""
     head = criteria.get_round(db, task.id)
     if head and head["open"] and (ballots := criteria.list_ballots(db, head["id"])):
         who = "1 person has" if len(ballots) == 1 else f"{len(ballots)} people have"

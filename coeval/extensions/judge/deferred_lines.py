@@ -1,4 +1,4 @@
-"""The lines that a fitted judge leaves to people, and the team's work limited to them."""
+"""List the lines that a fitted judge leaves to people, and limit the team's work to them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from coeval.usecases.scrutiny.requested_lines import ask_people, get_asking
 
 @dataclass(frozen=True, slots=True)
 class DeferredLine:
-    """A line that a person should check and nobody has scored; ``score`` is the judge's, None if it has none."""
+    """A line that a person should check and nobody has scored. ``score`` is the judge's, or None if it has none."""
 
     instance: str
     criterion: str
@@ -28,7 +28,7 @@ class DeferredLine:
 
 @dataclass(frozen=True, slots=True)
 class Deferred:
-    """Of ``judged`` lines, ``to_people`` go to people; ``lines`` are those that nobody has scored yet."""
+    """The deferred lines: ``to_people`` of ``judged`` lines are for people, and nobody has scored ``lines`` yet."""
 
     judged: int
     to_people: int
@@ -37,7 +37,7 @@ class Deferred:
 
 @use_case(TEAM)
 def list_deferred(context: Context, person: Person, slug: str) -> Deferred:
-    """See which lines a fitted judge leaves to people, the least sure first.
+    """List the lines that a fitted judge leaves to people, the least certain first.
 
     Raises:
         NotFoundError: the task is not sealed, no judge was fitted, or it has no threshold.
@@ -50,14 +50,14 @@ def list_deferred(context: Context, person: Person, slug: str) -> Deferred:
 
 @use_case(OWNERS)
 def assign_deferred(context: Context, person: Person, slug: str) -> int:
-    """Assign only the unscored lines that a fitted judge leaves to people; return their number.
+    """Assign only the unscored lines that a fitted judge leaves to people, and return their number.
 
-    Until this is ended, nobody meets anything else. What people say of these documents from now on is nothing to fit or
-    certify a judge by, since they were chosen for its doubts.
+    Until ``end_asking``, annotators get no other work. Later scores of these documents are not used for fitting or
+    certification, because the lines were chosen for the judge's uncertainty.
 
     Raises:
         NotFoundError: see ``list_deferred``.
-        InputError: there is no such line, or a crowd's plan gives the task out.
+        InputError: there is no such line, or a crowd plan assigns the task.
     """
     with context.store.write() as db:
         task = require_task(db, slug)
@@ -75,10 +75,10 @@ def assign_deferred(context: Context, person: Person, slug: str) -> int:
 
 @use_case(OWNERS)
 def end_asking(context: Context, person: Person, slug: str) -> None:
-    """Assign everything to the team again; existing scores stay.
+    """Assign all work to the team again. Existing scores stay.
 
     Raises:
-        NotFoundError: it does already.
+        NotFoundError: the work is not limited.
     """
     with context.store.write() as db:
         task = require_task(db, slug)
@@ -88,10 +88,10 @@ def end_asking(context: Context, person: Person, slug: str) -> None:
 
 
 def require_threshold(db: Database, task: Task) -> FrozenJudge:
-    """Return the newest fitted judge, whose threshold says when to ask a person.
+    """Return the newest fitted judge, which must have a deferral threshold.
 
     Raises:
-        NotFoundError: none was fitted, or no threshold was kept.
+        NotFoundError: no judge was fitted, or it has no threshold.
     """
     stored = queries_seal.get_fitted(db, require_seal(db, task.id, task.slug).id)
     if stored is None:
@@ -107,14 +107,14 @@ def require_threshold(db: Database, task: Task) -> FrozenJudge:
 
 
 def find_deferred(db: Database, task: Task, current: CriteriaSet, frozen: FrozenJudge) -> Deferred:
-    """Return the deferred lines; see ``list_deferred``. The judge has a threshold."""
+    """Return the deferred lines of a judge with a threshold; see ``list_deferred``."""
     return _find(db, task, current, frozen)[0]
 
 
 def _find(
     db: Database, task: Task, current: CriteriaSet, frozen: FrozenJudge
 ) -> tuple[Deferred, list[tuple[int, int]]]:
-    """Return the lines for people, and the (instance, criterion) ids of unscored ones. No score is read."""
+    """Return the lines for people, and the (instance, criterion) ids of unscored lines. No person's score is read."""
     seal = require_seal(db, task.id, task.slug)
     judged = [
         line

@@ -1,4 +1,4 @@
-"""Fit a judge on the dev part: its labels, and the steps that help on other documents."""
+"""Fit a judge on the dev part, keeping only steps that help on other documents."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Chosen:
 
 
 def choose_labels(given: Sequence[Label], judged: Sequence[JudgedLine], criteria: CriteriaSet) -> Chosen:
-    """Return blind and first scores of the part if there are any; else those given beside the draft."""
+    """Return the part's blind and first scores, or, if there are none, the scores given beside the draft."""
     unaided = [label for label in given if label.arm in UNAIDED]
     kept = unaided or list(given)
     arms = [str(arm) for arm in UNAIDED if any(label.arm == arm for label in kept)]
@@ -49,7 +49,7 @@ def choose_labels(given: Sequence[Label], judged: Sequence[JudgedLine], criteria
 
 
 def name_person(number: int) -> str:
-    """Return a person's neutral name for fitting and certification, never their own."""
+    """Return a person's pseudonym for fitting and certification."""
     return f"person {number}"
 
 
@@ -69,22 +69,19 @@ def _build_labels(given: Sequence[Label], judged: Sequence[JudgedLine], criteria
 
 
 def build_judges(judged: Sequence[JudgedLine]) -> pd.DataFrame:
-    """Return judges' scores as a table for ``Labels``, without shares of samples: their spread already
-    expresses them.
-    """
+    """Return judges' scores as a table for ``Labels``, without shares of samples, which their spread expresses."""
     return tabulate_answers(
         (line.instance, line.criterion, line.judge, line.score, line.samples, line.probabilities)
         for line in judged
     )
 
 
-# A judge is fitted on the dev part: what helps on documents it was not learned from is kept, and
-# nothing else.
+# A judge is fitted on the dev part. A step is kept only if it helps on documents that it was not learned from.
 
 
 @dataclass(frozen=True)
 class DevStudy:
-    """The dev part of a study, without the other part. ``examples`` are by the id of their run."""
+    """The dev part of a study. ``examples`` are keyed by the id of their run."""
 
     seal: Seal
     runs: tuple[Run, ...]
@@ -101,16 +98,16 @@ class DevStudy:
 def fit_judge(
     context: Context, person: Person, slug: str, judge: str = "", wishes: Wishes | None = None
 ) -> FrozenJudge:
-    """Learn from people's scores of the dev part, and freeze the resulting judge; earlier judges stay.
+    """Learn from people's scores of the dev part, and freeze the resulting judge. Earlier judges stay.
 
     Args:
-        judge: the label of the run to start from; empty for the one that annotators see, or the only one. Where its
-            questions show examples, these are kept only if they help; else it starts from the run without them.
-        wishes: which steps are tried; all by default. A jury is tried among all runs without examples.
+        judge: the label of the run to start from, or "" for the run that annotators see, or the only one. If its
+            questions show examples that do not help, the judge starts from the run without them.
+        wishes: the steps to try; all by default. A jury is tried among all runs without examples.
 
     Raises:
         NotFoundError: the task is not sealed, or has no criteria or no run.
-        InputError: no dev document has scores of both people and the judge, or there is no such run.
+        InputError: no dev document has scores from both people and the judge, or there is no such run.
     """
     with context.store.write() as db:
         task = require_task(db, slug)
@@ -159,7 +156,7 @@ def require_criteria(db: Database, task: Task) -> CriteriaSet:
     """Return the task's current criteria.
 
     Raises:
-        NotFoundError: none are established yet.
+        NotFoundError: no criteria are established yet.
     """
     current = criteria.get_criteria_set(db, task.id)
     if current is None:
@@ -168,11 +165,11 @@ def require_criteria(db: Database, task: Task) -> CriteriaSet:
 
 
 def choose_run(runs: tuple[Run, ...], label: str, slug: str) -> Run:
-    """Return the run with that label, the shown run, or the first run.
+    """Return the run with this label or, if it is "", the shown run or the first run.
 
     Raises:
-        NotFoundError: there is no run at all.
-        InputError: there is none of that label.
+        NotFoundError: there is no run.
+        InputError: no run has this label.
     """
     if not runs:
         raise NotFoundError(
@@ -206,5 +203,5 @@ def _freeze(dev: DevStudy, start: Run, study: Study) -> FrozenJudge:
 
 
 def read_frozen(stored: FittedJudge) -> FrozenJudge:
-    """Return the judge in a stored text."""
+    """Return the judge from its stored text."""
     return FrozenJudge.model_validate_json(stored.json)

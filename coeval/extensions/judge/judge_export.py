@@ -37,7 +37,7 @@ from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.drafting.preparation import show_examples
 from coeval.usecases.drafting.run_settings import RunSettings
 
-# How a run asked, from its record: to ask again in the same way, here or from a file.
+# A run's record contains its settings, so that the judge can ask in the same way again, here or from a file.
 
 _OPTIONS = (
     "samples", "temperature", "top_p", "max_tokens", "reasoning_effort", "persona", "logprobs", "reference",
@@ -46,7 +46,7 @@ _OPTIONS = (
 """The recorded settings of a run, by the names of ``JudgeOptions``."""
 
 MISSING = "its protocol, the texts of its prompts, the model's settings and the number of answers"
-"""The unknown facts of an imported run."""
+"""The unknown settings of an imported run, in words."""
 
 
 def asked_here(run: Run) -> bool:
@@ -55,16 +55,16 @@ def asked_here(run: Run) -> bool:
 
 
 def rebuild_protocol(task: Task, current: CriteriaSet, run: Run) -> Protocol:
-    """Return the protocol of a run; its prompts match the recorded hash.
+    """Return a run's protocol, whose prompts match the recorded hash.
 
     Raises:
-        InputError: it did not ask here, or its prompts are not here any more.
+        InputError: the run was imported, or its prompts no longer exist here.
     """
     return _rebuild(task, current, run)[1]
 
 
 def rebuild_settings(task: Task, current: CriteriaSet, run: Run) -> RunSettings:
-    """Return the settings for another run that asks like this one.
+    """Return the settings for a new run that asks like this one.
 
     Raises:
         InputError: see ``rebuild_protocol``.
@@ -107,14 +107,14 @@ def _list_candidates(task: Task, current: CriteriaSet, run: Run) -> Iterator[tup
 def _has_prompts(protocol: Protocol, run: Run) -> bool:
     try:
         return protocol.prompt_hash == run.prompt_hash
-    except InputError:  # a wording that has no such template
+    except InputError:  # a wording without this template
         return False
 
 
-# The judge leaves the study: ``judge.json``, with its certificate if it has one.
+# The export of the judge as ``judge.json``, with its certificate, if any.
 
 QUESTIONS = 30
-"""Number of sealed instances whose questions are in the file, for ``judge check``."""
+"""Number of sealed instances whose questions the file contains, for ``judge check``."""
 
 
 @use_case(OWNERS)
@@ -124,14 +124,14 @@ def export_judge(
     """Export the fitted judge as ``judge.json``, with its certificate, if any.
 
     Args:
-        texts: whether the file holds the texts of the questions that ``judge check`` asks again; else it holds their
-            hashes, and the texts have to be at hand.
-        asks: how runs that were imported ask, as the owner says; without a model, the one that the import names. The
-            file says that nothing here has seen them ask in this way; ``judge check`` tells whether they would have.
+        texts: include the texts that ``judge check`` needs. Otherwise, the file contains only their hashes, and
+            ``judge check`` needs the texts from elsewhere.
+        asks: the owner's statement of how imported runs ask, by default with the imported model. The file marks this
+            statement as untested; ``judge check`` can test it.
 
     Raises:
         NotFoundError: the task is not sealed, or no judge was fitted.
-        InputError: a run was imported and ``asks`` is missing, or made with prompts that are not here any more.
+        InputError: a run was imported and ``asks`` is missing, or a run's prompts no longer exist here.
     """
     with context.store.read() as db:
         task = require_task(db, slug)
@@ -176,7 +176,7 @@ def _build_file(db: Database, task: Task, seal: Seal, asks: RunSettings | None, 
 
 
 def _find_protocol(task: Task, current: CriteriaSet, run: Run, asks: RunSettings | None) -> Protocol:
-    """Return the protocol of a run; for an imported run, the one that the owner states."""
+    """Return a run's protocol, or, for an imported run, the one that the owner states."""
     if asked_here(run) or asks is None:
         return rebuild_protocol(task, current, run)
     model = asks.model or run.model
@@ -203,9 +203,7 @@ def _questions(
     *,
     texts: bool,
 ) -> Iterator[Question]:
-    """Return questions about sealed instances, in the order of the documents' hashes, which is as good as
-    random.
-    """
+    """Return questions about sealed instances, in the order of their documents' hashes, which acts as random."""
     judged = queries_seal.list_judged(db, task.id, current.id, seal, Part.CERTIFICATE)
     names = sorted({line.instance for line in judged}, key=lambda name: hash_document(name, seal.salt))
     instances = tasks.get_instances_by_external_id(db, task.id, names[:QUESTIONS])

@@ -32,7 +32,7 @@ from coeval.usecases.drafting.run_settings import RunSettings
 
 
 def add_judge_files(app: FastAPI, context: Context) -> None:
-    """Add the routes under /download/{slug}/judge/; every one checks the session and the person's role."""
+    """Add the routes under /download/{slug}/judge/. Each route checks the session and the person's role."""
 
     @app.get("/download/{slug}/judge/certificate.html")
     def read_certificate(request: Request, slug: str, opening: int = 0, save: bool = False) -> Response:
@@ -57,7 +57,7 @@ def add_judge_files(app: FastAPI, context: Context) -> None:
 
 
 def read_asks(model: str, preset: str) -> RunSettings:
-    """Return the stated settings of an imported judge: a preset's, or CoEval's defaults.
+    """Return the owner's settings for an imported judge: a preset's, or CoEval's defaults.
 
     Raises:
         InputError: there is no such preset.
@@ -89,7 +89,7 @@ class SuppliedBox(Panel):
             self.on(event, self.on_change, [self.model, self.preset], [self.link])
 
     def update(self, slug: str, state: JudgeState, *, owner: bool) -> Update:
-        """Return the fields, if the judge uses an imported run."""
+        """Show the fields if the judge uses an imported run."""
         if not (owner and state.imported):
             return {self.box: gr.Column(visible=False)}
         names = ", ".join(f"“{run.label}”" for run in state.imported)
@@ -134,7 +134,7 @@ class PeopleBox(Panel):
         self.on(self.end.click, self.on_end)
 
     def update(self, state: JudgeState, *, owner: bool) -> Update:
-        """Return the list by the judge that was fitted last."""
+        """Show the lines that the newest judge leaves to people."""
         asks, some = state.asking is not None, bool(state.deferred and state.deferred.lines)
         return {
             self.shown: people_view(state.frozen, state.deferred, state.asking),
@@ -155,10 +155,8 @@ class PeopleBox(Panel):
         return self.update(get_judge_state(self.context, person, slug), owner=True)
 
 
-# The Judge tab: from a scrutinised study to a judge with a certificate, step by step.
-
 LONG: dict[str, Any] = {"show_progress": "minimal", "concurrency_limit": 1, "concurrency_id": "judge"}
-"""Settings for events that compute for seconds: one at a time."""
+"""Settings for events that compute for several seconds: run one at a time."""
 
 CLOSED = later(
     "Owners and researchers see how a judge is built; annotators do not, so that their scores stay independent."
@@ -166,13 +164,13 @@ CLOSED = later(
 
 
 class JudgeTab(StudyTab):
-    """The tab to split, learn, certify and export. Researchers read; owners act."""
+    """The tab for splitting, learning, certification and export. Researchers can read it; only owners can act."""
 
     title, id = later("Judge"), "judge"
 
     @classmethod
     def is_wanted(cls, context: Context, person: Person, slug: str) -> bool:
-        """Only people who run the study see its scores."""
+        """Return True only for people who run the study, because the tab shows scores."""
         return person.role is not Role.ANNOTATOR
 
     def build(self) -> None:

@@ -24,14 +24,12 @@ from coeval.ui.tabs import MODEL, Panel, Update, need_task
 from coeval.usecases.drafting.jobs import get_worker, start_job
 from coeval.usecases.scrutiny.requested_lines import Asking
 
-# The examples, wordings and lines for people in the Judge tab, as nodes.
-
 SHOWN_TEXT, SHOWN_LINES = 400, 50
 _TOKENS = re.compile(r"\s+|\w+|[^\w\s]")
 
 
 def examples_view(proposed: Sequence[ProposedExample]) -> list[Node]:
-    """Return each example with its texts, the scores of judge and people, and the reason for its choice."""
+    """Return each example with its texts, people's score and reason, and why it was chosen."""
     return [
         el(
             "section.sample",
@@ -47,7 +45,7 @@ def examples_view(proposed: Sequence[ProposedExample]) -> list[Node]:
 
 
 def wording_view(wording: Wording) -> list[Node]:
-    """Return a proposed wording as a difference from the criterion, with the meanings of scores that it proposes."""
+    """Return a proposed wording as a difference from the criterion, with its meanings of scores."""
     shown: list[Node] = [
         el("h4", f"Proposed wording of “{wording.before}”"),
         el("p.wording", *diff_nodes(wording.before, wording.text)),
@@ -121,9 +119,6 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 
-# The Judge tab, "Learn": examples and wordings from people's corrections, each taken or left by the
-# owner.
-
 EXAMPLES_NOTE = (
     "Show the judge lines that people corrected as worked examples. The largest corrections "
     "come first, balanced over the scores. Select the examples that show what you mean. "
@@ -138,7 +133,7 @@ WORDING_NOTE = (
 
 
 class ExamplesBox(Panel):
-    """The form to choose, check and take examples. Pre-fill then drafts the run with them."""
+    """The form to choose, check and take examples for a new run, which Pre-fill then drafts."""
 
     def build(self) -> None:
         with gr.Accordion(
@@ -163,7 +158,7 @@ class ExamplesBox(Panel):
         self.on(self.take.click, self.on_take, [self.keys, self.run, self.number])
 
     def update(self, state: JudgeState, *, owner: bool) -> Update:
-        """Return the box for a sealed task; the examples are chosen again."""
+        """Show the box if the task is sealed, with no examples chosen yet."""
         runs = [run.label for run in state.runs if run.id not in state.with_examples]
         first = next((run.label for run in state.runs if run.shown), None)
         open_to = owner and state.seal is not None and bool(runs)
@@ -204,7 +199,7 @@ class ExamplesBox(Panel):
 
 
 class WordingBox(Panel):
-    """The form to propose a wording, compare it, and accept or refuse it."""
+    """The form to request a wording, compare it, and accept or refuse it."""
 
     def build(self) -> None:
         with gr.Accordion(
@@ -226,7 +221,7 @@ class WordingBox(Panel):
         self.on(leave.click, self.on_leave, [self.open])
 
     def update(self, state: JudgeState, *, owner: bool) -> Update:
-        """Return the box for a sealed task, with the newest open wording."""
+        """Show the box if the task is sealed, with the newest open wording."""
         runs = [run.label for run in state.runs]
         texts = [one.text for one in state.criteria]
         open_to = owner and state.seal is not None and bool(runs and texts)

@@ -26,12 +26,12 @@ ARMS = {
 
 
 def scrolling(name: str, node: Node) -> Node:
-    """Return a table that scrolls sideways if it is too wide, also by keyboard."""
+    """Return a table that scrolls sideways, also with the keyboard, if it is too wide."""
     return el("div.scroll", node, tabindex="0", role="group", aria_label=name)
 
 
 def seal_view(state: JudgeState) -> list[Node]:
-    """Return the sealed documents, and the promise of the seal."""
+    """Return the numbers of sealed documents, and the seal's promise."""
     promise = el(
         "details",
         el("summary", "What the seal guarantees, and what it does not"),
@@ -143,7 +143,7 @@ def _tried_view(frozen: FrozenJudge) -> Node:
 
 
 def opening_view(state: JudgeState) -> list[Node]:
-    """Return the number of openings, and the text to type for the next."""
+    """Return the number of openings, and the text that confirms the next one."""
     times = len(state.openings)
     if state.frozen is None:
         return [el("p", "Learn first: only a frozen judge can be certified.")]
@@ -176,7 +176,7 @@ def opening_view(state: JudgeState) -> list[Node]:
 
 
 def certificate_view(state: JudgeState, slug: str, *, owner: bool) -> list[Node]:
-    """Return the newest certificate in its sentences, with the ways out."""
+    """Return the newest certificate's sentences, with the links for its export."""
     links: list[Node] = []
     if owner and state.frozen is not None and not state.imported:
         links.append(el("a.button", "judge.json", href=f"download/{slug}/judge/judge.json", download=""))

@@ -1,7 +1,8 @@
 """The split of a task's documents, the openings of its seal, and people's scores by part.
 
-Nothing else reads scores for judges. ``list_dev_labels`` cannot give a label of the certificate's part, since the part
-is written into its query, and ``open_seal`` cannot give one unrecorded, since it records the opening first.
+Only this module reads scores for judges. ``list_dev_labels`` cannot return a label of the certificate's part, because
+its query names the dev part. ``open_seal`` cannot return a label without a record, because it records the opening
+first.
 """
 
 from __future__ import annotations
@@ -17,11 +18,8 @@ from coeval.rules.document_split import Stratum, part_of_newcomer
 from coeval.store.engines.database import Database, get_row, insert, rows
 from coeval.store.queries.submissions import OUTCOME, published
 
-# How a task's documents are split, which judges were fitted on it, and how often the certificate's part
-# was opened.
-
 DOCUMENT = "CASE WHEN i.document = '' THEN i.external_id ELSE i.document END"
-"""The document of an instance ``i``; without one, it is its own document."""
+"""The document of instance ``i``. An instance without one is its own document."""
 
 STRATA = f"""
 SELECT {DOCUMENT} AS document, i.system,
@@ -48,7 +46,7 @@ def get_seal(db: Database, task: int) -> Seal | None:
 
 
 def record_seal(db: Database, task: int, seal: Seal, parts: Mapping[str, Part]) -> None:
-    """Seal a task permanently; a second seal violates a constraint of the table."""
+    """Seal a task permanently. A second seal would violate a constraint of the table."""
     seal_id = insert(
         db, "seal", task=task, salt=seal.salt, share=seal.share, sealed_by=seal.sealed_by, sealed_at=now()
     )
@@ -56,7 +54,7 @@ def record_seal(db: Database, task: int, seal: Seal, parts: Mapping[str, Part]) 
 
 
 def add_newcomers(db: Database, task: int, seal: Seal) -> None:
-    """Give documents that were imported after the sealing their part."""
+    """Assign a part to documents that were imported after sealing."""
     sql = (
         f"SELECT DISTINCT {DOCUMENT} AS document FROM instance i WHERE i.task = ? AND {DOCUMENT} NOT IN"
         " (SELECT document FROM sealed_document WHERE seal = ?)"
@@ -73,14 +71,14 @@ def _add_parts(db: Database, seal: int, parts: Mapping[str, Part]) -> None:
 
 
 def count_parts(db: Database, seal: int) -> dict[Part, int]:
-    """Return the number of documents of each part."""
+    """Return the number of documents in each part."""
     sql = "SELECT part, count(*) AS n FROM sealed_document WHERE seal = ? GROUP BY part"
     counted = {Part(row["part"]): row["n"] for row in rows(db, sql, [seal])}
     return {part: counted.get(part, 0) for part in Part}
 
 
 def record_fitted(db: Database, seal: int, judge: FittedJudge) -> int:
-    """Append a fitted judge and return its id; earlier judges stay."""
+    """Append a fitted judge and return its id. Earlier judges stay."""
     return insert(
         db, "fitted_judge", seal=seal, judge_hash=judge.hash, judge_json=judge.json, fitted_by=judge.fitted_by,
         fitted_at=now(),
@@ -88,7 +86,7 @@ def record_fitted(db: Database, seal: int, judge: FittedJudge) -> int:
 
 
 def get_fitted(db: Database, seal: int) -> FittedJudge | None:
-    """Return the judge that was fitted last."""
+    """Return the newest fitted judge."""
     row = get_row(db, "SELECT * FROM fitted_judge WHERE seal = ? ORDER BY id DESC LIMIT 1", [seal])
     if row is None:
         return None
@@ -130,19 +128,13 @@ def record_certificate(db: Database, opening: int, certificate: str, labels: str
     )
 
 
-# People's scores, by the part of the seal: one read for fitting, one for the certificate.
-#
-# Nothing else reads scores for judges. ``list_dev_labels`` cannot give a label of the certificate's
-# part, since the part is written into its query, and ``open_seal`` cannot give one unrecorded, since it
-# records the opening first.
-
 ASKED = f"""
 LEFT JOIN (SELECT {DOCUMENT} AS document, min(a.asked_at) AS asked_at FROM asked_line l JOIN asking a ON a.id = l.asking
   JOIN instance i ON i.id = l.instance WHERE a.task = :task GROUP BY 1) k ON k.document = p.document
 """
-"""The time from which people were asked about lines of a document. Their later scores are not labels: the lines
-were chosen because the judge is unsure of them. They would make the judge look worse, and the rest look better,
-than it is.
+"""Joins the time since which people were asked for lines of a document. Their later scores are not labels: the lines
+were chosen because the judge is uncertain about them, so they would make the judge look worse than it is, and better
+on the rest.
 """
 
 LABELLED = f"""
@@ -159,9 +151,9 @@ WHERE i.task = :task AND (k.asked_at IS NULL OR s.submitted_at < k.asked_at)
     AND (k.asked_at IS NULL OR later.submitted_at < k.asked_at) AND {published("later")})
   AND (s.annotator, s.instance) NOT IN (SELECT annotator, instance FROM uncounted WHERE task = :task)
 """
-"""The submissions that count: the latest of each person, instance and criterion in one part, before lines of
-its document were requested. A score beside a deliberately wrong draft is left out, unless it was given before
-that draft was shown.
+"""Selects the submissions that count: in one part, the latest of each person, instance and criterion from before lines
+of its document were requested. A score given beside a planted error is left out, unless the person gave it before the
+draft was shown.
 """
 
 LABELS = f"""
@@ -184,7 +176,7 @@ def open_seal(
 ) -> tuple[Opening, list[Label]]:
     """Return the certificate's labels, and record the reading permanently, with judge and person.
 
-    To be called in a write transaction, which then holds both the record and the reading.
+    Call this in a write transaction, which then includes both the record and the reading.
     """
     insert(db, "seal_opening", seal=seal.id, judge_hash=judge_hash, opened_by=by, opened_at=now())
     return list_openings(db, seal.id)[-1], _list_labels(db, task, criteria_set, seal.id, Part.CERTIFICATE)
@@ -218,7 +210,7 @@ GROUP BY p.part, 2
 def count_labels(
     db: Database, task: int, criteria_set: int, seal: Seal
 ) -> dict[tuple[Part, Arm], tuple[int, int, int]]:
-    """Return the number of people, documents and scores of each part by arm, without scores."""
+    """Return the number of people, documents and scores by part and arm, but no score."""
     values = {"task": task, "criteria_set": criteria_set, "seal": seal.id}
     return {
         (Part(row["part"]), Arm(row["arm"])): (row["people"], row["documents"], row["scores"])
@@ -242,7 +234,7 @@ ORDER BY r.id, i.position, m.position
 def list_judged(db: Database, task: int, criteria_set: int, seal: Seal, part: Part) -> list[JudgedLine]:
     """Return judges' scores in a part, by the labels of their runs.
 
-    No label of a person is in it, so either part may be read.
+    The result contains no person's score, so both parts may be read.
     """
     values = {"task": task, "criteria_set": criteria_set, "seal": seal.id, "part": str(part)}
     return [
@@ -259,7 +251,7 @@ def list_judged(db: Database, task: int, criteria_set: int, seal: Seal, part: Pa
 
 
 def list_unscored_lines(db: Database, task: int, criteria_set: int) -> dict[tuple[str, str], tuple[int, int]]:
-    """Map unscored (instance, criterion) names to their ids. No scores are returned."""
+    """Map the (instance, criterion) names of unscored lines to their ids."""
     sql = (
         "SELECT i.external_id, c.text, i.id AS instance, c.id AS criterion FROM instance i"
         " JOIN criteria_set_member m ON m.criteria_set = :criteria_set JOIN criterion c ON c.id = m.criterion"
@@ -277,7 +269,7 @@ JOIN submission_row r ON r.submission = given.id AND r.action <> 'approve'
 WHERE given.planted IS NULL AND (r.reason <> '' OR (r.kind = 'conclusion' AND r.text <> ''))
 ORDER BY given.id, r.position
 """
-"""The reasons of the submissions behind the labels, so that a reason belongs to the draft of its score."""
+"""Selects the reasons in the submissions behind the labels, so that reason and score refer to the same draft."""
 
 
 def list_dev_reasons(

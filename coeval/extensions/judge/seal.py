@@ -1,4 +1,4 @@
-"""Split the documents of a task once, before any judge is fitted; return the seal as judge.json stores it."""
+"""Split a task's documents once, before any judge is fitted, and describe the seal for judge.json."""
 
 from __future__ import annotations
 
@@ -22,25 +22,24 @@ from coeval.store.queries import tasks
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 
 SHARE = 0.5
-"""Half: a certificate's interval narrows with its documents, and a judge gains little from more than some
-dozens of corrections, so both parts have enough. With fewer than about 60 labelled documents, the alt-test
-needs this half.
+"""Half of the documents are sealed. A certificate's intervals narrow with more documents, while a judge gains little
+from more than some dozens of corrections. With fewer than about 60 labelled documents, the alt-test needs half.
 """
 
 LEAST_SHARE, MOST_SHARE = 0.1, 0.9
 FEWEST = 2
-"""The fewest documents in a part: a single document does not show how documents differ."""
+"""Smallest number of documents in a part. One document does not show how documents differ."""
 
 
 @use_case(OWNERS)
 def seal_task(context: Context, person: Person, slug: str, share: float = SHARE) -> Seal:
-    """Split a task's documents once: some to fit a judge on, the others sealed for its certificate.
+    """Split a task's documents permanently: one part to fit a judge, the other sealed for its certificate.
 
     Args:
-        share: of the documents that are sealed, from 0.1 to 0.9.
+        share: the share of sealed documents, from 0.1 to 0.9.
 
     Raises:
-        InputError: the share cannot be, the task is sealed already, or it has too few documents.
+        InputError: the share is out of range, the task is already sealed, or it has too few documents.
     """
     if not LEAST_SHARE <= share <= MOST_SHARE:
         raise InputError(
@@ -70,7 +69,7 @@ def require_seal(db: Database, task: int, slug: str) -> Seal:
     """Return the task's seal.
 
     Raises:
-        NotFoundError: it has none.
+        NotFoundError: the task is not sealed.
     """
     seal = queries_seal.get_seal(db, task)
     if seal is None:
@@ -79,21 +78,19 @@ def require_seal(db: Database, task: int, slug: str) -> Seal:
 
 
 def get_file_salt(seal: Seal) -> str:
-    """Return the salt of hashes in a task's judge.json: always the same, and not convertible to the seal's
-    salt.
-    """
+    """Return the fixed salt of the hashes in a task's judge.json. It does not reveal the seal's salt."""
     return hashlib.sha256(f"{seal.salt}\x1fjudge.json".encode()).hexdigest()
 
 
 def document_of(instance: Instance) -> str:
-    """Return the document of an instance; without one, it is its own document."""
+    """Return the document of an instance. An instance without one is its own document."""
     return instance.document or instance.external_id
 
 
 def describe_lines(
     db: Database, task: Task, seal: Seal, labels: Labels, scores: pd.DataFrame
 ) -> list[dict[str, Any]]:
-    """Return the scores of people and judge for each line that both scored."""
+    """Return the scores of people and the judge for each line that both scored."""
     lines = (
         people_lines(labels).merge(scores[[*KEYS, "score", "raw"]], on=KEYS).dropna(subset=["score", "raw"])
     )

@@ -22,12 +22,12 @@ from coeval.usecases.scrutiny.requested_lines import Asking, get_asking
 
 @dataclass(frozen=True)
 class JudgeState:
-    """The progress; ``documents`` are those of each part or, before sealing, all documents.
+    """The progress of a task. ``documents`` counts documents by part.
 
-    ``counts`` has (people, documents, scores) by part and arm; ``certificates`` are in the order of their openings.
-    ``imported`` are the members of the judge that did not ask here, ``with_examples`` the ids of runs whose questions
-    show examples; ``asking`` is what people are asked for alone, ``deferred`` what goes to them where the judge has a
-    threshold. ``wordings`` are those of criteria in force that are still to be taken or left.
+    ``counts`` has (people, documents, scores) by part and arm. ``certificates`` are in the order of their openings.
+    ``imported`` are the judge's imported members, and ``with_examples`` the ids of runs whose questions show examples.
+    ``asking`` is the current request that limits the team's work, and ``deferred`` are the lines for people if the
+    judge has a threshold. ``wordings`` are the open proposals for current criteria.
     """
 
     seal: Seal | None
@@ -49,7 +49,7 @@ class JudgeState:
 
 @use_case(TEAM)
 def get_judge_state(context: Context, person: Person, slug: str) -> JudgeState:
-    """Return the progress of a task's judge: the split, the learned steps, the certificates."""
+    """Return a task's progress towards a judge: the split, the learned steps and the certificates."""
     with context.store.read() as db:
         task = require_task(db, slug)
         seal, current = queries_seal.get_seal(db, task.id), criteria.get_criteria_set(db, task.id)
@@ -92,7 +92,7 @@ def _list_open(db: Database, task: Task, current: CriteriaSet | None) -> tuple[W
 
 @use_case(TEAM)
 def get_certificate(context: Context, person: Person, slug: str, number: int = 0) -> Certificate:
-    """Read a certificate: of the opening of that number, or the newest.
+    """Return the certificate of the opening with this number, or the newest one.
 
     Raises:
         NotFoundError: the task is not sealed, or there is no such certificate.

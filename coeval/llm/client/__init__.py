@@ -1,1 +1,1 @@
-"""One call to a model: the request, the answer, the endpoint's abilities, and the reasons of failures."""
+"""One call to a model: the request, the answer, the endpoint's abilities, and the reasons for failures."""

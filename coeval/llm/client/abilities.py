@@ -1,7 +1,7 @@
 """The abilities of each endpoint, learnt from its refusals.
 
-A refusal is believed at once. An answer that breaks the form that was asked for may be chance: only several in
-a row count, and after a while the firmer form is tried again.
+A refusal counts at once. An answer that breaks the requested form may be chance, so only several in a row count, and
+after a while the stricter form is tried again.
 """
 
 from __future__ import annotations
@@ -16,11 +16,9 @@ from typing import Any
 from coeval.domain import Request
 from coeval.llm.reading.cleanup import clean_text
 
-# An endpoint's abilities, learnt from its refusals: the form of the answer, parameters, roles.
-
 
 class Rung(StrEnum):
-    """The ways to ask for the form of an answer, strictest first."""
+    """The ways to request a form for the answer, strictest first."""
 
     SCHEMA = "json_schema"
     JSON = "json_object"
@@ -41,19 +39,19 @@ JSON_INSTRUCTION = (
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """The known abilities of one model at one endpoint; optimistic until it refuses something."""
+    """The known abilities of one model at one endpoint. It counts as able until it refuses something."""
 
     rung: Rung = Rung.SCHEMA
     refused: frozenset[str] = frozenset()
     """Optional parameters that the endpoint refuses."""
     top_logprobs: int = 20
-    """Alternatives per token to request; 0 if the endpoint has no log-probabilities."""
+    """Number of alternatives per token to request; 0 if the endpoint has no log-probabilities."""
     limit: str = "max_tokens"
-    """The name of the parameter that limits the answer; empty if there is none."""
+    """The name of the parameter that limits the answer's length; empty if there is none."""
     system: bool = True
-    """True if the endpoint accepts a system message; else its words precede the user's."""
+    """True if the endpoint accepts a system message. Otherwise, its words precede the user's."""
     stream: bool = False
-    """True if the endpoint answers only in a stream."""
+    """True if the endpoint only answers in a stream."""
 
 
 def build_body(request: Request, abilities: Abilities, *, answers: int = 1) -> dict[str, Any]:
@@ -80,7 +78,7 @@ def build_body(request: Request, abilities: Abilities, *, answers: int = 1) -> d
 
 
 def _messages(request: Request, abilities: Abilities) -> list[dict[str, Any]]:
-    """Return the messages to send. A message with images has its words and each image as separate parts."""
+    """Return the messages to send. A message with images has its text and each image as separate parts."""
     turns: list[dict[str, Any]] = [
         {"role": turn.role, "content": clean_text(turn.content)} for turn in request.messages
     ]
@@ -144,7 +142,7 @@ _STREAM = re.compile(
 def step_down(body: Mapping[str, Any], abilities: Abilities, complaint: str) -> Abilities | None:
     """Return the reduced abilities, learnt from the refusal of ``body``.
 
-    None if the complaint is about something else: the text, its length, the key, the model.
+    Return None if the complaint is about something else: the text, its length, the key, the model.
     """
     if "response_format" in body and _FORM.search(complaint):
         return replace(abilities, rung=_NEXT_RUNG[abilities.rung])
@@ -170,20 +168,15 @@ def without(abilities: Abilities, name: str) -> Abilities:
 
 
 def next_rung(abilities: Abilities) -> Abilities:
-    """Return one rung down the ladder; plain text is the last."""
+    """Return the abilities one rung lower. Plain text is the last rung."""
     return replace(abilities, rung=_NEXT_RUNG.get(abilities.rung, Rung.TEXT))
 
 
-# What a client has learnt about each endpoint and model.
-#
-# A refusal is believed at once. An answer that breaks the form that was asked for may be chance: only
-# several in a row count, and after a while the firmer form is tried again.
-
 BREAKS = 3
-"""Number of consecutive answers that break the form before the form is given up."""
+"""Number of consecutive answers that break the form before it is dropped."""
 
 TRY_AGAIN = 200
-"""Number of answers after which a form that was given up is tried again."""
+"""Number of answers after which a dropped form is tried again."""
 
 _FENCED = re.compile(r"\s*(?:```|~~~)[\w-]{0,20}\s*[{\[]")
 
@@ -208,13 +201,13 @@ class Lessons:
         return self._record(key).abilities
 
     def learn(self, key: EndpointModel, before: Abilities, after: Abilities) -> None:
-        """Learn a lesson once, even if many simultaneous requests report it."""
+        """Learn from a refusal only once, even if many simultaneous requests report it."""
         record = self._record(key)
         if record.abilities == before:
             record.abilities = after
 
     def note_answer(self, key: EndpointModel, body: Mapping[str, Any], text: str, finish_reason: str) -> None:
-        """Count whether a complete answer has the requested form; ignore refusals in words."""
+        """Count whether a complete answer has the requested form. Refusals in words do not count."""
         record = self._record(key)
         if finish_reason not in ("stop", ""):
             return

@@ -1,7 +1,7 @@
 """The only access to a model: any server with the OpenAI protocol, through the openai package.
 
-This folder is the only importer of openai. Responses are taken raw: the ledger keeps what came, and it is read
-by CoEval itself, since the package's own models fail on what compatible servers write.
+Only this folder imports openai. CoEval stores responses unchanged in the ledger and parses them itself, because the
+package's own models fail on the responses of compatible servers.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     import openai
 
 _ABOUT_THE_BODY = (400, 403, 404, 422, 500, 501)
-"""Statuses with which servers refuse a parameter that they do not have."""
+"""HTTP statuses with which servers refuse an unknown parameter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One question as sent and its answers as received: JSON texts, and their parsed content.
+    """One request and its response: the JSON texts, and the parsed answers.
 
-    ``answers`` holds one answer, or more where more than one was asked for at once.
+    ``answers`` holds one answer, or several if several were requested at once.
     """
 
     sent: str
@@ -50,7 +50,7 @@ class Exchange:
 
     @property
     def bodies(self) -> tuple[str, ...]:
-        """The received completions, one for each answer."""
+        """The received completions, one per answer."""
         return (self.received,) if len(self.answers) == 1 else split_completion(self.received)
 
     @property
@@ -62,12 +62,11 @@ class Exchange:
 class Client:
     """Sends calls to one endpoint, once each, without retries.
 
-    Bound to the event loop it is first used in. What the endpoint turned out to support is remembered in
-    ``lessons``, by default for this client alone: the form of a run's questions depends on its own answers, not on
-    what ran before it in the same process.
+    A client is bound to the event loop of its first use. ``lessons`` remembers the endpoint's abilities, by default
+    for this client alone, so that a run's questions do not depend on earlier runs in the same process.
 
     Raises:
-        ModelError: no model is set up, or the settings cannot work.
+        ModelError: no model is set up, or the settings are invalid.
     """
 
     def __init__(self, settings: ClientSettings, *, lessons: Lessons | None = None) -> None:
@@ -81,14 +80,14 @@ class Client:
         """Return the model's answer.
 
         Raises:
-            CallError: there is none; it says why, and whether to try again.
+            CallError: there is no answer; the error says why, and whether to try again.
         """
         return (await self.send(request)).answer
 
     async def send(self, request: Request, answers: int = 1) -> Exchange:
-        """Send a request like ``ask`` and return both bodies; step down if the endpoint lacks an ability.
+        """Send a request like ``ask`` and return the full exchange; retry without abilities that the endpoint lacks.
 
-        Where the endpoint takes ``n``, up to so many ``answers`` come of one prompt.
+        If the endpoint accepts ``n``, one prompt yields up to this many ``answers``.
         """
         key = (self.endpoint, request.model)
         while True:
@@ -106,13 +105,13 @@ class Client:
                 self._lessons.learn(key, abilities, less)
                 continue
             if "n" in body and len(exchange.answers) == 1:
-                self._lessons.learn(key, abilities, without(abilities, "n"))  # it was passed over
+                self._lessons.learn(key, abilities, without(abilities, "n"))  # the endpoint ignored it
             for answer in exchange.answers:
                 self._lessons.note_answer(key, body, answer.text, answer.finish_reason)
             return exchange
 
     def takes_several(self, model: str) -> bool:
-        """Return whether this model may give several answers to one request, as far as known."""
+        """Return whether this model may give several answers to one request, as far as is known."""
         return "n" not in self._lessons.abilities((self.endpoint, model)).refused
 
     async def _exchange(self, body: dict[str, Any], *, stream: bool) -> Exchange:
@@ -131,10 +130,10 @@ class Client:
         return Exchange(sent, received, tuple(answers))
 
     async def _post(self, body: dict[str, Any], *, stream: bool) -> bytes:
-        """Return the body of the response to one completion request, unread.
+        """Return the unparsed body of the response to one completion request, or the unparsed events of a stream.
 
-        The package's own ``post`` is used: its ``create`` walks the request by its types, which is a third of a call's
-        processor time (``python -m tests.benchmarks prefill``). The events of a stream come unread.
+        This uses the package's ``post``, because its ``create`` transforms the request by its types, which takes a
+        third of a call's processor time (``python -m tests.benchmarks prefill``).
         """
         import httpx2
         import openai

@@ -1,4 +1,4 @@
-"""Parse the body of a chat completion, whole or in server-sent events, into Answers."""
+"""Parse the body of a chat completion, complete or as server-sent events, into answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from coeval.domain import Answer, TokenProb
 from coeval.llm.client.failures import CallError, Failure, disguised_error, redact, shorten
 from coeval.llm.reading.cleanup import clean_text
 
-# Server-sent events put together into the completion that they are the pieces of.
+# Server-sent events are joined into one completion.
 
 
 def is_stream(content: str) -> bool:
@@ -19,9 +19,9 @@ def is_stream(content: str) -> bool:
 
 
 def join_stream(content: str) -> dict[str, Any] | None:
-    """Return a chat completion made of the chunks of a stream; None if it contains none.
+    """Return one chat completion from the chunks of a stream, or None if it contains no chunk.
 
-    An ``error`` object in the stream is kept beside whatever came before it.
+    An ``error`` object in the stream is kept beside the earlier chunks.
     """
     choices: dict[int, dict[str, Any]] = {}
     body: dict[str, Any] = {}
@@ -79,32 +79,30 @@ def _message(parts: dict[str, list[Any]]) -> dict[str, Any]:
     }
 
 
-# Parses the body of any server's chat completion into Answers.
-
 REFUSAL = "refusal"
 """The finish reason of an answer in which the model declined in words."""
 
 MAX_CONTENT = 2_000_000
-"""Characters of the longest response that is read and kept."""
+"""Longest response that is parsed and kept, in characters."""
 
 _ANSWER_PARTS = (None, "text", "output_text")
-"""Types of the parts of a content list that are the answer; others are thoughts, pictures, calls."""
+"""Types of the parts of a content list that belong to the answer. Others are thoughts, pictures and calls."""
 
 
 def parse_completion(content: str, *, place: str = "The model", latency_ms: int = 0) -> Answer:
-    """Return the answer in the JSON text of a completion, as OpenAI, vLLM, llama.cpp, Ollama and proxies write it.
+    """Return the answer in the JSON text of a completion from OpenAI, vLLM, llama.cpp, Ollama or a proxy.
 
     Raises:
-        CallError: there is no answer in it: not a completion, an error in disguise, empty, cut off, withheld.
+        CallError: the text has no answer: no completion, a disguised error, or an empty, cut-off or withheld answer.
     """
     return parse_choices(content, place=place, latency_ms=latency_ms)[0]
 
 
 def parse_choices(content: str, *, place: str = "The model", latency_ms: int = 0) -> list[Answer]:
-    """Return every answer of a completion, at least one; the first carries the tokens of all of them.
+    """Return all readable answers of a completion. The first one carries the token counts of all.
 
     Raises:
-        CallError: as `parse_completion`; where some answers can be read, the others are left out.
+        CallError: no answer can be read; see `parse_completion`.
     """
     body = _decode(content, place)
     if isinstance(body, dict) and body.get("error") and not body.get("choices"):
@@ -128,7 +126,7 @@ def parse_choices(content: str, *, place: str = "The model", latency_ms: int = 0
 
 
 def split_completion(content: str) -> tuple[str, ...]:
-    """Return the JSON text for each answer of `parse_choices`; the first one carries the usage."""
+    """Return a JSON text for each answer of `parse_choices`. The first one carries the usage."""
     body = _decode(content, "The model")
     assert isinstance(body, dict)
     readable = [choice for choice in _choices(body) if _text_of(choice)[0].strip()]

@@ -1,10 +1,10 @@
-"""The openai package's own client for one endpoint: addresses, keys, proxies, and bodies of bounded size.
+"""Set up the openai package's client for one endpoint: addresses, keys, proxies, and a limit on response sizes.
 
-It takes the organisation and the project from OPENAI_ORG_ID and OPENAI_PROJECT_ID, and proxies from HTTP_PROXY
-and its like; a model on this machine is asked directly all the same.
+The client reads the organisation and project from OPENAI_ORG_ID and OPENAI_PROJECT_ID, and proxies from HTTP_PROXY and
+similar variables. It never uses a proxy for a model on this machine.
 
-A few kilobytes can unpack to gigabytes. Only what was asked for, gzip and deflate, is unpacked, and never further than
-an answer may be long.
+A few kilobytes can unpack to gigabytes. Therefore only the requested encodings, gzip and deflate, are unpacked, and
+only up to the size limit.
 """
 
 from __future__ import annotations
@@ -21,17 +21,11 @@ if TYPE_CHECKING:
     import openai
 
 
-# Bodies of responses that never fill the memory: refused while they arrive, compressed ones while they
-# are unpacked.
-#
-# A few kilobytes can unpack to gigabytes. Only what was asked for, gzip and deflate, is unpacked, and
-# never further than an answer may be long.
-
 MAX_BODY = 2_000_000
-"""Bytes of the longest response that is read, unpacked."""
+"""Largest response that is accepted, in bytes after unpacking."""
 
 KEPT_OF_TOO_LONG = 10_000
-"""Bytes that are kept of an overlong response."""
+"""Number of bytes of an overlong response that are kept."""
 
 ENCODINGS = "gzip, deflate"
 _WINDOWS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
@@ -39,7 +33,7 @@ _WINDOWS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 
 
 async def bound_body(response: Any) -> None:
-    """Limit the size of a response of the package's HTTP client; a hook for its responses."""
+    """Limit the size of a response. This is a response hook for the package's HTTP client."""
     from httpx2 import AsyncByteStream
 
     class Bounded(AsyncByteStream):
@@ -56,10 +50,10 @@ async def bound_body(response: Any) -> None:
 
 
 async def _unpack(blocks: AsyncIterator[bytes], encoding: str, place: str) -> AsyncIterator[bytes]:
-    """Yield the blocks, unpacked.
+    """Yield the unpacked blocks.
 
     Raises:
-        CallError: they are too long, or packed in a way that was not asked for, or damaged.
+        CallError: the body is too long, damaged, or in an encoding that was not requested.
     """
     if encoding not in ("", "identity", *_WINDOWS):
         raise _unreadable(f"{place} sent an answer packed as {encoding[:20]!r}, which was not asked for")
@@ -67,7 +61,7 @@ async def _unpack(blocks: AsyncIterator[bytes], encoding: str, place: str) -> As
     size, beginning = 0, b""
     async for block in blocks:
         try:
-            # one more byte than allowed shows that there is more
+            # unpack one byte more than allowed, to see whether the body is too long
             plain = unpacker.decompress(block, MAX_BODY + 1 - size) if unpacker else block
         except zlib.error as error:
             raise _unreadable(f"{place} sent an answer that cannot be unpacked ({error})") from error
@@ -93,7 +87,7 @@ def _unreadable(what: str, received: bytes = b"") -> CallError:
 OPENAI_URL = "https://api.openai.com/v1"
 CONNECT_SECONDS = 10.0
 NO_KEY = "none"
-"""The key to send if the user gave none; servers without keys ignore it."""
+"""The key to send if the user gave none. Servers without keys ignore it."""
 
 NO_MODEL = (
     "No model is set up: set OPENAI_API_KEY, or OPENAI_BASE_URL for any OpenAI-compatible server, and start "
@@ -103,7 +97,7 @@ NO_MODEL = (
 NO_ADDRESS = "OPENAI_BASE_URL is no web address: it must look like http://localhost:8000/v1."
 
 _DIRECT = ("all://localhost", "all://127.0.0.1", "all://[::1]")
-"""Addresses for which no proxy is used."""
+"""Addresses that are reached without a proxy."""
 
 
 class ClientSettings(Protocol):
@@ -120,17 +114,17 @@ class ClientSettings(Protocol):
 
 
 def resolve_address(settings: ClientSettings) -> str:
-    """Return the endpoint's full address: OpenAI's own if there is only a key, and empty if there is neither."""
+    """Return the endpoint's full address: OpenAI's if only a key is set, or "" if neither is set."""
     return (settings.base_url.strip() or (OPENAI_URL if settings.api_key.strip() else "")).rstrip("/")
 
 
 def connect(settings: ClientSettings) -> openai.AsyncOpenAI:
-    """Return the openai package's client without retries; the Azure client if an API version is set.
+    """Return the openai package's client without retries, or its Azure client if an API version is set.
 
-    openai is imported here, when the first client is made: it takes most of a second.
+    openai is imported here, with the first client, because the import takes most of a second.
 
     Raises:
-        ModelError: no model is set up, or the address, key or time-out cannot work.
+        ModelError: no model is set up, or the address, key or time-out is invalid.
     """
     import openai
 
@@ -174,5 +168,5 @@ def _is_address(address: str) -> bool:
     try:
         parts = urlsplit(address)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is none, a bracket that is left open
+    except ValueError:  # an invalid port, an unclosed bracket
         return False

@@ -1,4 +1,4 @@
-"""Failed calls: the meaning of a server's refusal, and whether to try again."""
+"""Failed calls: the reason for each failure, and whether to try again."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ from typing import Any
 
 from coeval.errors import ModelError
 
-# Why a call gave no answer, and whether to try again.
-
 MAX_QUOTED = 300
-"""Characters of a server's own words that a message repeats."""
+"""Number of characters of a server's own message that an error repeats."""
 
 
 class Failure(StrEnum):
-    """The kinds of failure. Only this class decides what each means for the next attempt."""
+    """The kinds of failure. Only this class decides what each kind means for the next attempt."""
 
     KEY_REFUSED = "key refused"
     NO_CREDIT = "no credit"
@@ -53,17 +51,17 @@ _RETRYABLE = _OUTAGES | {Failure.UNREADABLE, Failure.EMPTY}
 _FATAL = {Failure.KEY_REFUSED, Failure.NO_CREDIT, Failure.NOT_FOUND, Failure.FORBIDDEN, Failure.NO_IMAGES}
 
 ABOUT_THE_TEXT = frozenset({Failure.TOO_LONG, Failure.FILTERED, Failure.TRUNCATED, Failure.BAD_IMAGE})
-"""Failures of one text that say nothing about the endpoint or about other texts."""
+"""Failures that concern one text, not the endpoint or other texts."""
 
 UNREAD = ABOUT_THE_TEXT | {Failure.UNREADABLE, Failure.EMPTY}
-"""Failures that become an unscored draft with the reason, rather than a call to repeat in the next run."""
+"""Failures that end in an unscored draft with a reason, and are not retried in the next run."""
 
 
 class CallError(ModelError):
-    """A failed call to a model; ``retry_after`` is in seconds, None if the endpoint did not name a time.
+    """A failed call to a model. ``retry_after`` is in seconds, or None if the endpoint gave no time.
 
-    ``sent`` and ``received`` are the bodies, as far as there were any, for the ledger; ``complaint`` is all
-    that the endpoint said in refusing the request's parameters.
+    ``sent`` and ``received`` are the bodies, if any, for the ledger. ``complaint`` is the endpoint's full text if it
+    refused the request's parameters.
     """
 
     complaint = sent = received = ""
@@ -110,8 +108,6 @@ def shorten(text: str) -> str:
     return line if len(line) <= MAX_QUOTED else line[:MAX_QUOTED] + "..."
 
 
-# The meaning of a server's error: its status, its code and its words.
-
 _WAIT = re.compile(
     r"(?:retry|try again) (?:in|after)\s*(?:(?P<h>\d{1,3})\s*h)?\s*(?:(?P<m>\d{1,3})\s*m(?!s))?\s*"
     r"(?:(?P<s>\d{1,5}(?:\.\d{1,9})?)\s*(?P<unit>ms|s))?|\"?retryDelay\"?\s*:\s*\"(?P<delay>\d{1,5}(?:\.\d{1,9})?)s",
@@ -143,13 +139,13 @@ _NO_IMAGES = re.compile(
     r"(?:content|messages)[^.]{0,80}(?:must be|should be|expected|valid)[^.]{0,20}\bstring",
     re.I,
 )
-"""The phrases with which servers say that a model takes words only."""
+"""The phrases with which servers say that a model accepts only text."""
 
 _BAD_IMAGE = re.compile(r"image|media|picture|download|fetch", re.I)
 
 
 def read_error_body(text: str) -> tuple[str, str]:
-    """Return the message and code of an error body in any dialect; else the text itself."""
+    """Return the message and code of an error body in any dialect, or else the text itself."""
     try:
         body = json.loads(text)
     except (ValueError, RecursionError):
@@ -163,13 +159,13 @@ def read_error_body(text: str) -> tuple[str, str]:
     code = error.get("code") or error.get("type") or ""
     words = message if isinstance(message, str) else json.dumps(message)
     inner = error.get("innererror")
-    if isinstance(inner, dict) and inner.get("code"):  # Azure says content filter here
+    if isinstance(inner, dict) and inner.get("code"):  # Azure names its content filter here
         words = f"{words} ({inner['code']})"
     return words[:2000], str(code)
 
 
 def parse_retry_after(headers: Mapping[str, str], now: datetime, words: str = "") -> float | None:
-    """Return the seconds to wait: Retry-After (RFC 9110, 10.2.3), OpenAI's milliseconds, or words.
+    """Return the seconds to wait, from Retry-After (RFC 9110, 10.2.3), OpenAI's milliseconds, or the message.
 
     >>> parse_retry_after({"retry-after": "2"}, datetime.now(UTC))
     2.0
@@ -212,7 +208,7 @@ def _seconds(text: str | None) -> float | None:
 def status_failure(
     status: int, message: str, code: str, *, place: str, retry_after: float | None
 ) -> CallError:
-    """Return the failure of an HTTP status; ``message`` and ``code`` are the server's, redacted."""
+    """Return the failure for an HTTP status. ``message`` and ``code`` are the server's, redacted."""
     kind = _kind_of(status, code, message, retry_after)
     said = f" It said: {shorten(message)}" if message.strip() else ""
     text = f"{place} {_SENTENCES[kind].format(status=status)}{said}"
@@ -238,7 +234,7 @@ def _kind_of(status: int, code: str, message: str, retry_after: float | None) ->
 
 
 def image_failure(error: CallError) -> CallError:
-    """Return a failure about images if the refusal is about them; else the refusal unchanged."""
+    """Return a failure about images if the refusal is about images, or else the refusal unchanged."""
     if _NO_IMAGES.search(error.complaint):
         kind = Failure.NO_IMAGES
     elif error.kind is Failure.BAD_REQUEST and _BAD_IMAGE.search(error.complaint):
@@ -251,7 +247,7 @@ def image_failure(error: CallError) -> CallError:
 
 
 def _is_spent(code: str, message: str, retry_after: float | None) -> bool:
-    """Return whether a 429 is about credit, and not about a limit that ends after a wait."""
+    """Return whether a 429 is about credit rather than a temporary rate limit."""
     if code == "insufficient_quota":
         return True
     waits = retry_after is not None or _WINDOW.search(message)
@@ -282,7 +278,7 @@ _IMAGE_REMEDIES = {
 
 
 def disguised_error(error: object, place: str) -> CallError:
-    """Return the failure in the ``error`` object that some proxies send with status 200."""
+    """Return the failure for an ``error`` object, which some proxies send with status 200."""
     details: Mapping[str, Any] = error if isinstance(error, dict) else {"message": error}
     code = details.get("code")
     status = code if isinstance(code, int) and 400 <= code < 600 else 500

@@ -1,1 +1,1 @@
-"""Many calls: how many at once, the ledger of answers, progress and estimates, batch files."""
+"""Run many calls: concurrency, the ledger of answers, progress, forecasts and batch files."""

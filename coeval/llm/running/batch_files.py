@@ -1,7 +1,7 @@
 """Batch files in the OpenAI format: write questions as JSONL, and turn results into calls for the ledger.
 
-The same files run on hosted batch services and on vLLM's batch runner. A line's ``custom_id`` is the question's hash
-and the number of its sample, so that results can come back in any order and at any time.
+The same files run on hosted batch services and on vLLM's batch runner. A line's ``custom_id`` consists of the
+question's hash and the sample number, so that results can come back in any order and at any time.
 """
 
 from __future__ import annotations
@@ -21,34 +21,27 @@ from coeval.llm.client.completions import parse_completion
 from coeval.llm.client.failures import CallError, Failure, redact, status_failure
 from coeval.llm.running.ledger import Ledger, Prices
 
-# Batch files in the OpenAI format: questions out as JSONL, for runs that leave this machine.
-#
-# The same files run on hosted batch services and on vLLM's batch runner; ``batch_results`` reads what
-# comes back. A line's ``custom_id`` is the question's hash and the number of its sample, so that
-# results can come back in any order and at any time.
-
 ENDPOINT = "batch"
 """The endpoint that the ledger and a run record for answers from a file."""
 
 URL = "/v1/chat/completions"
 MAX_REQUESTS = 50_000
 MAX_BYTES = 200_000_000
-"""Limits of one file: OpenAI's batch guide, 50,000 requests and 200 MB."""
+"""Limits of one file, from OpenAI's batch guide: 50,000 requests and 200 MB."""
 
 
 def custom_id(request: Request, sample: int) -> str:
-    """Return the name of a question's n-th sample in a batch file."""
+    """Return the ``custom_id`` of a question's n-th sample."""
     return f"{request.hash}-{sample}"
 
 
 class BatchWriter:
-    """Writes questions to ``out`` and, past a limit, to ``out`` with -2, -3, ... before its suffix.
+    """Writes questions to ``out`` and, beyond a limit, to ``out`` with -2, -3, ... before its suffix.
 
-    Use it as a context manager: the files appear when it ends well, and none when it does not. A question
-    that was added before is left out.
+    Use it as a context manager. The files appear only if it ends without an error. Each question is written once.
 
     Raises:
-        InputError: a file of that name is there already.
+        InputError: a file with this name already exists.
     """
 
     def __init__(
@@ -126,7 +119,7 @@ def _part(path: Path) -> Path:
 def write_batch(
     questions: Iterable[tuple[Request, int]], out: Path, *, ledger: Ledger | None = None
 ) -> BatchWriter:
-    """Write the questions without an answer in the ledger; ``paths`` and ``written`` list the files."""
+    """Write the questions that have no answer in the ledger. ``paths`` and ``written`` list the files."""
     with BatchWriter(out) as writer:
         for request, sample in questions:
             if ledger is None or ledger.get_answer(request.hash, sample, ENDPOINT) is None:
@@ -134,17 +127,15 @@ def write_batch(
     return writer
 
 
-# Reads the results of a batch file into calls for the ledger: in any order, errors kept line by line.
-
 MAX_LINE = 64_000_000
-"""Bytes of one line of results; longer ones are reported and passed over."""
+"""Largest line of results, in bytes. Longer lines are reported and skipped."""
 
 _CUSTOM_ID = re.compile(r"([0-9a-f]{64})-(\d{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
 class BadLine:
-    """A line of a results file that matches no question: its number, from 1, and the reason."""
+    """A line of a results file that could not be used: its number, from 1, and the reason."""
 
     line: int
     reason: str
@@ -156,10 +147,9 @@ class BadLine:
 def read_batch(
     path: Path, *, prices: Prices | None = None, questions: Mapping[str, Request] | None = None
 ) -> Iterator[Call | BadLine]:
-    """Yield calls for the ledger in the order of the file, one line at a time; failed calls have their error.
+    """Yield calls for the ledger in the order of the file. Failed calls carry their error.
 
-    ``questions`` by ``custom_id``, where they are at hand, give the calls the request that was sent and the
-    name of the model as it was asked for.
+    If ``questions`` are given, by ``custom_id``, the calls get the original request and the requested model name.
 
     Raises:
         InputError: the file cannot be opened.
@@ -178,7 +168,7 @@ def read_batch(
 
 
 def _lines(file: IO[bytes]) -> Iterator[bytes | None]:
-    """Yield the lines of the file; None in place of one that is too long."""
+    """Yield the lines of the file, with None for a line that is too long."""
     for line in iter(lambda: file.readline(MAX_LINE + 1), b""):
         whole = len(line) <= MAX_LINE
         while len(line) > MAX_LINE and not line.endswith(b"\n"):
@@ -228,7 +218,7 @@ class _Reader:
 
 
 def _outcome(result: dict[str, Any], received: str) -> tuple[Answer | None, str]:
-    """Return the answer on a line of results, or the reason that there is none."""
+    """Return the answer on a line of results, or the reason why there is none."""
     try:
         return _answer(result, received), ""
     except CallError as error:

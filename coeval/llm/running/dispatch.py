@@ -1,7 +1,7 @@
-"""The dispatch of requests to one endpoint: the number at once, and several samples in one request.
+"""Dispatch requests to one endpoint: limit their number, and combine samples.
 
-Where the endpoint takes ``n``, samples that are asked for at the same moment go out together; the prompt is then
-billed once for all of them.
+If the endpoint accepts ``n``, samples of one question that are requested at the same moment share one request. The
+prompt is then billed only once.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from contextlib import asynccontextmanager
 
 from coeval.domain import Answer, Request
 
-# How many requests one endpoint gets at once: additive increase, and a cut on 429 only.
+# The limit on simultaneous requests to an endpoint rises additively, and falls only after a 429.
 
 FASTER, SLOWER, FASTER_AFTER = 0.9, 1.25, 30
-"""Factors of the pace after this number of consecutive answers, and after a refusal."""
+"""Factors for the interval after ``FASTER_AFTER`` consecutive answers, and after a refusal."""
 
 
 class Limiter:
-    """A gate for one endpoint; starts at ``most`` requests at once, which is also its ceiling.
+    """Limits the simultaneous requests to one endpoint. It starts at ``most`` requests, which is also the maximum.
 
-    A 429 halves the limit, once for all the requests that were under way together; every ``limit``
-    answers in a row then raise it by one. Timeouts and server errors say nothing about the rate and leave
-    it alone. ``pause`` holds every new request back, as Retry-After asks.
+    A 429 halves the limit, but only once for all requests that were in flight together. Then every ``limit``
+    consecutive answers raise it by one. Time-outs and server errors say nothing about the rate and do not change it.
+    ``pause`` delays all new requests, as Retry-After demands.
 
-    An endpoint that says no again after a pause, with nothing else under way, has a window, such as 15 requests a
-    minute: ``shut`` reports it. How many answers it gave before, and how long it took until it gave the next,
-    is its pace, and from then on requests start that far apart. After ``FASTER_AFTER`` answers in a row the pace is
-    tried a little faster; a refusal slows it down again.
+    An endpoint that refuses again after a pause, with no other request in flight, has a rate window, such as 15
+    requests per minute; ``shut`` reports this. The time until its next answer, divided by the answers before, is then
+    the interval between requests. After ``FASTER_AFTER`` consecutive answers the interval shrinks a little; a refusal
+    makes it longer again.
     """
 
     def __init__(self, most: int) -> None:
@@ -47,7 +47,7 @@ class Limiter:
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[int]:
-        """Hold one place at the endpoint, and give its number for ``cut``."""
+        """Wait for a place at the endpoint, hold it, and yield the request's number for ``cut``."""
         if self._waiting or not self._free():
             await self._wait()
         else:
@@ -68,9 +68,9 @@ class Limiter:
             self._grant()
 
     def cut(self, number: int) -> bool:
-        """Report a 429 for the request with this number. Requests that started before a cut do not cut again.
+        """Report a 429 for the request with this number; return whether it lowered the limit.
 
-        Tells whether this one did.
+        Requests that started before a cut do not lower the limit again.
         """
         self._successes = 0
         if number <= self._cut_before:
@@ -85,7 +85,7 @@ class Limiter:
             self._is_shut = True
 
     def _pace(self) -> None:
-        """Restore the window when it opens again; after a long time without a refusal, try slightly faster."""
+        """Learn the interval when the window opens again; shorten it after many answers without a refusal."""
         now = asyncio.get_running_loop().time()
         if self._is_shut:
             learnt = (now - self._streak_began) / self._streak if self._streak else 0.0
@@ -106,18 +106,18 @@ class Limiter:
             loop.call_at(until, self._grant)
 
     def _take(self) -> None:
-        """Take a place; the next one is free after the interval."""
+        """Take a place. The next one is free after the interval."""
         self.running += 1
         if self.interval:
             self.pause(self.interval)
 
     def _free(self) -> int:
-        """Return the free places. The clock may call slightly before the requested time."""
+        """Return the number of free places. The timer may fire slightly early, hence the tolerance."""
         paused = asyncio.get_running_loop().time() < self._resume_at - 0.005
         return 0 if paused else max(0, self.limit - self.running)
 
     async def _wait(self) -> None:
-        """Wait for a place, first come first served."""
+        """Wait for a place: first come, first served."""
         turn = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
         try:
@@ -139,20 +139,15 @@ class Limiter:
                 turn.set_result(None)
 
 
-# Samples of one question that are asked for at the same moment go out in one request, where the
-# endpoint takes ``n``.
-#
-# The prompt is then billed once for all of them.
-
 Send = Callable[[str, Request, Sequence[int]], Awaitable[dict[int, Answer]]]
-"""A function that sends one request, with its hash, for these sample numbers, and returns at least one answer."""
+"""A function that sends one request, with its hash, for some sample numbers, and returns at least one answer."""
 
 MOST = 20
 """Largest number of answers in one request."""
 
 
 class Sampling:
-    """Combines samples of a question in one request; ``takes_several`` tells whether a model may support it."""
+    """Combines samples of a question into one request. ``takes_several`` tells whether a model may support it."""
 
     def __init__(self, send: Send, takes_several: Callable[[str], bool]) -> None:
         self._send, self._takes_several = send, takes_several
@@ -163,14 +158,14 @@ class Sampling:
         """Return the answer to one sample of the question with this hash.
 
         Raises:
-            CallError: it cannot be had.
+            CallError: there is no answer.
         """
         others = self._gathering.get(key)
         if others is not None and len(others) < MOST - 1:
             return await others.setdefault(sample, asyncio.get_running_loop().create_future())
         others = self._gathering[key] = {}
         try:
-            await asyncio.sleep(0)  # simultaneous callers join here
+            await asyncio.sleep(0)  # let simultaneous callers join
         except asyncio.CancelledError:
             self._leave(key, request, others)
             raise
@@ -187,7 +182,7 @@ class Sampling:
             del self._gathering[key]
 
     def _leave(self, key: str, request: Request, waiting: dict[int, asyncio.Future[Answer]]) -> None:
-        """Send the collected samples, in a task that ends when nobody waits for it."""
+        """Send the collected samples, in a task that is cancelled when nobody waits for it."""
         self._close(key, waiting)
         if not waiting:
             return

@@ -1,4 +1,4 @@
-"""Forecast a run before it begins: calls, tokens, cost at the user's prices, time."""
+"""Forecast a run before it begins: calls, tokens, time, and cost at the user's prices."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from coeval.llm.running.progress import show_seconds
 
 PER_MESSAGE = 4
 LETTERS, OTHER_LETTERS, SIGNS = 10, 2.5, 2.2
-"""Characters of one token: letters of an English word, of a word with other letters, signs in a row."""
+"""Characters per token: in English words, in words with other letters, and in runs of punctuation."""
 
 _PIECE = re.compile(r"[^\W\d_]+|\d{1,3}|\n+|[^\w\s]+|_+")
 _IDEOGRAPH = 0x2E80
 
 
 def estimate_tokens(request: Request) -> int:
-    """Return the approximate number of prompt tokens of a request with its JSON schema, without images."""
+    """Estimate the prompt tokens of a request, including its JSON schema but not its images."""
     texts = [message.content for message in request.messages]
     if request.schema is not None:
         texts.append(json.dumps(request.schema, default=dict))
@@ -34,7 +34,7 @@ def estimate_tokens(request: Request) -> int:
 
 
 def estimate_sent(body: str) -> int:
-    """Return the estimate for the JSON text of a sent request; 0 if it is not a request."""
+    """Estimate the prompt tokens of a sent request from its JSON text; return 0 if it is not a request."""
     try:
         sent = json.loads(body)
         messages = [_words_of(message["content"]) for message in sent["messages"]]
@@ -47,7 +47,7 @@ def estimate_sent(body: str) -> int:
 
 
 def _words_of(content: object) -> str:
-    """Return the words of a message that was sent; one with images is a list of parts."""
+    """Return the text of a sent message. A message with images is a list of parts."""
     if not isinstance(content, list):
         return str(content)
     return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
@@ -56,10 +56,9 @@ def _words_of(content: object) -> str:
 def count_tokens(texts: Iterable[str]) -> int:
     """Estimate the number of tokens in these texts, without a tokeniser and in linear time.
 
-    A word is one token for each ten letters begun, or two and a half where they are no English letters; an ideograph is
-    one, three digits are one, signs in a row are one for every 2.2, and so are line breaks in a row. Against the
-    vocabularies cl100k and o200k it is within 8% for English prose, chat, code, CSV and JSON schemas; what an
-    endpoint has counted corrects it (``forecast``).
+    One token is up to ten letters of an English word, 2.5 letters of other words, an ideograph, three digits, 2.2
+    punctuation marks in a row, or a run of line breaks. The estimate is within 8% of the vocabularies cl100k and o200k
+    for English prose, chat, code, CSV and JSON schemas. ``forecast`` corrects it with the counts of earlier calls.
 
     >>> count_tokens(["The ferry left the island at noon."])
     8
@@ -82,14 +81,14 @@ CALL_SECONDS = 4.0
 """Seconds per call if the ledger has no data."""
 
 KNOWN_BY = 200
-"""Number of characters at the end of a question that identify similar earlier questions."""
+"""Number of characters at the end of a question by which similar earlier questions are found."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """A forecast. ``calls`` are requests to send; ``cached`` are answers in the ledger; ``seconds`` is wall time.
+    """A forecast. ``calls`` are requests to send, ``cached`` answers in the ledger, ``seconds`` wall time.
 
-    ``cached_tokens`` are those of ``prompt_tokens`` that the provider is likely to serve from its prefix cache.
+    ``cached_tokens`` are the part of ``prompt_tokens`` that the provider is likely to serve from its prefix cache.
     """
 
     calls: int
@@ -102,7 +101,7 @@ class Forecast:
     seconds: float
     cached_tokens: int = 0
     images: int = 0
-    """Images that would be sent; their tokens are known only as far as earlier calls had them."""
+    """Images to send. Their tokens are counted only if earlier calls had images."""
 
     def __str__(self) -> str:
         free = f" ({self.cached:,} more are in the ledger)" if self.cached else ""
@@ -126,12 +125,12 @@ def forecast(
     concurrency: int = 8,
     answer_tokens: float,
 ) -> Forecast:
-    """Return the forecast for ``n`` answers from a sample of requests, each with its sample number.
+    """Forecast ``n`` answers from a sample of requests, each with its sample number.
 
-    An answer that the ledger already holds is free. Samples of one question are asked for in one call, unless earlier
-    calls to this model show that it gives one answer at a time. What earlier calls took, if they can be those
-    of the same kind, tells how many tokens a text really makes, how long an answer is, how often one is asked for
-    again, what a prefix cache serves, and the time; without them the rules of thumb stand in.
+    Answers in the ledger are free. Samples of one question share one call, unless earlier calls show that this model
+    gives one answer at a time. Earlier calls to the model, preferably with similar questions, give the ratio of real to
+    estimated tokens, the length of answers, the rate of repeated questions, the share of the prefix cache, and the
+    time. Without them, rules of thumb apply.
     """
     known = [_look_up(ledger, request, number, endpoint) for request, number in sample]
     answers = round(n * known.count(None) / len(sample)) if sample else n
@@ -156,7 +155,7 @@ def forecast(
 
 
 def _gather(asked: Sequence[Request]) -> list[Request]:
-    """Return each request with the number of times it is sent, if one call gives up to ``MOST`` answers."""
+    """Return each request as often as it is sent, if one call gives up to ``MOST`` answers."""
     by_hash = {request.hash: request for request in asked}
     counts = Counter(request.hash for request in asked)
     return [by_hash[key] for key, count in counts.items() for _ in range(ceil(count / MOST))]
@@ -171,7 +170,7 @@ def _mean(values: Sequence[float], default: float) -> float:
 
 
 class _Past:
-    """Statistics of earlier calls to a model: those with the same end of the question, else all."""
+    """Statistics of earlier calls to a model: calls whose question has the same end, or else all."""
 
     def __init__(
         self, ledger: Ledger | None = None, request: Request | None = None, endpoint: str = ""
@@ -188,15 +187,15 @@ class _Past:
 
     @property
     def gives_several(self) -> bool:
-        """True if one call gives several answers, as far as known."""
+        """True if one call gives several answers, as far as is known."""
         further = [call for call in self.calls if call.sample and not _asks_again(call)]
         return not further or any('"n": ' in call.request for call in further)
 
     @property
     def prompt_ratio(self) -> float:
-        """Billed prompt tokens, including repetitions, per estimated token of the first questions.
+        """Return the billed prompt tokens, including repetitions, per estimated token of the first questions.
 
-        Of the answers that one call gave, only the first has the tokens of the prompt.
+        If one call gave several answers, only the first carries the prompt's tokens.
         """
         counted = sum(call.prompt_tokens for call in self.calls)
         first = [call for call in self.calls if call.prompt_tokens and not _asks_again(call)]

@@ -1,4 +1,4 @@
-"""One judgment by a protocol. Unreadable answers become unscored drafts with the reason."""
+"""Judge items with a protocol. Unreadable answers become unscored drafts with a reason."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from coeval.llm.running.runner import Runner
 from coeval.rules.column_roles import ImageError
 
 UNFORESEEN = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError)
-"""Errors that an unexpected answer may raise. Only that item is unscored."""
+"""Errors that an unexpected answer may raise. They leave only that item unscored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Judged:
     """True if the failure concerns only this text."""
 
     def unread(self) -> str:
-        """Return the reason that none of its answers could be read; empty if one could."""
+        """Return the reason why no answer could be read, or "" if one could."""
         if compared := self.judgment.comparisons:
             return compared[0].reason if all(one.preference is None for one in compared) else ""
         unscored = [draft for draft in self.judgment.drafts.values() if draft.score is None]
@@ -37,10 +37,10 @@ class Judged:
 
 
 async def judge_item(protocol: Protocol, ask: Ask, item: Item, instance: Instance, remedy: str) -> Judged:
-    """Return the drafts of an item; ``remedy`` ends the reason of unscored drafts.
+    """Return the drafts of an item. ``remedy`` is the last sentence in the reason of unscored drafts.
 
     Raises:
-        CallError: the endpoint gave no answer at all, and may give one later.
+        CallError: the endpoint gave no answer, but may give one later.
     """
     try:
         return Judged(await protocol.judge(ask, item, instance))
@@ -76,8 +76,8 @@ async def judge_all(
 ) -> Summary:
     """Judge every instance on every criterion of the protocol's brief; see ``run_all``.
 
-    ``protocol_of`` gives the protocol for an instance if it is not the same for all. ``replay`` says that the runner
-    asks nobody, so that nothing is asked a second time.
+    ``protocol_of`` returns the protocol for an instance, if they differ. With ``replay``, the runner sends nothing, and
+    unreadable answers are not requested again.
     """
     ask = without_asking_again(runner.ask) if replay else runner.ask
 

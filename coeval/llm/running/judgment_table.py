@@ -1,4 +1,4 @@
-"""A table of judgments: a DataFrame with means by system, and its cost."""
+"""A table of judgments: a DataFrame with the means of each system and the cost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from coeval.stats.clusters import DOCUMENTS, parse_clusters
 from coeval.stats.report.systems import estimate_mean
 
 USAGE = "usage"
-"""The key in a table's ``attrs`` under which the usage is stored."""
+"""The key of the usage in a table's ``attrs``."""
 
 
 class Judgments(pd.DataFrame):
@@ -24,14 +24,14 @@ class Judgments(pd.DataFrame):
 
     @property
     def usage(self) -> Usage:
-        """Calls, tokens and cost of this run. Answers from the ledger cost nothing."""
+        """Return the calls, tokens and cost of this run. Answers from the ledger cost nothing."""
         return Usage(**self.attrs[USAGE])
 
     def summary(self, by: Sequence[str] = ("system", "criterion")) -> pd.DataFrame:
-        """Return the mean score of each system by each criterion, with its interval.
+        """Return the mean score of each system on each criterion, with its interval.
 
-        A judgment counts once. The 95% interval leaves out whole documents, since outputs for one document are not
-        independent; it is nan if fewer than two documents, or equal ones, leave it undefined.
+        Each judgment counts once. The 95% interval is a jackknife over documents, because outputs for one document are
+        not independent. It is nan if there are fewer than two documents, or if all documents are equal.
 
         Returns:
             A row for each combination of the columns ``by``: these, ``mean``, ``ci_low``, ``ci_high``, ``n`` (scores),

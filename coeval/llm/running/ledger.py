@@ -1,8 +1,7 @@
-"""The ledger of calls: cache, resume, audit and offline replay; and grouped commits of many small writes.
+"""The ledger of calls, for caching, resuming, audits and offline replay; and grouped commits of small writes.
 
-It is keyed by the question's hash, the number of the sample and the endpoint, so a question that an endpoint
-answered once is never paid for again, and no answer is taken for that of another server. Whoever keeps it (the
-store, in the app) implements ``Ledger``.
+The ledger is keyed by the question's hash, the sample number and the endpoint. An answered question is therefore never
+paid for again, and answers of different servers are never confused. In the app, the store implements ``Ledger``.
 """
 
 from __future__ import annotations
@@ -18,19 +17,19 @@ from coeval.domain import Answer, Call
 from coeval.errors import InputError
 from coeval.llm.client.completions import parse_completion
 
-# Many small writes, few commits: simultaneous writes share one transaction, in a thread.
+# Many small writes need few commits: simultaneous writes share one transaction, in a thread.
 
 T = TypeVar("T")
 
 GATHER_SECONDS = 0.01
-"""Seconds that the first item of a commit waits for others, which saves commits."""
+"""Seconds that the first item of a commit waits for others."""
 
 
 class GroupCommit(Generic[T]):
-    """Gathers items for a moment, or while a commit is under way, and writes them all in the next one.
+    """Gathers items for a moment, or during a commit, and writes them together in the next commit.
 
-    ``write`` is called in a worker thread with a list of at most ``most`` items, never twice at once; it
-    must make them durable, or raise and keep none.
+    ``write`` runs in a worker thread with at most ``most`` items, never twice at once. It must make all of them
+    durable, or raise and keep none.
     """
 
     def __init__(
@@ -43,7 +42,7 @@ class GroupCommit(Generic[T]):
         self._hurry = asyncio.Event()
 
     async def record(self, item: T) -> None:
-        """Return once the item is durable; raise the error of ``write``. A cancelled wait still writes it."""
+        """Return once the item is durable, or raise the error of ``write``. A cancelled wait still writes it."""
         await self._add(item)
 
     async def hand_over(self, item: T) -> None:
@@ -56,7 +55,7 @@ class GroupCommit(Generic[T]):
             await asyncio.wait((written,))
 
     async def flush(self) -> None:
-        """Wait until everything has been written; raise an error of an earlier ``write``."""
+        """Wait until all items are written, and raise any error of an earlier ``write``."""
         self._hurry.set()
         while self._writing is not None:
             await asyncio.shield(self._writing)
@@ -74,7 +73,7 @@ class GroupCommit(Generic[T]):
 
     def _note(self, written: asyncio.Future[None]) -> None:
         if not written.cancelled():
-            error = written.exception()  # asked of each: asyncio logs the ones that nobody asked
+            error = written.exception()  # retrieve every exception: asyncio logs those that nobody retrieves
             self._failure = self._failure or error
 
     async def _drain(self) -> None:
@@ -87,7 +86,7 @@ class GroupCommit(Generic[T]):
             self._writing = None
 
     async def _pause(self) -> None:
-        """Wait for more items, unless somebody waits for the last one."""
+        """Wait for more items, unless ``flush`` waits."""
         with suppress(TimeoutError):
             async with asyncio.timeout(self._gather):
                 await self._hurry.wait()
@@ -108,24 +107,24 @@ class GroupCommit(Generic[T]):
 
 
 class Ledger(Protocol):
-    """The interface of the place where the runner stores calls."""
+    """The interface of the runner's storage for calls."""
 
     def get_answer(self, request_hash: str, sample: int, endpoint: str = "") -> Call | None:
-        """Return the successful call at this endpoint, or at any endpoint if none is named; None if there is none.
+        """Return the successful call at this endpoint, or at any endpoint if it is "", or None if there is no call.
 
-        Called on the event loop: it must not wait for writers.
+        This runs on the event loop and must not wait for writers.
         """
 
     def list_recent(self, model: str, endpoint: str) -> Sequence[Call]:
-        """Return some of the latest successful calls to a model at an endpoint, newest first."""
+        """Return recent successful calls to a model at an endpoint, newest first."""
 
     def record_calls(self, calls: Sequence[Call]) -> None:
-        """Append calls, successes and failures, in one durable commit. Called in a worker thread."""
+        """Append successful and failed calls in one durable commit. This runs in a worker thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """The price of a million tokens in the user's currency; 0 if nothing is charged.
+    """The prices of a million tokens in the user's currency (0: free).
 
     >>> Prices(prompt=2.5, completion=10.0).cost(1_000_000, 100_000)
     3.5
@@ -144,5 +143,5 @@ class Prices:
 
 
 def answer_of(call: Call) -> Answer:
-    """Return the original answer of a call, from the body in the ledger."""
+    """Return a call's original answer, from the body in the ledger."""
     return parse_completion(call.response, place=call.endpoint, latency_ms=call.latency_ms)

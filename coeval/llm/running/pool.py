@@ -1,4 +1,4 @@
-"""Run any number of judgments with limited concurrency, pass on each result, and stop a run with unreadable answers."""
+"""Run any number of judgments with limited concurrency, report each result, and stop if answers are unreadable."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from coeval.llm.running.progress import Meter, Progress, Summary, Usage
 Result = TypeVar("Result")
 
 AT_FIRST = 6
-"""Number of results, all unreadable, that end a run at its start."""
+"""A run ends if this number of results at its start are all unreadable."""
 
 RECENT, SHARE = 40, 0.9
-"""Later, a run ends if this share of this number of consecutive results could not be read."""
+"""Later, a run ends if, of the last ``RECENT`` results, at least this ``SHARE`` is unreadable."""
 
 
 class Breaker(Generic[Result]):
-    """Checks each result; ``unread`` is the reason that it could not be read, empty if it could."""
+    """Checks each result. ``unread`` returns the reason why a result is unreadable, or "" if it is readable."""
 
     def __init__(self, unread: Callable[[Result], str]) -> None:
         self._unread = unread
@@ -32,7 +32,7 @@ class Breaker(Generic[Result]):
         self._any_read = False
 
     def look_at(self, result: Result) -> str:
-        """Return the reason to stop the run after this result; empty to continue."""
+        """Return the reason to stop the run after this result, or "" to continue."""
         reason = self._unread(result)
         self._recent.append(bool(reason))
         self._any_read = self._any_read or not reason
@@ -46,13 +46,11 @@ class Breaker(Generic[Result]):
         return ""
 
 
-# Runs any number of judgments, so many at once, and hands each result on as soon as it is ready.
-
 Item = TypeVar("Item")
 
 CANCELLED = "cancelled"
 OUTAGE = 20
-"""Number of consecutive failures of the endpoint that end the run."""
+"""A run ends after this number of consecutive endpoint failures."""
 
 GATHER_SECONDS = 0.1
 """Seconds that a result may wait to be written with others. After a crash, the ledger restores it."""
@@ -71,7 +69,7 @@ class Outcome(Generic[Item, Result]):
 
 
 OnResult = Callable[[Sequence[Outcome[Item, Result]]], None]
-"""Writes outcomes that are ready together, durably; called in a worker thread, never twice at once."""
+"""A function that writes a group of outcomes durably. It runs in a worker thread, never twice at once."""
 
 
 async def run_all(
@@ -89,14 +87,13 @@ async def run_all(
 ) -> Summary:
     """Judge every item, at most ``concurrency`` at once, and draw items only when needed.
 
-    A judgment that raises is handed on as a failed outcome and the others go on; a refused key, an unknown
-    model, an account without credit or ``OUTAGE`` failures in a row of an endpoint that is down end the
-    run early, since every further call would fail too. So do results of which ``unread`` says why nothing could
-    be read from them: see ``breaker``. After ``should_stop`` nothing new is begun, and
-    what is under way, and paid for, has ``grace`` seconds to finish.
+    A judgment that raises becomes a failed outcome, and the others continue. A refused key, an unknown model, an
+    account without credit, or ``OUTAGE`` consecutive endpoint failures end the run early, because every further call
+    would fail too. Too many unreadable results also end it (see ``Breaker``). After ``should_stop``, no new judgment
+    starts, and those in progress, which are paid for, have ``grace`` seconds to finish.
 
     Raises:
-        Exception: what ``items``, ``on_result`` or ``should_stop`` raised; results handed on before that are kept.
+        Exception: an error of ``items``, ``on_result`` or ``should_stop``; earlier results are kept.
     """
     run = _Run(iter(items), judge, on_result, Meter(total, usage or Usage()), Breaker(unread))
     workers = [asyncio.ensure_future(run.work()) for _ in range(concurrency)]
@@ -123,7 +120,7 @@ async def _end(tasks: Sequence[asyncio.Future[Any]]) -> None:
 
 
 class _Run(Generic[Item, Result]):
-    """The state that the workers of one run share."""
+    """The shared state of one run's workers."""
 
     def __init__(
         self,
@@ -140,7 +137,7 @@ class _Run(Generic[Item, Result]):
         self._failed_in_a_row = 0
 
     async def work(self) -> None:
-        """Take one item after another until none is left or the run must stop."""
+        """Judge one item after another until none is left or the run must stop."""
         while not self.stopped:
             try:
                 item = next(self.items)
@@ -166,7 +163,7 @@ class _Run(Generic[Item, Result]):
         return Outcome(item, result)
 
     def _note(self, error: Exception) -> None:
-        """Stop the run if the error means that nothing else would succeed either."""
+        """Stop the run if the error means that every other call would fail too."""
         if isinstance(error, CallError) and error.fatal:
             self.stopped = self.stopped or str(error)
         if isinstance(error, UnreachableError):
@@ -182,7 +179,7 @@ class _Run(Generic[Item, Result]):
         on_progress: Callable[[Progress], None] | None,
         grace: float,
     ) -> None:
-        """Show progress until the run must stop; return when its time is up."""
+        """Report progress until the run must stop, and return when the grace period is over."""
         shown = time.monotonic()
         while not self.stopped:
             await asyncio.sleep(POLL_SECONDS)

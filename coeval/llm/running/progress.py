@@ -1,4 +1,4 @@
-"""Progress of a run for pages and terminals, and the summary at its end."""
+"""The progress of a run, for pages and terminals, and the summary at its end."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 
 RECENT = 200
-"""Number of latest results behind the rate, so that answers from the ledger do not distort it for long."""
+"""Number of recent results that determine the rate, so that ledger answers do not distort it for long."""
 
 
 @dataclass(slots=True)
 class Usage:
-    """Requests, tokens and costs of a runner so far; ``cached`` answers came from the ledger, free."""
+    """A runner's requests, tokens and cost so far. ``cached`` answers came free from the ledger."""
 
     calls: int = 0
     cached: int = 0
@@ -32,9 +32,9 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The numbers of one moment: ``rate`` in results per second, ``eta`` and ``seconds`` in seconds.
+    """A snapshot of a run: ``rate`` in results per second, ``eta`` and ``seconds`` in seconds.
 
-    ``done`` and ``failed`` count judgments, and do not overlap; ``eta`` is None if it cannot be told.
+    ``done`` and ``failed`` count judgments and do not overlap. ``eta`` is None if it is unknown.
     """
 
     done: int
@@ -55,9 +55,9 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The end of a run. ``stopped`` is the reason of an early end; it is empty if every item was tried.
+    """The summary of a finished run. ``stopped`` is the reason for an early end, or "" if every item was tried.
 
-    ``errors`` counts the failed judgments by their message.
+    ``errors`` counts failed judgments by message.
     """
 
     done: int
@@ -79,7 +79,7 @@ class Meter:
         self._recent = deque([self._started], maxlen=RECENT)
 
     def count(self, error: str) -> None:
-        """Count one result; ``error`` is empty for a successful judgment."""
+        """Count one result. ``error`` is "" for a successful judgment."""
         self._recent.append(time.monotonic())
         if error:
             self.failed += 1
@@ -100,7 +100,7 @@ class Meter:
 
 
 def show_seconds(seconds: float) -> str:
-    """Return a duration for people.
+    """Return a duration in words.
 
     >>> show_seconds(75), show_seconds(4000), show_seconds(200_000)
     ('1 min 15 s', '1 h 6 min', '2 d 7 h')

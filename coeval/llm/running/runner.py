@@ -1,7 +1,7 @@
-"""Answers questions from the ledger or, failing that, from a model: limits, retries, one call each.
+"""Answer questions from the ledger or else from a model, with limits and retries, and one call per question.
 
-A call is in the ledger, durably, before its answer is given out: after ``kill -9`` only the calls that were
-under way at that moment are asked again.
+A call is durably in the ledger before its answer is returned. After ``kill -9``, only calls that were in progress are
+repeated.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Key = tuple[str, int]
 
 
 class Sender(Protocol):
-    """Anything that sends one request to one endpoint: the client, or a test double."""
+    """The interface of senders to one endpoint: the client, or a test double."""
 
     @property
     def endpoint(self) -> str: ...
@@ -45,13 +45,12 @@ class Sender(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """The retries of failed calls: the largest number for each kind of failure, and the waits in seconds.
+    """The retries of failed calls: their largest number for each kind of failure, and the waits in seconds.
 
-    An answer that came and is empty or no completion was probably paid for: it has ``rereads`` retries. A call
-    that timed out may be billed all the same: it has ``timeouts``. An endpoint that asks for fewer requests is
-    asked until it has answered nothing at all for ``limited`` seconds. A wait is what Retry-After says, up to
-    ``ceiling``; without it ``first`` doubled at each retry, up to ``longest``, and spread by a random half so
-    that many calls do not return together.
+    An answer that is empty or no completion was probably billed: it has ``rereads`` retries. A call that timed out may
+    be billed too: it has ``timeouts`` retries. A rate-limited call is retried until the endpoint has answered nothing
+    for ``limited`` seconds. The wait is Retry-After, up to ``ceiling``. Without Retry-After it starts at ``first`` and
+    doubles with each retry, up to ``longest``; a random part of up to a half keeps calls from returning together.
     """
 
     retries: int = 5
@@ -65,7 +64,7 @@ class Patience:
     def allows(self, error: CallError, attempt: int, unanswered: float = 0.0) -> bool:
         """Return whether to try again after this number of failures of this kind.
 
-        ``unanswered`` is for how many seconds the endpoint has answered nothing.
+        ``unanswered`` is the number of seconds since the endpoint's last answer.
         """
         if error.kind is Failure.RATE_LIMITED:
             return unanswered < self.limited
@@ -75,7 +74,7 @@ class Patience:
         return error.retryable and attempt < most
 
     def wait(self, attempt: int, retry_after: float | None, spread: float) -> float:
-        """Seconds to wait after this attempt (from 0); ``spread`` is a random number from 0 to 1."""
+        """Return the seconds to wait after this attempt (from 0). ``spread`` is a random number from 0 to 1."""
         if retry_after is not None:
             return min(retry_after, self.ceiling) + spread * self.first
         longest: float = min(self.first * 2**attempt, self.longest)
@@ -83,12 +82,12 @@ class Patience:
 
 
 class Runner:
-    """Gives ``ask`` to the protocols. One runner serves one endpoint, in one event loop::
+    """Provides ``ask`` for the protocols. One runner serves one endpoint, in one event loop::
 
         async with Runner(Client(settings), ledger, concurrency=8) as runner:
             draft = await judge(..., runner.ask)
 
-    With ``replay`` the network is refused: what the ledger does not hold raises.
+    With ``replay``, it never uses the network: an answer that is not in the ledger raises an error.
     """
 
     def __init__(
@@ -117,7 +116,7 @@ class Runner:
         """Return the answer to a question's n-th sample. Simultaneous equal questions are sent once.
 
         Raises:
-            CallError: no answer can be had; every attempt is in the ledger.
+            CallError: there is no answer; every attempt is in the ledger.
         """
         key = (request.hash, sample)
         flight = self._flights.get(key)
@@ -129,21 +128,21 @@ class Runner:
 
     @property
     def judgments(self) -> int:
-        """Return the number of simultaneous judgments that keeps the endpoint busy while answers are recorded."""
+        """Return the number of simultaneous judgments that keeps the endpoint busy while answers are written."""
         return self.limiter.most + max(2, self.limiter.most // 2)
 
     async def __aenter__(self) -> Runner:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Write the remaining items, and close the client."""
+        """Write the remaining calls, and close the client."""
         await self._commits.flush()
         await self._client.close()
 
     def _land(self, key: Key, task: asyncio.Future[Answer]) -> None:
         del self._flights[key]
         if not task.cancelled():
-            task.exception()  # it was given to the callers that still wait
+            task.exception()  # the callers that still wait get the exception themselves
 
     async def _answer(self, key: Key, request: Request) -> Answer:
         call = self._ledger.get_answer(*key, self._client.endpoint)
@@ -172,7 +171,7 @@ class Runner:
             await asyncio.sleep(wait)
 
     async def _attempt(self, key: str, request: Request, samples: Sequence[int]) -> dict[int, Answer]:
-        """Send one request for the answers to these samples; at least the first must come."""
+        """Send one request for the answers to these samples. At least the first must arrive."""
         try:
             exchange = await self._send(request, len(samples))
         except CallError as error:
@@ -197,7 +196,7 @@ class Runner:
         return answers
 
     async def _send(self, request: Request, answers: int) -> Exchange:
-        """Send one request to the endpoint, within its limit, and adapt the limit to the outcome."""
+        """Send one request within the endpoint's limit, and adapt the limit to the outcome."""
         async with self.limiter.slot() as number:
             try:
                 exchange = await self._client.send(request, answers)
@@ -209,7 +208,7 @@ class Runner:
             return exchange
 
     def _slow_down(self, error: CallError, number: int) -> None:
-        """Delay every call as long as the endpoint asks, or longer after each refusal."""
+        """Delay all calls as long as the endpoint demands, or longer after each refusal."""
         if error.kind is Failure.TIMED_OUT:
             self.usage.timed_out += 1
         if error.kind is Failure.RATE_LIMITED and self.limiter.cut(number):
@@ -250,7 +249,7 @@ class Runner:
 
 
 class _Flight:
-    """A call in progress and the number of its waiters. It is cancelled when the last of them leaves."""
+    """A call in progress and the number of its waiters. It is cancelled when the last waiter leaves."""
 
     def __init__(self, task: asyncio.Future[Answer]) -> None:
         self.task, self._waiting = task, 0
@@ -274,9 +273,9 @@ def build_runner(
     replay: bool = False,
     endpoint: str = "",
 ) -> Runner:
-    """Return the runner of the endpoint that the settings name; ``replay`` needs no model at all.
+    """Return a runner for the endpoint in the settings. ``replay`` needs no model.
 
-    A replay takes the answers of ``endpoint``, or of any if none is named.
+    A replay uses the answers of ``endpoint``, or of any endpoint if it is "".
 
     Raises:
         ModelError: no model is set up.
@@ -291,7 +290,7 @@ def build_runner(
 
 
 class _NoNetwork:
-    """Replaces the client if all answers must come from the ledger."""
+    """A sender that refuses every request, for runs whose answers must all come from the ledger."""
 
     def __init__(self, endpoint: str) -> None:
         self.endpoint = endpoint
@@ -305,4 +304,4 @@ class _NoNetwork:
         return False
 
     async def close(self) -> None:
-        """Do nothing: there is nothing to close."""
+        """Do nothing, because nothing is open."""

@@ -1,4 +1,4 @@
-"""Judge a table: rows as instances, a progress bar, and a separate event loop."""
+"""Support for judging a table: rows as instances, a progress bar, and a separate event loop."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ NO_OUTPUT = "The output is missing, so there is nothing to judge."
 
 
 def read_instances(frame: pd.DataFrame, *, missing: bool = False) -> list[Instance]:
-    """Return the rows as instances; missing cells are empty.
+    """Return the rows as instances. Missing cells become "".
 
     Args:
-        missing: takes rows whose output is missing as well, which ``find_missing`` then lists.
+        missing: accept rows without an output; ``find_missing`` lists them.
 
     Raises:
-        InputError: the column input or output is missing, an id stands there twice, or a row has no output.
+        InputError: the column input or output is missing, an id occurs twice, or a row has no output.
     """
     for name in ("input", "output"):
         if name not in frame.columns:
@@ -55,7 +55,7 @@ def read_instances(frame: pd.DataFrame, *, missing: bool = False) -> list[Instan
 
 
 def find_missing(frame: pd.DataFrame) -> list[int]:
-    """Return the places of the rows whose output is missing (None, nan), counted from 0."""
+    """Return the positions, from 0, of rows whose output is missing (None or nan)."""
     return [place for place, gone in enumerate(frame["output"].isna()) if gone]
 
 
@@ -66,7 +66,7 @@ def _instance(name: str, row: Mapping[Any, str]) -> Instance:
 
 
 class Bar:
-    """The progress bar: tqdm's, which fits a terminal and a notebook."""
+    """A tqdm progress bar, for terminals and notebooks."""
 
     def __init__(self, shown: bool, label: str = "judging") -> None:
         from tqdm.auto import tqdm
@@ -88,7 +88,7 @@ class Bar:
 def run_apart(work: Callable[[], Coroutine[Any, Any, T]], stop: threading.Event) -> T:
     """Run a coroutine to its end in a separate thread, because a notebook already has an event loop.
 
-    An interruption from the keyboard stops the run after what is under way.
+    A keyboard interrupt stops the run after the judgments in progress.
     """
     with ThreadPoolExecutor(1) as thread:
         future = thread.submit(lambda: asyncio.run(work()))

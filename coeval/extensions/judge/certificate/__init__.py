@@ -1,1 +1,1 @@
-"""A judge's quality on documents that it was not fitted on."""
+"""Certificates of a judge's quality on documents that it was not fitted on."""

@@ -42,20 +42,20 @@ from coeval.stats.report.model_vs_model import list_judges
 from coeval.stats.report.model_vs_people import JudgeRow, choose_labels, judge_row
 
 MARGIN = 0.125
-"""The usual margin of equivalence, of the scale's range: half a point from 1 to 5."""
+"""The default equivalence margin as a share of the scale's range: half a point on a scale from 1 to 5."""
 
 BINS, FEWEST_IN_BIN = 6, 5
 MOST_THRESHOLDS = 10
 MOST_SCORES = 7
-"""With more different scores than this, a judge's scores are shown in bins."""
+"""If a judge gives more different scores than this, they are shown in bins."""
 
 
 @dataclass(frozen=True)
 class Facts:
     """Facts in a certificate that do not come from scores.
 
-    ``arms`` and ``leaned`` say how the sealed labels were given; ``opening`` counts how often they were read, this time
-    included; ``judge_hash`` is that of the judge as it was frozen before.
+    ``arms`` and ``leaned`` say how the sealed labels were given. ``opening`` counts their readings, including this one.
+    ``judge_hash`` is the hash of the frozen judge.
     """
 
     made_at: str
@@ -91,15 +91,15 @@ def write_certificate(
     Parameters
     ----------
     dev, sealed : people's scores of the two parts.
-    scores : the frozen judge's scores of the sealed instances: ``instance``, ``criterion``, ``score`` and, where they
-        were calibrated, ``raw``.
-    answers : the scores that single answers would have made (``Fitted.apply_each``).
-    raw : each judge as it was before anything was learned, by its name, likewise.
+    scores : the frozen judge's scores of the sealed instances: ``instance``, ``criterion``, ``score`` and, if they are
+        calibrated, ``raw``.
+    raw : the scores of each judge before learning, by its name, with the same columns.
+    answers : the score that each single answer would have given (``Fitted.apply_each``).
 
     Raises
     ------
     InputError
-        If no sealed line has a score of both people and the judge, or the parts share a document.
+        If no sealed line has scores from both people and the judge, or the parts share a document.
     """
     if set(dev.documents) & set(sealed.documents):
         raise InputError(
@@ -156,7 +156,7 @@ def write_certificate(
 
 
 def hash_table(table: pd.DataFrame) -> str:
-    """Return the SHA-256 of a table's rows in any order: each row as JSON, sorted."""
+    """Return the SHA-256 of a table's rows, independent of their order: each row as JSON, sorted."""
     rows = sorted(
         json.dumps([str(cell) for cell in row], ensure_ascii=False) for row in table.itertuples(index=False)
     )
@@ -267,7 +267,7 @@ def _add_runs(
     sealed: Labels,
     answers: pd.Series | None,
 ) -> tuple[OfCriterion, ...]:
-    """Return the line with the fixed scores, and the rate of changed verdicts between runs."""
+    """Add each criterion's slope, if calibration nearly flattens its scores, and its rates of changed verdicts."""
     slopes = find_unmoved(scores) if "raw" in scores else {}
     given = dict(answers.items()) if answers is not None else {}
     told = []
@@ -288,7 +288,7 @@ def _add_runs(
 
 
 def list_thresholds(scale: Scale) -> tuple[float, ...]:
-    """Return every step above the lowest; of a long scale, its middle.
+    """Return every step above the lowest, or, for a long scale, its middle.
 
     >>> list_thresholds(Scale(1, 4)), list_thresholds(Scale(0, 100))
     ((2.0, 3.0, 4.0), (50.0,))
@@ -317,7 +317,7 @@ def _equivalence(part: pd.DataFrame, margin: float) -> Equivalence:
 
 
 def _groups(both: pd.DataFrame, by: pd.Series) -> tuple[Group, ...]:
-    """Return the judge's mean less people's in each group of lines, in the order of the groups' names."""
+    """Return the judge's mean minus people's for each group of lines, sorted by the groups' names."""
     return tuple(
         Group(
             name=str(name),
@@ -332,7 +332,7 @@ def _groups(both: pd.DataFrame, by: pd.Series) -> tuple[Group, ...]:
 
 
 def _bins(both: pd.DataFrame) -> tuple[Bin, ...]:
-    """Return lines by the judge's score: one bin per score if there are few, else bins of similar size."""
+    """Group lines by the judge's score: one bin per score if there are few scores, or else bins of similar size."""
     place = both["score"]
     if place.nunique() > MOST_SCORES:
         most = max(1, min(BINS, len(both) // FEWEST_IN_BIN))

@@ -9,7 +9,7 @@ from coeval.extensions.judge.certificate.schema import Certificate, Group, Numbe
 from coeval.extensions.judge.model.fitted import tell_unmoved
 
 FEW_DOCUMENTS = 20
-"""With fewer documents, intervals are wide and rest on Student's t alone."""
+"""With fewer documents, intervals are wide and depend on Student's t."""
 
 ARMS = {
     "blind": "without seeing any draft",
@@ -55,7 +55,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def write_findings(certificate: Certificate) -> tuple[str, ...]:
-    """Return the sentences, the most needed first."""
+    """Return the findings in sentences, the most important first."""
     return tuple(_findings(certificate))
 
 
@@ -109,7 +109,7 @@ def _errors(certificate: Certificate) -> str:
 
 
 def _beside_constants(certificate: Certificate) -> str:
-    """Return sentences that compare the judge with constants; no certificate leaves them out."""
+    """Return sentences that compare the judge with constants. Every certificate includes them."""
     rivals = [
         rival
         for name in (CONSTANT, CRITERIA)
@@ -197,7 +197,7 @@ def _equivalence(certificate: Certificate) -> str:
 
 
 def _flips(certificate: Certificate) -> str:
-    """Return the least steady verdict."""
+    """Return a sentence on the verdict that changes most often between runs."""
     told = [
         (flip.share.value or 0.0, one.criterion, flip)
         for one in certificate.by_criterion
@@ -295,7 +295,7 @@ def _differs(bias: Number) -> bool:
 
 
 def _partial(systems: Sequence[Group]) -> Iterator[str]:
-    """Return the systems that the judge rates too high or too low, so that it alone cannot compare their means."""
+    """Return sentences on systems that the judge rates too high or too low, so that it cannot compare their means."""
     told = [f"{group.name} ({number(group.bias.value)})" for group in systems if _differs(group.bias)]
     if told and len(systems) > 1:
         yield (

@@ -1,4 +1,4 @@
-"""A judge after fitting and before its certificate: the learned parts and all comparisons."""
+"""A judge between fitting and certification: its learned parts and all comparisons."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ CANDIDATES = {
     "jury": "by the disagreement of the judges",
     "probability": "by the probability of its likeliest answer",
 }
-"""Names of steps' candidates in sentences, if their own names are unclear."""
+"""Words for candidates of steps whose own names are unclear."""
 
 
 class Tried(Part):
-    """A step, or one candidate for it, compared with the judge before it by cross-validation over dev documents.
+    """A step, or one candidate for it, compared with the previous judge by cross-validation over dev documents.
 
-    ``gain`` is the fall of the mean squared error (of the step on when to ask a person, the rise of agreement), above 0
-    where it helps; it is kept where the one-sided ``p_value`` is below ``bound``.
+    ``gain`` is the decrease in mean squared error (for deferral, the increase in agreement): positive if the step
+    helps. The step is kept if the one-sided ``p_value`` is below ``bound``.
     """
 
     step: str
@@ -47,12 +47,12 @@ class Tried(Part):
 
     @property
     def words(self) -> str:
-        """The candidate in words."""
+        """Return the candidate in words."""
         return CANDIDATES.get(self.candidate, self.candidate)
 
 
 class DevBaseline(Part):
-    """A baseline for the judge on the dev part."""
+    """A baseline for the judge, on the dev part."""
 
     name: str
     note: str
@@ -73,7 +73,7 @@ class DevPart(Part):
 
 
 class FrozenJudge(Part):
-    """A judge that no longer changes. ``judge`` is the run it starts from, ``members`` are the judges that it uses."""
+    """A judge that no longer changes. ``judge`` is the run it starts from; ``members`` are the judges that it uses."""
 
     judge: str
     members: tuple[str, ...]
@@ -84,12 +84,12 @@ class FrozenJudge(Part):
     baselines: tuple[DevBaseline, ...]
     tried: tuple[Tried, ...]
     before: Number
-    """The root mean squared error before anything was learned, and after, by cross-validation."""
+    """The cross-validated root mean squared error before and after learning."""
     after: Number
 
     @property
     def hash(self) -> str:
-        """Return the SHA-256 of everything that determines its scores: members, prompts, fitted parts."""
+        """Return the SHA-256 of everything that determines the scores: members, prompts, fitted parts."""
         return hash_judge(self.members, self.prompts, self.fitted)
 
     @property
@@ -110,14 +110,14 @@ def hash_judge(members: tuple[str, ...], prompts: tuple[str, ...], fitted: Fitte
 
 
 def list_members(fitted: Fitted, judge: str) -> tuple[str, ...]:
-    """Return the judges that the fitted judge uses; ``judge`` alone if it uses no jury."""
+    """Return the judges that the fitted judge uses: only ``judge`` if it has no jury."""
     if fitted.jury is None:
         return (judge,)
     return tuple(sorted({member.judge for bench in fitted.jury.benches.values() for member in bench.members}))
 
 
 def describe_tried(study: Study) -> tuple[Tried, ...]:
-    """Return every comparison of a study."""
+    """Return all comparisons of a study."""
     return tuple(
         Tried(
             step=one.step,

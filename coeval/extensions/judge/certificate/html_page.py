@@ -1,4 +1,4 @@
-"""A certificate as a self-contained page, without scripts or further files; its calibration plot is SVG."""
+"""A certificate as a self-contained page without scripts or other files. Its calibration plot is SVG."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from markupsafe import Markup
 from coeval.extensions.judge.certificate.findings import counted, number, percent, spelled
 from coeval.extensions.judge.certificate.schema import Bin, Certificate
 
-# The calibration plot as SVG text, so that a certificate's page needs no other file.
-
 SIZE, LEFT, BELOW, ROOM = 340.0, 44.0, 40.0, 10.0
-"""Sizes in SVG units: the whole drawing, the room for the axes' labels, and the margin at the other sides."""
+"""Sizes in SVG units: the whole drawing, the space for axis labels on the left and below, and the other margins."""
 
 LEAST, MOST = 3.5, 9.0
 """Radii of the smallest and the largest bin."""
@@ -24,7 +22,7 @@ LEAST, MOST = 3.5, 9.0
 def draw_calibration(bins: Sequence[Bin]) -> str:
     """Draw people's mean against the judge's mean, bin by bin, with the identity line.
 
-    Whiskers are intervals of 95%; the area of a point goes with its number of lines.
+    Whiskers are 95% intervals. The area of a point is proportional to its number of lines.
     """
     values = [
         value
@@ -71,7 +69,7 @@ def draw_calibration(bins: Sequence[Bin]) -> str:
 
 
 def describe_bins(bins: Sequence[Bin]) -> str:
-    """Return the plot in words, of digits and fixed words only."""
+    """Describe the plot in words. The text contains only digits and fixed words."""
     told = [f"where the judge says {number(one.judge)} people say {number(one.people.value)}" for one in bins]
     return f"Calibration: {'; '.join(told)}."
 
@@ -106,7 +104,7 @@ NO_PROMISE = (
 
 
 def render_page(certificate: Certificate) -> str:
-    """Return the page, as HTML."""
+    """Return the page as HTML."""
     return TEMPLATES.get_template("page.html").render(
         certificate=certificate,
         plot=Markup(draw_calibration(certificate.calibration)),

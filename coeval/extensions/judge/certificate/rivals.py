@@ -1,4 +1,4 @@
-"""Baselines for the judge on the sealed lines, computed only from the dev part and people's scores."""
+"""Baselines for the judge on the sealed lines: constants, judges before learning, and a person."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ JUDGE, CONSTANT, CRITERIA, RAW, PERSON = (
 
 
 def as_number(estimate: Estimate) -> Number:
-    """Return an estimate as a certificate keeps it."""
+    """Return an estimate in the form of a certificate."""
     if not estimate.defined:
         return Number(value=None, reason=estimate.reason or "undefined")
     low, high = estimate.ci
@@ -37,13 +37,13 @@ def as_number(estimate: Estimate) -> Number:
 def compare_rivals(
     lines: pd.DataFrame, raw: Mapping[str, pd.DataFrame], dev: Labels, sealed: Labels
 ) -> tuple[Rival, ...]:
-    """Return the judge and its rivals, all on the lines that the judge scored but for single people.
+    """Return the judge and its rivals on the lines that the judge scored. A single person has their own lines.
 
     Parameters
     ----------
     lines : the sealed lines with ``human`` (people's mean), ``document`` and the judge's ``score``.
-    raw : each judge as it was before anything was learned: ``instance``, ``criterion``, ``score``, by its name.
-    dev, sealed : people's scores of the two parts; constants are means of ``dev``, and the person is chosen on it.
+    raw : the scores of each judge before learning, by its name: ``instance``, ``criterion``, ``score``.
+    dev, sealed : people's scores of the two parts. Constants are means of ``dev``, and the person is chosen on it.
     """
     scored = lines[lines["score"].notna()]
     means = dev.people.groupby("criterion")["score"].mean()
@@ -91,7 +91,7 @@ def _rival(name: str, note: str, own: pd.DataFrame, judge: pd.DataFrame) -> Riva
 
 
 def _best_person(scored: pd.DataFrame, dev: Labels, sealed: Labels) -> Rival:
-    """Return the person closest to the others on the dev part, and the judge, on the same lines."""
+    """Compare the judge with the person who is closest to the others on the dev part, on that person's lines."""
     own = _against_others(dev.people)
     tried = _against_others(sealed.people)
     errors = ((own["score"] - own["human"]) ** 2).groupby(own["person"]).mean()
@@ -119,7 +119,7 @@ def _best_person(scored: pd.DataFrame, dev: Labels, sealed: Labels) -> Rival:
 
 
 def _against_others(people: pd.DataFrame) -> pd.DataFrame:
-    """Return each person's scores of lines that others scored too, with the others' mean as ``human``."""
+    """Return people's scores of lines that others also scored, with the others' mean as ``human``."""
     grouped = people.groupby(KEYS)["score"]
     total, n = grouped.transform("sum"), grouped.transform("size")
     return people.assign(human=(total - people["score"]) / (n - 1).where(n > 1))[n > 1]

@@ -1,7 +1,7 @@
 """The fields of a certificate. It contains no person's name and no text of the study.
 
-Intervals are of 95% unless said otherwise and leave out whole documents: they speak of other documents and the same
-people.
+Unless noted otherwise, intervals have 95% coverage and leave out whole documents. They generalise to other documents
+with the same people.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from coeval.llm.prompting.worked_examples import Part
 VERSION: Literal[1] = 1
 
 Hash = Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")]
-"""SHA-256 in hexadecimal digits; empty if it is unknown."""
+"""A SHA-256 hash in hexadecimal digits, or "" if it is unknown."""
 
 
 class Number(Part):
-    """An estimate with its interval. If undefined, ``value`` is None and ``reason`` explains it."""
+    """An estimate with its interval. If it is undefined, ``value`` is None and ``reason`` says why."""
 
     value: float | None
     low: float | None = None
@@ -34,14 +34,14 @@ class Number(Part):
 
 
 class People(Part):
-    """The people whose scores test the judge, and how these scores were given."""
+    """The people whose scores test the judge, and the way they gave these scores."""
 
     people: int
     scores: int
     arms: str
-    """``blind``, ``first`` (before the draft was shown), both, or ``assisted``: people saw the draft."""
+    """``blind``, ``first`` (before the draft was shown), both, or ``assisted`` (with the draft)."""
     leaned: bool
-    """True if a draft was in view, towards which people lean."""
+    """True if people saw a draft, towards which they tend to lean."""
     kind: Literal["expert", "skilled", "crowd"] = "skilled"
 
 
@@ -56,9 +56,9 @@ class Split(Part):
     systems: tuple[str, ...]
     outputs: int
     lines: int
-    """Outputs by criteria that both people and the judge scored."""
+    """Number of (output, criterion) pairs that both people and the judge scored."""
     unread: int
-    """Lines with scores of people but no score of the judge; no figure includes them."""
+    """Number of lines that people scored and the judge did not. No figure includes them."""
 
 
 class EarlierOpening(Part):
@@ -71,7 +71,7 @@ class EarlierOpening(Part):
 class Rival(Part):
     """A baseline, or the judge itself (``judge``), compared with people's mean score of each line.
 
-    ``gain`` is the rival's mean squared error less the judge's on the same lines: above 0 if the judge is nearer.
+    ``gain`` is the rival's mean squared error minus the judge's on the same lines: positive if the judge is closer.
     """
 
     name: str
@@ -85,9 +85,9 @@ class Rival(Part):
 
 
 class Level(Part):
-    """Correlations of judge and people at a level: ``dataset``, ``document`` (within each) or ``system`` (of means).
+    """Correlations between judge and people at a level: ``dataset``, ``document`` (within each) or ``system`` (means).
 
-    Means over criteria, since pooled ones reward a judge that knows no more than how high each criterion scores.
+    They are averaged over criteria. Pooled correlations would reward a judge that only knows each criterion's mean.
     """
 
     level: Literal["dataset", "document", "system"]
@@ -98,7 +98,10 @@ class Level(Part):
 
 
 class AltTest(Part):
-    """The test whether the judge may replace a person (Calderon et al. 2025); ``passed`` is None if undefined."""
+    """The alternative annotator test (Calderon et al. 2025): may the judge replace a person?
+
+    ``passed`` is None if the test is undefined.
+    """
 
     passed: bool | None
     winning_rate: Number
@@ -109,11 +112,11 @@ class AltTest(Part):
 
 
 class Equivalence(Part):
-    """Tests whether the judge's mean is within ``margin`` of people's: two one-sided tests at .05
+    """The test whether the judge's mean is within ``margin`` of people's: two one-sided tests at .05
     (Schuirmann 1987).
 
-    ``bias`` has an interval of 90%; ``p_value`` is adjusted over the criteria (Holm). ``equivalent`` is None if
-    undefined, and False if it was not shown, which is not the same as different.
+    ``bias`` has a 90% interval. ``p_value`` is adjusted over the criteria (Holm). ``equivalent`` is None if undefined.
+    False means that equivalence was not shown, not that the means differ.
     """
 
     margin: float
@@ -124,10 +127,9 @@ class Equivalence(Part):
 
 
 class Flips(Part):
-    """The rate at which the verdict "at least ``threshold``" changes between two runs of one answer, over
-    ``lines``.
+    """The rate at which the verdict "at least ``threshold``" changes between two runs of one answer, over ``lines``.
 
-    ``answers`` is the mean number of answers of a line, from which it is estimated.
+    It is estimated from ``answers`` per line, on average.
     """
 
     threshold: float
@@ -137,11 +139,10 @@ class Flips(Part):
 
 
 class OfCriterion(Part):
-    """The judge on one criterion; ``constant`` is the error of people's mean on the dev part for that
-    criterion.
+    """The judge on one criterion. ``constant`` is the error of a constant: people's mean on the dev part.
 
-    ``slope`` says how far the calibrated score moves where the judge's own moves by a point, if it hardly does; else it
-    is None. ``flips`` is empty if every line has one answer.
+    ``slope`` is the change of the calibrated score per point of the judge's own score if it is small, or else None.
+    ``flips`` is empty if every line has only one answer.
     """
 
     criterion: str
@@ -156,7 +157,7 @@ class OfCriterion(Part):
 
 
 class Group(Part):
-    """Lines of one system, or of one score of people: the judge's mean minus people's."""
+    """The judge's mean minus people's on the lines of one system, or on those with one mean score from people."""
 
     name: str
     lines: int
@@ -166,7 +167,7 @@ class Group(Part):
 
 
 class Bin(Part):
-    """Lines with about the same score from the judge: its mean, and people's mean with its interval."""
+    """The judge's mean, and people's mean with its interval, on lines to which the judge gives similar scores."""
 
     judge: float
     people: Number
@@ -196,9 +197,9 @@ class Certificate(Part):
     judge: str
     models: tuple[str, ...]
     steps: tuple[str, ...]
-    """The steps that were learned on the dev part and kept; empty if there are none."""
+    """The steps that were learned on the dev part and kept."""
     opening: Annotated[int, Field(ge=1)]
-    """The number of times that these labels were read for a judge, this time included."""
+    """How often these labels were read for a judge, including this time."""
     earlier: tuple[EarlierOpening, ...]
     people: People
     split: Split
@@ -213,9 +214,9 @@ class Certificate(Part):
     calibration: tuple[Bin, ...]
     hashes: Hashes
     findings: tuple[str, ...] = ()
-    """The findings, in sentences to cite.
+    """The findings, in citable sentences.
 
-    The first says how the labels were given, the second how often they were read.
+    The first sentence says how the labels were given, the second how often they were read.
     """
     limits: tuple[str, ...] = ()
     """The uses for which the judge is not validated."""

@@ -1,1 +1,1 @@
-"""Fit a judge on scores of people."""
+"""Fit a judge to people's scores."""

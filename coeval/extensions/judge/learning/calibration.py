@@ -6,12 +6,12 @@ The kinds of maps:
   slope x - leniency), fitted by maximum penalised likelihood (McCullagh 1980, Regression models for ordinal data; the
   penalty as in ridge regression).
 - ``linear``: a line through the judge's score.
-- ``across``: ridge on the judge's scores by every criterion, as LLM-Rubric combines its questions (Hashemi et al.
-  2024).
-- ``probabilities``: ridge on the probabilities of every answer by every criterion.
+- ``across``: ridge on the judge's scores on all criteria, as LLM-Rubric combines its questions (Hashemi et al. 2024).
+- ``probabilities``: ridge on the probabilities of all answers on all criteria.
 
-Everything but isotonic is shrunk towards the mean of people's scores, by a penalty chosen on parts of the documents.
-People's leniency is kept apart, so that a map to their scale does not learn who happened to score what.
+All maps except ``isotonic`` are shrunk towards the mean of people's scores. For maps with several features, the penalty
+is chosen by cross-validation over documents. People's leniency is estimated separately, so that a map to their scale
+does not depend on which person scored which line.
 """
 
 from __future__ import annotations
@@ -38,11 +38,10 @@ from coeval.extensions.judge.model.fitted import (
 )
 from coeval.extensions.judge.model.labels import PROBABILITIES, Labels
 
-# How lenient each person is, kept apart: a map to people's scale should not learn who happened to score
-# what.
+# Each person's leniency is estimated separately, so that a map does not depend on who scored which line.
 
 PRIOR = 10.0
-"""A person's leniency is shrunk as if ten ratings more had been neither lenient nor strict."""
+"""A person's leniency is shrunk as if they had given ten more ratings that are neither lenient nor strict."""
 
 ROUNDS = 3
 """Number of alternations between fitting a map and people's leniency."""
@@ -65,7 +64,7 @@ class Ratings:
 class Seen:
     """People's labels with a judge's scores of the same lines, from which a map is learned.
 
-    ``table`` holds rows of ``Fitted.apply``. What is asked twice is computed once.
+    ``table`` has the rows of ``Fitted.apply``. Results are cached.
     """
 
     def __init__(self, labels: Labels, table: pd.DataFrame) -> None:
@@ -96,7 +95,7 @@ class Seen:
 
 
 def leniency(residual: Numbers, person: np.ndarray) -> dict[object, float]:
-    """Return each person's mean residual, shrunk towards 0 (see ``PRIOR``), less the mean over all ratings."""
+    """Return each person's mean residual, shrunk towards 0 (see ``PRIOR``), minus the mean over all ratings."""
     codes, names = pd.factorize(person)
     sums, n = np.bincount(codes, residual, len(names)), np.bincount(codes, minlength=len(names))
     shrunk = sums / (n + PRIOR)
@@ -105,9 +104,10 @@ def leniency(residual: Numbers, person: np.ndarray) -> dict[object, float]:
 
 
 def in_turn(ratings: Ratings, fit: Callable[[Numbers], Numbers]) -> Mapping[object, float]:
-    """Return people's leniency and a map; ``fit`` returns the map's values for ratings minus leniency.
+    """Fit a map and people's leniency alternately, and return the leniency.
 
-    With fewer than two people nothing can be told apart, and the map is fitted once.
+    ``fit`` fits the map to ratings minus leniency and returns its values. With fewer than two people, leniency is 0 and
+    the map is fitted once.
     """
     effects: dict[object, float] = dict.fromkeys(ratings.person, 0.0)
     for _ in range(ROUNDS if len(effects) > 1 else 0):
@@ -118,8 +118,7 @@ def in_turn(ratings: Ratings, fit: Callable[[Numbers], Numbers]) -> Mapping[obje
     return effects
 
 
-# A cumulative logit with one feature, the people's leniency apart, slope and leniency shrunk by a
-# ridge.
+# A cumulative logit with one feature and separate leniency. A ridge penalty shrinks the slope and the leniency.
 #
 # P(score <= step k) = logistic(cut_k - slope x - leniency), fitted by maximum penalised likelihood.
 # Source: McCullagh 1980, Regression models for ordinal data; the penalty as in ridge regression.
@@ -131,7 +130,7 @@ TINY = 1e-10
 def fit_ordinal(ratings: Ratings, criterion: str, scale: Scale) -> tuple[Ordinal, dict[object, float]]:
     """Return the map from a judge's scores to the expected step, and each person's leniency on the logistic scale.
 
-    A score between two steps counts as the nearest.
+    A person's score between two steps counts as the nearest step.
     """
     raw = ratings.raw
     mean, sd = float(raw.mean()), float(raw.std()) or 1.0
@@ -172,7 +171,7 @@ def _loss(
     n_people: int,
     gaps: Numbers,
 ) -> tuple[float, Numbers]:
-    """Return the penalised negative log-likelihood and its gradient. Gaps shrink towards those of the scores."""
+    """Return the penalised negative log-likelihood and its gradient. Gaps are shrunk towards their starting values."""
     cuts, slope, effects = _unpack(values, n_steps, n_people)
     eta = slope * z + (effects[person] if n_people else 0.0)
     edges = np.concatenate([[-np.inf], cuts, [np.inf]])
@@ -201,7 +200,7 @@ def _loss(
 
 KINDS = ("isotonic", "ordinal", "linear", "across", "probabilities")
 FEWEST = 10
-"""With fewer ratings on a criterion, its scores do not change."""
+"""If a criterion has fewer ratings than this, its scores do not change."""
 
 PENALTIES = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0)
 PARTS = 5
@@ -209,21 +208,21 @@ PARTS = 5
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """A map with each person's leniency. The leniency is never exported: a judge's file names no people."""
+    """A map and each person's leniency. The leniency is never exported, because a judge's file names no people."""
 
     map: Map
     leniency: Mapping[object, float] = field(default_factory=dict)
 
 
 def fit_calibration(seen: Seen, kinds: Mapping[str, str]) -> Calibration:
-    """Return a map for each criterion that ``kinds`` names."""
+    """Return a map for each criterion in ``kinds``."""
     return Calibration(maps={criterion: part.map for criterion, part in learn_maps(seen, kinds).items()})
 
 
 def learn_maps(seen: Seen, kinds: Mapping[str, str]) -> dict[str, Learned]:
-    """Return a map for each criterion that ``kinds`` names (each one of ``KINDS``), with the people's leniency.
+    """Return a map and people's leniency for each criterion in ``kinds``, whose values are from ``KINDS``.
 
-    ``seen`` is what may be learned from. A criterion with fewer than ``FEWEST`` ratings keeps its scores.
+    The maps are learned from ``seen``. A criterion with fewer than ``FEWEST`` ratings keeps its scores.
     """
     return {criterion: _learn(seen, criterion, kind) for criterion, kind in kinds.items()}
 
@@ -258,16 +257,14 @@ def _isotonic(ratings: Ratings) -> Learned:
         return levels[place]
 
     effects = in_turn(ratings, fit)
-    # within a level only its ends are needed
+    # a level needs only its two end knots
     same = np.diff(levels) == 0
     ends = ~(np.concatenate([[False], same]) & np.concatenate([same, [False]]))
     return Learned(Isotonic(raw=tuple(knots[ends].tolist()), people=tuple(levels[ends].tolist())), effects)
 
 
 def _features_across(seen: Seen, probabilities: bool) -> tuple[Feature, ...]:
-    """Return every criterion's score, or the probability of every answer except the last, which the others
-    determine.
-    """
+    """Return every criterion's score, or the probability of every answer except the last, which is redundant."""
     scales = seen.labels.scales
     criteria = [criterion for criterion in scales if len(seen.rows(criterion))]
     if not probabilities:
@@ -282,7 +279,7 @@ def _features_across(seen: Seen, probabilities: bool) -> tuple[Feature, ...]:
 
 
 def feature_grid(features: tuple[Feature, ...], seen: Seen, ratings: Ratings) -> Numbers:
-    """Return ratings x features, NaN if a number is unknown."""
+    """Return an array of ratings x features, NaN if a number is unknown."""
     columns = []
     for feature in features:
         rows = seen.rows(feature.criterion)
@@ -313,13 +310,13 @@ def _ridge(ratings: Ratings, features: tuple[Feature, ...], grid: Numbers, scale
 
 
 def _solve(design: Numbers, n_features: int, given: Numbers, penalty: float) -> Numbers:
-    """Return ridge weights of the deviations from the mean, with a separate penalty for leniency."""
+    """Return the ridge weights for deviations from the mean, with a separate penalty for leniency."""
     ridge = np.concatenate([np.full(n_features, penalty), np.full(design.shape[1] - n_features, PRIOR)])
     return np.asarray(np.linalg.solve(design.T @ design + np.diag(ridge), design.T @ (given - given.mean())))
 
 
 def _choose_penalty(design: Numbers, n_features: int, ratings: Ratings) -> float:
-    """Return the penalty with the least squared error over parts of the documents left out."""
+    """Return the penalty with the smallest cross-validated squared error over parts of the documents."""
     if n_features == 1:
         return PENALTIES[0]
     codes = ratings.document

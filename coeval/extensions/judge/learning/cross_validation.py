@@ -1,12 +1,12 @@
-"""Cross-validation over documents: folds, distances to people's scores, baselines, and the rule for a step.
+"""Cross-validation over documents: folds, distances to people's scores, baselines, and the rule for keeping a step.
 
-Folds are of whole documents, so that nothing is judged by what was learned from the same document.
+Folds contain whole documents, so that no line is predicted from its own document.
 
-Every step is compared with what stood before on the same lines, each judged by what was learned from the other parts of
-the documents. The difference in squared error is averaged with Student's t over documents; a step is kept where the
-one-sided p-value against "it does not help" is below ``RATE`` divided by the number of comparisons that were planned
-(Bonferroni). A step that only fits noise does worse on documents it has not seen, so under the null no step at all is
-kept in at least 95% of studies; ``python -m tests.benchmarks judge_null`` measures it.
+Every step is compared with the previous judge on the same lines, and both learn from the other folds. The difference in
+squared error is averaged over documents and tested with Student's t. A step is kept if the one-sided p-value against
+"it does not help" is below ``RATE`` divided by the number of planned comparisons (Bonferroni). A step that only fits
+noise does worse on unseen documents, so under the null hypothesis at least 95% of studies keep no step;
+``python -m tests.benchmarks judge_null`` measures this.
 """
 
 from __future__ import annotations
@@ -23,16 +23,14 @@ from coeval.stats.clusters import DOCUMENTS, parse_clusters, sums_interval
 from coeval.stats.estimates import Estimate
 from coeval.stats.judges.correlation import correlations
 
-# Lines: one row per instance and criterion, with people's scores and a judge's.
-#
-# Folds contain whole documents, so that no line is predicted from its own document.
+# A line is one row per instance and criterion, with people's scores and a judge's score.
 
 KEYS = ["instance", "criterion"]
 FOLDS = 10
-"""Parts of the documents in a cross-validation, or as many as there are documents."""
+"""Largest number of folds in a cross-validation. It never exceeds the number of documents."""
 
 Fit = Callable[[Labels], Fitted]
-"""A function that learns from visible labels and returns the fitted part."""
+"""A function that learns from labels and returns the fitted parts."""
 
 
 def people_lines(labels: Labels) -> pd.DataFrame:
@@ -47,10 +45,10 @@ def people_lines(labels: Labels) -> pd.DataFrame:
 
 
 def judged_lines(labels: Labels, table: pd.DataFrame, within: float = 0.0) -> pd.DataFrame:
-    """Return the lines that have both, with the columns of ``table`` (see ``Fitted.apply``) and ``agree``.
+    """Return the lines in both ``labels`` and ``table``, with the columns of ``Fitted.apply`` and ``agree``.
 
-    ``agree`` is the share of a line's people whose score is within ``within`` of the judge's, rounded to a step of the
-    scale; NaN if the judge has no score.
+    ``agree`` is the share of a line's people whose score is within ``within`` of the judge's score, rounded to a step
+    of the scale. It is NaN if the judge has no score.
     """
     lines = people_lines(labels).merge(table, on=KEYS, how="inner")
     given = labels.people[[*KEYS, "score"]].merge(table[[*KEYS, "score"]], on=KEYS, suffixes=("", "_judge"))
@@ -60,7 +58,7 @@ def judged_lines(labels: Labels, table: pd.DataFrame, within: float = 0.0) -> pd
 
 
 def fold_documents(labels: Labels, folds: int = FOLDS, seed: int = 0) -> list[list[object]]:
-    """Return the documents dealt into parts of nearly equal size, in an order drawn by ``seed``."""
+    """Split the documents into parts of nearly equal size, in a random order from ``seed``."""
     documents = sorted(labels.documents, key=str)
     order = np.random.default_rng(seed).permutation(len(documents))
     parts = min(folds, len(documents))
@@ -76,7 +74,7 @@ class Fold:
 
 
 def deal(labels: Labels, folds: int = FOLDS, seed: int = 0) -> tuple[Fold, ...]:
-    """Return the folds of a cross-validation by documents; none if there are fewer than two documents."""
+    """Return the folds of a cross-validation over documents, or none if there are fewer than two documents."""
     parts = fold_documents(labels, folds, seed)
     return tuple(
         Fold(
@@ -88,12 +86,12 @@ def deal(labels: Labels, folds: int = FOLDS, seed: int = 0) -> tuple[Fold, ...]:
 
 
 def cross_apply(folds: Sequence[Fold], fit: Fit) -> pd.DataFrame:
-    """Return the predictions for every line by fits on the other documents: rows of ``Fitted.apply``."""
+    """Predict every line with a fit on the other folds, and return the rows of ``Fitted.apply``."""
     return join_tables([fit(fold.rest).apply(fold.own.judges) for fold in folds])
 
 
 def join_tables(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return tables of ``Fitted.apply`` as one table, empty if there is none."""
+    """Join tables of ``Fitted.apply`` into one, which is empty if there are none."""
     return pd.concat(tables, ignore_index=True) if tables else Fitted().apply(NO_JUDGES)
 
 
@@ -102,18 +100,17 @@ NO_JUDGES = pd.DataFrame(
 )
 
 
-# How far scores are from people's: error, agreement and correlation, each with an interval over
-# documents.
+# Error, agreement and correlation with people's scores, each with an interval over documents.
 
 NONE = "no line has a score of both"
 
 
 @dataclass(frozen=True)
 class Measures:
-    """Scores against people's means: ``rmse`` and ``mae`` in steps of the scale, correlations pooled over the lines.
+    """Scores compared with people's means: ``rmse`` and ``mae`` in steps of the scale, and pooled correlations.
 
-    ``agreement`` is the mean share of a line's people who gave the judge's rounded score; undefined where the scores
-    are no judge's own.
+    ``agreement`` is the mean share of a line's people who gave the judge's rounded score. It is undefined for scores
+    that are not a judge's.
     """
 
     rmse: Estimate
@@ -129,7 +126,7 @@ class Measures:
 def measure(lines: pd.DataFrame) -> Measures:
     """Return the measures of ``lines`` with ``document``, ``human``, ``score`` and, if known, ``agree``.
 
-    Intervals leave out whole documents (``stats.estimates.clusters.jackknife_interval``).
+    Intervals are a jackknife over documents.
     """
     kept = lines[lines["score"].notna() & lines["human"].notna()]
     error = (kept["score"] - kept["human"]).to_numpy(dtype=float)
@@ -151,7 +148,7 @@ def measure(lines: pd.DataFrame) -> Measures:
 
 
 def mean_over_documents(values: pd.Series, documents: pd.Series) -> Estimate:
-    """Return the mean of ``values`` with its interval and two-sided p-value against 0, from leaving out documents."""
+    """Return the mean of ``values`` with a jackknife interval over documents and a two-sided p-value against 0."""
     return _mean(values.to_numpy(dtype=float), documents)
 
 
@@ -173,29 +170,21 @@ def _mean(values: np.ndarray, documents: pd.Series, root: bool = False) -> Estim
     return Estimate(value, n=len(values), **sums_interval(sums, statistic, DOCUMENTS, value=value))
 
 
-# The rule by which a step of learning is kept: it helps on documents it has not seen, by more than
-# noise.
-#
-# Every step is compared with what stood before on the same lines, each judged by what was learned from
-# the other parts of the documents. The difference in squared error is averaged with Student's t over
-# documents; a step is kept where the one-sided p-value against "it does not help" is below ``RATE``
-# divided by the number of comparisons that were planned (Bonferroni). A step that only fits noise does
-# worse on documents it has not seen, so under the null no step at all is kept in at least 95% of
-# studies; ``python -m tests.benchmarks judge_null`` measures it.
+# A step is kept if it helps on unseen documents by more than noise.
 
 RATE = 0.05
-"""Largest share of studies that may keep a step although nothing helps."""
+"""Largest share of studies that may keep a step although no step helps."""
 
 FEWEST = 5
-"""Fewest documents for a comparison; an interval over four says little."""
+"""Smallest number of documents for a comparison. An interval over four documents says little."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One step, or one candidate for it, compared with the judge before it.
+    """One step, or one candidate for it, compared with the previous judge.
 
-    ``gain`` is the fall of the mean squared error, positive where the step helps, with its 95% interval over documents;
-    ``p_value`` is one-sided; ``kept`` says whether it is below ``bound``.
+    ``gain`` is the decrease in mean squared error (positive if the step helps), with a 95% interval over documents.
+    ``p_value`` is one-sided. ``kept`` says whether it is below ``bound``.
     """
 
     step: str
@@ -218,10 +207,9 @@ def compare(
     after: pd.DataFrame,
     comparisons: int,
 ) -> Comparison:
-    """Return the comparison of two tables of lines with ``human``, ``document`` and ``score``, on the lines
-    scored by both.
+    """Compare two tables with ``human``, ``document`` and ``score`` on the lines that both score.
 
-    ``comparisons`` is how many were planned in the whole study, this one counted in.
+    ``comparisons`` is the number of comparisons planned in the whole study, including this one.
     """
     both = before[[*KEYS, "document", "human", "score"]].merge(
         after[[*KEYS, "score"]], on=KEYS, suffixes=("", "_after")
@@ -252,7 +240,7 @@ def compare(
 
 
 def one_sided(gain: Estimate) -> float:
-    """Return the p-value against "it does not help"; 0 or 1 if all documents agree."""
+    """Return the p-value against "it does not help", which is 0 or 1 if all documents agree."""
     if gain.details.get("se") == 0.0:
         return 0.0 if gain > 0 else 1.0
     p = float(gain.p_value)
@@ -263,8 +251,7 @@ def told_why(gain: Estimate) -> str:
     return "it does not help" if gain <= 0 else "it helps by no more than noise"
 
 
-# Baselines that a judge has to beat: constants, the judge before learning, and people
-# themselves.
+# The baselines for a judge are constants, the judge before learning, and a single person.
 
 CONSTANT, CRITERIA, PERSON = "constant mean", "criterion means", "best single person"
 RAW = "raw judge"
@@ -272,9 +259,9 @@ RAW = "raw judge"
 
 @dataclass(frozen=True)
 class Baseline:
-    """A reference way to score that learns nothing. ``criterion`` is empty for all criteria together.
+    """A baseline for comparison with a judge. ``criterion`` is "" for all criteria together.
 
-    ``note`` says what the numbers rest on.
+    ``note`` describes the data behind the numbers.
     """
 
     name: str
@@ -284,12 +271,12 @@ class Baseline:
 
 
 def baselines(labels: Labels, folds: int = FOLDS, seed: int = 0) -> tuple[Baseline, ...]:
-    """Return every baseline, overall and by criterion, on the same lines; single people have their own lines.
+    """Return every baseline, overall and by criterion, on the same lines (except for the single person).
 
-    - ``constant mean`` and ``criterion means`` of people, each line by the other parts of the documents;
+    - ``constant mean`` and ``criterion means``: people's means on the other folds;
     - ``raw judge: NAME`` for each judge, and ``raw judge`` for the mean of several;
-    - ``best single person``: the person with the lowest RMSE against the mean of the others, on the lines that they and
-      another scored; chosen in hindsight, which flatters them.
+    - ``best single person``: the person with the lowest RMSE against the mean of the others, on lines that both scored.
+      The choice in hindsight makes this person look better.
     """
     lines, parts = people_lines(labels), fold_documents(labels, folds, seed)
     cross = (
@@ -329,7 +316,7 @@ def baselines(labels: Labels, folds: int = FOLDS, seed: int = 0) -> tuple[Baseli
 
 
 def _cross_means(lines: pd.DataFrame, parts: list[list[object]], by: list[str]) -> pd.DataFrame:
-    """Return each line scored with people's mean (by criterion) of the lines of the other documents."""
+    """Score each line with people's mean over the other folds, within the columns ``by``."""
     tables = [lines.iloc[:0].assign(score=np.nan)]
     for own in parts if len(parts) > 1 else []:
         is_own = lines["document"].isin(own)
@@ -341,7 +328,7 @@ def _cross_means(lines: pd.DataFrame, parts: list[list[object]], by: list[str]) 
 
 
 def _best_person(labels: Labels) -> tuple[str, pd.DataFrame]:
-    """Return the person closest to the others, and that person's lines with the others' mean as ``human``."""
+    """Return the person who is closest to the others, and that person's lines with the others' mean as ``human``."""
     people = labels.people
     total, n = (people.groupby(KEYS)["score"].transform(how) for how in ("sum", "size"))
     shared = people.assign(human=(total - people["score"]) / (n - 1))[n > 1]

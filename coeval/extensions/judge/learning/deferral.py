@@ -1,14 +1,15 @@
 """Deferral to people: a threshold on the judge's confidence with a guarantee, by conformal risk control.
 
-The loss of a document at a threshold is the share of its lines that stay with the judge and on which a person disagrees
-(the share of a line's people outside ``within``). It lies between 0 and 1, and falls as the threshold rises. Theorem
-1 of Angelopoulos, Bates, Fisch, Lei and Schuster 2024 (Conformal Risk Control, ICLR): with n exchangeable documents
-and the lowest threshold at which n / (n + 1) * mean loss + 1 / (n + 1) <= level, the expected loss of a further
-document is at most the level. Documents, not lines, are exchangeable: criteria and systems hang together within one.
+A document's loss at a threshold is the share of its lines that stay with the judge and on which a person disagrees (on
+average over a line's people, by more than ``within``). It is between 0 and 1, and decreases as the threshold rises.
+Theorem 1 of Angelopoulos, Bates, Fisch, Lei and Schuster 2024 (Conformal Risk Control, ICLR) gives the guarantee: with
+n exchangeable documents and the lowest threshold at which n / (n + 1) * mean loss + 1 / (n + 1) <= level, the expected
+loss of a new document is at most the level. Documents are exchangeable, but lines are not: criteria and systems are
+dependent within a document.
 
-The level is (1 - agreement) * coverage. Where the judge then keeps at least that coverage, agreement on what it keeps
-is at least the agreement asked for, since P(disagrees | kept) = P(kept and disagrees) / P(kept); where it keeps less,
-what is guaranteed is 1 - level / kept, and says so.
+The level is (1 - agreement) * coverage. If the judge keeps at least this coverage, agreement on its lines is at least
+the requested one, because P(disagrees | kept) = P(kept and disagrees) / P(kept). If it keeps less, the guarantee is
+1 - level / kept, and the sentence in ``Deferral.computed`` says so.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ THEOREM = "conformal risk control over documents (Angelopoulos et al. 2024, theo
 
 @dataclass(frozen=True)
 class Separation:
-    """The improvement of people's agreement with the judge on lines of higher confidence.
+    """The increase in people's agreement with the judge from low to high confidence.
 
-    ``gap`` is the least-squares difference in agreement between the least and the most confident line; ``p_value`` is
+    ``gap`` is the least-squares difference in agreement between the least and the most confident line. ``p_value`` is
     one-sided.
     """
 
@@ -54,10 +55,10 @@ def known_kinds(table: pd.DataFrame) -> tuple[Confidence, ...]:
 
 
 def separation(lines: pd.DataFrame, kind: Confidence) -> Separation:
-    """Return whether confidence predicts agreement: the slope of agreement over the rank of confidence.
+    """Measure how well confidence predicts agreement: the slope of agreement over the rank of confidence.
 
-    ``lines`` are those of ``judged_lines``. The interval leaves out whole documents. Ranks from 0 to 1 have a
-    variance of 1/12, so the mean of rank times agreement, both centred, times 12 is the slope.
+    ``lines`` come from ``judged_lines``. The interval leaves out whole documents. Ranks from 0 to 1 have a variance of
+    1/12, so the slope is 12 times the mean product of centred rank and centred agreement.
     """
     confidence = find_confidence(lines, kind)
     known = ~(np.isnan(confidence) | lines["agree"].isna().to_numpy())
@@ -75,13 +76,13 @@ def separation(lines: pd.DataFrame, kind: Confidence) -> Separation:
 def fit_deferral(
     lines: pd.DataFrame, kind: Confidence, *, agreement: float, coverage: float, within: float = 0.0
 ) -> Deferral:
-    """Return the threshold that keeps the loss of a further document at (1 - agreement) * coverage or below.
+    """Return the threshold that keeps the expected loss of a new document at most at (1 - agreement) * coverage.
 
     Parameters
     ----------
-    lines : those of ``judged_lines``, judged by what was learned on other documents (``cross_apply``), at the same
-        ``within``: ``document``, ``agree``, ``score`` and what confidence is made of.
-    agreement, coverage : what is wished, such as .85 agreement on .80 of the lines.
+    lines : the result of ``judged_lines`` with the same ``within``, for scores that were learned on other documents
+        (``cross_apply``): ``document``, ``agree``, ``score`` and the columns of the confidence.
+    agreement, coverage : the goal, such as .85 agreement on .80 of the lines.
 
     Raises
     ------
@@ -99,7 +100,7 @@ def fit_deferral(
     loss = np.where(usable, 1 - np.nan_to_num(lines["agree"].to_numpy(dtype=float)), 0.0) / size[document]
     order = np.argsort(-np.where(usable, confidence, -np.inf), kind="stable")[: int(usable.sum())]
     total = np.cumsum(loss[order])
-    # a threshold keeps all lines of the same confidence, so only the last of each counts
+    # a threshold keeps all lines with the same confidence, so only the last of them counts
     last = np.append(np.diff(confidence[order]) != 0, True) if len(order) else np.empty(0, dtype=bool)
     allowed = np.flatnonzero(last & ((total + 1) / (n + 1) <= level))
     if not len(allowed):

@@ -1,7 +1,8 @@
-"""Worked examples for the judge's prompt, chosen from corrections, and new answers of the judge with them.
+"""Choose worked examples for the judge's prompt from corrections, and ask the judge again with them.
 
-A correction is a line that people scored after a judge. Informative ones are far from what the judge said, and say why;
-the choice is balanced over people's scores, so that examples do not teach one answer, and takes one line a document.
+A correction is a person's score of a line that a judge scored. Informative corrections differ much from the judge's
+score and give a reason. The choice is balanced over people's scores, so that examples do not teach a single answer, and
+takes at most one line per document.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from coeval.llm.running.progress import Progress
 from coeval.llm.running.runner import Runner
 
 MAX_SHOWN = 1500
-"""Characters of an input or output in an example; the middle of longer texts is left out."""
+"""Maximum length of an input or output in an example. The middle of longer texts is left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """One person's score of a line that a judge had scored, with both texts and the person's reason, if any."""
+    """One person's score of a line that a judge scored, with input, output and the person's reason, if any."""
 
     instance: str
     document: str
@@ -43,7 +44,7 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A line to judge with examples in the prompt, none of them from the line's document."""
+    """A line to judge with examples in the prompt, which come from other documents."""
 
     instance: str
     criterion: str
@@ -52,7 +53,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A judge's answer to a question, like a row of ``Labels.judges``; ``score`` is NaN if it is unreadable."""
+    """A judge's answer to a question, like a row of ``Labels.judges``. ``score`` is NaN if it is unreadable."""
 
     score: float
     spread: float = np.nan
@@ -60,26 +61,26 @@ class Verdict:
 
 
 JudgeAgain = Callable[[Sequence[Question]], Awaitable[Sequence[Verdict]]]
-"""Asks the model and returns one verdict per question, in order. The ledger, limits and progress belong to the
-caller.
+"""A function that asks the model and returns one verdict per question, in order. The caller provides the ledger,
+limits and progress.
 """
 
 
 def choose_examples(
     corrections: Sequence[Correction], criterion: str, number: int, salt: str
 ) -> tuple[Example, ...]:
-    """Return up to ``number`` examples for one criterion; see ``choose_corrections``."""
+    """Return at most ``number`` examples for one criterion; see ``choose_corrections``."""
     return tuple(make_example(c, salt) for c in choose_corrections(corrections, criterion, number, salt))
 
 
 def choose_corrections(
     corrections: Sequence[Correction], criterion: str, number: int, salt: str
 ) -> tuple[Correction, ...]:
-    """Return up to ``number`` corrections on one criterion as examples, the most informative first within each score.
+    """Return at most ``number`` corrections on one criterion as examples, the most informative first within each score.
 
-    Scores take turns, from the one with the most disagreement. Where people disagree about a line by more than a step
-    it is no example. Equal choices are settled by the salted hash of the document, so the choice is the same every
-    time.
+    Scores take turns, beginning with the score on which people and the judge disagree most. A line on which people
+    differ by more than a step is no example. The salted hash of the document breaks ties, so the choice is
+    reproducible.
     """
     lines = _agreed([c for c in corrections if c.criterion == criterion])
     by_score: dict[float, list[Correction]] = {}
@@ -100,7 +101,7 @@ def choose_corrections(
 
 
 def _agreed(corrections: Sequence[Correction]) -> list[Correction]:
-    """Return one correction per line: the median score, with the longest reason of the people who gave it."""
+    """Return one correction per line: the median score, with the longest reason from people who gave it."""
     by_line: dict[str, list[Correction]] = {}
     for correction in corrections:
         by_line.setdefault(correction.instance, []).append(correction)
@@ -115,7 +116,7 @@ def _agreed(corrections: Sequence[Correction]) -> list[Correction]:
 
 
 def make_example(correction: Correction, salt: str) -> Example:
-    """Return a correction as the example that a question shows, its texts shortened."""
+    """Return a correction as an example for a question, with shortened texts."""
     return Example(
         input=shorten_middle(correction.input),
         output=shorten_middle(correction.output),
@@ -127,7 +128,7 @@ def make_example(correction: Correction, salt: str) -> Example:
 
 
 def shorten_middle(text: str, most: int = MAX_SHOWN) -> str:
-    """Return a text, without its middle if it is longer than ``most`` characters.
+    """Return a text without its middle if it is longer than ``most`` characters.
 
     >>> shorten_middle("abcdefghij", 8)
     'abc … ij'
@@ -149,10 +150,10 @@ async def judge_with_examples(
     folds: int = FOLDS,
     seed: int = 0,
 ) -> Labels:
-    """Return ``labels`` with the judge's scores when it sees examples from the other documents.
+    """Return ``labels`` with the scores that the judge gives when it sees examples from other documents.
 
-    Only lines that people scored are asked. Corrections of documents that ``labels`` does not hold are not used: the
-    sealed part stays out even where a caller hands it over.
+    The judge is asked only about lines that people scored. Corrections of documents outside ``labels`` are ignored, so
+    the sealed part stays out even if a caller passes it.
     """
     rows: list[Question] = []
     for own in fold_documents(labels, folds, seed):
@@ -181,24 +182,22 @@ async def judge_with_examples(
     return Labels(labels.people, table, labels.scales)
 
 
-# The judge asked again with examples in its questions, by its own protocol, ledger and limits.
-
 REMEDY = "Learn again: what was answered is in the ledger."
 
 
 class ExampleAsker:
-    """A ``JudgeAgain`` that asks each question on its criterion alone, with the examples in the guide.
+    """A ``JudgeAgain`` that asks about one criterion per question, with the examples in the criterion's guide.
 
     Parameters
     ----------
-    brief : the task, the criteria and the options that the judge has; criteria are told apart by their text.
-    instances : those that questions are about, by external id.
-    runner : an open one; it keeps every answer in its ledger.
+    brief : the judge's task, criteria and options. Criteria are identified by their text.
+    instances : the instances of the questions, by external id.
+    runner : an open runner, which stores every answer in its ledger.
 
     Raises
     ------
     InputError
-        For a protocol that compares outputs or needs a plan: neither takes examples.
+        If the protocol compares outputs or needs a plan, because such protocols take no examples.
     """
 
     def __init__(
@@ -221,12 +220,12 @@ class ExampleAsker:
         self._known: dict[tuple[str, tuple[Example, ...]], Protocol] = {}
 
     async def __call__(self, questions: Sequence[Question]) -> list[Verdict]:
-        """Return one verdict per question, in order; NaN if an answer is unreadable.
+        """Return one verdict per question, in order, with NaN for unreadable answers.
 
         Raises
         ------
         ModelError
-            If the run ended early; what was answered is in the ledger.
+            If the run ended early. Earlier answers are in the ledger.
         """
         verdicts = [Verdict(float("nan"))] * len(questions)
 
@@ -257,7 +256,7 @@ class ExampleAsker:
         return verdicts
 
     def _protocol(self, question: Question) -> Protocol:
-        """Return the protocol that asks by this criterion alone, with these examples."""
+        """Return a protocol that asks only about the question's criterion, with its examples."""
         key = question.criterion, question.examples
         if key not in self._known:
             number = self._numbers[question.criterion]

@@ -1,8 +1,7 @@
-"""Several judges as one: the mean of their z-scores, ridge weights, or a vote; also the choice of a single
-judge.
+"""Combine several judges by the mean of their z-scores, ridge weights or a vote, or choose a single judge.
 
-The mean of z-scores and the ridge are put on people's scale by a line; a judge alone is put there in the same way, so
-that a jury is held against a judge that had the same help.
+A fitted line maps the mean of z-scores and the ridge to people's scale. A single judge is mapped in the same way, so
+that its comparison with a jury is fair.
 """
 
 from __future__ import annotations
@@ -27,9 +26,10 @@ PARTS = 5
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """One criterion: lines x judges (NaN without a score), people's mean of each line, the judges' names.
+    """The scores on one criterion: people's mean of each line, the judges' names, and the judges' z-scores.
 
-    ``z`` has the z-scores of the judges whose scores vary; these stand at ``places``, with ``means`` and ``sds``.
+    ``z`` is lines x judges (NaN without a score), for the judges at ``places``, whose scores vary. ``means`` and
+    ``sds`` describe their scores.
     """
 
     human: Numbers
@@ -48,9 +48,9 @@ Grids = Mapping[str, Grid]
 
 
 def fit_jury(labels: Labels, kind: Kind, grids: Grids | None = None) -> Jury:
-    """Return all judges of ``labels`` as a jury, for each criterion that people and at least one judge scored.
+    """Combine all judges of ``labels`` into a jury on each criterion that people and at least one judge scored.
 
-    ``grids`` are those of ``judge_grids(labels)``, where they are at hand.
+    ``grids`` is the result of ``judge_grids(labels)``, if it is already known.
     """
     benches = {}
     for criterion, grid in (grids or judge_grids(labels)).items():
@@ -69,7 +69,7 @@ def fit_jury(labels: Labels, kind: Kind, grids: Grids | None = None) -> Jury:
 
 
 def fit_best_judge(labels: Labels, grids: Grids | None = None) -> Jury:
-    """Return the single judge that follows people most closely by each criterion, put on people's scale by a line."""
+    """Return the single judge that is closest to people on each criterion, mapped to people's scale by a line."""
     benches = {}
     for criterion, grid in (grids or judge_grids(labels)).items():
         lines = [_line(column, grid.human) for column in grid.z.T]
@@ -84,7 +84,7 @@ def fit_best_judge(labels: Labels, grids: Grids | None = None) -> Jury:
 
 
 def single_judge(labels: Labels, name: str) -> Jury:
-    """Return one judge without fitting.
+    """Return one judge as a jury, without fitting.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def _row_means(z: Numbers) -> Numbers:
 
 
 def _line(x: Numbers, y: Numbers) -> tuple[float, float]:
-    """Return a least-squares line; level if x does not vary."""
+    """Return a least-squares line, which is constant if x does not vary."""
     known = ~np.isnan(x)
     x, y = x[known], y[known]
     if len(x) < 2 or np.ptp(x) == 0:
@@ -139,7 +139,7 @@ def _line(x: Numbers, y: Numbers) -> tuple[float, float]:
 
 
 def _ridge_weights(z: Numbers, human: Numbers) -> Numbers:
-    """Return ridge weights; the penalty is chosen by cross-validation over lines."""
+    """Return ridge weights, with the penalty from a cross-validation over lines."""
     part = np.random.default_rng(0).permutation(len(human)) % PARTS
     centred = human - human.mean()
 

@@ -1,7 +1,7 @@
 """Learn from people's scores of the dev documents: try each step, and keep it only if it helps.
 
-The order is that in which it is applied: examples, jury, calibration, and when to ask a person. What is given here is
-all that is looked at: hand over the dev part alone.
+Steps are learned in the order in which they are applied: examples, jury, calibration, deferral. These functions use all
+data that they receive, so pass only the dev part.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ from coeval.llm.prompting.worked_examples import Example
 
 EXAMPLES, JURY, CALIBRATION, DEFERRAL = "examples", "jury", "calibration", "when to ask a person"
 MANY_STEPS = 11
-"""Steps of a scale beyond which no cumulative logit is fitted."""
+"""If a scale has more steps than this, no cumulative logit is fitted."""
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """The steps to try. Of the kept lines, ``agreement`` within ``within`` is required on ``coverage`` of them."""
+    """The steps to try. The goal of deferral is ``agreement`` within ``within`` on ``coverage`` of the lines."""
 
     jury: bool = True
     calibration: bool = True
@@ -62,9 +62,9 @@ class Wishes:
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """The result: the kept parts, every comparison, and cross-validated errors before and after.
+    """The result: the kept parts, all comparisons, and the cross-validated errors before and after.
 
-    ``after`` is of the dev documents, where the steps were chosen, and so a little too good; the certificate is not.
+    ``after`` is slightly optimistic, because the steps were chosen on the same dev documents. The certificate is not.
     """
 
     fitted: Fitted
@@ -84,13 +84,13 @@ def learn(labels: Labels, wishes: Wishes = Wishes(), judge: str = "") -> Study:
 
     Parameters
     ----------
-    labels : the dev part, and nothing else.
-    judge : whose scores count before anything is learned; without it the mean of the judges as they are.
+    labels : the labels of the dev part only.
+    judge : the judge to start from; by default the plain mean of all judges.
 
     Raises
     ------
     InputError
-        If there is no judge of that name.
+        If there is no judge with this name.
     """
     return _learn(labels, wishes, judge, _count(labels, wishes), (), ())
 
@@ -106,8 +106,8 @@ async def learn_with_examples(
 ) -> Study:
     """Learn like ``learn``, but first try examples from corrections, in the numbers that ``wishes`` lists.
 
-    Every line is asked once for each number, with examples from the other parts of the documents. Where examples are
-    kept, the steps after them learn from the answers with examples; other judges of a jury then stay out of it.
+    Every line is asked once for each number, with examples from the other folds. If examples are kept, later steps
+    learn from the answers with examples, and a jury with other judges is not possible.
     """
     comparisons = _count(labels, wishes) + len(wishes.examples)
     before = judged_lines(labels, Fitted(jury=jury_module.single_judge(labels, judge)).apply(labels.judges))
@@ -135,9 +135,9 @@ def learn_beside_examples(
     judge: str,
     wishes: Wishes = Wishes(),
 ) -> Study:
-    """Learn like ``learn_with_examples``, for examples that people took and a judge that already used them.
+    """Learn like ``learn_with_examples``, from examples that people chose and a run that already used them.
 
-    ``asked`` holds its answers alone, each given with examples of other documents; ``judge`` is the one without.
+    ``asked`` has only the answers of that run, with examples from other documents. ``judge`` is the run without them.
     """
     comparisons = _count(labels, wishes) + 1
     before = judged_lines(labels, Fitted(jury=jury_module.single_judge(labels, judge)).apply(labels.judges))
@@ -188,7 +188,7 @@ def _learn(
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """A fold in progress: the labels for learning, and the predictions of its jury for the others."""
+    """A fold with its jury applied: the labels for learning, and the jury's predictions for the test part."""
 
     seen: Seen
     own: pd.DataFrame
@@ -199,18 +199,18 @@ def _stage(fold: Fold, sat: Fitted) -> Stage:
 
 
 def _cross_calibrate(stages: Sequence[Stage], kinds: dict[str, str]) -> pd.DataFrame:
-    """Return every line by the maps that were learned on the other parts of the documents."""
+    """Predict every line with maps that were learned on the other folds."""
     return join_tables([calibration_module.fit_calibration(s.seen, kinds).apply(s.own) for s in stages])
 
 
 def _scored(labels: Labels) -> list[str]:
-    """Return the criteria that people scored. Criteria with only judges' scores may still help a map."""
+    """Return the criteria that people scored. Maps may also use criteria that only judges scored."""
     scored = set(labels.people["criterion"])
     return [criterion for criterion in labels.criteria if criterion in scored]
 
 
 def _kinds(labels: Labels, criterion: str) -> Iterator[str]:
-    """Yield the maps that are tried by a criterion."""
+    """Yield the kinds of maps to try on a criterion."""
     yield "isotonic"
     if len(labels.scales[criterion].steps) <= MANY_STEPS:
         yield "ordinal"
@@ -222,7 +222,7 @@ def _kinds(labels: Labels, criterion: str) -> Iterator[str]:
 
 
 def _count(labels: Labels, wishes: Wishes) -> int:
-    """Return the largest possible number of comparisons, known before the first one."""
+    """Return the largest possible number of comparisons, which is fixed before the first one."""
     juries = len(jury_module.KINDS) if wishes.jury and len(labels.members) > 1 else 0
     maps = sum(len(list(_kinds(labels, c))) for c in _scored(labels)) if wishes.calibration else 0
     return max(1, juries + maps + (3 if wishes.deferral else 0))
@@ -236,7 +236,7 @@ def _try_jury(
     comparisons: int,
     rows: list[Comparison],
 ) -> jury_module.Kind | None:
-    """Return the kind of jury that beats both the previous judge and the best single judge; None if none does."""
+    """Return the kind of jury that beats the previous judge and the best single judge, or None if none does."""
 
     grids = [jury_module.judge_grids(fold.rest) for fold in folds]
 
@@ -266,7 +266,7 @@ def _try_calibration(
     comparisons: int,
     rows: list[Comparison],
 ) -> dict[str, str]:
-    """Return the map of each criterion that helps most, among those that help by more than noise."""
+    """Return, for each criterion, the kind of map that helps most, if one helps by more than noise."""
     tried: dict[str, list[Comparison]] = {}
     for kind in calibration_module.KINDS:
         kinds = {c: kind for c in _scored(labels) if kind in _kinds(labels, c)}

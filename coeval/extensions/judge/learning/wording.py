@@ -1,7 +1,7 @@
 """Clearer wordings from corrections: the model reads and proposes, people accept or refuse.
 
-Nothing here changes a criterion. A proposal is shown as a difference; taken, it becomes a criterion of a new set, by a
-vote, as any other.
+This module never changes a criterion. A proposal is shown as a difference. Once accepted, it becomes a criterion of a
+new set by a vote, like any other.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from coeval.llm.reading.cleanup import strip_thoughts
 from coeval.llm.reading.markup import strip_markup
 
 MOST_SHOWN = 8
-"""Largest number of corrections per group that the model reads, those with a reason first."""
+"""Largest number of corrections per group for the model. Corrections with a reason come first."""
 
 SHOWN_TEXT, MAX_TEXT, MAX_ANSWER = 600, 1000, 50_000
 
@@ -34,7 +34,7 @@ _LINE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class CorrectionGroup:
-    """Corrections in one direction on one criterion: people gave ``more`` than the judge, or less."""
+    """Corrections in one direction on one criterion: people scored higher than the judge (``more``) or lower."""
 
     more: bool
     corrections: tuple[Correction, ...]
@@ -48,7 +48,7 @@ class CorrectionGroup:
 
 @dataclass(frozen=True, slots=True)
 class WordingProposal:
-    """The model's proposal for a criterion: a text, meanings of some scores, and reasons. It changes nothing."""
+    """The model's proposal for a criterion: a text, meanings of some scores, and a reason."""
 
     criterion: str
     text: str
@@ -62,9 +62,9 @@ class WordingProposal:
 
 
 def group_corrections(corrections: Sequence[Correction], criterion: str) -> tuple[CorrectionGroup, ...]:
-    """Return the lines on which people gave more, and those on which they gave less, the larger group first.
+    """Return the lines that people scored higher than the judge, and those that they scored lower, larger group first.
 
-    Within a group those with a reason come first, then those farthest from the judge's score.
+    Within a group, corrections with a reason come first, then those that differ most from the judge's score.
     """
     own = [c for c in corrections if c.criterion == criterion]
     groups = []
@@ -83,13 +83,12 @@ def render_wording_request(
     model: str,
     templates: Path | None = None,
 ) -> Request:
-    """Return the question to the model: the criterion, and its groups of corrections as data that cannot
-    close their tags.
+    """Return the question to the model: the criterion, and its corrections as data that cannot close their tags.
 
     Raises
     ------
     InputError
-        If nobody corrected anything by this criterion.
+        If nobody corrected a score on this criterion.
     """
     if not groups:
         raise InputError(
@@ -111,19 +110,20 @@ async def propose_wording(
     *,
     sample: int = 0,
 ) -> WordingProposal:
-    """Ask once for a sharper wording of a criterion.
+    """Ask the model once for a clearer wording of a criterion.
 
-    ``corrections`` are of the dev documents only: a wording that has seen the certificate's would spoil it. ``sample``
-    is the number of earlier proposals, since the same sample would come from the ledger.
+    ``corrections`` must come from dev documents only: a wording that depends on sealed documents would invalidate the
+    certificate. ``sample`` is the number of earlier proposals, because a repeated number would return the same answer
+    from the ledger.
 
     Raises
     ------
     InputError
-        If nobody corrected anything by this criterion.
+        If nobody corrected a score on this criterion.
     UnreadableAnswerError
-        If the answer has no line of those that it was asked for.
+        If the answer has none of the requested lines.
     ModelError
-        If no answer could be had.
+        If the request failed.
     """
     groups = group_corrections(corrections, criterion.text)
     answer = await ask(render_wording_request(task, criterion, groups, model, templates), sample)
@@ -136,9 +136,9 @@ async def propose_wording(
 
 
 def read_wording(answer: str, criterion: str, scale: Scale) -> WordingProposal:
-    """Return a model's answer as a proposal; without a wording, the criterion's text stays. Never raise.
+    """Parse a model's answer into a proposal. If it has no wording, the criterion's text stays. Never raise.
 
-    The last wording counts, as models correct themselves; meanings of scores off the scale are left out.
+    The last wording counts, because models correct themselves. Meanings of scores off the scale are left out.
 
     >>> answer = "Criterion: Be short.\\nMeaning of 1: A page.\\nMeaning of 9: ?\\nWhy: Length."
     >>> read_wording(answer, "Be brief.", Scale())

@@ -1,1 +1,1 @@
-"""A judge as data: its parts, its file, its signature and their checks."""
+"""A judge as data: its parts, its file and its signature, with their checks."""

@@ -1,7 +1,7 @@
 """The fields of ``judge.json``, and the functions that make each part from a study.
 
-There is no field for a key, for an address with a password in it, or for a person: people are only counted. Documents
-stand there as salted hashes, so that labels and examples can be told to belong to a text at hand, and to no other.
+No field holds a key, an address with a password, or a person: people are only counted. Documents are salted hashes,
+which match labels and examples to a known text, but do not reveal an unknown one.
 """
 
 from __future__ import annotations
@@ -20,16 +20,10 @@ from coeval.llm.prompting.template_files import read_whole
 from coeval.llm.prompting.worked_examples import Name, Part, Text, mark_document
 from coeval.llm.protocols.protocol import Protocol, Questions
 
-# The fields of ``judge.json``. A file of another version of this schema is refused.
-#
-# There is no field for a key, for an address with a password in it, or for a person: people are only
-# counted. Documents stand there as salted hashes, so that labels and examples can be told to belong to
-# a text at hand, and to no other.
-
 KIND: Literal["coeval-judge"] = "coeval-judge"
 VERSION: Literal[2] = 2
 READ = (1, 2)
-"""Versions that are read. Files of version 1 have no hash of their content."""
+"""The supported versions. Files of version 1 have no hash of their content."""
 
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 TemplateName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,60}$")]
@@ -39,7 +33,7 @@ Score = Annotated[int, Field(ge=-1000, le=1000)]
 
 
 class JudgeTask(Part):
-    """The purpose of the outputs, as every question to the model states it."""
+    """The task of the outputs, as every question to the model describes it."""
 
     name: Word
     description: Text = ""
@@ -47,10 +41,10 @@ class JudgeTask(Part):
     output_field: Word = "Output"
     guidelines: Text = ""
     columns: Annotated[dict[Word, ColumnRole], Field(max_length=200)] = {}
-    """The role of each further column of the input; unnamed columns are hidden."""
+    """The role of each additional input column. Other columns are hidden."""
 
     def build(self) -> Task:
-        """Return the task that the protocols judge."""
+        """Return the task for the protocols."""
         return Task(
             "judge",
             self.name,
@@ -63,7 +57,7 @@ class JudgeTask(Part):
 
 
 class JudgeCriterion(Part):
-    """A criterion with its scale and guide; ``anchors`` gives the meaning of each score."""
+    """A criterion with its scale and guide. ``anchors`` gives the meanings of scores."""
 
     text: Name
     name: Word = ""
@@ -81,22 +75,22 @@ class JudgeCriterion(Part):
         return self
 
     def build(self) -> Criterion:
-        """Return the criterion that the protocols are given."""
+        """Return the criterion for the protocols."""
         guide = Guide(self.definition, tuple(sorted(self.anchors.items())), self.examples)
         scale = Scale(self.low, self.high)
         return Criterion(self.text, self.name, scale=scale, question=self.question, guide=guide)
 
 
 class Asking(Part):
-    """One model with its settings: a single judge, or a member of a jury."""
+    """One model and its settings: a single judge, or a member of a jury."""
 
     judge: Name
     """Its name in the fitted parts."""
     supplied: bool = False
-    """True if its scores were imported, so that its settings are the owner's statement and untested."""
+    """True if its scores were imported. Its settings are then an untested statement of the owner."""
     model: Annotated[str, Field(min_length=1, max_length=500)]
     endpoint: Annotated[str, Field(max_length=2000, pattern=r"^[^@?#]*$")] = ""
-    """The address that answered in the study, without secrets and parameters; for information only."""
+    """The endpoint's address in the study, without secrets and parameters, for information only."""
     protocol: Word = "coeval"
     samples: Annotated[int, Field(ge=1, le=100)] | None = None
     temperature: Annotated[float, Field(ge=0, le=10)] | None = None
@@ -110,13 +104,13 @@ class Asking(Part):
     steps: Annotated[dict[Name, Text], Field(max_length=1000)] = {}
     """Evaluation steps by the text of their criterion."""
     templates: Annotated[dict[TemplateName, Template], Field(max_length=50)]
-    """The full text of every prompt template, by its name."""
+    """The full text of each prompt template, by name."""
     prompt_hash: Hash
-    """SHA-256 over these texts, as a run in a study records it."""
+    """The SHA-256 over these texts, as recorded with the run in the study."""
 
 
 class Label(Part):
-    """The scores of people and judge for one output and criterion, which a gate uses to correct its mean.
+    """The scores of people and the judge for one output and criterion. A gate uses them to correct means.
 
     ``document`` and ``output`` are salted hashes (``mark_document``); ``score`` is the judge's calibrated score.
     """
@@ -133,7 +127,7 @@ class Label(Part):
 
 
 class Sample(Part):
-    """The texts of one question, only if the owner chose to include them."""
+    """The texts of one question, if the owner chose to include them."""
 
     input: Text
     output: Text
@@ -144,7 +138,7 @@ class Sample(Part):
 class Question(Part):
     """A question of the certificate, with the scores of its original answers.
 
-    ``output`` is the salted hash of the text that it is about, which the texts have to match.
+    ``output`` is the salted hash of the judged text. A repeated question must use the same text.
     """
 
     judge: Name
@@ -152,16 +146,16 @@ class Question(Part):
     document: Hash
     output: Hash
     request: Hash
-    """The hash of the whole question (``Request.hash``), so that exactly the same question is repeated."""
+    """The hash of the whole question (``Request.hash``), which ensures that exactly this question is repeated."""
     scores: Annotated[tuple[float, ...], Field(min_length=1, max_length=100)]
     sample: Sample | None = None
 
 
 class Hashes(Part):
-    """SHA-256 of the judge's sources; empty if unknown."""
+    """SHA-256 hashes of the judge's sources, or "" if unknown."""
 
     data: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
-    """The people's scores and the judges' that it learned from."""
+    """The scores of people and judges that it learned from."""
     criteria: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
     code: Word = ""
     """The version of CoEval that fitted it."""
@@ -183,7 +177,7 @@ class JudgeFile(Part):
     version: Literal[1, 2] = VERSION
     name: Annotated[str, Field(min_length=1, max_length=200)]
     made_at: Annotated[str, Field(max_length=40)] = ""
-    """UTC, as 2026-01-31T12:00:00Z."""
+    """The time in UTC, such as 2026-01-31T12:00:00Z."""
     salt: Annotated[str, Field(min_length=16, max_length=200)]
     """The salt of the hashes of documents and outputs in this file."""
     task: JudgeTask
@@ -195,7 +189,7 @@ class JudgeFile(Part):
     questions: Annotated[tuple[Question, ...], Field(max_length=10_000)] = ()
     hashes: Hashes = Hashes()
     hash: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
-    """SHA-256 of everything above (``verify``); a file with other content is refused."""
+    """The SHA-256 of all other content except the signature (``verify``). A changed file is refused."""
     signature: Signature | None = None
 
     @model_validator(mode="after")
@@ -222,7 +216,7 @@ class JudgeFile(Part):
 
     @property
     def notice(self) -> str:
-        """Return a warning for users of a file without a hash; empty for other files."""
+        """Return a warning if the file has no hash, or else ""."""
         if self.hash:
             return ""
         return (
@@ -247,16 +241,16 @@ def _require(holds: bool, problem: str) -> None:
 
 
 def render_json_schema() -> str:
-    """Return the JSON Schema of ``judge.json``, as the help publishes it."""
+    """Return the published JSON Schema of ``judge.json``."""
     schema: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     return json.dumps(schema | JudgeFile.model_json_schema(), ensure_ascii=False, indent=1) + "\n"
 
 
-# Build each part of ``judge.json`` from a study.
+# The functions below build each part of ``judge.json`` from a study.
 
 
 def describe_task(task: Task) -> JudgeTask:
-    """Return a task for the file: its texts for questions, and the columns that a judge may see."""
+    """Describe a task for the file: its texts in questions, and the columns that a judge may see."""
     return JudgeTask(
         name=task.name[:200],
         description=task.description,
@@ -268,7 +262,7 @@ def describe_task(task: Task) -> JudgeTask:
 
 
 def describe_criterion(criterion: Criterion) -> JudgeCriterion:
-    """Return a criterion as the file has it."""
+    """Describe a criterion for the file."""
     return JudgeCriterion(
         text=criterion.text,
         name=criterion.name,
@@ -282,15 +276,15 @@ def describe_criterion(criterion: Criterion) -> JudgeCriterion:
 
 
 def describe_asking(judge: str, protocol: Protocol, endpoint: str = "", *, supplied: bool = False) -> Asking:
-    """Return the settings of one judge, with every prompt text of its protocol.
+    """Describe the settings of one judge, with all prompt texts of its protocol.
 
     Args:
-        judge: what the fitted parts call it.
-        endpoint: the address that answered, without secrets (``coeval.settings.show_address``).
-        supplied: whether the owner says that it asks so, and no answer of it was seen.
+        judge: its name in the fitted parts.
+        endpoint: the endpoint's address, without secrets (``coeval.settings.show_address``).
+        supplied: whether these settings are an untested statement of the owner.
 
     Raises:
-        InputError: the protocol compares outputs or needs assistants, which a file cannot hold.
+        InputError: the protocol compares outputs or needs assistants, which a file does not support.
     """
     if protocol.compares or protocol.uses_assistants:
         raise InputError(
@@ -329,12 +323,12 @@ def describe_questions(
     *,
     texts: bool = False,
 ) -> list[Question]:
-    """Return the questions about one instance that were answered, for ``judge check`` to ask again.
+    """Describe the answered questions about one instance, which ``judge check`` asks again.
 
     Args:
-        protocol: the judge's, as it asked: its brief's criteria hold the examples that were shown.
+        protocol: the judge's original protocol; its brief's criteria include the examples that were shown.
         scores: the scores of the answers by the number of their criterion in the protocol's brief.
-        texts: whether the file is to hold the texts themselves.
+        texts: whether to include the texts themselves.
     """
     sample = Sample(
         input=instance.input,
@@ -361,11 +355,11 @@ def describe_questions(
 
 
 def mark_output(instance: Instance, salt: str) -> str:
-    """Return the salted hash of an input with its output, to recognise the same pair."""
+    """Return the salted hash of an input with its output, which identifies the pair."""
     return mark_document(f"{instance.input}\x1e{instance.output}", salt)
 
 
 def hash_questions(questions: Questions) -> str:
-    """Return one SHA-256 over the requests of an item, for any number of samples."""
+    """Return one SHA-256 over the requests of an item, independent of the number of samples."""
     hashes = sorted({request.hash for request, _ in questions})
     return hashlib.sha256("\n".join(hashes).encode()).hexdigest()

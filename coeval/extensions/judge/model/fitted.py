@@ -1,8 +1,8 @@
-"""The learned parts as plain numbers and texts: read and written as JSON, and applied without the fitting code.
+"""The learned parts as plain numbers and texts, which are stored as JSON and applied without the fitting code.
 
-Every part takes a table and gives a table, so that the same lines serve a study's drafts and a file of new outputs:
-``Jury`` makes one score of several judges', ``Calibration`` maps it to people's scale, ``Deferral`` says which lines a
-person should see. ``Fitted`` applies them in this order.
+Every part maps a table to a table, so that the same code serves a study's drafts and a file of new outputs. ``Jury``
+combines the scores of several judges, ``Calibration`` maps the result to people's scale, and ``Deferral`` selects the
+lines that a person should see. ``Fitted`` applies them in this order.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from coeval.llm.prompting.worked_examples import Example, Name, Part, Text, mark
 Numbers = npt.NDArray[np.float64]
 
 STEADY = 0.1
-"""A calibrated score follows the judge's own if it moves by at least this much per point."""
+"""A calibrated score follows the judge's own score if it changes by at least this much per point."""
 
 Positive = Annotated[float, Field(gt=0)]
 Confidence = Literal["samples", "jury", "probability"]
@@ -38,7 +38,7 @@ class Member(Part):
 
 
 class Bench(Part):
-    """A jury's members by one criterion: ``intercept + slope * combination``, within ``low`` and ``high``."""
+    """A jury on one criterion: ``intercept + slope * combination`` of its members, within ``low`` and ``high``."""
 
     members: Annotated[tuple[Member, ...], Field(min_length=1, max_length=1000)]
     intercept: float = 0.0
@@ -48,11 +48,11 @@ class Bench(Part):
 
 
 class Jury(Part):
-    """Several judges as one. The combination depends on the kind:
+    """Several judges as one. ``kind`` is the way to combine their scores:
 
-    - ``mean``: the weighted mean of the members' z-scores, of those who scored;
-    - ``ridge``: the weighted sum of z-scores, a member without a score counting as its mean;
-    - ``vote``: the weighted median of the scores themselves, of those who scored.
+    - ``mean``: the weighted mean of the z-scores of the members that scored;
+    - ``ridge``: the weighted sum of z-scores, in which a missing score counts as the member's mean;
+    - ``vote``: the weighted median of the scores of the members that scored.
     """
 
     kind: Literal["mean", "ridge", "vote"]
@@ -64,20 +64,20 @@ class Jury(Part):
         Returns
         -------
         DataFrame
-            ``instance``, ``criterion``, ``score`` (NaN if no member scored), ``spread`` (mean of the members'),
-            ``disagreement`` (standard deviation between the members' scores; NaN under two) and, where the judges have
-            them, ``probabilities`` (mean of the members').
+            ``instance``, ``criterion``, ``score`` (NaN if no member scored), ``spread`` (the members' mean),
+            ``disagreement`` (the standard deviation of the members' scores; NaN if fewer than two) and, if the judges
+            have them, ``probabilities`` (the members' mean).
 
-        By a criterion without a bench the scores are averaged as they are.
+        On a criterion without a bench, the score is the plain mean.
         """
         return _by_criterion(judges, self)
 
 
 class Feature(Part):
-    """A number that a map reads: the raw score on ``criterion``, or the probability of one of its answers.
+    """An input of a map: the raw score on ``criterion``, or the probability of one of its answers.
 
-    ``answer`` is a place on the criterion's scale, from 0. ``mean`` is subtracted first, and stands in where the number
-    is not known.
+    ``answer`` is a position on the criterion's scale, from 0. ``mean`` is subtracted first, and replaces a missing
+    value.
     """
 
     criterion: Name
@@ -93,7 +93,7 @@ class Identity(Part):
 
 
 class Isotonic(Part):
-    """A monotone map through knots, straight between them and level outside (Zadrozny and Elkan 2002)."""
+    """A monotone map through knots: linear between them and constant outside (Zadrozny and Elkan 2002)."""
 
     kind: Literal["isotonic"] = "isotonic"
     raw: Annotated[tuple[float, ...], Field(min_length=1, max_length=10_000)]
@@ -109,7 +109,7 @@ class Isotonic(Part):
 
 
 class Linear(Part):
-    """``intercept`` plus the weighted features, within ``low`` and ``high``."""
+    """A linear map: ``intercept`` plus the weighted features, within ``low`` and ``high``."""
 
     kind: Literal["linear"] = "linear"
     intercept: float
@@ -121,7 +121,7 @@ class Linear(Part):
 class Ordinal(Part):
     """A cumulative logit (McCullagh 1980): P(score <= steps[k]) = logistic(cuts[k] - weighted features).
 
-    The calibrated score is the expected step. With one feature its weight is the slope.
+    The calibrated score is the expected step. With one feature, its weight is the slope.
     """
 
     kind: Literal["ordinal"] = "ordinal"
@@ -142,14 +142,14 @@ Map = Annotated[Identity | Isotonic | Linear | Ordinal, Field(discriminator="kin
 
 
 class Calibration(Part):
-    """A map from a judge's scores to people's scale for each criterion; a criterion without one keeps its scores."""
+    """Maps from a judge's scores to people's scale, by criterion. A criterion without a map keeps its scores."""
 
     maps: dict[Name, Map]
 
     def apply(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Return the table of ``Jury.apply`` with ``score`` on people's scale and the score before as ``raw``.
+        """Return the table of ``Jury.apply`` with ``score`` on people's scale and the original score as ``raw``.
 
-        A score that is NaN stays so: no map makes up a score that the judge did not give.
+        A missing score stays NaN: no map invents a score.
         """
         raw = table["score"].to_numpy(dtype=float)
         score = raw.copy()
@@ -163,22 +163,22 @@ class Calibration(Part):
 class Deferral(Part):
     """The lines for people: those with a confidence below ``threshold``, and those without a score.
 
-    ``kind`` says what confidence is: minus the spread of ``samples``, minus the disagreement of the ``jury``, or the
-    highest ``probability`` of an answer. Where ``threshold`` is None, every line goes to a person.
+    ``kind`` defines confidence: minus the spread of ``samples``, minus the disagreement of the ``jury``, or the highest
+    ``probability`` of an answer. If ``threshold`` is None, every line goes to a person.
     """
 
     kind: Confidence
     threshold: float | None
     within: Annotated[float, Field(ge=0)]
-    """A line agrees with a person whose score differs from the judge's by no more than this, after rounding it."""
+    """The largest difference between a person's score and the judge's rounded score that counts as agreement."""
     coverage: Annotated[float, Field(ge=0, le=1)]
-    """Share of the lines it was fitted on that stay with the judge."""
+    """The share of the fitted lines that stay with the judge."""
     agreement: Annotated[float, Field(ge=0, le=1)] | None
-    """The guaranteed agreement with people on the lines that the judge keeps; None if it keeps none."""
+    """The guaranteed agreement with people on the lines that stay with the judge; None if no line stays."""
     level: Annotated[float, Field(gt=0, lt=1)]
-    """The bound on the share of all lines that stay with the judge and disagree."""
+    """The bound on the share of lines that stay with the judge and on which people disagree with it."""
     computed: Text
-    """The method, in a sentence to cite."""
+    """The method, in a citable sentence."""
 
     def apply(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return the table with ``confidence`` and ``ask_person``."""
@@ -193,7 +193,7 @@ class Deferral(Part):
 
 
 class Fitted(Part):
-    """All learned parts, in the order of application; None or empty parts were not kept."""
+    """All learned parts, in the order of application. A part that was not kept is None or empty."""
 
     examples: Annotated[tuple[Example, ...], Field(max_length=1000)] = ()
     jury: Jury | None = None
@@ -203,14 +203,14 @@ class Fitted(Part):
     def apply(self, judges: pd.DataFrame) -> pd.DataFrame:
         """Return the judge's scores, from ``judges`` with the columns of ``Labels.judges``.
 
-        Without a jury several judges' scores are averaged as they are. Examples act before, in the prompt.
+        Without a jury, the score is the plain mean of all judges. Examples take effect earlier, in the prompt.
 
         Returns
         -------
         DataFrame
-            One row an instance and criterion: ``instance``, ``criterion``, ``score``, ``raw`` (before calibration),
-            ``spread``, ``disagreement``, ``confidence`` (NaN without a deferral) and ``ask_person`` (False
-            without one); with ``probabilities`` where the judges have them.
+            One row per instance and criterion: ``instance``, ``criterion``, ``score``, ``raw`` (before calibration),
+            ``spread``, ``disagreement``, ``confidence`` (NaN without a deferral), ``ask_person`` (False without a
+            deferral) and, if the judges have them, ``probabilities``.
         """
         table = _by_criterion(judges, self.jury)
         table = (self.calibration or Calibration(maps={})).apply(table)
@@ -219,10 +219,10 @@ class Fitted(Part):
         return self.deferral.apply(table)
 
     def apply_each(self, judges: pd.DataFrame) -> pd.Series:
-        """Return the score that each single answer would have given, as tuples by (instance, criterion).
+        """Return the scores that single answers would have given, as tuples by (instance, criterion).
 
-        ``judges`` has the column ``samples`` beside those of ``Labels.judges``: the scores of the answers. The n-th
-        answers of all members of a jury make the n-th score. The tuple is empty if a member has fewer than two.
+        ``judges`` has the columns of ``Labels.judges`` and ``samples``, the scores of the answers. The n-th answers of
+        all members of a jury yield the n-th score. The tuple is empty if a member has fewer than two answers.
         """
         count = judges["samples"].map(len).where(judges["score"].notna())
         runs = (
@@ -240,7 +240,7 @@ class Fitted(Part):
         )
 
     def examples_for(self, criterion: str, document: object, salt: str) -> tuple[Example, ...]:
-        """Return the examples for a question on a criterion, none of them from the judged document."""
+        """Return the examples for a question on a criterion, except those from the judged document."""
         own = mark_document(document, salt)
         return tuple(x for x in self.examples if x.criterion == criterion and x.document != own)
 
@@ -248,8 +248,8 @@ class Fitted(Part):
 def find_unmoved(table: pd.DataFrame) -> dict[str, float]:
     """Return the criteria whose calibrated score does not follow the judge's own score, each with its slope.
 
-    ``table`` has ``criterion``, ``raw`` and ``score``. The slope is that of the least-squares line through these rows,
-    so that it speaks of the outputs at hand, whatever the kind of the map.
+    ``table`` has ``criterion``, ``raw`` and ``score``. The slope is from the least-squares line through these rows, so
+    it describes these outputs, whatever the kind of map.
 
     >>> table = pd.DataFrame({"criterion": "a", "raw": [1.0, 2.0, 3.0], "score": [3.0, 3.0, 3.1]})
     >>> {name: round(slope, 3) for name, slope in find_unmoved(table).items()}
@@ -267,7 +267,7 @@ def find_unmoved(table: pd.DataFrame) -> dict[str, float]:
 
 
 def tell_unmoved(criterion: str, slope: float) -> str:
-    """Return a sentence on a criterion that ``find_unmoved`` found."""
+    """Return a sentence about a criterion from ``find_unmoved``."""
     return (
         f"The calibrated score by “{criterion}” does not follow the judge: it moves by {round(slope, 3) + 0.0:+.3f} "
         "where the judge's own score moves by 1."
@@ -275,7 +275,7 @@ def tell_unmoved(criterion: str, slope: float) -> str:
 
 
 def find_confidence(table: pd.DataFrame, kind: Confidence) -> Numbers:
-    """Return the judge's confidence for each line, higher if surer; NaN if unknown."""
+    """Return the judge's confidence in each line: higher values mean more confidence, NaN means unknown."""
     if kind == "probability":
         given = table[PROBABILITIES] if PROBABILITIES in table else [None] * len(table)
         return np.array([max(p) if isinstance(p, (tuple, list)) else np.nan for p in given], dtype=float)
@@ -283,7 +283,7 @@ def find_confidence(table: pd.DataFrame, kind: Confidence) -> Numbers:
 
 
 def weighted_median(grid: Numbers, weight: Numbers) -> Numbers:
-    """Return the lower weighted median of each row's known numbers; for two equal weights, their mean.
+    """Return the lower weighted median of each row's known numbers, or, for two equal weights, their mean.
 
     >>> weighted_median(np.array([[1.0, 5.0, 4.0], [2.0, 3.0, np.nan]]), np.ones(3)).tolist()
     [4.0, 2.5]
@@ -307,7 +307,7 @@ def _combine(kind: str, z: Numbers, weight: Numbers) -> Numbers:
 
 
 def _by_criterion(judges: pd.DataFrame, jury: Jury | None) -> pd.DataFrame:
-    """Return one row per instance and criterion; without a jury or bench, the plain mean of the judges."""
+    """Return one row per instance and criterion. Without a jury or bench, its score is the judges' plain mean."""
     benches = jury.benches if jury else {}
     parts = [
         _one_criterion(part, jury.kind if jury else "", benches.get(str(name)))
@@ -345,7 +345,7 @@ def _one_criterion(judges: pd.DataFrame, kind: str, bench: Bench | None) -> pd.D
 
 
 def _sit(kind: str, bench: Bench, scores: Numbers) -> Numbers:
-    """Return the bench's score of each line, from lines x members."""
+    """Return the bench's score of each line, from an array of lines x members."""
     mean, sd, weight = (
         np.array([getattr(m, key) for m in bench.members]) for key in ("mean", "sd", "weight")
     )
@@ -356,7 +356,7 @@ def _sit(kind: str, bench: Bench, scores: Numbers) -> Numbers:
 
 
 def _known_mean(grid: Numbers) -> tuple[Numbers, Numbers]:
-    """Return the count of known numbers in each row, and their mean; NaN if there are none."""
+    """Return the count of known numbers in each row, and their mean, which is NaN if there are none."""
     known = ~np.isnan(grid)
     n = known.sum(axis=1).astype(float)
     return n, np.divide(np.where(known, grid, 0.0).sum(axis=1), n, out=np.full(len(n), np.nan), where=n > 0)
@@ -390,7 +390,7 @@ def expected_step(cuts: Numbers, steps: Numbers, eta: Numbers) -> Numbers:
 
 
 def _weighed(features: tuple[Feature, ...], table: pd.DataFrame, instances: pd.Series) -> Numbers:
-    """Return the weighted sum of the features of each instance."""
+    """Return the weighted sum of each instance's features."""
     total = np.zeros(len(instances))
     grids = _feature_grids(features, table)
     for feature in features:
@@ -416,7 +416,7 @@ def _feature_grids(
 
 
 def probability_of(rows: pd.DataFrame, place: int) -> pd.Series:
-    """Return the probability of one answer, by the index of ``rows``; NaN if unknown."""
+    """Return the probability of one answer for each row, NaN if it is unknown."""
     given = rows[PROBABILITIES] if PROBABILITIES in rows else pd.Series(None, rows.index, dtype=object)
     return pd.Series(
         [p[place] if isinstance(p, (tuple, list)) and place < len(p) else np.nan for p in given],

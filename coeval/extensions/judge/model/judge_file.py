@@ -1,4 +1,4 @@
-"""Write, sign and read ``judge.json``. Reading only parses and checks it; it runs no code from the file."""
+"""Write, sign and read ``judge.json``. Reading parses and checks the file, but runs no code from it."""
 
 from __future__ import annotations
 
@@ -25,29 +25,26 @@ from coeval.extensions.judge.model.verify import (
 )
 from coeval.llm.prompting.worked_examples import Example
 
-# Writing and reading ``judge.json``. Reading one runs no code: it is parsed and checked, and nothing
-# else.
-
 MAX_BYTES = 50_000_000
-"""Largest judge.json, in bytes."""
+"""Maximum size of judge.json, in bytes."""
 
 SOMEBODY = "somebody"
-"""Replaces an annotator's name in a reason."""
+"""The replacement for an annotator's name in a reason."""
 
 
 def write_judge(
     path: Path, judge: JudgeFile, *, names: Collection[str] = (), secrets: Collection[str] = ()
 ) -> None:
-    """Write a judge, whole or not at all.
+    """Write a judge's file completely or not at all.
 
     Args:
-        path: a file of that name is replaced.
-        judge: what is written. Names of people in the reasons of its examples are replaced by “somebody”.
-        names: of the people of the study, which may not stand in the file.
-        secrets: keys and passwords in use, which may not stand in the file either.
+        path: an existing file is replaced.
+        judge: the judge. People's names in the reasons of its examples are replaced with “somebody”.
+        names: names of people, which must not occur in the file.
+        secrets: keys and passwords in use, which must not occur in the file.
 
     Raises:
-        InputError: a field holds a key or one of the names, or the file is too large or cannot be written.
+        InputError: a field contains a secret or a name, or the file is too large or cannot be written.
     """
     judge = _without_names(judge, names)
     values = judge.model_dump(mode="json", exclude_defaults=False) | {"version": VERSION}
@@ -75,19 +72,19 @@ def write_judge(
 
 
 def render_values(values: dict[str, Any]) -> bytes:
-    """Return the text of a file that holds these values."""
+    """Return the content of a file with these values."""
     text = json.dumps(values, ensure_ascii=False, indent=1, allow_nan=False)
     return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
 def load_judge(path: str | Path, key: str = "") -> JudgeFile:
-    """Return the judge of a file.
+    """Return the judge in a file.
 
     Args:
-        key: the public key that has to have signed it; empty for any, or none.
+        key: the public key that must have signed the file; if it is "", any key or no signature is accepted.
 
     Raises:
-        InputError: there is no such file, or it is no judge that this version reads; one sentence says why.
+        InputError: the file does not exist, or this version cannot read it; one sentence says why.
     """
     path = Path(path)
     try:
@@ -101,10 +98,10 @@ def load_judge(path: str | Path, key: str = "") -> JudgeFile:
 
 
 def parse_judge(data: bytes | str, name: str = "judge.json", key: str = "") -> JudgeFile:
-    """Return the judge in a JSON text; ``name`` is its name in errors, and ``key`` as for ``load_judge``.
+    """Return the judge in a JSON text. ``name`` is used in errors; for ``key``, see ``load_judge``.
 
     Raises:
-        InputError: as ``load_judge``.
+        InputError: see ``load_judge``.
     """
     try:
         values = read_values(data)
@@ -128,7 +125,7 @@ def parse_judge(data: bytes | str, name: str = "judge.json", key: str = "") -> J
 
 
 def _check_unchanged(values: dict[str, Any], name: str, key: str) -> None:
-    """Refuse content that does not match the file's hash, and a signature that does not match."""
+    """Refuse content that does not match the file's hash, or a hash that does not match the signature."""
     try:
         check_hash(values)
         check_signature(values, key)
@@ -145,7 +142,7 @@ def _check_unchanged(values: dict[str, Any], name: str, key: str) -> None:
 
 
 def _first_problem(error: Exception) -> str:
-    """Return the first problem of a validation: its place, and its text."""
+    """Return the first problem of a validation: its location and its text."""
     if not isinstance(error, ValidationError):
         return "it is nested too deeply"
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
@@ -156,7 +153,7 @@ def _first_problem(error: Exception) -> str:
 
 
 def hide_names(text: str, names: Collection[str]) -> str:
-    """Return a text with “somebody” in place of every name.
+    """Replace every name in a text with “somebody”.
 
     >>> hide_names("As Ana says.", ["Ana"])
     'As somebody says.'
@@ -176,7 +173,7 @@ def _without_names(judge: JudgeFile, names: Collection[str]) -> JudgeFile:
 _KEY = re.compile(
     r"\b(?:sk|hf|gsk|pk|ghp)[-_](?=[\w-]*\d)[\w-]{16,}|\bBearer [\w.~+/-]{16,}|://[^/\s:@]+:[^/\s@]+@"
 )
-"""The form of usual providers' keys, and of a password in an address."""
+"""A pattern of common providers' keys, and of a password in an address."""
 
 
 def _refuse_secrets(path: Path, values: Any, secrets: Collection[str]) -> None:
@@ -189,9 +186,9 @@ def _refuse_secrets(path: Path, values: Any, secrets: Collection[str]) -> None:
 
 
 def _refuse_names(path: Path, values: Any, names: Collection[str]) -> None:
-    """Refuse a value or a key of the certificate or the fitted parts that is a person's name.
+    """Refuse a person's name in a value or key of the certificate or the fitted parts.
 
-    The texts that are judged, and prompts, may hold any word.
+    Judged texts and prompts may contain any word.
     """
     known = {name.strip().casefold() for name in names}
     for part in ("certificate", "fitted", "hashes", "name"):
@@ -201,14 +198,14 @@ def _refuse_names(path: Path, values: Any, names: Collection[str]) -> None:
 
 
 def _pattern(names: Collection[str]) -> re.Pattern[str] | None:
-    """Return a pattern for any of the names as whole words, as written or capitalised, longest first."""
+    """Return a pattern of all names as whole words, as written or capitalised, longest first."""
     plain = {name.strip() for name in names if len(name.strip()) > 1}
     forms = sorted(plain | {name[:1].upper() + name[1:] for name in plain}, key=len, reverse=True)
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, forms))})(?!\w)") if forms else None
 
 
 def _strings(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
-    """Yield every string of a JSON value, keys of objects among them, with its place."""
+    """Yield every string in a JSON value, including the keys of objects, with its location."""
     if isinstance(value, str):
         yield place, value
     elif isinstance(value, dict):
@@ -225,10 +222,10 @@ MAKE_ONE = "make one with: ssh-keygen -t ed25519 -N '' -f judge-key"
 
 
 def sign_judge(data: bytes, key: Path) -> bytes:
-    """Return the file with a signature over its hash.
+    """Return the file's content with a signature over its hash.
 
     Raises:
-        InputError: the key cannot be read, is locked, or is none of Ed25519.
+        InputError: the key cannot be read, is locked, or is not an Ed25519 key.
     """
     private = _read_private_key(key)
     values: dict[str, Any] = read_values(data)
@@ -265,10 +262,10 @@ def _read_private_key(path: Path) -> Any:
 
 
 def read_public_key(path: Path) -> str:
-    """Return the public key of a file, as OpenSSH writes it.
+    """Return the public key in a file, in OpenSSH form.
 
     Raises:
-        InputError: it cannot be read, or is none of Ed25519.
+        InputError: the file cannot be read, or has no Ed25519 key.
     """
     try:
         return normalise_key(path.read_text(encoding="utf-8"))

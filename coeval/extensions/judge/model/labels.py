@@ -1,6 +1,6 @@
 """The data for fitting and testing a judge: people's scores and judges' answers on the same instances.
 
-Fitting and certifying take the same type, so that each is handed one part of the documents and nothing else.
+Fitting and certification take the same type, so that each gets only one part of the documents.
 """
 
 from __future__ import annotations
@@ -15,17 +15,11 @@ import pandas as pd
 from coeval.domain import Scale
 from coeval.errors import InputError
 
-# What a judge learns from and is held against: people's scores and judges' scores of the same
-# instances.
-#
-# Fitting and certifying take the same type, so that each is handed one part of the documents and
-# nothing else.
-
 PEOPLE = ("instance", "document", "system", "criterion", "person", "score")
-"""Columns of people's scores: one row per person, instance and criterion, with the latest score."""
+"""Columns of people's scores: one row per person, instance and criterion."""
 
 JUDGES = ("instance", "criterion", "judge", "score", "spread")
-"""Columns of judges' scores, one row per score of an instance and criterion; NaN if unknown."""
+"""Columns of judges' scores: one row per judge, instance and criterion. Unknown numbers are NaN."""
 
 PROBABILITIES = "probabilities"
 """The optional column of ``judges``: a tuple with the probability of each step of the criterion's scale, or None."""
@@ -37,18 +31,18 @@ class Labels:
 
     Parameters
     ----------
-    people : the columns ``PEOPLE``. ``instance`` and ``document`` are ids as text or numbers, the same for all rows of
-        an instance; ``system`` may be empty; ``score`` is a number and never missing.
-    judges : the columns ``JUDGES`` and, where the judge says them, ``PROBABILITIES``. ``score`` is the mean over a
-        judge's samples, NaN if it could not be read; ``spread`` the standard deviation of its samples' scores, NaN
-        under two samples.
+    people : the columns ``PEOPLE``. ``instance`` and ``document`` are ids (text or numbers); an instance has one
+        document in all rows. ``system`` may be empty. ``score`` is a number and never missing.
+    judges : the columns ``JUDGES`` and, if the judge gives them, ``PROBABILITIES``. ``score`` is the mean over a
+        judge's samples, or NaN if it was unreadable. ``spread`` is the standard deviation of the samples' scores, or
+        NaN for fewer than two samples.
     scales : the scale of each criterion that occurs.
 
     Raises
     ------
     InputError
-        For a column that is missing, a criterion without a scale, a person's score that is missing, a pair scored twice
-        by the same person or judge, an instance in two documents, or probabilities that do not fit the scale.
+        If a column or a person's score is missing, a criterion has no scale, the same person or judge scored a pair
+        twice, an instance is in two documents, or probabilities do not fit the scale.
     """
 
     people: pd.DataFrame
@@ -67,32 +61,32 @@ class Labels:
 
     @property
     def criteria(self) -> tuple[str, ...]:
-        """The criteria that people or judges scored, in the order of ``scales``."""
+        """Return the criteria that people or judges scored, in the order of ``scales``."""
         scored = {*self.people["criterion"], *self.judges["criterion"]}
         return tuple(criterion for criterion in self.scales if criterion in scored)
 
     @property
     def documents(self) -> tuple[object, ...]:
-        """The documents, in the order of their first rating."""
+        """Return the documents, in the order of their first rating."""
         return tuple(self.people["document"].drop_duplicates())
 
     @property
     def members(self) -> tuple[str, ...]:
-        """The judges, sorted."""
+        """Return the names of the judges, sorted."""
         return tuple(sorted(self.judges["judge"].unique()))
 
     def for_documents(self, ids: Collection[object]) -> Labels:
-        """Return the part that is about some documents: a judge's rows follow the instances that people scored."""
+        """Return the labels of some documents. Judges' rows are limited to the instances that people scored there."""
         people = self.people[self.people["document"].isin(list(ids))]
         judges = self.judges[self.judges["instance"].isin(people["instance"].unique())]
         return self._part(people, judges)
 
     def by_judges(self, names: Collection[str]) -> Labels:
-        """Return these labels with the scores of some of the judges only."""
+        """Return these labels with the scores of only some judges."""
         return self._part(self.people, self.judges[self.judges["judge"].isin(list(names))])
 
     def _part(self, people: pd.DataFrame, judges: pd.DataFrame) -> Labels:
-        """Return some of the rows; they were checked with the whole."""
+        """Return some of the rows, without new checks."""
         part = object.__new__(Labels)
         object.__setattr__(part, "people", people.reset_index(drop=True))
         object.__setattr__(part, "judges", judges.reset_index(drop=True))
@@ -157,16 +151,16 @@ def _check_probabilities(judges: pd.DataFrame, scales: Mapping[str, Scale]) -> N
 
 
 Said = tuple[Hashable, str, str, float | None, Sequence[float], Sequence[float]]
-"""Instance, criterion, judge, and its score, samples and probabilities as in ``Draft``."""
+"""An instance, a criterion, a judge, and its score, samples and probabilities as in ``Draft``."""
 
 
 def summarise_answers(
     score: float | None, samples: Sequence[float], probabilities: Sequence[float] = ()
 ) -> tuple[float, float, tuple[float, ...] | None]:
-    """Return score, spread and probabilities: the answers' mean, standard deviation, and log-probabilities.
+    """Return a draft's score, the standard deviation of its answers' scores, and its probabilities.
 
-    A score that is missing is nan; under two answers the spread is nan. Without log-probabilities the last is None:
-    shares of samples are left out, since their spread already says it.
+    A missing score is nan, and so is the spread of fewer than two answers. The probabilities are None unless they come
+    from log-probabilities: shares of samples are left out, because the spread expresses them.
 
     >>> summarise_answers(2.5, (2.0, 3.0))
     (2.5, 0.7071067811865476, None)
@@ -179,7 +173,7 @@ def summarise_answers(
 
 
 def tabulate_answers(said: Iterable[Said]) -> pd.DataFrame:
-    """Return judges' answers as ``Labels.judges``, with ``PROBABILITIES`` if any has log-probabilities."""
+    """Return judges' answers as ``Labels.judges``, with ``PROBABILITIES`` if any answer has log-probabilities."""
     rows = [
         (instance, criterion, judge, *summarise_answers(score, samples, probabilities))
         for instance, criterion, judge, score, samples, probabilities in said

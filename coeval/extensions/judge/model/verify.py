@@ -1,11 +1,12 @@
 """Verify a judge.json and its signature: ``python verify.py judge.json [--key KEY.pub]``.
 
-This file needs nothing else of CoEval: copy it anywhere. The hash takes the standard library, a signature the package
-``cryptography``. Exit codes: 0 as it was written, 1 changed or signed by another key, 2 no hash or wrong options.
+This file needs no other part of CoEval: copy it anywhere. The hash needs only the standard library, a signature the
+package ``cryptography``. Exit codes: 0 unchanged, 1 changed or signed by another key, 2 no hash or wrong options.
 
-The hash is the SHA-256 of the whole content but ``hash`` and ``signature``, as JSON with sorted keys, without spaces,
-in ASCII. It tells a change that was made by hand or on the way. Whoever changes the file can also write a new hash, so
-only a signature by a key that you know tells who wrote the content. It is of Ed25519, over ``PURPOSE`` and the hash.
+The hash is the SHA-256 of the whole content except ``hash`` and ``signature``, as JSON with sorted keys, without
+spaces, in ASCII. It reveals a change by hand or in transit. But anybody who changes the file can also write a new hash,
+so only a signature with a known key proves who wrote the content. It is an Ed25519 signature over ``PURPOSE`` and the
+hash.
 """
 
 from __future__ import annotations
@@ -19,27 +20,27 @@ from pathlib import Path
 from typing import Any
 
 PURPOSE = b"coeval judge.json v2\n"
-"""Prefix of the signed hash, so that signatures for other purposes do not match."""
+"""Prefix of the signed hash. It ensures that signatures for other purposes do not match."""
 
 UNHASHED = 1
-"""The version of files from before there was a hash."""
+"""The last version of files without a hash."""
 
 
 class AlteredError(ValueError):
-    """A judge's file was changed; the message explains how."""
+    """The error for a changed file. Its message explains the change."""
 
 
 def read_values(data: bytes | str) -> Any:
-    """Return the values of a JSON text.
+    """Return the values in a JSON text.
 
-    Raises ValueError for a text that is no JSON, and where readers of JSON could differ: a number that is none, or a
-    key that stands twice in an object.
+    Raises ValueError if the text is no JSON, or if parsers could read it differently: for NaN or infinite numbers, and
+    for a key that occurs twice in an object.
     """
     return json.loads(data, parse_constant=_refuse_constant, object_pairs_hook=_refuse_twice)
 
 
 def hash_content(values: dict[str, Any]) -> str:
-    """Return the SHA-256 of all but the hash and the signature.
+    """Return the SHA-256 of everything except the hash and the signature.
 
     >>> hash_content({"b": 1.5, "a": "ä", "hash": "x"}) == hash_content({"a": "ä", "b": 1.5})
     True
@@ -50,9 +51,9 @@ def hash_content(values: dict[str, Any]) -> str:
 
 
 def check_hash(values: dict[str, Any]) -> bool:
-    """Return whether the file has a hash, and check the hash. Files of the first version have none.
+    """Check the file's hash, and return whether it has one. Files of the first version have none.
 
-    Raises AlteredError where the hash is another one, or is missing.
+    Raises AlteredError if the hash does not match or is missing.
     """
     given = values.get("hash")
     if not given:
@@ -65,10 +66,10 @@ def check_hash(values: dict[str, Any]) -> bool:
 
 
 def check_signature(values: dict[str, Any], key: str = "") -> str:
-    """Return the public key that signed the file; empty if nobody signed it.
+    """Return the public key that signed the file, or "" if it has no signature.
 
-    ``key`` is the one that has to have signed it, such as ``ssh-ed25519 AAAA... name``. Raises AlteredError where the
-    signature is wrong, missing although ``key`` is given, or by another key.
+    ``key`` is the required signer, such as ``ssh-ed25519 AAAA... name``. Raises AlteredError if the signature is wrong,
+    or, with ``key``, if it is missing or from another key.
     """
     signature = values.get("signature")
     if not signature:
@@ -99,7 +100,7 @@ def _verify(signer: str, value: str, message: bytes) -> None:
 
 
 def normalise_key(text: str) -> str:
-    """Return a public key in OpenSSH form, from that form or PEM; raise ValueError if it is not Ed25519.
+    """Convert a public key from OpenSSH form or PEM to OpenSSH form; raise ValueError if it is not Ed25519.
 
     >>> normalise_key("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJdD7y3aLq454yWBdwLWbieU1ebz9/cu7/QEXn9OIeZJ me@here")[:24]
     'ssh-ed25519 AAAAC3NzaC1l'

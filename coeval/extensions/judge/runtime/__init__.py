@@ -1,1 +1,1 @@
-"""Run a judge from its file: scores, gate, drift, adapters."""
+"""Run a judge from its file: scoring, gates, drift checks and adapters."""

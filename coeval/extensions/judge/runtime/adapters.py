@@ -1,4 +1,4 @@
-"""A judge in pytest, promptfoo and Inspect: the scores of one output, and their thresholds.
+"""Use a judge in pytest, promptfoo and Inspect: score an output and compare the scores with thresholds.
 
 For pytest, in a test::
 
@@ -7,7 +7,7 @@ For pytest, in a test::
     def test_the_answer_is_right():
         assert_judged("judge.json", input=question, output=answer(question), at_least={"Be right.": 4})
 
-For promptfoo, an assertion of the type ``python``. In a file ``judged.py`` beside ``promptfooconfig.yaml``::
+For promptfoo, use an assertion of the type ``python``. In a file ``judged.py`` beside ``promptfooconfig.yaml``::
 
     from coeval.extensions.judge.runtime.adapters import get_assert
 
@@ -29,8 +29,8 @@ For Inspect, in a task::
 
     Task(dataset=..., solver=generate(), scorer=judge_scorer("judge.json"))
 
-It needs Inspect (``pip install "coeval[inspect]"``). The judge's model is asked at the endpoint that the environment
-names, and not through Inspect's model, so that its questions are those of the certificate.
+It needs Inspect (``pip install "coeval[inspect]"``). The judge asks its model at the endpoint from the environment, not
+through Inspect's model, so that its questions are those of the certificate.
 """
 
 from __future__ import annotations
@@ -51,15 +51,13 @@ if TYPE_CHECKING:
     from inspect_ai.scorer import Scorer
 
 
-# The scores of one output and their thresholds, shared by assertions.
-
 AtLeast = float | Mapping[str, float]
-"""The lowest accepted score, for every criterion or for named ones."""
+"""The lowest accepted score, for all criteria or for named ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One output's score on one criterion; ``score`` is nan if there is none, as ``reason`` explains."""
+    """One output's score on one criterion. ``score`` is nan if it is missing, and ``reason`` then says why."""
 
     criterion: str
     score: float
@@ -71,7 +69,7 @@ class Scored:
 
     @property
     def passed(self) -> bool:
-        """Return whether the score reaches its threshold; a missing score does not."""
+        """Return whether the score reaches its threshold. A missing score does not."""
         return self.score >= (self.least if self.least is not None else float("-inf"))
 
     def __str__(self) -> str:
@@ -89,10 +87,10 @@ def score_output(
     ledger: str | Path = LEDGER,
     settings: Settings | None = None,
 ) -> list[Scored]:
-    """Return the scores of one output on every criterion, or on those in ``at_least``.
+    """Return the scores of one output on all criteria, or on those in ``at_least``.
 
     Raises:
-        InputError: the file is no judge, or ``at_least`` names no criterion of it.
+        InputError: the file is no judge, or ``at_least`` names an unknown criterion.
         ModelError: no model is set up, or it refused.
     """
     judge = judge if isinstance(judge, Judge) else Judge.load(judge)
@@ -130,16 +128,6 @@ def _spread(judge: Judge, at_least: AtLeast | None) -> dict[str, float]:
     return {name: float(least) for name, least in at_least.items()}
 
 
-# For pytest: an output must reach a score.
-#
-# In a test::
-#
-# from coeval.extensions.judge.runtime.adapters import assert_judged
-#
-# def test_the_answer_is_right():
-# assert_judged("judge.json", input=question, output=answer(question), at_least={"Be right.": 4})
-
-
 def assert_judged(
     judge: Judge | str | Path,
     *,
@@ -154,12 +142,12 @@ def assert_judged(
 
     Args:
         judge: a judge, or the path of its file.
-        at_least: the least score by every criterion, or by those that are named.
-        document: its id in the study, so that no example from it is shown.
+        at_least: the lowest accepted score, for all criteria or for named ones.
+        document: the document's id in the study, so that no example from it is shown.
 
     Raises:
-        AssertionError: it names every criterion that fails, with its score.
-        InputError: the file is no judge, or a criterion is none of its.
+        AssertionError: a score is too low or missing; the message lists every such criterion.
+        InputError: the file is no judge, or ``at_least`` names an unknown criterion.
         ModelError: no model is set up, or it refused.
     """
     __tracebackhide__ = True
@@ -173,9 +161,9 @@ KEYS = ("judge", "input", "at_least", "reference", "document", "ledger")
 
 
 def get_assert(output: str, context: Mapping[str, Any]) -> dict[str, Any]:
-    """Return promptfoo's grading result: ``pass``, ``score`` from 0 to 1, ``reason``, a part per criterion.
+    """Return promptfoo's grading result: ``pass``, ``score`` from 0 to 1, ``reason``, and a part per criterion.
 
-    What goes wrong fails the assertion, with the reason.
+    An error fails the assertion and becomes its reason.
     """
     try:
         scores = _score(output, context.get("config") or {}, context.get("vars") or {})
@@ -214,25 +202,14 @@ def _score(output: str, config: Mapping[str, Any], values: Mapping[str, Any]) ->
 
 
 def _share(one: Scored) -> float:
-    """Return the share, 0 for a missing score, because JSON has no nan; its part has the reason."""
+    """Return the score's share of its scale: 0 for a missing score, because JSON has no nan."""
     return 0.0 if math.isnan(one.share) else one.share
 
 
-# For Inspect: a judge as a scorer, with a mean and a standard error for each criterion.
-#
-# In a task::
-#
-# from coeval.extensions.judge.runtime.adapters import judge_scorer
-#
-# Task(dataset=..., solver=generate(), scorer=judge_scorer("judge.json"))
-#
-# It needs Inspect (``pip install "coeval[inspect]"``). The judge's model is asked at the endpoint that
-# the environment names, and not through Inspect's model, so that its questions are those of the
-# certificate.
-
-
 def judge_scorer(judge: str | Path, ledger: str | Path = LEDGER) -> Scorer:
-    """Return the scorer of a judge's file. A sample's metadata may name its ``document``; its target is the reference.
+    """Return an Inspect scorer for a judge's file, with a mean and a standard error for each criterion.
+
+    A sample's metadata may name its ``document``. Its target is the reference.
 
     Raises:
         InputError: the file is no judge, or Inspect is not installed.

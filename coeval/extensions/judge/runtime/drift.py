@@ -1,4 +1,4 @@
-"""``judge check``: repeat questions of the certificate, and test whether the endpoint still answers the same."""
+"""``judge check``: repeat the certificate's questions, and test whether the endpoint still answers the same way."""
 
 from __future__ import annotations
 
@@ -24,22 +24,21 @@ from coeval.stats.rating_matrix import Numbers
 from coeval.store import Store
 from coeval.store.queries.calls import StoredLedger
 
-# Does an endpoint still answer as it did? A permutation test on old and new answers to the same
-# questions.
+# A permutation test compares old and new answers to the same questions.
 
 DRAWS = 1999
 LEVEL = 0.01
 POWER = 0.8
 FEWEST = 10
-"""With fewer questions, there is no verdict."""
+"""With fewer questions than this, there is no verdict."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The scores of one question from comparable answers: ``old`` ones and ``new`` ones.
+    """The scores of one question in ``old`` and ``new`` answers.
 
-    Scores of questions with the same ``block`` came in the same answers, and stand in the same order. A score that
-    could not be read is NaN; ``span`` is the range of the scale, by which differences are made comparable.
+    Questions with the same ``block`` share their answers, in the same order. An unreadable score is NaN. ``span`` is
+    the range of the scale, which makes differences comparable.
     """
 
     block: str
@@ -50,10 +49,9 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """The p-value of "old and new answers have the same source", and the shift (new minus old) as a share
-    of the scale.
+    """The result of the test: the p-value of "nothing changed", and the shift (new minus old) as a share of the scale.
 
-    ``noise`` is the standard deviation of the shift among the deals: what chance alone moves it by.
+    ``noise`` is the standard deviation of the shift over the permutations, which is due to chance alone.
     """
 
     p_value: float
@@ -62,14 +60,14 @@ class Drift:
     noise: float = 0.0
 
     def shown(self, level: float) -> bool:
-        """Return whether the answers differ by more than chance; a false alarm has a chance of at most ``level``."""
+        """Return whether the answers differ by more than chance, with false alarms at a rate of at most ``level``."""
         return self.p_value <= level
 
     def find_least(self, level: float, power: float = POWER) -> float:
-        """Return the smallest shift, as a share of the scale, that such a test finds with probability
-        ``power``.
+        """Return the smallest shift, as a share of the scale, that this test finds with probability ``power``.
 
-        It is about (z(1 - level / 4) + z(power)) times the noise: two-sided, and one of two statistics.
+        It is about (z(1 - level / 4) + z(power)) times the noise, because the test is two-sided and uses two
+        statistics.
 
         >>> round(Drift(0.5, 0.0, 60, noise=0.02).find_least(0.01), 3)
         0.073
@@ -80,13 +78,12 @@ class Drift:
 def find_drift(answers: Sequence[Answers], seed: int = 0) -> Drift:
     """Test whether new answers differ from old ones in their mean or in their spread.
 
-    Within a block, old and new answers are interchangeable if nothing changed, so they are permuted. Of two
-    statistics the one that is rarer counts: the mean's shift, and the energy distance, which sees answers that changed
-    without a shift wherever a question has two answers of then or of now. The smaller of both p-values is held against
-    how small it comes out among the deals, so that the chance of a false alarm is at most the level, whatever the
-    answers' distribution.
+    If nothing changed, old and new answers within a block are interchangeable, so they are permuted. There are two
+    statistics: the shift of the mean, and the energy distance, which also detects changes without a shift if a question
+    has two old or two new answers. The smaller of their p-values is compared with its own permutation distribution, so
+    that the rate of false alarms is at most the level, whatever the distribution of the answers.
 
-    Source: Székely and Rizzo 2013, Energy statistics; Westfall and Young 1993 on the smallest p-value.
+    Sources: Székely and Rizzo 2013, Energy statistics; Westfall and Young 1993 on the smallest p-value.
 
     >>> same = [Answers(str(n), (3.0, 4.0), (4.0, 3.0)) for n in range(20)]
     >>> lower = [Answers(str(n), (3.0, 4.0), (2.0, 3.0)) for n in range(20)]
@@ -117,7 +114,7 @@ def find_drift(answers: Sequence[Answers], seed: int = 0) -> Drift:
 
 
 def _group(answers: Iterable[Answers]) -> list[list[Answers]]:
-    """Return the group of a question for the permutation: its block and its number of answers."""
+    """Group the questions for the permutation by their block and their numbers of answers."""
     groups: dict[tuple[str, int, int], list[Answers]] = {}
     for each in answers:
         groups.setdefault((each.block, len(each.old), len(each.new)), []).append(each)
@@ -125,7 +122,7 @@ def _group(answers: Iterable[Answers]) -> list[list[Answers]]:
 
 
 def _compare(old: Numbers, new: Numbers) -> tuple[Numbers, Numbers]:
-    """Return the shift of the mean and the energy distance of each permutation; 0 if a side has no scores."""
+    """Return the shift of the mean and the energy distance for each permutation, 0 if a side has no scores."""
     known_old, known_new = ~np.isnan(old), ~np.isnan(new)
     both = known_old.any(axis=1) & known_new.any(axis=1)
     shift = np.where(both, _mean(new, known_new) - _mean(old, known_old), 0.0)
@@ -144,23 +141,21 @@ def _distance(one: Numbers, other: Numbers) -> Numbers:
 
 
 def _p_values(statistic: Numbers) -> Numbers:
-    """Return the share of permutations that are as extreme, for each permutation."""
+    """Return, for each permutation, the share of permutations that are at least as extreme."""
     rounded = np.round(statistic, 9)
     ranked = np.sort(rounded)
     return np.asarray(1 - np.searchsorted(ranked, rounded, side="left") / len(ranked))
 
 
-# ``judge check``: a judge's endpoint is asked the questions of its certificate again.
-
 APART = 1000
 """The distance between sample numbers of two passes."""
 READABLE = 0.8
-"""With a smaller share of readable answers, there is no verdict on scores."""
+"""With a smaller share of readable answers than this, there is no verdict."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The result of the questions: the test, and the number of readable answers."""
+    """The result of a check: the test, and the number of readable answers."""
 
     drift: Drift
     asked: int
@@ -174,7 +169,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    """A question, with the protocol, instance and item to repeat it."""
+    """A question with the protocol, instance and item for repeating it."""
 
     question: Question
     protocol: Protocol
@@ -187,15 +182,15 @@ class _Ready:
 async def check_judge(judge: JudgeFile, samples: Sequence[Instance], asked: Asked, passes: int = 0) -> Check:
     """Repeat the questions of a judge's certificate, and test whether the answers have changed.
 
-    Nothing comes from a ledger, and nothing is kept.
+    No ledger is read or written.
 
     Args:
-        samples: where the file does not hold their texts, the outputs that the questions are about, among others.
+        samples: outputs that include those of the questions, if the file does not contain their texts.
         asked: the endpoint; its ledger is not used.
-        passes: how often each question is asked; 0 for twice where one answer makes a score, else once.
+        passes: the number of times each question is asked; 0 means twice if one answer makes a score, or else once.
 
     Raises:
-        InputError: the file holds no questions, texts are lacking, or a question would not be the same.
+        InputError: the file has no questions, texts are missing, or a question would differ from the original.
         ModelError: no model is set up, or the endpoint refused.
     """
     if not judge.questions:
@@ -255,7 +250,7 @@ def _find_instance(question: Question, known: Mapping[str, Instance]) -> Instanc
 async def _ask_again(
     name: str, ready: Sequence[_Ready], repeats: int, asked: Asked
 ) -> Mapping[tuple[str, int, int], ImportedDraft]:
-    """Return the new drafts by request, pass and criterion number; an item is asked once per pass."""
+    """Return the new drafts by request, pass and criterion number. Each item is asked once per pass."""
     items = {(each.question.request, turn): each for each in ready for turn in range(repeats)}
     drafts: dict[tuple[str, int, int], ImportedDraft] = {}
     runner = build_runner(
@@ -296,7 +291,7 @@ def _from(ask: Ask, first: int) -> Ask:
 
 
 def _pair(each: _Ready, drafts: Mapping[tuple[str, int, int], ImportedDraft]) -> Answers:
-    """Return the old and new scores of a question; a pass without a score counts as unreadable."""
+    """Return the old and new scores of a question. A pass without a score counts as unreadable."""
     new: list[float] = []
     turns = (draft for (request, _, number), draft in drafts.items()
              if (request, number) == (each.question.request, each.number))  # fmt: skip

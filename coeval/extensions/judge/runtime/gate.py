@@ -19,14 +19,11 @@ from coeval.extensions.judge.runtime.system_differences import LABELLED, Differe
 from coeval.stats.estimates import Spelled
 from coeval.stats.judges.two_judges import flip_rate
 
-# What a gate says of two systems: that the new one is no worse, that it is, or that this cannot be
-# decided.
-
 LEVEL = 0.05
 MISSING = 0.2
-"""With a larger share of outputs without a score, the result is undecided."""
+"""If a larger share of outputs has no score, the result is undecided."""
 HARDLY = 0.1
-"""If calibrated differences vary by less than this share of the raw ones, the calibration is flat here."""
+"""If calibrated differences vary by less than this share of the raw ones, calibration hides the differences."""
 
 
 class Outcome(StrEnum):
@@ -38,12 +35,12 @@ class Outcome(StrEnum):
 
 
 EXIT_CODES = {Outcome.HELD: 0, Outcome.REGRESSION: 3, Outcome.UNDECIDED: 4}
-"""Exit codes 1 and 2 are reserved: a command that could not run, and invalid options."""
+"""The exit code of each verdict. Code 1 means that the command could not run, and code 2 that options are invalid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The question of a gate: the new system minus the old one, and the tolerated loss in points."""
+    """The question of a gate: whether the new system minus the old one is within the tolerated loss, in points."""
 
     new: str
     old: str
@@ -51,10 +48,10 @@ class Terms:
     min_n: int = 50
     level: float = LEVEL
     threshold: float | None = None
-    """The passing score for the rate of changed verdicts; None for a scale's middle."""
+    """The passing score for the rate of changed verdicts; None means a scale's middle."""
 
     def check(self, systems: Iterable[str]) -> None:
-        """Return the terms; raise InputError for an invalid margin or unknown systems."""
+        """Raise InputError for invalid terms or unknown systems."""
         if not -math.inf < self.margin <= 0:
             raise InputError(
                 f"The margin is {self.margin:g}: give the largest accepted loss as 0 or a negative number."
@@ -74,8 +71,8 @@ class Terms:
 class Line:
     """The verdict on one criterion, with the differences of calibrated and raw scores.
 
-    ``on_raw`` is the difference of raw scores, corrected by people's scores wherever ``difference`` is; ``raw`` is
-    never corrected.
+    ``on_raw`` is the difference of raw scores, corrected by people's scores if ``difference`` is. ``raw`` is never
+    corrected.
     """
 
     criterion: str
@@ -85,16 +82,16 @@ class Line:
     on_raw: Difference
     why: str
     flips: Spelled
-    """The share of outputs for which two answers are on different sides of a threshold (``flip_rate``)."""
+    """The share of outputs whose verdict changes between two answers (``flip_rate``)."""
     tested: bool = True
-    """True if there was enough data for a test."""
+    """True if there were enough data for a test."""
 
     def __str__(self) -> str:
         return f"{self.criterion}: {self.outcome}. {self.figures} {self.why} {self.flipping}"
 
     @property
     def flipping(self) -> str:
-        """Return how often a verdict changes between runs, in a sentence."""
+        """Return a sentence on how often a verdict changes between runs."""
         found = self.flips.value
         if not found.defined:
             return "How often its verdict changes between runs is not known: each output has one answer."
@@ -121,14 +118,14 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """All lines, and their common verdict."""
+    """The verdicts on all criteria, and the overall verdict."""
 
     terms: Terms
     lines: tuple[Line, ...]
 
     @property
     def outcome(self) -> Outcome:
-        """Return the overall verdict: a regression on any criterion is one, and all must pass for a pass."""
+        """Return the overall verdict: a regression if any criterion regressed, a pass only if all passed."""
         outcomes = {line.outcome for line in self.lines}
         if Outcome.REGRESSION in outcomes:
             return Outcome.REGRESSION
@@ -144,23 +141,22 @@ class Gate:
 
 
 def hold_gate(table: pd.DataFrame, judge: JudgeFile, terms: Terms) -> Gate:
-    """Test by every criterion whether the new system is no worse than the old one by more than the margin.
+    """Test on each criterion whether the new system is worse than the old one by more than the margin.
 
-    Both the calibrated and the raw scores are tested. "No worse" is said where both differences lie above the margin:
-    where a true difference lies at the margin or below, with a chance of at most ``level``. "Regression" is said where
-    the calibrated difference lies below the margin and the raw one does not lie above it: where the true difference
-    lies at the margin or above, by any of the criteria with a chance of at most ``level`` (Holm 1979). A calibration
-    that hides what the judge says of these outputs decides nothing, unless people's scores correct the differences.
+    Both calibrated and raw scores are tested. The verdict is "no worse" if both differences are above the margin. If a
+    true difference is at or below the margin, this happens with a probability of at most ``level``. The verdict is
+    "regression" if the calibrated difference is below the margin and the raw one is not above it. If all true
+    differences are at or above the margin, this happens on any criterion with a probability of at most ``level``
+    (Holm 1979). If calibration hides the judge's differences, there is no verdict, unless people's scores correct them.
 
     Args:
         table: the scored outputs: ``document``, ``system``, ``criterion``, ``raw``, ``score`` and ``people`` (people's
-            mean of this very output, NaN if there is none); with ``answers`` where it is to be told how often a
-            verdict changes between runs.
-        judge: whose criteria are gone through.
-        terms: margin at most 0.
+            mean score of the same output, NaN if there is none); also ``answers``, for the rate of changed verdicts.
+        judge: the judge, with its criteria.
+        terms: the two systems, the margin and the level.
 
     Raises:
-        InputError: a system has no outputs, or the terms cannot be.
+        InputError: a system has no outputs, or the terms are invalid.
     """
     terms.check(table["system"])
     lines = [_compare(table[table["criterion"] == each.text], each, terms) for each in judge.criteria]
@@ -203,7 +199,7 @@ def _find_flips(rows: pd.DataFrame, criterion: JudgeCriterion, threshold: float 
 
 
 def _tell_apart(line: Line, side: str, terms: Terms) -> str:
-    """Return a sentence if the calibrated and the raw scores lead to different verdicts."""
+    """Return a sentence if calibrated and raw scores lead to different verdicts, or else ""."""
     return (
         f"The difference of calibrated scores lies {side} {terms.margin:g}, and that of raw scores does not "
         f"({line.on_raw.value:+.3f}, standard error {line.on_raw.se:.3f}): have people score outputs of both systems, "
@@ -212,7 +208,7 @@ def _tell_apart(line: Line, side: str, terms: Terms) -> str:
 
 
 def _find_hidden(rows: pd.DataFrame, difference: Difference, raw: Difference) -> str:
-    """Return why calibrated scores hide the judge's differences; empty if they do not."""
+    """Return why calibrated scores hide the judge's differences, or "" if they do not."""
     scores = rows["score"].dropna()
     if scores.nunique() == 1 and rows["raw"].nunique() == 1:
         return f"Every output has the score {scores.iloc[0]:g}: the judge tells none of them from another."
@@ -231,7 +227,7 @@ def _find_hidden(rows: pd.DataFrame, difference: Difference, raw: Difference) ->
 
 
 def _find_lack(difference: Difference, unscored: float, terms: Terms) -> str:
-    """Return why nothing can be tested; empty if it can."""
+    """Return why no test is possible, or "" if one is."""
     if difference.documents < max(terms.min_n, 2):
         return f"{difference.documents} documents have scores, and {max(terms.min_n, 2)} are asked for."
     if unscored > MISSING:
@@ -240,7 +236,7 @@ def _find_lack(difference: Difference, unscored: float, terms: Terms) -> str:
 
 
 def _find_regressions(lines: Sequence[Line], terms: Terms) -> tuple[Line, ...]:
-    """Return the lines after Holm's steps over the criteria that were tested."""
+    """Return the lines that are regressions by Holm's method over the tested criteria."""
     tested = sorted((line for line in lines if line.tested), key=lambda line: _worse(line, terms))
     regressions: dict[str, Line] = {}
     for rank, line in enumerate(tested):
@@ -260,7 +256,7 @@ def _worse(line: Line, terms: Terms) -> float:
 
 
 def tell_basis(gate: Gate, judge: JudgeFile) -> str:
-    """Return the data behind the differences, in sentences."""
+    """Describe the data behind the differences, in sentences."""
     if any(line.difference.labelled for line in gate.lines):
         return "What people scored corrects the judge for each system; it has to be a random draw of the outputs."
     said = (
@@ -279,7 +275,7 @@ def tell_basis(gate: Gate, judge: JudgeFile) -> str:
 
 
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML cannot hold."""
+"""Characters that XML does not allow."""
 
 
 def render_junit(gate: Gate, judge: str) -> bytes:
@@ -309,10 +305,10 @@ def render_junit(gate: Gate, judge: str) -> bytes:
 
 
 def write_junit(path: Path, gate: Gate, judge: str) -> None:
-    """Write the file.
+    """Write the JUnit file.
 
     Raises:
-        InputError: it cannot be written.
+        InputError: the file cannot be written.
     """
     try:
         path.write_bytes(render_junit(gate, judge))

@@ -1,4 +1,4 @@
-"""The judge's input files: outputs to score, people's scores, and results of batch services."""
+"""A judge's input files: outputs to score, people's scores, and results of batch services."""
 
 from __future__ import annotations
 
@@ -25,30 +25,27 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# Input files of a judge: outputs to score, and people's scores of some of them.
-
 LABELS = ("instance", "criterion", "score")
 """Columns of people's scores."""
 
 
 def load_outputs(path: Path, columns: Mapping[str, str] | None = None) -> list[Instance]:
-    """Return the outputs of a CSV, JSONL or Excel file, as an import reads it.
+    """Return the outputs in a CSV, JSONL or Excel file, in the same format as an import.
 
     Args:
-        columns: the column of a field, if it has another name.
+        columns: the column of each field that has another name.
 
     Raises:
-        InputError: the file is broken, or lacks input or output.
+        InputError: the file is broken, or has no input or output.
     """
     return list(open_instances(open_table(path), "outputs", columns, guess=True).instances)
 
 
 def load_labels(path: Path) -> dict[tuple[str, str], float]:
-    """Return people's mean scores by instance and criterion, from a table with one row per instance,
-    criterion and person.
+    """Return people's mean scores by instance and criterion, from a table with one row per person's score.
 
     Raises:
-        InputError: the file is broken, lacks a column, or a score is no number.
+        InputError: the file is broken or lacks a column, or a score is not a number.
     """
     table = open_table(path)
     columns = match_columns(table, LABELS, None, guess=True)
@@ -80,9 +77,9 @@ def add_people(
     instances: Sequence[Instance],
     labels: Mapping[tuple[str, str], float] | None = None,
 ) -> pd.DataFrame:
-    """Return the scored outputs with ``people``: people's scores of the same output, in the study or ``labels``.
+    """Add ``people`` to the scored outputs: people's mean score of the same output, from ``labels`` or the study.
 
-    An output of the study is known by its text. A label of a criterion or an instance that is not here is passed over.
+    An output is matched to the study by its text. Labels of other criteria or instances are ignored.
     """
     studied = {(label.output, label.criterion): label.people for label in judge.labels}
     marks = {one.external_id: mark_output(one, judge.salt) for one in instances} if studied else {}
@@ -95,12 +92,12 @@ def add_people(
 
 
 AT_ONCE = 500
-"""Answers recorded in one transaction."""
+"""Number of answers per transaction."""
 
 
 @dataclass(slots=True)
 class Received:
-    """The content of a results file."""
+    """A summary of results files."""
 
     answered: int = 0
     failed: int = 0
@@ -113,10 +110,10 @@ class Received:
 def write_judge_questions(
     judge: JudgeFile, instances: Sequence[Instance], out: Path, ledger: Path
 ) -> BatchWriter:
-    """Write the questions about these instances that the ledger has no answer from a batch to.
+    """Write the questions about these instances that have no batch answer in the ledger.
 
     Raises:
-        InputError: a file of that name is there already.
+        InputError: a file with this name already exists.
     """
     return write_batch(_list_questions(judge, instances), out, ledger=StoredLedger(Store(ledger)))
 
@@ -132,7 +129,7 @@ def _list_questions(judge: JudgeFile, instances: Sequence[Instance]) -> Iterator
 
 
 def read_judge_results(paths: Sequence[Path], ledger: Path, prices: Prices | None = None) -> Received:
-    """Keep the answers of files of results in the ledger.
+    """Store the answers from results files in the ledger.
 
     Raises:
         InputError: a file cannot be opened.

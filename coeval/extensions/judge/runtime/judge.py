@@ -1,4 +1,4 @@
-"""``Judge``: a judge from its file for a notebook, a script or a command, and its askers."""
+"""``Judge``: a judge loaded from its file, for a notebook, a script or a command; and its askers."""
 
 from __future__ import annotations
 
@@ -34,15 +34,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# One of a judge's askers at work: its prompt texts from the file, its examples, and none from the
-# document judged.
-
-
 class Asker:
-    """The settings of one of a judge's models, from the file.
+    """One of a judge's models, with its settings from the file.
 
-    ``protocol`` shows every example, ``plain`` none; ``beside`` gives the one for an instance, which shows all but
-    those from its document.
+    ``protocol`` shows all examples, and ``plain`` none. ``beside`` returns the protocol for an instance, without
+    examples from its document.
     """
 
     def __init__(self, judge: JudgeFile, asking: Asking, templates: Path) -> None:
@@ -65,7 +61,7 @@ class Asker:
             )
 
     def beside(self, instance: Instance) -> Protocol:
-        """Return the protocol for an instance, without examples from its document or with its texts."""
+        """Return the protocol for an instance, without examples that share its document or its texts."""
         own = mark_document(document_of(instance), self._judge.salt)
         shown = (
             example
@@ -113,10 +109,10 @@ def _build_options(asking: Asking, templates: Path) -> JudgeOptions:
 
 @contextmanager
 def open_askers(judge: JudgeFile) -> Iterator[Mapping[str, Asker]]:
-    """Yield the askers of a judge by name; meanwhile their prompt texts are in a temporary folder.
+    """Yield a judge's askers by name. Their prompt texts are in a temporary folder for that time.
 
     Raises:
-        InputError: a protocol is not known, or the prompt texts are not those that their hash says.
+        InputError: a protocol is unknown, or the prompt texts do not match their hash.
     """
     with tempfile.TemporaryDirectory(prefix="coeval-judge-") as folder:
         askers = {}
@@ -133,15 +129,15 @@ LEDGER = "coeval-ledger.db"
 COLUMNS = (
     "instance", "document", "system", "criterion", "raw", "score", "spread", "ask_person", "reason",
 )  # fmt: skip
-"""Columns of scored outputs: the score before and after calibration, and whether a person should check it."""
+"""Columns of scored outputs, with the score before and after calibration, and whether a person should check it."""
 REMEDY = "Run it again: what was answered is in the ledger."
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The settings for asking: endpoint, ledger, and progress display.
+    """The settings for requests: endpoint, ledger, and progress display.
 
-    ``endpoint`` is the one whose answers a ``replay`` takes; empty for any.
+    A ``replay`` uses the answers of ``endpoint``, or of any endpoint if it is "".
     """
 
     ledger: Path = Path(LEDGER)
@@ -154,20 +150,21 @@ class Asked:
 
 
 class Judge:
-    """A judge from its file. Loading one asks nothing, and runs nothing from the file."""
+    """A judge from its file. Loading it sends no request and runs no code from the file."""
 
     def __init__(self, file: JudgeFile) -> None:
         self.file = file
 
     @classmethod
     def load(cls, path: str | Path, key: str = "") -> Judge:
-        """Return the judge in a file; warn if the file has no hash, because somebody may have changed it.
+        """Return the judge in a file. Warn if the file has no hash, because somebody may have changed it.
 
         Args:
-            key: the public key that has to have signed it, such as ``ssh-ed25519 AAAA...``; empty for any, or none.
+            key: the public key that must have signed the file, such as ``ssh-ed25519 AAAA...``; if it is "", any key or
+                no signature is accepted.
 
         Raises:
-            InputError: the file is none, of another version, or changed after it was written; one sentence says why.
+            InputError: the file is no judge, has another version, or was changed; one sentence says why.
         """
         file = load_judge(path, key)
         if file.notice:
@@ -184,31 +181,32 @@ class Judge:
         concurrency: int = 0,
         replay: bool = False,
     ) -> pd.DataFrame:
-        """Score every row of a table by every criterion.
+        """Score every row of a table on every criterion.
 
         Args:
-            frame: has the columns ``input`` and ``output``, and may have ``instance`` (an id; else the index is it),
-                ``document``, ``system`` and ``reference``, and the columns that the judge was made to see.
-            ledger: the SQLite file that keeps every answer, so that the same again sends nothing.
-            progress: shows a bar.
-            settings: the endpoint; by default as the environment says.
-            replay: answers from the ledger alone.
+            frame: a table with the columns ``input`` and ``output``, optionally ``instance`` (an id; by default the
+                index), ``document``, ``system`` and ``reference``, and the other columns that the judge may see.
+            ledger: the SQLite file that stores every answer, so that a repetition sends no request.
+            progress: show a progress bar.
+            settings: the endpoint; by default from the environment.
+            replay: use only answers from the ledger.
 
         Returns:
-            One row for each row of ``frame`` and criterion, in their order: ``instance``, ``document``, ``system``,
-            ``criterion``, ``raw`` (the judge's score, nan if none could be read), ``score`` (on people's scale),
-            ``spread`` (the standard deviation of its answers, nan under two), ``ask_person`` (whether a person should
-            look: by what was fitted, and wherever there is no score) and ``reason`` (why there is no score).
+            One row for each row of ``frame`` and criterion, in this order: ``instance``, ``document``, ``system``,
+            ``criterion``, ``raw`` (the judge's score, nan if unreadable), ``score`` (on people's scale), ``spread``
+            (the standard deviation of its answers, nan if fewer than two), ``ask_person`` (whether a person should
+            check the line: by the fitted threshold, or because there is no score) and ``reason`` (why there is no
+            score).
 
         Raises:
-            InputError: a column is missing, or an id stands there twice.
-            ModelError: no model is set up, or the run was stopped; what was answered until then is in the ledger.
+            InputError: a column is missing, or an id occurs twice.
+            ModelError: no model is set up, or the run was stopped; earlier answers are in the ledger.
         """
         asked = Asked(Path(ledger), settings or load_settings(), progress, concurrency, replay=replay)
         return self.score_instances(read_instances(frame), asked)[list(COLUMNS)]
 
     def score_instances(self, instances: Sequence[Instance], asked: Asked) -> pd.DataFrame:
-        """Score instances like ``score``; with ``answers``, also return the scores from single answers."""
+        """Score instances like ``score``, and add ``answers``, the scores from single answers."""
         stop = threading.Event()
         return run_apart(partial(self.score_later, instances, asked, stop), stop)
 
@@ -298,12 +296,12 @@ class Judge:
 
 
 def drafts_of(outcome: Outcome[Item, Judged]) -> Iterable[tuple[int, ImportedDraft]]:
-    """Return the drafts of an item by criterion, or the reason that there are none."""
+    """Return the drafts of an item by criterion. A failed item has unscored drafts with the reason."""
     if outcome.result is not None:
         return outcome.result.judgment.drafts.items()
     return ((number, ImportedDraft("", "", None, reason=outcome.error)) for number in outcome.item.criteria)
 
 
 def _reason(drafts: Iterable[ImportedDraft]) -> str:
-    """Return the reason for a missing score, of any of the judges."""
+    """Return the reason for a missing score, from any of the judges."""
     return " ".join(dict.fromkeys(draft.reason for draft in drafts if draft.score is None and draft.reason))

@@ -1,7 +1,7 @@
-"""The difference of two systems' means on one criterion, corrected by people's scores of both systems.
+"""The difference between two systems' means on one criterion, corrected by people's scores of both systems.
 
-Documents were drawn, so documents are counted: outputs of one document are averaged first. Where most documents have
-outputs of both systems their differences are compared within documents, else the systems are compared as two samples.
+Documents are the sampling unit, so the outputs of one document are averaged first. If most documents have outputs of
+both systems, the systems are compared within documents; otherwise, they are compared as two samples.
 """
 
 from __future__ import annotations
@@ -17,16 +17,15 @@ from coeval.stats.prediction import jury_mean
 from coeval.stats.rating_matrix import Numbers
 
 LABELLED = 10
-"""Fewest documents with people's scores of both systems for a corrected mean."""
+"""Smallest number of documents with people's scores of both systems for a corrected mean."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """New minus old, in points, with its standard error and the degrees of freedom of Student's t.
+    """The new mean minus the old one, in points, with its standard error and degrees of freedom for Student's t.
 
-    ``documents`` is on how many documents it rests; ``labelled`` is how many of them people scored, where it was
-    corrected by their scores, else 0. ``skew`` is the skewness of the estimate: its third central moment over ``se``
-    cubed.
+    ``documents`` counts its documents. ``labelled`` counts those that people scored if the difference was corrected, or
+    else is 0. ``skew`` is the skewness of the estimate: its third central moment over ``se`` cubed.
     """
 
     value: float
@@ -38,15 +37,15 @@ class Difference:
     skew: float = 0.0
 
     def below(self, margin: float) -> float:
-        """Return the one-sided p-value against "at or below the margin": small if it is above."""
+        """Return the one-sided p-value against "at or below the margin", which is small if the difference is above."""
         return 1 - self.above(margin)
 
     def above(self, margin: float) -> float:
-        """Return the one-sided p-value against "at or above the margin": small if it is below.
+        """Return the one-sided p-value against "at or above the margin", which is small if the difference is below.
 
-        Student's t takes the differences for symmetric. Of 80 differences that are 0 or, rarely, a drop of a point, it
-        says "no worse" at the margin in 9.1% of cases and not in 5%. Where rare gains skew them, it says "regression"
-        in 7.2%. Hall's transformation takes the skewness out of t.
+        Student's t assumes symmetric differences. At the margin, with 80 differences that are 0 or, rarely, a drop of a
+        point, its verdict is "no worse" in 9.1% of cases instead of 5%. If rare gains skew them, it is "regression" in
+        7.2%. Hall's transformation removes the skewness from t.
 
         Source: Hall 1992, On the removal of skewness by transformation.
         """
@@ -57,21 +56,21 @@ class Difference:
 
 
 def compare_systems(rows: pd.DataFrame, new: str, old: str, column: str) -> Difference:
-    """Return the difference by one criterion.
+    """Return the difference between two systems on one criterion.
 
     Parameters
     ----------
-    rows : ``document``, ``system``, ``people`` (the mean of people's scores of this very output, NaN if there are
-        none) and the judge's scores.
+    rows : ``document``, ``system``, ``people`` (the mean of people's scores of the same output, NaN if there are none)
+        and the judge's scores.
     column : the column of the judge's scores to compare, ``score`` or ``raw``.
 
     Returns
     -------
     Difference
-        Where people scored at least ``LABELLED`` documents of both systems, the judge may err by more on one system
-        than on the other: the means are prediction-powered (``jury_mean``), which asks that the outputs that people
-        scored are a random draw. Else it is the difference of the judge's means, and the judge is taken to err by as
-        much on both. NaN with NaN errors where a system has no scores.
+        If people scored at least ``LABELLED`` documents of both systems, the means are prediction-powered
+        (``jury_mean``). The judge's errors may then differ between systems, but the outputs that people scored must be
+        a random draw. Otherwise, it is the difference of the judge's means, which assumes equal errors on both systems.
+        The difference and its error are NaN if a system has no scores.
     """
     known = rows[rows[column].notna()]
     judged = {system: _by_document(known, system, column) for system in (new, old)}
@@ -112,7 +111,7 @@ def _plain(values: Numbers) -> tuple[float, float]:
 
 
 def _third(values: Numbers) -> float:
-    """Return the third central moment of the mean of some numbers."""
+    """Return the third central moment of the numbers' mean."""
     return float(((values - values.mean()) ** 3).mean()) / len(values) ** 2 if len(values) else 0.0
 
 
@@ -122,7 +121,7 @@ def _skew(values: Numbers) -> float:
 
 
 def _skew_corrected(labels: Numbers, judged: Numbers, rest: Numbers, se: float) -> float:
-    """Return a corrected mean's skewness-adjusted test, from the judge's residuals and scores."""
+    """Return the skewness of a corrected mean, from the judge's residuals and scores."""
     spread = float(judged.var())
     slope = float(((labels - labels.mean()) * judged).mean()) / spread if spread > 0 else 0.0
     third = _third(labels - slope * judged) + slope**3 * _third(rest)
