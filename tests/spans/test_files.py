@@ -76,7 +76,7 @@ def test_rows_that_are_no_ratings_are_left_out_and_counted(tmp_path: Path) -> No
     found = read(tmp_path, "a.tsv", MQM + tests, "mqm-tsv")
     assert score_segments(found.annotations, WMT)["A", 0] == -3.0
     assert found.notes == (
-        "Rows that test the rater, left out: 1.",
+        "Rows with tests of raters, left out: 1.",
         "Rows without a rater, left out: 1.",
     )
 
@@ -90,7 +90,7 @@ def test_a_mark_that_does_not_fit_costs_its_error_the_place_and_not_the_weight(t
     found = read(tmp_path, "a.tsv", HEAD + rows, "mqm-tsv")
     (one,) = found.annotations
     assert [span.placed for span in one.spans] == [True] + [False] * len(bad) and WMT.score(one.spans) == -25
-    assert found.notes == ("Errors without a place, because their marks do not fit the text: 4.",)
+    assert found.notes == ("Errors without a place, because their marks do not match the text: 4.",)
 
 
 def test_cells_behind_the_severity_may_be_missing_and_quotes_begin_no_cell(tmp_path: Path) -> None:
