@@ -223,7 +223,7 @@ def test_the_card_and_croissant(studied: Context, owner: Person, hub: HubStub, t
     assert [config["config_name"] for config in hub.card["configs"]] == list(CONFIGS)
     card = hub.files["README.md"].decode()
     for words in (
-        "# A \\| study \\[x](y)", "Answer {repo} *plainly*.", "16 with the model's draft shown",
+        "# A \\| study \\[x](y)", "Answer {repo} *plainly*.", "16 with the model's draft in view",
         "Mean over criteria", "2 of the group team", "pseudonyms", "[Creative Commons Attribution 4.0]",
     ):  # fmt: skip
         assert words in card, words
