@@ -120,7 +120,7 @@ def test_lines_are_those_of_the_test_set_where_its_documents_are_listed(tmp_path
     found = read(tmp_path, "a.tsv", rows, "mqm-tsv", further=Further(documents=documents))
     assert score_segments(found.annotations, WMT) == {("A", 4): -5.0, ("A", 1): -1.0, ("A", 2): 0.0}
     assert write(found, "seg-score") == "A\tNone\nA\t-1.0\nA\t0.0\nA\tNone\nA\t-5.0\n"
-    with pytest.raises(InputError, match="document “news” has 3 lines, and the ratings have a segment 4"):
+    with pytest.raises(InputError, match="document “news” has 3 lines, but the ratings have its segment 4"):
         read(tmp_path, "b.tsv", rows.replace("3\t3", "4\t4"), "mqm-tsv", further=Further(documents=documents))
 
 

@@ -372,7 +372,7 @@ class _Coded:
         if self.coded.n_documents < 20:
             yield (
                 f"The standard errors come from {self.coded.n_documents} documents; with fewer than 20 they "
-                "are rough."
+                "are approximate."
             )
 
 
