@@ -181,7 +181,7 @@ def test_the_command_writes_files_and_needs_no_study(
         and not (tmp_path / "none").exists()
     )
     cells = pd.read_csv(tmp_path / "o" / "cells.csv")
-    assert len(cells) == 128 and set(cells["verdict"]) == {"printed value unknown", "not released"}
+    assert len(cells) == 128 and set(cells["verdict"]) == {"printed value not at hand", "not released"}
     with pytest.raises(SystemExit):
         main(["replicate", "coeval", "--data", str(tmp_path / "o"), "--out", str(tmp_path / "p")])
     assert "contains no A*.json" in capsys.readouterr().err
