@@ -315,7 +315,7 @@ def test_only_this_machine_is_served_without_a_real_sign_in() -> None:
     for host in ("127.0.0.1", "::1", "localhost"):
         check_address(host)
     for host in ("0.0.0.0", "::", "192.0.2.1", "example.org"):
-        with pytest.raises(InputError, match="a name alone"):
+        with pytest.raises(InputError, match="only a name"):
             check_address(host)
 
 

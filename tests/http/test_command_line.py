@@ -75,7 +75,7 @@ def test_at_a_terminal_the_command_asks_once(tmp_path: Path, table: Path) -> Non
         run("import", table, "--task", "answers", db=db)
         assert len(asked) == 2
         said = run("import", table, "--task", "answers", db=db).stdout
-    assert len(asked) == 2 and "Not decided" not in said
+    assert len(asked) == 2 and "No role was chosen" not in said
     assert roles(db) == {"topic": ColumnRole.SHOWN, "ground_truth": ColumnRole.HIDDEN}
 
 

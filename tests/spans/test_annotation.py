@@ -103,9 +103,9 @@ def test_what_cannot_be_is_refused(context) -> None:
     for rows, said in (
         (good[:2], "1 span still needs"),
         ([*good[:2], SentSpan(3, None)], "1 span still needs"),
-        ([*good, SentSpan(4, Action.DELETE)], "not of this draft"),
-        ([*good, SentSpan(1, Action.DELETE)], "not of this draft"),
-        ([*good[:2], SentSpan(3, Action.ADD)], "no action that it can have"),
+        ([*good, SentSpan(4, Action.DELETE)], "does not belong to this draft"),
+        ([*good, SentSpan(1, Action.DELETE)], "does not belong to this draft"),
+        ([*good[:2], SentSpan(3, Action.ADD)], "invalid action"),
         ([*good, SentSpan(None, Action.ADD, Span(0, 999, "major", "Other"))], "is not in the output"),
         ([*good, SentSpan(None, Action.ADD, Span(0, 3, "major", "Rude"))], "not a category"),
         ([*good, SentSpan(None, Action.ADD, sheet.shown[0])], "the same"),

@@ -76,7 +76,7 @@ def test_rows_that_are_no_ratings_are_left_out_and_counted(tmp_path: Path) -> No
     found = read(tmp_path, "a.tsv", MQM + tests, "mqm-tsv")
     assert score_segments(found.annotations, WMT)["A", 0] == -3.0
     assert found.notes == (
-        "Rows that test the rater, left out: 1.",
+        "Rows with tests of raters, left out: 1.",
         "Rows without a rater, left out: 1.",
     )
 
@@ -90,7 +90,7 @@ def test_a_mark_that_does_not_fit_costs_its_error_the_place_and_not_the_weight(t
     found = read(tmp_path, "a.tsv", HEAD + rows, "mqm-tsv")
     (one,) = found.annotations
     assert [span.placed for span in one.spans] == [True] + [False] * len(bad) and WMT.score(one.spans) == -25
-    assert found.notes == ("Errors without a place, because their marks do not fit the text: 4.",)
+    assert found.notes == ("Errors without a place, because their marks do not match the text: 4.",)
 
 
 def test_cells_behind_the_severity_may_be_missing_and_quotes_begin_no_cell(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_lines_are_those_of_the_test_set_where_its_documents_are_listed(tmp_path
     found = read(tmp_path, "a.tsv", rows, "mqm-tsv", further=Further(documents=documents))
     assert score_segments(found.annotations, WMT) == {("A", 4): -5.0, ("A", 1): -1.0, ("A", 2): 0.0}
     assert write(found, "seg-score") == "A\tNone\nA\t-1.0\nA\t0.0\nA\tNone\nA\t-5.0\n"
-    with pytest.raises(InputError, match="document “news” has 3 lines, and the ratings have a segment 4"):
+    with pytest.raises(InputError, match="document “news” has 3 lines, but the ratings have its segment 4"):
         read(tmp_path, "b.tsv", rows.replace("3\t3", "4\t4"), "mqm-tsv", further=Further(documents=documents))
 
 
@@ -263,12 +263,12 @@ def test_the_formats_have_names() -> None:
         ("thresh", "[", "is not JSON"),
         ("thresh", "[1]", "entry 1: it must be an object"),
         ("thresh", '[{"target": "abc", "edits": [{"output_idx": [[1, 9]]}]}]', "within the 3 characters"),
-        ("thresh", '[{"target": 3}]', "“target” has to be a text"),
+        ("thresh", '[{"target": 3}]', "“target” must be a text"),
         ("thresh", '[{"target": "\\ud800"}]', "entry 1"),
         ("thresh", '[{"target": "abc", "edits": [{"output_idx": 5}]}]', "an edit is at 5"),
         ("thresh", '[{"target": "abc", "edits": [{"output_idx": [[true, 2]]}]}]', "an edit is at [True, 2]"),
         ("thresh", '[{"target": "abc", "score": NaN}]', "the score is “nan”"),
-        ("thresh", '[{"target": "abc", "segment": 1000000000000}]', "“segment” has to be a whole number"),
+        ("thresh", '[{"target": "abc", "segment": 1000000000000}]', "“segment” must be a whole number"),
         ("seg-score", "A 1 2\n", "line 1: “A 1 2”"),
         ("seg-score", "A\tx\n", "the score is “x”"),
         ("seg-score", "A\t1\x00\n", "NUL character in line 1"),

@@ -284,7 +284,7 @@ def test_a_server_that_may_open_few_files_says_so(tmp_path: Path) -> None:
     shell = f"ulimit -n 64 && exec {sys.executable} {command}"
     done = subprocess.run(["sh", "-c", shell], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 1 and done.stderr.count("\n") == 1, done.stderr
-    assert done.stderr.startswith("coeval: This process may open 64 files at a time, and a server needs 256")
+    assert done.stderr.startswith("coeval: This process may open 64 files at a time, but a server needs 256")
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_the_command_corrects_every_system(context: Context, capsys: Captured) -
     main(["labelling", "corrected", *where])
     said = capsys.readouterr().out
     assert "labels: mean score, from scores without the draft in view" in said
-    assert "Corrected assumes: The judge errs on this system as on labelled items" in said
+    assert "Corrected assumes: The judge has the same errors on this system as on labelled items" in said
     main(["labelling", "corrected", *where, "--json"])
     found = json.loads(capsys.readouterr().out)
     new = next(one for one in found["systems"] if one["system"] == "new" and one["criterion"] == RIGHT)

@@ -1,4 +1,4 @@
-"""Check before scoring whether the people of a study can be compared: which people share instances."""
+"""Check before scoring whether people can be compared, from the instances that they share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from coeval.usecases.access import OWNERS, Context, require_task, use_case
 
 @dataclass(frozen=True)
 class Part:
-    """People who share instances, directly or through others, and their number of instances."""
+    """People who share instances, directly or through others, and the number of their instances."""
 
     people: tuple[str, ...]
     instances: int
@@ -24,7 +24,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Links:
-    """The parts of a study, largest first; ``instances`` counts all instances of the task."""
+    """The connected parts of a study, largest first; ``instances`` counts all instances of the task."""
 
     parts: tuple[Part, ...]
     instances: int
@@ -32,7 +32,7 @@ class Links:
 
 @use_case(OWNERS)
 def get_links(context: Context, person: Person, slug: str) -> Links:
-    """See which people of a task share instances, by their queues and their scores."""
+    """Return the groups of people who share instances in their queues or scores."""
     with context.store.read() as db:
         task = require_task(db, slug)
         given = queries.list_links(db, task.id)
@@ -55,7 +55,7 @@ def get_links(context: Context, person: Person, slug: str) -> Links:
 
 
 def tell_links(found: Links) -> Iterator[str]:
-    """Return a sentence on what the parts mean for comparing people, with the remedy."""
+    """Describe whether people can be compared, and the remedy if not."""
     if not found.parts:
         yield (
             "Nobody has a queue yet: the check needs people who opened the task, or a team with "

@@ -20,7 +20,7 @@ from coeval.usecases.planning import get_error_sources
 from coeval.usecases.reports.statistics import get_statistic
 
 SLOW: dict[str, Any] = {"show_progress": "minimal", "concurrency_limit": 1, "concurrency_id": "facets"}
-"""Settings for events that compute for seconds: one at a time."""
+"""Settings for events that take seconds, which run one at a time."""
 
 NOTE = (
     "A many-facet Rasch model puts people, judges, criteria and systems on one scale. Positive severity: harsher than "
@@ -29,7 +29,7 @@ NOTE = (
 
 
 class RulerBox(Panel):
-    """The box with the model of the study's scores, which is fitted on request."""
+    """The box with the ruler, which is fitted on request."""
 
     def build(self) -> None:
         with gr.Column(elem_classes="card"):
@@ -52,13 +52,13 @@ class RulerBox(Panel):
         if found.reason:
             yield {self.shown: el("p.note", found.reason), self.plot: gr.Plot(visible=False)}
             return
-        # a chart takes the width that it finds, and what is hidden has none
+        # a chart takes the width of its place, and a hidden place has none
         yield {self.shown: ruler_view(found), self.plot: gr.Plot(visible=True)}
         yield {self.shown: gr.skip(), self.plot: draw_ruler(found)}
 
 
 def ruler_view(found: Ruler) -> list[Node]:
-    """Return the tables of the ruler: systems, raters and criteria, then the tests."""
+    """Show the ruler's tables: systems, raters and criteria, then the tests."""
     systems = [
         [one.name, _tell(one.fair), f"{one.observed:.2f}", _tell(one.measure), f"{one.n:,}"]
         for one in sorted(found.systems, key=lambda each: -float(each.fair))
@@ -79,7 +79,7 @@ def ruler_view(found: Ruler) -> list[Node]:
         head = ["Judge", "System", "Favours it by (logits)", "p (Holm)"]
         shown.append(_grid("Does a judge favour a system?", head, _effects(found.favours, with_system=True)))
     if found.drift:
-        head = ["Person", "Severity, last less first score (logits)", "p (Holm)"]
+        head = ["Person", "Severity, last minus first score (logits)", "p (Holm)"]
         shown.append(_grid("Drift of people", head, _effects(found.drift, with_system=False)))
     notes = [el("p.note", text) for text in (about, *found.notes)]
     return [*shown, *notes]
@@ -106,7 +106,7 @@ def _tell(value: Estimate) -> str:
 
 
 def draw_ruler(found: Ruler) -> Any:
-    """Return a chart of raters and criteria by their place on the ruler, with intervals."""
+    """Draw raters and criteria at their places on the ruler, with intervals."""
     rows = [
         {"label": one.name, "series": one.kind, "value": float(one.measure), "low": one.measure.ci_low,
          "high": one.measure.ci_high, "about": _tell(one.measure)}
@@ -117,13 +117,13 @@ def draw_ruler(found: Ruler) -> Any:
 
 
 SOURCES_NOTE = (
-    "A mean of a judge also depends on its model, on the wording of its question and on chance. To "
+    "A judge's mean also depends on its model, the wording of its question and chance. To "
     "measure this, use runs of several models with several wordings, and several samples."
 )
 
 
 class SourcesBox(Panel):
-    """The box with the sources of error in the judge's mean, and what would reduce it most."""
+    """The box with the sources of error in the judge's mean, and the most effective change."""
 
     def build(self) -> None:
         with gr.Column(elem_classes="card"):
@@ -141,13 +141,13 @@ class SourcesBox(Panel):
         if found.sources is None:
             yield {self.shown: el("p.note", found.reason), self.plot: gr.Plot(visible=False)}
             return
-        # a chart takes the width that it finds, and what is hidden has none
+        # a chart takes the width of its place, and a hidden place has none
         yield {self.shown: sources_view(found, found.sources), self.plot: gr.Plot(visible=True)}
         yield {self.shown: gr.skip(), self.plot: draw_errors(found)}
 
 
 def sources_view(found: ErrorStudy, sources: Sources) -> list[Node | None]:
-    """The components, both intervals of the mean, and what one more of each source would do."""
+    """Show the variance components, both intervals of the mean, and the effect of one more of each source."""
     whole = sum(sources.components.values()) or 1.0
     rows = [[part, f"{value:.3f}", f"{value / whole:.0%}"] for part, value in sources.components.items()]
     if found.people is not None:
@@ -156,8 +156,8 @@ def sources_view(found: ErrorStudy, sources: Sources) -> list[Node | None]:
             for name in ("item", "person", "residual")
         ]
     intervals = [
-        f"Mean of the judges {_tell(sources.mean)}, counting all sources; {_tell(sources.documents_only)}, counting "
-        "documents alone."
+        f"Mean of the judges {_tell(sources.mean)}, counting all sources; {_tell(sources.documents_only)}, "
+        "counting only documents."
     ]
     bought = [el("li", tell_purchase(one)) for one in found.purchases]
     grid = _grid("Components of variance", ["Source", "Variance (squared points)", "Share"], rows)
@@ -168,7 +168,7 @@ def sources_view(found: ErrorStudy, sources: Sources) -> list[Node | None]:
 
 
 def draw_errors(found: ErrorStudy) -> Any:
-    """Return the error of the mean after each purchase."""
+    """Draw the error of the mean after each possible addition."""
     rows = [
         {"label": f"{one.counts[one.source]:,} {one.source}s", "series": "error of the mean", "value": one.se,
          "low": float("nan"), "high": float("nan"), "about": tell_purchase(one)}
@@ -179,7 +179,7 @@ def draw_errors(found: ErrorStudy) -> Any:
 
 
 class FacetsTab(Tab):
-    """Set-up, Facets."""
+    """The tab of Set-up with the check of links, the ruler and the sources of error."""
 
     title, id = "Facets", "facets"
 

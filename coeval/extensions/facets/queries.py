@@ -1,4 +1,4 @@
-"""Which person has which instance of a task, in a queue or already scored."""
+"""The instances of each person in a task, assigned or already scored."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ LINKS = (
 
 
 def list_links(db: Database, task: int) -> list[tuple[int, int]]:
-    """Return each person with each instance that they were given or scored."""
+    """Return each pair of a person and an instance that was assigned to them or that they scored."""
     return [(row["annotator"], row["instance"]) for row in rows(db, LINKS, {"task": task})]

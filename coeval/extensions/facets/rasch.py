@@ -2,7 +2,7 @@
 
 log P(X = k) / P(X = k - 1) = theta_instance - difficulty_criterion - severity_rater - threshold_k. Theta is normal
 around the mean of the instance's system. Thresholds are shared (rating scale) or each criterion has its own (partial
-credit). Errors are robust to what documents have in common.
+credit). Standard errors are robust to dependence within documents.
 
 Source: Linacre 1989, Many-facet Rasch measurement; Andrich 1978; Masters 1982; Bock and Aitkin 1981.
 """
@@ -19,20 +19,20 @@ import scipy
 from coeval.stats.rating_matrix import Codes, Numbers
 
 NODES = np.linspace(-4.5, 4.5, 49)
-"""The grid for theta, in standard deviations around its mean; fine enough for 100 ratings of an instance."""
+"""The grid for theta, in standard deviations from its mean; fine enough for 100 ratings per instance."""
 
 WEIGHTS = np.exp(-(NODES**2) / 2) / np.exp(-(NODES**2) / 2).sum()
 
 WEAK = {"system": 10.0, "criterion": 3.0, "rater": 3.0, "threshold": 4.0, "extra": 3.0, "spread": 2.0}
-"""Standard deviations, in logits, of the normal priors, which keep undetermined parameters finite."""
+"""The standard deviations of the normal priors in logits. The priors keep undetermined parameters finite."""
 
 MOST_RATINGS = 300_000
-"""Largest number of ratings; more take too much memory."""
+"""The largest number of ratings; more need too much memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class FacetScores:
-    """Scores in long form; ``system`` and ``document`` are per instance, everything else is per score."""
+    """Scores in long form: ``system`` and ``document`` are per instance, all other fields per score."""
 
     instance: Codes
     criterion: Codes
@@ -42,7 +42,7 @@ class FacetScores:
     system: Codes
     document: Codes
     categories: tuple[int, ...]
-    """The number of scores on the scale of each criterion."""
+    """The number of points on the scale of each criterion."""
     people: int
     """The number of people, who come first among the raters; judges follow."""
     n_raters: int
@@ -60,14 +60,14 @@ class FacetScores:
 
 @dataclass(frozen=True)
 class Extras:
-    """The further estimates of a larger model: each person's drift, and each judge's leniency to each system."""
+    """The extra estimates of a larger model: each person's drift, and each judge's leniency towards a system."""
 
     drift: bool = False
     interaction: bool = False
 
 
 def contrasts(n: int, centred: int | None = None) -> Numbers:
-    """Return n x free: it expands free values to full values, so that the first ``centred`` of them sum to 0.
+    """Return an n x free matrix that expands free values to full values, of which the first ``centred`` sum to 0.
 
     >>> contrasts(3).sum(axis=0).tolist(), contrasts(3, 2).shape
     ([0.0, 0.0], (3, 2))
@@ -81,7 +81,7 @@ def contrasts(n: int, centred: int | None = None) -> Numbers:
 
 
 class Model:
-    """The likelihood of scores: blocks of parameters, and the parts of each score's place on the ruler."""
+    """The likelihood of scores, with blocks of parameters and the terms of each score's place on the ruler."""
 
     def __init__(self, scores: FacetScores, *, partial_credit: bool, extras: Extras = Extras()) -> None:
         order = np.argsort(scores.instance, kind="stable")
@@ -91,7 +91,7 @@ class Model:
         self.criterion, self.rater = criterion, rater
         self.starts = np.flatnonzero(np.diff(self.instance, prepend=-1))
         self.rated = self.instance[self.starts]
-        """The instances with a score, in the order of the blocks."""
+        """The scored instances, in the order of the blocks."""
         self.block = np.repeat(np.arange(len(self.starts)), np.diff([*self.starts, len(order)]))
         self.top = max(scores.categories)
         self.set_of = (
@@ -149,15 +149,15 @@ class Model:
         self.impossible = np.arange(self.top)[None, :] >= self.row_top[:, None]
 
     def start(self) -> Numbers:
-        """Return the starting point of the search: all parameters at 0, and theta with a spread of one logit."""
+        """Return the starting point of the search: all parameters 0, and a spread of one logit for theta."""
         return np.zeros(self.size)
 
     def full(self, free: Numbers, name: str) -> Numbers:
-        """Return the values of a block, all of them."""
+        """Return all values of a block, including dependent ones."""
         return dict(self.maps)[name] @ free[self.blocks[name]]
 
     def thresholds(self, free: Numbers) -> Numbers:
-        """Return sets x (top - 1) thresholds; 0 beyond those of a set."""
+        """Return sets x (top - 1) thresholds, padded with 0."""
         found = np.zeros((self.n_sets, self.top - 1))
         for k, to_full in enumerate(self.threshold_maps):
             found[k, : len(to_full)] = to_full @ free[self.blocks[f"threshold {k}"]]
@@ -167,7 +167,7 @@ class Model:
         return float(np.exp(free[self.blocks["spread"]][0]))
 
     def chances(self, free: Numbers) -> Numbers:
-        """Return rows x nodes x categories: the log-chance of each score."""
+        """Return the log-probability of each category: rows x nodes x categories."""
         place = (self.design @ free[: self.design.shape[1]])[:, None] + self.spread(free) * NODES[None, :]
         steps = np.concatenate([np.zeros((self.n_sets, 1)), np.cumsum(self.thresholds(free), axis=1)], axis=1)
         logits = place[:, :, None] * np.arange(self.top) - steps[self.row_set][:, None, :]
@@ -176,7 +176,7 @@ class Model:
         return logits - np.log(np.exp(logits).sum(axis=2, keepdims=True))
 
     def posterior(self, chances: Numbers) -> tuple[Numbers, float]:
-        """Return blocks x nodes, the posterior of theta for each instance, and the log-likelihood."""
+        """Return each instance's posterior of theta (blocks x nodes), and the log-likelihood."""
         each = np.add.reduceat(chances[self.row, :, self.category], self.starts, axis=0) + np.log(WEIGHTS)
         most = each.max(axis=1, keepdims=True)
         likely = np.exp(each - most)
@@ -200,7 +200,7 @@ class Model:
         return value, slope
 
     def loss(self, free: Numbers) -> tuple[float, Numbers]:
-        """Return minus the log-likelihood with the priors, and its gradient."""
+        """Return the negative log-likelihood with the priors, and its gradient."""
         chances = self.chances(free)
         post, value = self.posterior(chances)
         by_row = np.stack(
@@ -214,7 +214,7 @@ class Model:
         ).reshape(len(self.design), self.top, -1)  # rows x categories x nodes
         slope = np.zeros(self.size)
         chance = np.exp(chances).transpose(0, 2, 1)
-        gap = by_row - by_row.sum(axis=1, keepdims=True) * chance  # observed less expected
+        gap = by_row - by_row.sum(axis=1, keepdims=True) * chance  # observed minus expected
         of_place = np.einsum("rkq,k->rq", gap, np.arange(self.top))
         slope[: self.design.shape[1]] = self.design.T @ of_place.sum(axis=1)
         slope[self.blocks["spread"]] = self.spread(free) * float((of_place * NODES).sum())
@@ -228,9 +228,7 @@ class Model:
         return -(value + prior), -(slope + of_prior)
 
     def by_document(self, free: Numbers) -> Numbers:
-        """Return documents x parameters: the contribution of each document to the gradient of the
-        log-likelihood.
-        """
+        """Return each document's contribution to the gradient of the log-likelihood (documents x parameters)."""
         chances = self.chances(free)
         post, _ = self.posterior(chances)
         chance = np.exp(chances)
@@ -283,7 +281,7 @@ class Fitted:
         return self.model.full(self.free, name), np.sqrt(np.maximum(np.diag(spread), 0.0))
 
     def error_of(self, slope: Numbers) -> float:
-        """Return the standard error of a function of the parameters with this slope."""
+        """Return the standard error of a function of the parameters, from its gradient."""
         return float(np.sqrt(max(0.0, float(slope @ self.covariance @ slope))))
 
     @cached_property
@@ -301,8 +299,8 @@ class Fitted:
         return (own * squared).sum(axis=1), (own * spread).sum(axis=1), (own * squared / spread).sum(axis=1)
 
     def fit_of(self, code: Codes, n: int) -> tuple[Numbers, Numbers]:
-        """Return infit and outfit mean squares of n elements; ``code`` assigns each score to an
-        element, in the model's order.
+        """Return the infit and outfit mean squares of n elements; ``code`` maps each score to an element, in the
+        model's order.
         """
         squared, variance, ratio = self.fit_squares
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -311,7 +309,7 @@ class Fitted:
         return infit, outfit
 
     def instance_places(self) -> tuple[Numbers, Numbers]:
-        """Return the expected place of each rated instance on the ruler, and its variance."""
+        """Return the expected place on the ruler of each rated instance, and its variance."""
         model = self.model
         post, _ = model.posterior(model.chances(self.free))
         middle = model.full(self.free, "system")[model.scores.system[model.rated]]
@@ -327,22 +325,22 @@ def fit(
     extras: Extras = Extras(),
     start: Numbers | None = None,
 ) -> Fitted:
-    """Return the model of some scores, by the largest likelihood with weak priors.
+    """Fit the model to scores by maximum likelihood with weak priors.
 
     Raises
     ------
     ValueError
-        For no score, fewer than two documents, a scale of one point, or more scores than fit into memory.
+        If there is no score, fewer than two documents, a scale of one point, or more than ``MOST_RATINGS`` scores.
     """
     if not len(scores.category) or scores.n_documents < 2:
         raise ValueError(
             f"{len(scores.category)} scores of {scores.n_documents} documents are too few for the model."
         )
     if min(scores.categories) < 2:
-        raise ValueError("A criterion has a scale of one point; a ruler needs two.")
+        raise ValueError("A criterion has a scale of one point, but a ruler needs two.")
     if len(scores.category) > MOST_RATINGS:
         raise ValueError(
-            f"{len(scores.category):,} scores are too many for a ruler; take at most {MOST_RATINGS:,}."
+            f"{len(scores.category):,} scores are too many for a ruler; use at most {MOST_RATINGS:,}."
         )
     model = Model(scores, partial_credit=partial_credit, extras=extras)
     first = model.start()
@@ -360,7 +358,7 @@ def fit(
 
 
 def _curvature(model: Model, free: Numbers, step: float = 1e-4) -> Numbers:
-    """Return the second derivatives of the loss, from differences of its slope."""
+    """Return the second derivatives of the loss, from finite differences of its gradient."""
     found = np.empty((model.size, model.size))
     for p in range(model.size):
         move = np.zeros(model.size)
@@ -371,7 +369,7 @@ def _curvature(model: Model, free: Numbers, step: float = 1e-4) -> Numbers:
 
 @dataclass(frozen=True)
 class Separation:
-    """How well the elements of a facet can be distinguished: true over observed variance, and the number of
+    """How well the elements of a facet can be distinguished: the ratio of true to observed variance, and the number of
     levels.
     """
 
@@ -381,7 +379,7 @@ class Separation:
 
 
 def separate(values: Sequence[float], errors: Sequence[float]) -> Separation:
-    """Return how far measures differ by more than their errors.
+    """Return how far measures differ beyond their errors.
 
     >>> found = separate([-1.0, 0.0, 1.0], [0.5, 0.5, 0.5])
     >>> round(found.reliability, 2), round(found.separation, 2), round(found.strata, 2)

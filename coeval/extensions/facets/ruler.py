@@ -1,4 +1,4 @@
-"""A study on one ruler: fair means of systems, severities of people and judges, their drift, fit and bias."""
+"""Put a study on one ruler: fair means of systems; severity, fit, drift and bias of people and judges."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from coeval.stats.frames import StudyFrames
 from coeval.stats.rating_matrix import Codes, Numbers
 
 ENOUGH = 20
-"""From this number of blind units on, only blind scores are used."""
+"""With at least this many blind units, only blind scores are used."""
 
 MOST_POINTS = 11
-"""A finer scale is cut into this number of equal parts."""
+"""Finer scales are divided into this number of equal parts."""
 
 MOST_RUNS = 8
-UNAIDED, ALL = "scores without the draft in view", "all scores, also those with the draft in view"
+UNAIDED, ALL = "scores without the draft in view", "all scores, including those with the draft in view"
 ONE_SYSTEM = "all instances"
 
 
 @dataclass(frozen=True)
 class Element:
-    """A person, a judge or a criterion: its measure in logits, and the fit of its scores."""
+    """A person, a judge or a criterion, with the measure in logits and the fit of the scores."""
 
     name: str
     kind: str
@@ -47,12 +47,12 @@ class Element:
     infit: float
     outfit: float
     group: int = 0
-    """The number of its connected part of the study, from 1; 0 for criteria."""
+    """The number of the connected part that it belongs to, from 1; 0 for criteria."""
 
 
 @dataclass(frozen=True)
 class FairSystem:
-    """A system: its measure, its mean from average raters on all criteria, and its observed mean."""
+    """A system with its measure, its mean from average raters on all criteria, and its observed mean."""
 
     name: str
     measure: Estimate
@@ -63,7 +63,7 @@ class FairSystem:
 
 @dataclass(frozen=True)
 class Effect:
-    """The change of a person's severity from first to last score, or a judge's bias towards a system."""
+    """The change in a person's severity from first to last score, or a judge's bias towards a system."""
 
     name: str
     system: str
@@ -74,7 +74,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Ruler:
-    """All results of the model for a study; ``reason`` explains a missing result."""
+    """The results of the model for a study; ``reason`` explains a missing result."""
 
     task: str
     reason: str = ""
@@ -98,7 +98,7 @@ class Ruler:
 
 @dataclass(frozen=True)
 class FitRuler:
-    """The parameters of the statistic: ``partial_credit`` gives each criterion its own thresholds."""
+    """The statistic for a ruler; ``partial_credit`` gives each criterion its own thresholds."""
 
     partial_credit: bool = False
 
@@ -114,7 +114,7 @@ class FitRuler:
 
 
 def _list_scores(study: StudyFrames) -> tuple[pd.DataFrame, str]:
-    """Return ``rater, judge, unit, score, when`` and the fields of each unit; people come first."""
+    """Return ``rater, judge, unit, score, when`` and the fields of each unit, people first."""
     people, basis = study.unaided, UNAIDED
     if people["unit"].nunique() < ENOUGH:
         people, basis = study.genuine, ALL
@@ -153,7 +153,7 @@ def _refuse(table: pd.DataFrame) -> str:
 
 
 class _Coded:
-    """The table as codes, its model, and the names for the results."""
+    """The table as integer codes, the fitted model, and the names for the results."""
 
     def __init__(self, study: StudyFrames, table: pd.DataFrame, partial: bool) -> None:
         self.partial = partial
@@ -184,9 +184,7 @@ class _Coded:
         self.part[self.coded.rater] = links
 
     def _categories(self, study: StudyFrames, criterion: Codes) -> tuple[list[Numbers], Codes]:
-        """Return the scores that occur, per criterion or for all criteria, and the position of each
-        score among them.
-        """
+        """Return the occurring scores, per criterion or for all criteria, and the position of each score among them."""
         score = self.table["score"].to_numpy(dtype=float)
         rounded = np.empty(len(score))
         for place, name in enumerate(self.criteria):
@@ -208,7 +206,7 @@ class _Coded:
         return values, category
 
     def _order_of_work(self) -> Numbers | None:
-        """Return -.5 to .5 over each person's scores in the order of saving; 0 if no time is known."""
+        """Return -.5 to .5 for the order of each person's scores; 0 if no time is known."""
         when = self.table["when"]
         if when.isna().all():
             return None
@@ -281,8 +279,8 @@ class _Coded:
         )
 
     def _fair(self, fitted: Fitted, free: Numbers) -> Numbers:
-        """Return the mean score of each system from raters of severity 0, over its own spread and all
-        criteria equally.
+        """Return each system's mean score from raters of severity 0, over its spread, with equal weight on all
+        criteria.
         """
         model = fitted.model
         system, criterion = model.full(free, "system"), model.full(free, "criterion")
@@ -319,7 +317,7 @@ class _Coded:
         )  # fmt: skip
 
     def _effects(self, fitted: Fitted, t: float) -> tuple[tuple[Effect, ...], tuple[Effect, ...]]:
-        """Return the drift of people and the biases of judges, from a larger model with both."""
+        """Return people's drift and judges' biases from a larger model with both."""
         judges = range(self.people, len(self.raters))
         extras = Extras(
             drift=self.coded.when is not None and self.people > 0,
@@ -373,8 +371,8 @@ class _Coded:
             yield "No person has scored: severities are relative to the mean of the judges."
         if self.coded.n_documents < 20:
             yield (
-                f"The errors are based on {self.coded.n_documents} documents; with fewer than 20 they "
-                "are rough."
+                f"The standard errors come from {self.coded.n_documents} documents; with fewer than 20 they "
+                "are approximate."
             )
 
 
@@ -386,7 +384,7 @@ def _with_interval(value: float, error: float, t: float) -> Estimate:
 
 
 def tell_ruler(found: Ruler) -> Iterator[str]:
-    """Return the ruler in lines of text."""
+    """Describe the ruler in lines of text."""
     if found.reason:
         yield found.reason
         return

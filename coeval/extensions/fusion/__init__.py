@@ -1,4 +1,4 @@
-"""Fusion of assistant evaluators through a plan that the model writes."""
+"""Fusion of assistant evaluators with a plan that the model writes."""
 
 from __future__ import annotations
 

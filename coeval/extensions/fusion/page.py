@@ -1,4 +1,4 @@
-"""Set-up, Pre-fill: the assistants of a fusion and the plan that it follows."""
+"""Set-up, Pre-fill: the assistants and the plan of a fusion."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from coeval.usecases.drafting.run_settings import RunSettings
 
 
 class FusionBox(Panel):
-    """The box with the fusion's plan and assistants, and the option to use none (the ablation)."""
+    """The box with the fusion's plan and assistants, and the option to use neither (the ablation)."""
 
     def __init__(self, context: Context, task: gr.Dropdown, model: gr.Textbox) -> None:
         self.model = model
@@ -27,7 +27,7 @@ class FusionBox(Panel):
                 [],
                 multiselect=True,
                 allow_custom_value=True,
-                label="Assistant evaluators (none selected: all)",
+                label="Assistant evaluators (select none to use all)",
                 info="To use a score column of the imported file, write column:low:high, such as bleurt:-2:1.",
                 elem_id="fusion-assistants",
             )
@@ -49,7 +49,7 @@ class FusionBox(Panel):
     def read(
         self, assistants: list[str] | None, ablation: bool | None, plan: str | None
     ) -> Mapping[str, Any]:
-        """Return the settings of a run from the inputs, by name."""
+        """Return a run's settings by name from the inputs."""
         return {
             "assistants": tuple(assistants or ()),
             "ablation": bool(ablation),

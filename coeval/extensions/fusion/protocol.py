@@ -1,8 +1,8 @@
-"""Fusion: one call judges all criteria with the scores of assistants and a frozen plan that a model drafted.
+"""Fusion: one call judges all criteria, with the scores of assistants and a frozen plan that a model drafted.
 
-Planning comes first and is a person's to edit; execution follows the plan, several times, and is averaged.
-The ablation is the same question without plan, assistants and scores. "Overall" means two things, and both are
-named: the model's own rating of the sample as a whole, which is asked for here, and the mean over the criteria.
+The model drafts the plan first, and a person can edit it. The judgments with the plan are repeated and averaged. The
+ablation asks the same question without plan, assistants and scores. "Overall" is the model's own rating of the whole
+sample, which this question asks for, not the mean over the criteria.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from coeval.rules.column_roles import list_images
 def render_plan_request(
     task: Task, criteria: Sequence[Criterion], assistants: Sequence[Assistant], options: JudgeOptions
 ) -> Request:
-    """Return the question for a plan.
+    """Return the question that asks for a plan.
 
     Raises:
         InputError: there is no criterion or no assistant to plan for, or the template is broken.
@@ -66,7 +66,7 @@ def render_plan_request(
 
 @register
 class Fusion(Protocol):
-    """Asks about all criteria in every question, even if an item needs only some of them."""
+    """A protocol that asks about all criteria in every question, even if an item needs only some of them."""
 
     name = "fusion"
     summary = "All criteria at once, with a plan and the scores of assistant evaluators"
@@ -133,7 +133,9 @@ class Fusion(Protocol):
             combine_verdicts([verdicts[index] for verdicts in samples], criterion, instance)
             for index, criterion in enumerate(judged)
         ]
-        by_id = dict(zip(self.brief.criteria, drafts, strict=False))  # the rating of the whole is left over
+        by_id = dict(
+            zip(self.brief.criteria, drafts, strict=False)
+        )  # the rating of the whole sample is not used
         return Judgment({number: by_id[number] for number in item.criteria}, drafts[-1])
 
     async def _judge_once(

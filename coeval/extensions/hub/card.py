@@ -53,11 +53,11 @@ def check_licence(name: str) -> str:
 
 
 SHOWN = {
-    "assisted": "with the model's draft shown",
+    "assisted": "with the model's draft in view",
     "blind": "without the draft",
     "evidence": "with the passages marked that the draft quotes, but without its text",
-    "reasons": "with the draft's evidence shown, but not its conclusion and score",
-    "first": "with the draft shown only after a first score",
+    "reasons": "with the draft's evidence in view, but not its conclusion and score",
+    "first": "with the draft in view only after a first score",
     "undrafted": "without a draft, because none existed yet",
 }
 
@@ -106,7 +106,7 @@ class Facts:
         told = []
         if self.content.arms.get("assisted") or self.content.arms.get("first"):
             told.append(
-                "Scores given with a draft shown lean towards the draft, and agree with each other more than "
+                "Scores given with a draft in view lean towards the draft, and agree with each other more than "
                 "blind scores. Compare the arms before you use them."
             )
         if self.content.study.runs:

@@ -1,4 +1,4 @@
-"""Estimates from few human labels: a judge corrected for its errors, and items drawn with known probabilities."""
+"""Estimates from few human labels: judges corrected for their errors, and items drawn with known probabilities."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Labels with known probabilities: which items people should label, and means corrected for the probabilities.
+"""Draw items for people to label with known probabilities, and correct means for the probabilities.
 
-An item is labelled if its place u / pi is among the first, with u drawn evenly from (0, 1) and pi its chance. So the
-labels can stop at any item: with c the place of the first item without a label, all others were drawn with the chance
-min(1, c pi), whatever their scores are (priority sampling).
+Items are labelled in the order of u / pi, with u uniform on (0, 1) and pi the item's probability (priority sampling).
+So labelling can stop at any item. If c is the place of the first item without a label, all others were drawn with
+probability min(1, c pi), independently of their scores.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ UNIFORM, STRATIFIED, ACTIVE = "uniform", "stratified", "active"
 KINDS = (UNIFORM, STRATIFIED, ACTIVE)
 
 COST = 1.10
-"""The largest growth of the variance if the judge's uncertainty is useless: 1.05 times the width of uniform
+"""The largest accepted growth of the variance if the judge's uncertainty is useless: 1.05 times the width of uniform
 labels.
 """
 
 PILOT = 30
-"""From this number of labelled items on, their errors calibrate the judge's uncertainty."""
+"""With at least this many labelled items, their errors calibrate the judge's uncertainty."""
 
 FEWEST = 3
 
 
 @dataclass(frozen=True, eq=False)
 class Allotment:
-    """The relative frequency of each item in the draw, and its effect on the variance of a mean."""
+    """The relative probability of each item in the draw, and the effect on the variance of a mean."""
 
     kind: str
     weight: Numbers
@@ -43,18 +43,18 @@ class Allotment:
     floor: float
     """The smallest of these probabilities."""
     gain: float
-    """The variance of uniform labels relative to this one, if the uncertainty is right; 1 means no gain."""
+    """The variance with uniform labels, relative to this variance, if the uncertainty is right; 1 means no gain."""
     cost: float
-    """This variance relative to that of uniform labels, if the uncertainty is useless."""
+    """This variance, relative to the variance with uniform labels, if the uncertainty is useless."""
 
     def chances(self, labels: int) -> Numbers:
-        """Return each item's probability, at most 1, so that about this number of items is labelled.
+        """Return each item's probability, at most 1, for about this number of labelled items.
 
         >>> Allotment("active", np.array([3.0, 0.5, 0.5]), 0.5, 1.0, 1.0).chances(2).round(3).tolist()
         [1.0, 0.5, 0.5]
         """
         chance = np.minimum(1.0, self.weight * labels / len(self.weight))
-        for _ in range(50):  # what is cut at 1 goes to the others
+        for _ in range(50):  # the excess above 1 is distributed over the others
             free = chance < 1
             left = labels - float((~free).sum())
             if not free.any() or left <= 0 or abs(float(chance.sum()) - labels) < 1e-9:
@@ -71,20 +71,17 @@ def allot(
     *,
     cost: float = COST,
 ) -> Allotment:
-    """Return how often each item should be drawn.
+    """Return the relative probability with which to draw each item.
 
-    Parameters
-    ----------
-    kind : "uniform", "stratified" (alike within each stratum, by its spread) or "active" (by each item's own).
-    uncertainty : the judge's standard deviation for each item; nan where it is not known.
-    strata : a label for each item, such as its system and the judge's score.
-    errors : people's score less the judge's, nan where no person scored. From ``PILOT`` of them on, the uncertainty is
-        fitted to their size.
-    cost : how much the variance may grow if the uncertainty says nothing. Weights are mixed with even ones until it
-        grows by no more.
+    Parameters ---------- kind : "uniform", "stratified" (equal within a stratum, from the stratum's uncertainty) or
+    "active" (from each item's own uncertainty). uncertainty : the judge's standard deviation for each item; nan if
+    unknown. strata : a label for each item, such as its system and the judge's score. errors : people's score minus
+    the judge's; nan if no person scored. With at least ``PILOT`` of them, the uncertainty is fitted to their size.
+    cost : the largest growth of the variance if the uncertainty is useless. Weights are mixed with equal ones to keep
+    to it.
 
     Source: Zrnic and Candes 2024, Active statistical inference; Fisch et al. 2024, Stratified prediction-powered
-    inference. The chances are in proportion to the root of the expected squared error of the judge.
+    inference. Probabilities are proportional to the root of the judge's expected squared error.
 
     >>> found = allot("active", [0.1, 0.1, 0.1, 0.9])
     >>> found.weight.round(2).tolist(), round(found.cost, 2)
@@ -120,7 +117,7 @@ def allot(
 
 
 def _fit_errors(spread: Numbers, errors: Any) -> Numbers:
-    """Return the expected size of the judge's error: the root of a rising line of squared errors on squared
+    """Return the expected size of the judge's error: the root of an increasing line of squared errors on squared
     spreads.
     """
     error = np.asarray(errors, dtype=float)
@@ -128,7 +125,7 @@ def _fit_errors(spread: Numbers, errors: Any) -> Numbers:
     if own.sum() < PILOT or spread[own].std() == 0:
         return spread
     x, y = spread[own] ** 2, error[own] ** 2
-    weight = 1 / (x + np.median(x) + 1e-12) ** 2  # large squares are as uncertain as they are large
+    weight = 1 / (x + np.median(x) + 1e-12) ** 2  # the error of a square grows with its size
     weight /= weight.sum()
     middle, level = float(weight @ x), float(weight @ y)
     slope = max(0.0, float(weight @ ((x - middle) * (y - level)) / (weight @ (x - middle) ** 2)))
@@ -137,14 +134,13 @@ def _fit_errors(spread: Numbers, errors: Any) -> Numbers:
 
 
 def places(chance: Numbers, drawn: Numbers) -> Numbers:
-    """Return the order in which items are given to people: the smallest first; an item of chance 0 is never given."""
+    """Return each item's place in the order of labelling, smallest first; probability 0 means never."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.where(chance > 0, drawn / chance, np.inf))
 
 
 def chances_so_far(chance: Numbers, place: Numbers, labelled: Any) -> tuple[Numbers, Any]:
-    """Return the probability of each item so far, and the labels that count: those before the first
-    unlabelled item.
+    """Return each item's probability so far, and the labels that count, which come before the first unlabelled item.
 
     >>> chance, place = np.array([0.5, 0.5, 0.5, 0.5]), np.array([0.2, 0.6, 1.0, 1.8])
     >>> so_far, counted = chances_so_far(chance, place, np.array([True, True, False, True]))
@@ -161,7 +157,7 @@ def chances_so_far(chance: Numbers, place: Numbers, labelled: Any) -> tuple[Numb
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """A mean with each cluster's contribution to its error."""
+    """A mean, and each cluster's contribution to its error."""
 
     value: float
     influence: Numbers
@@ -189,7 +185,7 @@ def _estimate(y: Numbers, f: Numbers, chance: Numbers, counted: Any, clusters: C
     left = np.where(counted, score - mean_y - slope * (f - mean_f), 0.0)
     value = mean_y + slope * (float(f.mean()) - mean_f)
     lost = own / max(own - (2 if slope else 1), 1)
-    # a label far from the mean of the judge's scores pulls the line by as much as its leverage
+    # a label far from the mean of the judge's scores moves the line in proportion to its leverage
     pull = 1 + (float(f.mean()) - mean_f) * (f - mean_f) * (total / within) if slope else 1.0
     each = slope * (f - f.mean()) / n + weight * left * pull / total * np.sqrt(lost)
     sums = np.bincount(clusters.code, each, clusters.n).astype(float)
@@ -206,21 +202,19 @@ def drawn_mean(
     planned: int = 0,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Return the mean of all items from labels of known chances, corrected by the judge's scores.
+    """Return the mean of all items from labels with known probabilities, corrected with the judge's scores.
 
     Parameters
     ----------
-    y : people's scores, of which those that are ``counted`` are looked at.
-    judged : the judge's scores of all items; constant where there is no judge.
-    chance : the chance that each item had (``chances_so_far``).
-    clusters : a label an item, of what was drawn together.
-    planned : labelled clusters planned, for an interval that holds at every look (``sequence``).
+    y : people's scores; only ``counted`` ones are used.
+    judged : the judge's scores of all items; constant if there is no judge.
+    chance : each item's probability (``chances_so_far``).
+    clusters : one label per item; items with the same label were drawn together.
+    planned : the planned number of labelled clusters, for an interval that is valid at every look (``sequence``).
 
-    Returns
-    -------
-    Estimate
-        With ``ci_low``, ``ci_high``, ``se``, ``n`` labels, ``n_items``, ``slope`` (how far people follow the judge),
-        ``plain`` (the labels' own mean, which leans to what was drawn more often) and ``sequence``.
+    Returns ------- Estimate With ``ci_low``, ``ci_high``, ``se``, ``n`` labels, ``n_items``, ``slope`` (how far people
+    follow the judge), ``plain`` (the unweighted mean of the labels, which is biased towards items with high
+    probabilities) and ``sequence``.
 
     Source: Zrnic and Candes 2024; Egami et al. 2023 (design-based supervised learning); Duffield et al. 2007 (priority
     sampling).
@@ -236,10 +230,11 @@ def _read(
     own = np.asarray(counted, dtype=bool)
     if not len(score) == len(f) == len(pi) == len(own):
         raise ValueError(
-            f"There are {len(score)} scores, {len(f)} of the judge and {len(pi)} chances; give one an item."
+            f"There are {len(score)} scores, {len(f)} of the judge and {len(pi)} probabilities; give one of "
+            "each per item."
         )
     if (own & ~(pi > 0)).any():
-        raise ValueError("A labelled item has the chance 0; leave it out, or give its chance.")
+        raise ValueError("A labelled item has the probability 0; leave it out, or give its probability.")
     f = np.where(np.isnan(f), np.nanmean(f) if not np.isnan(f).all() else 0.0, f)
     return score, f, pi, own, parse_clusters(clusters, len(score))
 
@@ -252,14 +247,14 @@ def _as_estimate(found: Drawn, sample: tuple[Any, ...], planned: int, confidence
         "clusters": found.labelled_clusters,
         "resampled": clusters.kind,
         "confidence": confidence,
-        "interval_kind": f"labels of known chances, t over {clusters.kind} with labels",
+        "interval_kind": f"labels with known probabilities, t over {clusters.kind} with labels",
     }
     if found.labelled_clusters < FEWEST:
         return Estimate.undefined(f"fewer than {FEWEST} {clusters.kind} are labelled", **counts)
     n = found.labelled_clusters
     variance = float((found.influence**2).sum()) * n / (n - 1)
     values = np.unique(score[own])
-    if len(values) < 3:  # few labels may hold no rare score at all: as if four more were half and half
+    if len(values) < 3:  # few labels may contain no rare score: add four pseudo-labels, half and half
         reach = float(np.ptp(values)) or 1.0
         variance = (found.labels * variance + reach**2 / found.labels) / (found.labels + 4)
     se = float(np.sqrt(variance))
@@ -275,7 +270,7 @@ def drawn_difference(
     y: Any, judged: Any, chance: Any, counted: Any, first: Any, second: Any, *, clusters: Any = None,
     planned: int = 0, confidence: float = 0.95,
 ) -> Estimate:  # fmt: skip
-    """Return the mean of the items ``first`` minus that of the items ``second``; documents may contain both."""
+    """Return the mean of the items ``first`` minus the mean of the items ``second``; documents may contain both."""
     score, f, pi, own, codes = _read(y, judged, chance, counted, clusters)
     parts = []
     for chosen in (np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)):
@@ -308,17 +303,18 @@ def drawn_regression(
     clusters: Any = None,
     confidence: float = 0.95,
 ) -> list[Estimate]:
-    """Return the coefficients of people's scores on the columns of ``design``, from labels of known chances.
+    """Regress people's scores on the columns of ``design``, from labels with known probabilities; return the
+    coefficients.
 
-    Every item has the pseudo-outcome f + (y - f) / chance where it is labelled, else f; least squares on it are
-    unbiased whatever the judge's errors depend on. The errors are robust to clusters.
+    The pseudo-outcome is f + (y - f) / chance for labelled items and f for others. Least squares on it are unbiased
+    for any dependence of the judge's errors. Standard errors are robust to clusters.
 
     Source: Egami, Hinck, Stewart and Wei 2023, Using imperfect surrogates for downstream inference (2306.04746).
     """
     score, f, pi, own, codes = _read(y, judged, chance, counted, clusters)
     x = np.asarray(design, dtype=float)
     if x.ndim != 2 or len(x) != len(score):
-        raise ValueError(f"The design has the shape {x.shape}; give {len(score)} rows, one an item.")
+        raise ValueError(f"The design has the shape {x.shape}; give {len(score)} rows, one per item.")
     pseudo = f + np.where(own, (np.where(own, score, 0.0) - f) / np.maximum(pi, 1e-12), 0.0)
     bread = np.linalg.pinv(x.T @ x)
     beta = bread @ x.T @ pseudo
@@ -333,6 +329,6 @@ def drawn_regression(
     t = float(scipy.special.stdtrit(n - 1, (1 + confidence) / 2))
     return [
         Estimate(float(b), se=float(e), ci_low=float(b - t * e), ci_high=float(b + t * e), n=int(own.sum()), clusters=n,
-                 interval_kind=f"pseudo-outcomes of known chances, t over {codes.kind} with labels")
+                 interval_kind=f"pseudo-outcomes with known probabilities, t over {codes.kind} with labels")
         for b, e in zip(beta, np.sqrt(np.diag(covariance)), strict=True)
     ]  # fmt: skip

@@ -1,8 +1,8 @@
 """A judge's mean, corrected for the errors that the judge makes on labelled items.
 
-The correction needs one assumption: the judge errs on the new items as on labelled items of the same true score. The
-scores may be distributed otherwise there, so the new items may be of another system. Prediction-powered inference
-(``coeval/stats/prediction.py``) needs labels that were drawn from the new items themselves.
+The correction needs one assumption: on items with the same true score, the judge has the same errors on new as on
+labelled items. The distribution of scores may differ, so new items may come from another system. Prediction-powered
+inference (``coeval/stats/prediction.py``) needs labels drawn from the new items themselves.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from coeval.stats.estimates import Estimate
 from coeval.stats.rating_matrix import Codes, Numbers, parse_vector
 
 LEAST_SKILL = 0.1
-"""The minimum of sensitivity plus specificity minus 1; below it, a judge says almost nothing about the items."""
+"""The minimum of sensitivity plus specificity minus 1; below it, the verdicts are almost uninformative."""
 
 TOLD = 1.645
-"""The number of standard errors by which a judge's skill must exceed 0."""
+"""A judge's skill must exceed 0 by this many standard errors."""
 
 SMOOTHING = 2.0
-"""The weight, in labels, of the fitted line of the judge's scores in each row of the misclassification matrix."""
+"""The weight, in labels, of the fitted line in each row of the misclassification matrix."""
 
 GRID = np.linspace(0.0, 1.0, 2001)
-"""Shares that are tested for the interval."""
+"""The shares to test for the interval."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Labelled items with the judge's scores, the judge's scores of new items, and the clusters of both."""
+    """Labelled items with the judge's scores, the judge's scores on new items, and the clusters of both."""
 
     truth: Numbers
     judged: Numbers
     new: Numbers
     document: Codes
-    """The cluster of each labelled item, then of each new item, in one numbering."""
+    """The cluster of each labelled item, then of each new item, numbered together."""
     own: Clusters
 
     @property
@@ -56,7 +56,7 @@ class Sample:
 
 
 def read_sample(truth: Any, judged: Any, new: Any, clusters: Any = None, clusters_new: Any = None) -> Sample:
-    """Return the items with all scores; a cluster named in both parts is the same cluster."""
+    """Return the items without missing scores; a name in both parts means the same cluster."""
     y, f, rest = (
         parse_vector(side, name) for side, name in ((truth, "truth"), (judged, "judged"), (new, "new"))
     )
@@ -67,7 +67,7 @@ def read_sample(truth: Any, judged: Any, new: Any, clusters: Any = None, cluster
         named = [None] * size if given is None else list(given)
         if len(named) != size:
             raise ValueError(
-                f"There are {size} {what} items and {len(named)} clusters; name one for each item."
+                f"There are {size} {what} items and {len(named)} clusters; give one for each item."
             )
         names += named
     both, known = ~(np.isnan(y) | np.isnan(f)), ~np.isnan(rest)
@@ -84,27 +84,25 @@ def corrected_share(
     clusters_new: Any = None,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Return the share of new items that people would pass, from a judge of known sensitivity and specificity.
+    """Return the share of new items that people would pass, from a judge with known sensitivity and specificity.
 
     theta = (p + q0 - 1) / (q0 + q1 - 1), with p the share that the judge passes, q1 its sensitivity and q0 its
-    specificity on the labelled items. The interval holds every share that a test does not reject; its error counts the
-    labels as well as the new items, with rates smoothed by two labels, and grows with what clusters have in common.
+    specificity on the labelled items. The interval contains every share that a test does not reject. Its error
+    includes the labels and the new items, with rates smoothed by two labels, and allows for dependence within
+    clusters.
 
     Parameters
     ----------
-    truth, judged : 1 where people pass a labelled item, 1 where the judge does; else 0.
+    truth, judged : for each labelled item, 1 if people pass it, and 1 if the judge does; otherwise 0.
     new : the judge's verdicts on the new items.
-    clusters, clusters_new : a label an item, of what was drawn together.
+    clusters, clusters_new : one label per item; items with the same label were drawn together.
 
-    Returns
-    -------
-    Estimate
-        With ``ci_low``, ``ci_high``, ``sensitivity``, ``specificity``, ``n`` labels (``n_pass`` of them passed),
-        ``n_new``, ``judged`` (the share as the judge says it) and ``design_effect``. nan with a ``reason`` where people
-        passed no label or all of them, or where sensitivity plus specificity is not told from 1.
+    Returns ------- Estimate With ``ci_low``, ``ci_high``, ``sensitivity``, ``specificity``, ``n`` labels (``n_pass``
+    of them passed), ``n_new``, ``judged`` (the judge's own share) and ``design_effect``. nan with a ``reason`` if
+    people passed none or all of the labelled items, or if sensitivity plus specificity cannot be distinguished from 1.
 
     Source: Rogan and Gladen 1978; Lee et al. 2025, How to correctly report LLM-as-a-judge evaluations (2511.21140),
-    whose smoothed rates these are. The interval is Fieller's.
+    for the smoothed rates. The interval is Fieller's.
 
     >>> truth, judged = [1] * 50 + [0] * 50, [1] * 45 + [0] * 5 + [1] * 10 + [0] * 40
     >>> share = corrected_share(truth, judged, [1] * 110 + [0] * 90)
@@ -137,8 +135,8 @@ def corrected_share(
     skill, error = sens + spec - 1, float(np.sqrt(of_sens + of_spec))
     if skill < LEAST_SKILL or skill < TOLD * error:
         return Estimate.undefined(
-            f"sensitivity plus specificity is {q1 + q0:.2f}, which is not told from 1: the judge's verdicts say "
-            "nothing about these items",
+            f"sensitivity plus specificity is {q1 + q0:.2f}, which cannot be distinguished from 1: the "
+            "judge's verdicts are uninformative here",
             **counts,
         )
     value = float(np.clip((p + q0 - 1) / (q1 + q0 - 1), 0, 1)) if q1 + q0 > 1 else float("nan")
@@ -154,7 +152,7 @@ def corrected_share(
 
 
 def _design_effect(sample: Sample, y: Any, f: Any, theta: float) -> float:
-    """Return the factor by which clustering increases the error; at least 1."""
+    """Return the factor, at least 1, by which clustering increases the error."""
     own = np.where(
         y, -theta * (f - f[y].mean()) / y.sum(), (1 - theta) * ((~f) - (~f)[~y].mean()) / (~y).sum()
     )
@@ -167,7 +165,7 @@ def _design_effect(sample: Sample, y: Any, f: Any, theta: float) -> float:
 
 
 def share_labels(labels: int, judged: float, sensitivity: float, specificity: float) -> tuple[int, int]:
-    """Return the share of labels for true passes and true fails that gives the narrowest interval.
+    """Return the numbers of labels on true passes and true fails that give the narrowest interval.
 
     >>> share_labels(100, 0.5, 0.9, 0.9)
     (50, 50)
@@ -192,20 +190,18 @@ def corrected_mean(
 ) -> Estimate:
     """Return the mean score that people would give new items, from the judge's misclassification matrix.
 
-    With ``cut`` it is the share of scores at or above it. This holds where the new items are farther from the cut than
-    the labelled ones; sensitivity and specificity of verdicts at a cut do not, since an item near it is harder.
+    With ``cut``, return the share of scores at or above it. This also works if new items are farther from the cut than
+    labelled ones, unlike sensitivity and specificity at the cut, because items near the cut are harder.
 
-    Row k of the matrix says how the judge scores labelled items of the true score k; each row is smoothed by two labels
-    of a line fitted through all of them, since a rare score has few labels. The true shares of the new items are the
-    point of the simplex that explains the judge's shares best. Documents are drawn again with all their items,
-    labelled and new together; the interval is the value -+ t times the spread of the replicates.
+    Row k of the matrix has the distribution of the judge's scores for labelled items with the true score k. Because
+    rare scores have few labels, each row is smoothed with two labels from a line that is fitted to all labels. The
+    estimated true shares are the point of the simplex that explains the judge's shares best. The bootstrap resamples
+    documents with all their items, labelled and new. The interval is the value -+ t times the spread of the
+    replicates.
 
-    Returns
-    -------
-    Estimate
-        With ``ci_low``, ``ci_high``, ``se``, ``shares`` (of each point), ``n``, ``n_new``, ``judged`` (the judge's own
-        mean) and ``slope`` (of the judge's scores on the true ones). nan with a ``reason`` where the labels have one
-        score only, or the slope is not told from 0.
+    Returns ------- Estimate With ``ci_low``, ``ci_high``, ``se``, ``shares`` (of each point), ``n``, ``n_new``,
+    ``judged`` (the judge's own mean) and ``slope`` (of the judge's scores on the true ones). nan with a ``reason`` if
+    the labels have only one score, or if the slope cannot be distinguished from 0.
 
     Source: 2511.21140 for two scores; the matrix method of Buonaccorsi 2010, Measurement Error, chapter 2.
     """
@@ -233,7 +229,7 @@ def corrected_mean(
     counts["slope"] = slope
     if slope < LEAST_SKILL or slope < TOLD * error:
         return Estimate.undefined(
-            f"the judge's scores rise by {slope:.2f} for each point of people's, which is not told from 0",
+            f"the judge's scores rise by {slope:.2f} for each point of people's, which cannot be distinguished from 0",
             **counts,
         )
     drawn = _drawn_counts(sample, replicates, seed)
@@ -262,25 +258,24 @@ def corrected_mean(
 
 @dataclass(frozen=True)
 class Carrying:
-    """The error of corrections based on other systems: the spread beyond chance over the labelled systems."""
+    """The error of corrections from other systems: the spread over labelled systems beyond chance."""
 
     spread: float
     systems: int
 
 
 FEWEST_LABELS = 5
-"""Fewest labels of a system for checking whether corrections carry over to it."""
+"""The smallest number of labels of a system for checking corrections on it."""
 
 
 def check_carrying(
     truth: Any, judged: Any, systems: Sequence[Any], points: Sequence[float], *, cut: float | None = None,
     clusters: Any = None, replicates: int = 100,
 ) -> Carrying | None:  # fmt: skip
-    """Return how well the judge's errors on some systems predict those on another; None below three
-    labelled systems.
+    """Return how well corrections from some systems work on another; None with fewer than three labelled systems.
 
-    Each labelled system is corrected by the labels of the others, and held against its own. What the gaps exceed their
-    errors by is the spread between systems: the assumption of the correction, measured.
+    Each labelled system is corrected with the labels of the others and compared with its own labels. The spread
+    between systems is the part of the gaps that exceeds their errors. It measures the correction's assumption.
     """
     y, f = parse_vector(truth, "truth"), parse_vector(judged, "judged")
     named = np.asarray([str(one) for one in systems])
@@ -297,7 +292,7 @@ def check_carrying(
             clusters_new=[document[k] for k in np.flatnonzero(mine)], replicates=replicates,
         )  # fmt: skip
         if found.defined:
-            # both sides are of the same items: about half of their spread is in both
+            # both sides use the same items, so they share about half of their spread
             error = found.se**2 + float(own_scores[mine].var(ddof=1)) / float(mine.sum()) / 2
             squares += (float(found) - float(own_scores[mine].mean())) ** 2 - error
             count += 1
@@ -305,7 +300,7 @@ def check_carrying(
 
 
 def widen(value: Estimate, carrying: Carrying | None, low: float, high: float) -> Estimate:
-    """Return the estimate with an interval that counts how far corrections miss from system to system."""
+    """Widen an estimate's interval by the error of corrections between systems."""
     if carrying is None or not value.defined or not carrying.spread > 0:
         return value
     t = float(scipy.special.stdtrit(carrying.systems - 1, (1 + value.details.get("confidence", 0.95)) / 2))
@@ -319,13 +314,13 @@ def widen(value: Estimate, carrying: Carrying | None, low: float, high: float) -
 
 
 def nearest(scale: Numbers, values: Numbers) -> Codes:
-    """Return the place of the point of the scale that is nearest to each value."""
+    """Return the index of the scale point nearest to each value."""
     middles = (scale[1:] + scale[:-1]) / 2
     return np.searchsorted(middles, values, side="left")
 
 
 def _slope(true: Codes, said: Codes, sample: Sample) -> tuple[float, float]:
-    """Return the slope of the judge's scores on the true ones, and its error over clusters."""
+    """Return the slope of the judge's scores on the true scores, and its standard error over clusters."""
     x, y = true - true.mean(), said - said.mean()
     within = float((x * x).sum())
     slope = float((x * y).sum()) / within
@@ -335,9 +330,9 @@ def _slope(true: Codes, said: Codes, sample: Sample) -> tuple[float, float]:
 
 
 def _drawn_counts(sample: Sample, replicates: int, seed: int) -> Numbers:
-    """Return replicates x clusters: how often each is drawn; the first row takes each once.
+    """Return how often each replicate draws each cluster (replicates x clusters); the first row has each once.
 
-    Clusters with labels and those without are drawn apart, so that each replicate has as many labelled ones.
+    Clusters with and without labels are drawn separately, so that each replicate has the same number of labelled ones.
     """
     rng, weights = np.random.default_rng(seed), np.ones((replicates + 1, sample.size))
     labelled = np.zeros(sample.size, dtype=bool)
@@ -355,9 +350,7 @@ def _sums(code: Codes, values: Numbers, size: int) -> Numbers:
 
 
 def _fitted_rows(counts: Numbers) -> Numbers:
-    """Return the matrix that a line through the labels gives: scores are normal around it, cut at the
-    points' middles.
-    """
+    """Return the matrix from a line through the labels, with normal scores around it and cuts midway between points."""
     k = len(counts)
     place = np.arange(k, dtype=float)
     n, by_true, by_said = counts.sum(), counts.sum(axis=1), counts.sum(axis=0)
@@ -373,7 +366,7 @@ def _fitted_rows(counts: Numbers) -> Numbers:
 
 
 def solve_shares(matrices: Numbers, shares: Numbers, steps: int = 300) -> Numbers:
-    """Return the true shares that explain the judge's shares best, on the simplex (by expectation-maximisation).
+    """Return the true shares that explain the judge's shares best, found by expectation-maximisation.
 
     >>> solve_shares(np.array([[[0.9, 0.1], [0.2, 0.8]]]), np.array([[0.55, 0.45]]), steps=2000).round(3)
     array([[0.5, 0.5]])

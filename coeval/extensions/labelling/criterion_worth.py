@@ -1,6 +1,4 @@
-"""The value of a criterion: what it explains of an overall judgment, people's agreement on it, and its cost in
-time.
-"""
+"""The value of each criterion: its share of an overall judgment, people's agreement on it, and its cost in time."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ from coeval.usecases.reports.statistics import get_statistic
 
 FOLDS, FEWEST, PENALTY = 10, 15, 1.0
 KEPT = 0.9
-"""The default share of the information that the smallest set keeps."""
+"""The default share of the explained variance that the smallest set keeps."""
 
 OVERALL = "overall"
 
@@ -41,7 +39,7 @@ class CriterionWorth:
     seconds: float
     """The median time of a score; nan if unknown."""
     place: int
-    """Its place in the order of added value; the criteria up to ``kept`` are the smallest set."""
+    """Its place in the order of added value; the smallest set has the criteria up to place ``kept``."""
     so_far: float
     """The share that it and all earlier criteria explain."""
 
@@ -59,7 +57,7 @@ class Worth:
     whole: Estimate = Estimate.undefined("nothing was computed")
     """The share that all criteria explain together."""
     kept: int = 0
-    """The number of criteria that keep the share."""
+    """The number of criteria in the smallest set."""
     criteria: tuple[CriterionWorth, ...] = ()
     n: int = 0
     documents: int = 0
@@ -67,7 +65,7 @@ class Worth:
 
 @dataclass(frozen=True)
 class WeighCriteria:
-    """The parameters of the statistic; ``overall`` is the criterion to explain ("": the one that contains
+    """The statistic for the value of criteria; ``overall`` is the criterion to explain (default: the one with
     "overall").
     """
 
@@ -134,7 +132,7 @@ class WeighCriteria:
 
 
 class _Losses:
-    """Squared errors on held-out documents of ridge regressions on subsets of the criteria, by cluster."""
+    """Squared errors, by cluster, of ridge regressions on subsets of the criteria, on held-out documents."""
 
     def __init__(self, y: Numbers, x: Numbers, clusters: Clusters) -> None:
         self.y, self.x, self.clusters = y, x, clusters
@@ -144,7 +142,7 @@ class _Losses:
         self.total = float(self.of(()).sum())
 
     def of(self, chosen: tuple[int, ...]) -> Numbers:
-        """Return the sum of each cluster."""
+        """Return the sum of squared errors of each cluster."""
         key = tuple(sorted(chosen))
         if key not in self.known:
             told = np.empty(len(self.y))
@@ -157,11 +155,11 @@ class _Losses:
         return self.known[key]
 
     def explained(self, chosen: tuple[int, ...]) -> Estimate:
-        """Return the share of the squared errors of the mean that these criteria take away."""
+        """Return the share of the mean's squared errors that these criteria explain."""
         return self._share(self.of(()), self.of(chosen))
 
     def added(self, others: tuple[int, ...]) -> Estimate:
-        """Return the additional share that all criteria explain beyond these."""
+        """Return the share that all criteria together explain beyond these."""
         return self._share(self.of(others), self.of(tuple(range(self.x.shape[1]))))
 
     def _share(self, before: Numbers, after: Numbers) -> Estimate:
@@ -176,7 +174,7 @@ class _Losses:
         )  # fmt: skip
 
     def order(self) -> tuple[list[int], list[float]]:
-        """Return the criteria in order of added value, and the share explained so far."""
+        """Return the criteria in the order of added value, and the cumulative shares explained."""
         order: list[int] = []
         so_far: list[float] = []
         while len(order) < self.x.shape[1]:
@@ -188,7 +186,7 @@ class _Losses:
 
 
 def _predict(x: Numbers, y: Numbers, new: Numbers) -> Numbers:
-    """Return the predictions of a ridge regression with a weak penalty for new rows."""
+    """Predict new rows with a weakly penalized ridge regression."""
     middle, level = x.mean(axis=0), float(y.mean())
     if not x.shape[1]:
         return np.full(len(new), level)
@@ -198,8 +196,8 @@ def _predict(x: Numbers, y: Numbers, new: Numbers) -> Numbers:
 
 
 def describe_criteria(context: Context, slug: str) -> dict[str, str]:
-    """Return what each scored criterion is worth, for who votes on the next set; nothing without an overall one."""
-    # voters see these figures and no others, so the statistic is read for them
+    """Describe the value of each scored criterion for voters on the next set; empty without an overall criterion."""
+    # voters may see only these figures, so the server reads the statistic for them
     found: Worth = get_statistic(context, OPERATOR, slug, WeighCriteria())
     return {one.criterion: " · ".join(_describe(found, one)) for one in found.criteria}
 
@@ -219,7 +217,7 @@ def _describe(found: Worth, one: CriterionWorth) -> Iterator[str]:
 
 
 def tell_worth(found: Worth) -> Iterator[str]:
-    """Return the criteria in lines of text, the smallest set first."""
+    """Describe the criteria in lines of text, the smallest set first."""
     if found.reason:
         yield found.reason
         return
@@ -238,7 +236,7 @@ def tell_worth(found: Worth) -> Iterator[str]:
 
 
 def worth_rows(found: Worth) -> pd.DataFrame:
-    """Return the criteria for a chart: what each explains alone, and adds to the others."""
+    """Return rows for a chart: the share that each criterion explains alone, and adds to the others."""
     rows = [
         {"label": one.criterion, "series": series, "value": float(value), "low": value.ci_low, "high": value.ci_high,
          "about": tell(value)}

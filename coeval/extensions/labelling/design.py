@@ -1,4 +1,4 @@
-"""A labelling design: the queue assigns items with stored probabilities, and every mean is corrected for them."""
+"""A labelling design: the queue assigns items with stored probabilities, and means are corrected for them."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ from coeval.usecases.reports.statistics import get_statistic
 from coeval.usecases.scrutiny.requested_lines import share_asked
 
 MOST_DIFFERENCES = 45
-"""Pairs of ten systems on one criterion."""
+"""The largest number of differences per criterion: all pairs of ten systems."""
 
 LENGTH = "length"
-"""The property that every output has: its number of characters."""
+"""The name of a property that every output has: its number of characters."""
 
 SAMPLES, JURY, NOTHING = "the spread of the judge's samples", "the disagreement of judges", "nothing"
 
 
 def order_items(db: Database, task: int, instances: list[int]) -> list[int] | None:
-    """Return the planned instances in the order of the active design; a crowd may continue beyond them."""
+    """Return the planned instances in the order of the active design; for a crowd, return all."""
     design = queries.get_design(db, task)
     if design is None:
         return None
@@ -58,7 +58,7 @@ def order_items(db: Database, task: int, instances: list[int]) -> list[int] | No
 
 @dataclass(frozen=True)
 class Items:
-    """Each instance with the judge's uncertainty, its clusters, and the judge's error if people scored it."""
+    """The instances with their strata, the judge's uncertainties, and the judge's errors if people scored them."""
 
     names: tuple[str, ...]
     uncertainty: tuple[float, ...]
@@ -68,7 +68,7 @@ class Items:
 
 
 def list_items(study: StudyFrames) -> Items:
-    """Return the instances of a study with the root of the mean over criteria of squared uncertainties and errors."""
+    """Return a study's instances, with root-mean-square uncertainties and errors over the criteria."""
     units, _ = list_units(study)
     source = SAMPLES
     if units["spread"].isna().all():
@@ -90,17 +90,17 @@ def list_items(study: StudyFrames) -> Items:
 
 @dataclass(frozen=True)
 class Option:
-    """A way to draw labels: the number of uniform labels that one is worth if the uncertainty is right, or
-    useless.
+    """A way to draw labels. One label is worth ``worth`` uniform labels if the uncertainty is right, and
+    ``worth_at_worst`` if it is useless.
     """
 
     kind: str
     worth: float
     worth_at_worst: float
     measured: float | None
-    """The same, from the errors of the labels so far; None below ``PILOT`` labels."""
+    """The worth according to the errors of the labels so far; None with fewer than ``PILOT`` labels."""
     smallest: float
-    """The smallest probability as a share of the mean."""
+    """The smallest probability, as a share of the mean probability."""
 
 
 @dataclass(frozen=True)
@@ -122,14 +122,14 @@ class Labelling:
     running: bool = False
     planned: int = 0
     labelled: int = 0
-    """Instances that were labelled on every criterion in the order of the design."""
+    """The number of instances that are labelled on every criterion, in the order of the design."""
     out_of_order: int = 0
-    """Instances that were labelled after an unlabelled one; they do not count until it is labelled."""
+    """The number of instances that are labelled after an unlabelled one, and do not count until it is labelled."""
     rows: tuple[DrawnRow, ...] = ()
 
 
 def list_options(items: Items) -> tuple[Option, ...]:
-    """Return the value of each way to draw."""
+    """Return the worth of each way to draw."""
     error = np.asarray(items.errors, dtype=float)
     own = ~np.isnan(error)
     found = []
@@ -145,12 +145,12 @@ def list_options(items: Items) -> tuple[Option, ...]:
 
 @dataclass(frozen=True)
 class EstimateDrawn:
-    """The parameters of the statistic under a design: ``chances`` are (instance, probability, place)."""
+    """The statistic under a design; ``chances`` are (instance, probability, place)."""
 
     chances: tuple[tuple[str, float, float], ...]
     planned: int
     explain: tuple[tuple[str, tuple[tuple[str, float], ...]], ...] = ()
-    """Properties of instances that scores are regressed on: each with (instance, number)."""
+    """The properties to regress scores on, each with pairs of (instance, number)."""
 
     def __call__(self, study: StudyFrames) -> tuple[int, int, tuple[DrawnRow, ...]]:
         units, _ = list_units(study)
@@ -172,7 +172,7 @@ class EstimateDrawn:
     ) -> Iterator[DrawnRow]:
         y, f, document = own["people"], own["judge"], own["document"]
         named = own["system"].replace("", None).fillna("")
-        systems = sorted(set(named) - {""})  # the rows come in the order of the draw
+        systems = sorted(set(named) - {""})  # rows are in the order of the draw
         yield DrawnRow(
             criterion, EVERYTHING, drawn_mean(y, f, chance, counted, clusters=document, planned=self.planned)
         )
@@ -194,7 +194,7 @@ class EstimateDrawn:
     def _slopes(
         self, criterion: str, own: pd.DataFrame, chance: np.ndarray, counted: np.ndarray
     ) -> Iterator[DrawnRow]:
-        """How much scores rise with one more of each property, at the same system and the same other properties."""
+        """Yield the change in scores per unit of each property, with the system and other properties held constant."""
         if not self.explain:
             return
         values = [own["instance"].map(dict(numbers)).to_numpy(dtype=float) for _, numbers in self.explain]
@@ -212,10 +212,10 @@ class EstimateDrawn:
 
 @use_case(OWNERS)
 def get_labelling(context: Context, person: Person, slug: str, explain: Sequence[str] = ()) -> Labelling:
-    """See which items people should label, what the ways to draw them are worth, and the means by known chances.
+    """Return the worth of each way to draw, the newest design, and the means from its labels.
 
     Args:
-        explain: further columns of numbers, or "length" of the output, that scores are regressed on.
+        explain: numeric extra columns, or "length" (of the output), to regress scores on.
 
     Raises:
         InputError: one of them has no numbers.
@@ -244,12 +244,12 @@ def _numbers(db: Database, task: int, name: str) -> tuple[tuple[str, float], ...
 
 @use_case(OWNERS)
 def make_design(context: Context, person: Person, slug: str, kind: str, labels: int) -> None:
-    """Draw instances for people with stored probabilities: everybody gets the same ones, in the same order.
+    """Draw instances with stored probabilities; everybody gets the same ones in the same order.
 
-    What somebody has opened stays theirs to finish.
+    People keep the instances that they have opened.
 
     Raises:
-        InputError: another kind or number, no uncertainty to draw by, or only some lines are asked for.
+        InputError: the kind or number is invalid, there is no uncertainty, or the team has only some lines.
     """
     if kind not in KINDS:
         raise InputError(f"“{kind[:40]}” is not a way to draw labels: choose {', '.join(KINDS)}.")
@@ -286,10 +286,10 @@ def make_design(context: Context, person: Person, slug: str, kind: str, labels: 
 
 @use_case(OWNERS)
 def end_design(context: Context, person: Person, slug: str) -> None:
-    """Give everybody all instances again; the chances of the labels so far stay on record.
+    """End the design, so that everybody gets all instances; the probabilities of the labels so far are kept.
 
     Raises:
-        InputError: no design is in force.
+        InputError: there is no active design.
     """
     with context.store.write() as db:
         task = require_task(db, slug)
@@ -301,7 +301,7 @@ def end_design(context: Context, person: Person, slug: str) -> None:
 
 
 def _give_again(db: Database, task: int, slug: str) -> None:
-    """Replace unopened instances in a team's queues according to the active design; a crowd's places stay."""
+    """Replace unopened instances in a team's queues according to the active design; a crowd's queues are unchanged."""
     if get_plan(db, task) is not None:
         return
     people = teams.list_with_queue(db, task)
@@ -318,13 +318,13 @@ def _give_again(db: Database, task: int, slug: str) -> None:
 
 
 def tell_labelling(found: Labelling) -> Iterator[str]:
-    """Return the ways to draw and the means in lines of text."""
+    """Describe the ways to draw and the means in lines of text."""
     yield f"Uncertainty comes from {found.source}."
     for one in found.options:
-        measured = "" if one.measured is None else f"; by the labels so far {one.measured:.2f}"
+        measured = "" if one.measured is None else f"; according to the labels so far {one.measured:.2f}"
         yield (
             f"{one.kind}: a label is worth {one.worth:.2f} uniform labels if the uncertainty is right, "
-            f"{one.worth_at_worst:.2f} if it says nothing{measured}"
+            f"{one.worth_at_worst:.2f} if it is useless{measured}"
         )
     if not found.kind:
         return
@@ -337,7 +337,7 @@ def tell_labelling(found: Labelling) -> Iterator[str]:
 
 
 def best_kind(options: Sequence[Option]) -> str:
-    """Return the way to draw that is worth most; uniform unless another is worth 5% more.
+    """Return the best way to draw; uniform unless another is worth 5% more.
 
     >>> best_kind([Option("uniform", 1, 1, None, 1), Option("active", 1.3, 0.9, 1.01, 0.5)])
     'uniform'

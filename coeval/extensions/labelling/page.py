@@ -1,4 +1,4 @@
-"""Set-up, Labelling: estimates from few labels for every system, and which items people should label next."""
+"""Set-up, Labelling: estimates for every system from few labels, and the choice of items to label."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from coeval.ui.tabs import Panel, Tab, Update, need_task
 from coeval.usecases.reports.statistics import get_statistic
 
 SLOW: dict[str, Any] = {"show_progress": "minimal", "concurrency_limit": 1, "concurrency_id": "labelling"}
-"""Settings for events that compute for seconds: one at a time."""
+"""Settings for events that take seconds, which run one at a time."""
 
 NO_TASK = "Describe a task first, under Tasks."
 
@@ -42,8 +42,7 @@ class CorrectedBox(Panel):
             View(el("div", el("h4", "Judge corrected for its errors"), el("p.note", f"{ERRORS} {DRAWN}")))
             with gr.Row(elem_classes="actions"):
                 cut = gr.Number(
-                    None, label="Cut point", info=("Shows the share of scores at or above it. Blank: the "
-                                                  "mean score."),
+                    None, label="Cut point", info="Shows the share of scores at or above it. Leave blank for the mean.",
                     elem_id="labelling-cut", min_width=160,
                 )  # fmt: skip
                 work = gr.Button("Correct", elem_id="labelling-correct", scale=0)
@@ -60,14 +59,14 @@ class CorrectedBox(Panel):
             self.context, person, need_task(slug), CorrectSystems(None if cut is None else float(cut))
         )
         drawn = [one for one in found.systems if one.corrected.defined]
-        # a chart takes the width that it finds, and what is hidden has none
+        # a chart takes the width of its place, and a hidden place has none
         yield {self.shown: corrected_view(found), self.plot: gr.Plot(visible=bool(drawn))}
         if drawn:
             yield {self.shown: gr.skip(), self.plot: draw_systems(drawn, found)}
 
 
 def corrected_view(found: CorrectedStudy) -> Node:
-    """Return the table, with the assumption of each correction in its head."""
+    """Show the corrected means, with the assumption of each correction in the header."""
     if not found.systems:
         return el(
             "p.note", "No judge has scored this study: draft evaluations under Pre-fill, or import scores."
@@ -83,7 +82,7 @@ def corrected_view(found: CorrectedStudy) -> Node:
 
 
 def draw_systems(drawn: list[CorrectedSystem], found: CorrectedStudy) -> Any:
-    """Return the judge's own figure beside the corrected one, with its interval."""
+    """Draw the judge's own figures and the corrected ones with their intervals."""
     rows = []
     for one in drawn:
         label = (
@@ -108,7 +107,7 @@ DESIGN_NOTE = (
 
 
 class DesignBox(Panel):
-    """The box with the ways to draw labels, the active design, and the means with known probabilities."""
+    """The box with the ways to draw labels, the active design, and the corrected means."""
 
     def build(self) -> None:
         with gr.Column(elem_classes="card"):
@@ -152,7 +151,7 @@ class DesignBox(Panel):
 
 
 def options_view(found: Labelling) -> Node:
-    """Return a table with the value of one label in each way, in uniform labels."""
+    """Show the value of one label for each way to draw, in uniform labels."""
     rows = [
         [
             one.kind,
@@ -173,7 +172,7 @@ def options_view(found: Labelling) -> Node:
 
 
 def means_view(found: Labelling) -> Node:
-    """Return the means and differences by known chances, and how far the labels are."""
+    """Show the progress of the labels, and the means and differences from them."""
     if not found.kind:
         return el("p.note", "No design yet: each person sees the instances in a separate order.")
     state = "in force" if found.running else "ended"
@@ -183,8 +182,8 @@ def means_view(found: Labelling) -> Node:
     if found.out_of_order:
         lines.append(f"{found.out_of_order:,} labels do not count yet: an instance before them has no label.")
     rows = [[row.criterion, row.what, tell(row.value), _every_look(row.value)] for row in found.rows]
-    grid = table(["Criterion", "Of", "Value", "Interval that holds at every look"], rows)
-    shown = el("div.scroll", grid, tabindex="0", role="group", aria_label="Means by known chances")
+    grid = table(["Criterion", "Of", "Value", "Interval valid at every look"], rows)
+    shown = el("div.scroll", grid, tabindex="0", role="group", aria_label="Means with known probabilities")
     return el("div", *(el("p", line) for line in lines), shown)
 
 
@@ -194,21 +193,20 @@ def _every_look(value: Estimate) -> str:
 
 
 WORTH_NOTE = (
-    "How much each criterion explains of an overall judgment on held-out documents, how well people "
-    "agree on it, and how long it takes. The smallest set is a proposal; the vote decides."
+    "The table shows each criterion’s share of an overall judgment on held-out documents, people’s agreement on it, "
+    "and its time. The smallest set is a proposal; the vote decides."
 )
 
 
 class WorthBox(Panel):
-    """The box with the value of each criterion, and the smallest set that keeps most of the information."""
+    """The box with the value of each criterion, and the smallest set that explains most."""
 
     def build(self) -> None:
         with gr.Column(elem_classes="card"):
             View(el("div", el("h4", "Value of each criterion"), el("p.note", WORTH_NOTE)))
             with gr.Row(elem_classes="actions"):
                 overall = gr.Textbox(
-                    label="Overall criterion", info=("Part of its text. Blank: the criterion with "
-                                                    "“overall” in it."),
+                    label="Overall criterion", info="Part of its text. Leave blank for the one with “overall”.",
                     max_length=500, elem_id="labelling-overall",
                 )  # fmt: skip
                 work = gr.Button("Weigh", elem_id="labelling-weigh", scale=0)
@@ -225,13 +223,15 @@ class WorthBox(Panel):
         found: Worth = get_statistic(self.context, person, need_task(slug), wanted)
         yield {self.shown: worth_view(found), self.plot: gr.Plot(visible=not found.reason)}
         if not found.reason:
-            words = "What each criterion explains of the overall judgment, alone and beyond the others."
+            words = (
+                "The share of the overall judgment that each criterion explains, alone and beyond the others."
+            )
             chart = charts.pairs(worth_rows(found), words, title="share of the variance explained")
             yield {self.shown: gr.skip(), self.plot: chart}
 
 
 def worth_view(found: Worth) -> Node:
-    """Return the criteria in the order of added value."""
+    """Show the criteria in the order of added value."""
     if found.reason:
         return el("p.note", found.reason)
     rows = [
@@ -256,7 +256,7 @@ def worth_view(found: Worth) -> Node:
 
 
 class LabellingTab(Tab):
-    """Set-up, Labelling."""
+    """The tab of Set-up with corrected judges, labelling designs and the value of criteria."""
 
     title, id = "Labelling", "labelling"
 

@@ -1,4 +1,4 @@
-"""The tables for labelling designs, with the probability of each instance, and their queries."""
+"""The tables for labelling designs and the probability of each instance, and their queries."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class StoredDesign:
 
 
 def get_design(db: Database, task: int) -> StoredDesign | None:
-    """Return the active design; None if there is none or it has ended."""
+    """Return the active design, or None."""
     row = get_row(db, "SELECT * FROM labelling_design WHERE task = ? ORDER BY id DESC LIMIT 1", [task])
     if row is None or row["kind"] == ENDED:
         return None
@@ -65,7 +65,7 @@ def get_design(db: Database, task: int) -> StoredDesign | None:
 
 
 def get_last_design(db: Database, task: int) -> StoredDesign | None:
-    """Return the newest design, even if it has ended: its labels keep its probabilities."""
+    """Return the newest design, even if it has ended, because its labels keep their probabilities."""
     sql = "SELECT * FROM labelling_design WHERE task = ? AND kind <> 'ended' ORDER BY id DESC LIMIT 1"
     row = get_row(db, sql, [task])
     return StoredDesign(**{name: row[name] for name in StoredDesign.__slots__}) if row else None
@@ -74,7 +74,7 @@ def get_last_design(db: Database, task: int) -> StoredDesign | None:
 def record_design(
     db: Database, task: int, values: Mapping[str, Any], by: str, chances: Mapping[int, tuple[float, float]]
 ) -> int:
-    """Keep a design, with the chance and the place of each instance."""
+    """Store a design, with the probability and the place of each instance."""
     row = {"task": task, **values, "made_by": by, "made_at": now()}
     design = append_numbered(db, "labelling_design", row)
     db.table("labelling_chance").insert_all(
@@ -85,7 +85,7 @@ def record_design(
 
 
 def list_chances(db: Database, design: int) -> dict[str, tuple[float, float]]:
-    """Return the chance and the place of each instance, by the name it has in the files."""
+    """Return each instance's probability and place, by the instance's name in the files."""
     sql = (
         "SELECT i.external_id, c.chance, c.place FROM labelling_chance c JOIN instance i ON i.id = c.instance"
         " WHERE c.design = ? ORDER BY c.place"
@@ -94,7 +94,7 @@ def list_chances(db: Database, design: int) -> dict[str, tuple[float, float]]:
 
 
 def list_instances(db: Database, task: int) -> dict[str, int]:
-    """Return the instances of a task that are work, without attention checks: names in the files to ids."""
+    """Return the instances of a task without attention checks, from names in the files to ids."""
     sql = (
         "SELECT id, external_id FROM instance i WHERE task = ? AND NOT EXISTS (SELECT 1 FROM answer_key k"
         " WHERE k.instance = i.id) ORDER BY position"
@@ -103,13 +103,12 @@ def list_instances(db: Database, task: int) -> dict[str, int]:
 
 
 def list_places(db: Database, design: int) -> dict[int, float]:
-    """Return the place of each instance."""
     sql = "SELECT instance, place FROM labelling_chance WHERE design = ?"
     return {row["instance"]: row["place"] for row in rows(db, sql, [design])}
 
 
 def list_numbers(db: Database, task: int, column: str) -> tuple[tuple[str, float], ...]:
-    """Return the numbers of a further column by instance, without texts that are no number; "": lengths of outputs."""
+    """Return the numbers in an extra column by instance, without other texts; "" means the lengths of outputs."""
     sql = "SELECT external_id, length(output) AS size, context_json FROM instance WHERE task = ? ORDER BY position"
     found = []
     for row in rows(db, sql, [task]):
@@ -124,7 +123,7 @@ def list_numbers(db: Database, task: int, column: str) -> tuple[tuple[str, float
 
 
 def list_columns(db: Database, task: int) -> list[str]:
-    """Return the names of the further columns, in order."""
+    """Return the names of the extra columns, in order."""
     sql = "SELECT context_json FROM instance WHERE task = ? ORDER BY position"
     return list(
         dict.fromkeys(name for row in rows(db, sql, [task]) for name in json.loads(row["context_json"]))

@@ -1,4 +1,6 @@
-"""A study with one row per instance and criterion: people's mean score, the judge's score, document and system."""
+"""A study as a table with one row per instance and criterion: people's mean score, the judge's score, document and
+system.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +16,17 @@ from coeval.stats.estimates import Estimate
 from coeval.stats.frames import StudyFrames
 from coeval.stats.prediction import jury_mean
 
-UNAIDED, ALL = "scores without the draft in view", "all scores, also those with the draft in view"
+UNAIDED, ALL = "scores without the draft in view", "all scores, including those with the draft in view"
 ENOUGH = 20
-"""From this number of blind units on, only blind scores are used."""
+"""With at least this many blind units, only blind scores are used."""
 
 EVERYTHING = "all systems"
 ERRORS = (
-    "The judge errs on this system as on labelled items with the same score. With three or more labelled "
+    "The judge has the same errors on this system as on labelled items with the same score. With three or "
+    "more labelled "
     "systems, the interval includes the error of this assumption."
 )
-DRAWN = "The labelled items are a random draw from this system's."
+DRAWN = "The labelled items are a random sample of this system's items."
 
 
 def list_units(study: StudyFrames, run: str = "") -> tuple[pd.DataFrame, str]:
@@ -59,11 +62,11 @@ class CorrectedSystem:
     judged: float
     """The judge's own mean, or its share of passes."""
     corrected: Estimate
-    """Corrected with the judge's errors on the labelled items of other systems; of all items if no other is
+    """Corrected with the judge's errors on the labelled items of other systems, or of all systems if no other is
     labelled.
     """
     powered: Estimate
-    """Prediction-powered, with labels of this system itself."""
+    """The prediction-powered estimate, from labels of this system itself."""
     people: Estimate
     n: int
     labels: int
@@ -83,7 +86,7 @@ class CorrectedStudy:
 
 @dataclass(frozen=True)
 class CorrectSystems:
-    """The parameters of the statistic: a cut point (None: the mean score) and a run of a judge ("": the
+    """The statistic for corrected means, with a cut point (default: the mean score) and a judge's run (default: the
     shown run).
     """
 
@@ -139,7 +142,7 @@ class CorrectSystems:
         mean = (
             Estimate(people.mean(), n=len(people))
             if len(people)
-            else Estimate.undefined("people scored none of it")
+            else Estimate.undefined("people scored none of its items")
         )
         return CorrectedSystem(
             system,
@@ -154,7 +157,7 @@ class CorrectSystems:
 
 
 def _passed(values: pd.Series[float], cut: float) -> pd.Series[float]:
-    """Return 1 at or above the cut point, 0 below it, nan without a score."""
+    """Return 1 at or above the cut point, 0 below it, and nan without a score."""
     return (values >= cut).astype(float).where(values.notna())
 
 
@@ -165,7 +168,7 @@ def _systems(units: pd.DataFrame) -> list[str]:
 
 
 def tell_systems(found: CorrectedStudy) -> Iterator[str]:
-    """Return the table in lines of text, then the assumptions."""
+    """Describe the table in lines of text, then the assumptions."""
     what = "mean score" if found.cut is None else f"share at or above {found.cut:g}"
     if not found.systems:
         yield "No judge has scored this study: draft evaluations, or import a judge's scores."

@@ -13,7 +13,7 @@ import pandas as pd
 from coeval.errors import InputError
 from coeval.stats import Table
 
-EQUAL, NOT_AT_HAND, NOT_RELEASED = "equal", "printed value unknown", "not released"
+EQUAL, NOT_AT_HAND, NOT_RELEASED = "equal", "printed value not at hand", "not released"
 NOT_PUBLISHED = "not published"
 DEFAULT = 0.006
 """Values that differ by less are equal: printed values are rounded, and one row in two hundred may be counted

@@ -23,7 +23,7 @@ NEEDED = {
     "llm_ratings.csv": ("instance", "criterion", "mode", "mean_score"),
     "instances.csv": ("instance", "document"),
 }
-TRUNCATED = "it uses ratings that a rule with truncated decimals read from the model's answers, which are not in the files"
+TRUNCATED = "it uses ratings that a rule with cut decimals read from answers that are not in the files"
 
 
 def replicate_closer_look(data: Path) -> Replication:

@@ -187,7 +187,8 @@ def _find_shifts(replication: Replication, name: str, folder: Path) -> None:
             f"{name.lower()}_pairing",
             f"Figures 3 to 5, {name}: the people's files list criteria in different orders, and a missing one "
             "shifts all later ones. Alpha of two people compares scores of the same instance and criterion; "
-            f"pairing scores by their places in the files gives another number. Of {len(rows)} pairs of people, {affected} are affected.",
+            f"pairing scores by their places in the files gives another number. Of {len(rows)} pairs of "
+            f"people, {affected} are affected.",
             rows,
         )
 

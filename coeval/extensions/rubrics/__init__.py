@@ -1,4 +1,4 @@
-"""Rubrics: criteria with points for a single instance, judged one by one by a model and by people."""
+"""Rubrics: criteria with points for single instances, which a model and people judge one by one."""
 
 from __future__ import annotations
 

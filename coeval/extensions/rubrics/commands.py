@@ -173,9 +173,6 @@ def _status(context: Context, options: argparse.Namespace) -> None:
     report(options, counts | {"runs": runs}, lines)
 
 
-# Figures.
-
-
 def spell(figure: Estimate) -> dict[str, Any]:
     """Return an estimate's figures by name."""
     known = figure.details
@@ -235,7 +232,7 @@ def _report(context: Context, options: argparse.Namespace) -> None:
         *(tell(f"  {axis}: macro-F1", one.macro_f1) for axis, one in found.axes.items()),
         tell("Score by people", found.people_score),
         tell("Score by the judge", found.judge_score),
-        tell("The judge's score less people's", found.difference),
+        tell("The judge's score minus people's", found.difference),
         f"Criteria: {changes.approve:,} approved, {changes.revise:,} revised, {changes.delete:,} deleted, "
         f"{changes.add:,} added; {changes.verdicts_changed:,} of {changes.verdicts_shown:,} shown verdicts changed",
     ]

@@ -1,4 +1,4 @@
-"""A model writes the criteria of each instance, or judges by the existing ones, through the ledger."""
+"""Have a model write the criteria of each instance, or judge with existing ones, through the ledger."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from coeval.usecases.drafting.model_requests import ask_further, build_runner
 WAYS = ("instance", "criterion")
 MAX_LABEL = 200
 LEAST, MOST = 1, 30
-"""Range of the number of criteria in one request to a model."""
+"""The range for the number of criteria in one request to a model."""
 
 
 @dataclass(frozen=True, slots=True)
 class RubricsRun:
-    """The settings of a run; a run with the same label continues with its missing items."""
+    """The settings of a run. A run with an existing label continues with the missing items."""
 
     model: str = ""
     label: str = ""
@@ -49,7 +49,7 @@ class RubricsRun:
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """The result of a run. ``written`` counts criteria or judgments, ``unscored`` those without a value."""
+    """The result of a run. ``written`` counts criteria or judgments, ``unscored`` the ones without a value."""
 
     label: str
     asked: int
@@ -69,7 +69,7 @@ class RunReport:
 
 
 Found = tuple[int, tuple[Any, ...], str]
-"""The instance, its criteria or judgments, and the reason if there are none."""
+"""The id of an instance, its criteria or judgments, and the reason if there are none."""
 
 
 @use_case(OWNERS)
@@ -80,7 +80,7 @@ async def draft_rubrics(
     settings: RubricsRun,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> RunReport:
-    """Have a model write criteria for every instance of a task that has none.
+    """Have a model write criteria for each instance of a task that has none.
 
     Raises:
         ModelError: no model is set up.
@@ -103,7 +103,7 @@ async def draft_rubrics(
         for instance, rubrics, why in found:
             if why:
                 unread.append(why)
-            elif not queries.list_criteria(db, instance):  # another run may have written some meanwhile
+            elif not queries.list_criteria(db, instance):  # another run may have written criteria meanwhile
                 count += queries.add_criteria(db, instance, rubrics, run.id)
         return count
 
@@ -122,7 +122,7 @@ async def judge_rubrics(
     settings: RubricsRun,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> RunReport:
-    """Have a model judge every instance of a task by its own criteria; judgments of the run are not repeated.
+    """Have a model judge every instance of a task on its own criteria, except for judgments that the run already has.
 
     Raises:
         ModelError: no model is set up.
@@ -177,7 +177,7 @@ def _unscored(criteria: Sequence[Criterion], reason: str, raw: str = "") -> list
 def _list_items(
     db: Database, task: Task, run: Run, settings: RubricsRun
 ) -> tuple[list[list[Criterion]], Mapping[int, int]]:
-    """Return the items, one per question, and the number of the run's attempts for each criterion."""
+    """Return one item per question, and the run's number of attempts for each criterion."""
     held = queries.list_judgments(db, run.id)
     done = {key for key, one in held.items() if one.value is not None or not settings.retry_unscored}
     known = queries.list_task_criteria(db, task.id)
@@ -197,7 +197,7 @@ def _list_items(
 def _begin(
     context: Context, person: Person, slug: str, settings: RubricsRun, kind: str
 ) -> tuple[Task, Asking, Run]:
-    """Return the task, the model's settings, and the run, which is created if its label is new."""
+    """Return the task, the model's settings, and the run; create the run if its label is new."""
     if settings.way not in WAYS:
         raise InputError(f"“{settings.way}” is not a way to ask; choose {' or '.join(WAYS)}.")
     model = settings.model or context.settings.model
@@ -207,7 +207,7 @@ def _begin(
     with context.store.read() as db:
         task = require_task(db, slug)
     ensure_taken(context, task)
-    build_runner(context, concurrency=1)  # refuses before anything is written where no model is set up
+    build_runner(context, concurrency=1)  # raises an error before anything is written if no model is set up
     with context.store.write() as db:
         run = queries.find_run(db, task.id, kind, label) or queries.add_run(
             db, task.id, kind, label, model, settings.way, person.name
@@ -256,7 +256,7 @@ async def _carry_out(
 
 
 def _find_unread(found: Found) -> str:
-    """Return the reason that an answer is unreadable; empty if some part was read."""
+    """Return why an answer is unreadable; empty if a part of it was read."""
     _, made, why = found
     if why:
         return why
@@ -266,7 +266,7 @@ def _find_unread(found: Found) -> str:
 
 @use_case(TEAM)
 def list_rubrics_runs(context: Context, person: Person, slug: str) -> list[tuple[Run, bool]]:
-    """See the runs that wrote criteria or judged by them, and the run that annotators see."""
+    """Return each run that wrote criteria or judged, and whether annotators see it."""
     with context.store.read() as db:
         task = require_task(db, slug)
         shown = queries.get_shown_run(db, task.id)
@@ -291,7 +291,7 @@ def require_judging(db: Database, task: Task, label: str = "") -> Run:
     """Return the run of judgments with that label, or the one that annotators see.
 
     Raises:
-        NotFoundError: there is none; the message names those there are.
+        NotFoundError: there is no such run; the message lists the existing runs.
     """
     run = queries.find_run(db, task.id, "judgments", label) if label else queries.get_shown_run(db, task.id)
     if run is None:

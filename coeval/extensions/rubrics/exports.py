@@ -1,4 +1,4 @@
-"""A task's rubrics as files: long tables for statistics, and lines in HealthBench's form that can be imported."""
+"""Export a task's rubrics: as long tables for statistics, and as lines in HealthBench's form for a new import."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _origin(criterion: Criterion | None) -> str:
 
 
 def list_criteria_rows(study: RubricsStudy) -> Iterator[Sequence[Any]]:
-    """Return a row for each criterion as it was imported or drafted; this table can be imported."""
+    """Return a row for each criterion as it was imported or drafted; the table can be imported again."""
     for number, criteria in study.criteria.items():
         one = study.instances[number]
         for criterion in criteria:
@@ -75,7 +75,7 @@ def list_criteria_rows(study: RubricsStudy) -> Iterator[Sequence[Any]]:
 
 
 def list_judgment_rows(study: RubricsStudy) -> Iterator[Sequence[Any]]:
-    """Return one row per criterion and rater: first the judge, then people."""
+    """Return one row per criterion and rater: the judge first, then people."""
     for number, criteria in study.criteria.items():
         names = _names(study.instances[number])
         for criterion in criteria:
@@ -102,7 +102,7 @@ def list_judgment_rows(study: RubricsStudy) -> Iterator[Sequence[Any]]:
 
 
 def list_score_rows(study: RubricsStudy) -> Iterator[Sequence[Any]]:
-    """Return the score of every instance by the judge and by each person, not clipped."""
+    """Return each instance's score from the judge and from each person, not clipped."""
     mine: dict[int, list[Submission]] = {}
     for submission in study.submissions:
         mine.setdefault(submission.instance, []).append(submission)
@@ -126,14 +126,11 @@ def _build_long(context: Context, person: Person, slug: str) -> Files:
     yield "scores.csv", _csv(SCORES_HEAD, list_score_rows(study))
 
 
-# HealthBench's shape.
-
-
 def settle_criteria(criteria: Sequence[Criterion], submissions: Sequence[Submission]) -> list[Rubric]:
-    """Return the criteria of an instance in the version of most people, then the criteria that people added.
+    """Return the criteria of an instance as a majority of people left them, then the criteria that people added.
 
-    A criterion goes where more than half of the people deleted it. A wording takes its place where more than half of
-    them gave the same one. What somebody added is there once.
+    A criterion is removed if more than half of the people deleted it. It is reworded if more than half of them gave
+    the same wording. Each added criterion appears once.
     """
     settled: list[Rubric] = []
     half = len(submissions) / 2
@@ -153,7 +150,7 @@ def settle_criteria(criteria: Sequence[Criterion], submissions: Sequence[Submiss
 
 
 def build_example(study: RubricsStudy, number: int, submissions: Sequence[Submission]) -> dict[str, Any]:
-    """Return an instance as a line of a HealthBench file, with both scores beside it."""
+    """Return an instance as a line of a HealthBench file, with both scores added."""
     one, criteria = study.instances[number], study.criteria[number]
     turns = read_chat(one.input)
     prompt = [{"role": turn.role, "content": turn.content} for turn in turns]
@@ -200,13 +197,13 @@ FORMATS = (
     OutFormat(
         "rubrics",
         "Criteria of single instances (CSV)",
-        "Three tables: the criteria, what people and the judge said of each, and the scores of the instances.",
+        "Three tables: the criteria, the judgments of people and the judge, and the scores of the instances.",
         _build_long,
     ),
     OutFormat(
         "healthbench",
         "HealthBench (JSON Lines)",
-        "A line for each instance with its criteria as people left them, as HealthBench’s code reads it.",
+        "A line for each instance with its criteria as people left them, for HealthBench’s code.",
         _build_healthbench,
     ),
 )

@@ -1,7 +1,7 @@
-"""Files with criteria: a column ``rubrics``, HealthBench's form, or one row per criterion.
+"""Import files with criteria: a column ``rubrics``, HealthBench's form, or one row per criterion.
 
-All of them give every instance a further column ``rubrics`` with its criteria as JSON. Nobody sees that column, as
-with every further column until an owner says otherwise, and ``criteria.take_criteria`` reads it.
+Every format gives each instance an extra column ``rubrics`` with its criteria as JSON. Like other extra columns, it is
+hidden unless an owner shows it. ``reviews.ensure_taken`` reads it.
 """
 
 from __future__ import annotations
@@ -34,16 +34,13 @@ from coeval.extensions.rubrics.scoring import (
 )
 
 ANSWERS = ("completion", "response", "output", "answer")
-"""Keys of a HealthBench line for the answer to judge; HealthBench itself has none."""
+"""The keys for the answer to judge, which we add to HealthBench's form."""
 
 MOST_WITHOUT = 100
-"""Lines in which the first criterion is looked for: some conversations have none."""
+"""The number of lines in which to look for a criterion, because some conversations have none."""
 
 KEPT = ("example_tags", "ideal_completions_data")
-"""Further keys that an instance keeps, so that its line can be exported again."""
-
-
-# A table with a column of criteria.
+"""Other keys that an instance keeps, so that its line can be exported again."""
 
 
 def _read_columns(path: Path) -> tuple[str, ...]:
@@ -73,16 +70,13 @@ def _open_column(path: Path, slug: str, columns: Columns, *, empty_outputs: bool
 
 COLUMN_FORMAT = Format(
     "rubrics",
-    "Instances with criteria of their own (a column “rubrics”)",
+    "Instances with their own criteria (a column “rubrics”)",
     fits=lambda path, columns: COLUMN in _read_columns(path),
     open=_open_column,
     fields=FIELDS,
     table=open_table,
     open_empty=lambda path, slug, columns: _open_column(path, slug, columns, empty_outputs=True),
 )
-
-
-# HealthBench: a line for each conversation, with its criteria.
 
 
 def _is_healthbench(path: Path) -> bool:
@@ -120,7 +114,7 @@ def _open_healthbench(path: Path, slug: str, columns: Columns) -> Source:
 
 
 def _read_example(record: Mapping[str, Any], place: str) -> Instance:
-    """Return one line of a HealthBench file as an instance; raise InputError if it has no prompt or no answer."""
+    """Parse one line of a HealthBench file as an instance; raise InputError if it has no prompt or no answer."""
     turns = parse_messages(record.get("prompt"))
     if not turns:
         raise InputError(
@@ -129,8 +123,7 @@ def _read_example(record: Mapping[str, Any], place: str) -> Instance:
     answer = next((record[key] for key in ANSWERS if isinstance(record.get(key), str)), "")
     if not answer.strip():
         raise InputError(
-            f"{place}: contains no answer to judge; add the text that your model wrote as “{ANSWERS[0]}” "
-            "to every line."
+            f"{place}: contains no answer to judge; add your model's text as “{ANSWERS[0]}” to every line."
         )
     check_text(answer, place)
     plain = len(turns) == 1 and turns[0].role == "user" and not is_chat(turns[0].content)
@@ -172,8 +165,6 @@ HEALTHBENCH_FORMAT = Format(
     open=_open_healthbench,
 )
 
-
-# A table with a row for each criterion.
 
 TEXT_COLUMNS = ("criterion", "rubric", "criterion_text")
 
@@ -255,4 +246,4 @@ ROWS_FORMAT = Format(
 )
 
 FORMATS = (COLUMN_FORMAT, ROWS_FORMAT, HEALTHBENCH_FORMAT)
-"""Formats from the most general to the most special; a file has the last format that matches."""
+"""Formats from the most general to the most specific; a file is read with the last format that matches."""

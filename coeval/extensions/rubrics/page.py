@@ -1,4 +1,4 @@
-"""The Rubrics tab: an instance with its criteria to review and judge, and the figures for the team below."""
+"""The Rubrics tab: an instance with its criteria to review and judge, and below it the figures for the team."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ Step = Annotated[int, Query(ge=-1, le=1)]
 
 
 class RubricsTab(StudyTab):
-    """The tab where everybody reviews and judges, the team sees the figures, and owners start the model."""
+    """The tab where everybody reviews and judges, the team sees figures, and owners start the model."""
 
     title, id = later("Rubrics"), "rubrics"
 
     @classmethod
     def is_wanted(cls, context: Context, person: Person, slug: str) -> bool:
-        """Return whether to show the tab: annotators get it if instances have their own criteria."""
+        """Return whether to show the tab. Annotators see it if instances have their own criteria."""
         if person.role is not Role.ANNOTATOR:
             return True
         return bool(slug) and has_rubrics(context, person, slug)
@@ -88,7 +88,7 @@ class RubricsTab(StudyTab):
         return {
             self.screen: {"task": slug, "person": str(person.id), "language": get_spoken().code},
             self.figures: self._figures(person, slug),
-            # where there are no criteria yet, to have them written is the next step
+            # if there are no criteria yet, the next step is to draft them
             self.box: gr.Accordion(
                 visible=person.role is Role.OWNER, open=not has_rubrics(self.context, person, slug)
             ),
@@ -99,7 +99,7 @@ class RubricsTab(StudyTab):
         return {self.figures: self._figures(person, need_task(slug))}
 
     def _figures(self, person: Person, slug: str) -> list[Node] | None:
-        """Return the figures for the team. Annotators do not see them, so their scores stay independent."""
+        """Show the figures to the team, but not to annotators, so that annotators' scores stay independent."""
         if person.role is Role.ANNOTATOR:
             return None
         counts = count_criteria(self.context, person, slug)
@@ -123,11 +123,11 @@ def _read_settings(model: str | None, count: float | None, way: str | None) -> R
 
 
 def report_view(found: RubricsReport, counts: dict[str, int]) -> list[Node]:
-    """Return the figures for the team: overall, by axis, and both scores of each instance."""
+    """Show the team's figures: overall, for each axis, and both scores of each instance."""
     if not found.n_instances:
         said = (
-            "No instance of this task has criteria of its own. Import a file with a column “rubrics” or in "
-            "HealthBench’s shape, or have a model write them below."
+            "No instance of this task has its own criteria. Import a file with a column “rubrics” or in "
+            "HealthBench’s form, or have a model write them below."
         )
         return [el("p.note", said)]
     changes = found.changes
@@ -142,7 +142,7 @@ def report_view(found: RubricsReport, counts: dict[str, int]) -> list[Node]:
         tell("Judge against people, macro-F1", found.overall.macro_f1),
         tell("Score by people", found.people_score),
         tell("Score by the judge", found.judge_score),
-        tell("The judge’s score less people’s", found.difference),
+        tell("The judge’s score minus people’s", found.difference),
         f"Criteria: {changes.approve:,} approved, {changes.revise:,} revised, {changes.delete:,} deleted, "
         f"{changes.add:,} added. {changes.verdicts_changed:,} of {changes.verdicts_shown:,} shown verdicts changed.",
     ]
@@ -170,8 +170,6 @@ def _told(score: float | None) -> str:
     return "—" if score is None else f"{score:.3f}"
 
 
-# The routes of the sheet: JSON in, JSON out, as in scrutiny.
-
 BLIND = later("You judge this one without a draft.")
 FIRST = later("Judge first. The draft’s verdicts are shown right after it.")
 UNDRAFTED = later("There are no drafted verdicts for this one: give your own.")
@@ -180,7 +178,7 @@ LEVELS = {0: later("Not met"), 1: later("Met")}
 
 
 class RubricLine(Payload):
-    """The browser's data for one criterion; ``id`` is None for an added criterion."""
+    """One criterion, as the browser sends it; ``id`` is None for an added criterion."""
 
     id: Id | None = None
     action: Literal["approve", "delete", "revise", "add"] | None = None
@@ -204,7 +202,7 @@ class RubricsPayload(Payload):
     active_ms: Annotated[int, Field(ge=0, le=LARGEST_ID)] | None = None
 
     def to_sent(self, aliases: Aliases) -> Sent:
-        """Return the save with table ids instead of this person's aliases."""
+        """Return the save with database ids instead of this person's aliases."""
         return Sent(
             uid=self.uid,
             position=self.position,
@@ -261,7 +259,7 @@ def _save(context: Context, request: Request, slug: str, payload: RubricsPayload
     except StaleError as error:
         now = sheet_json(get_rubrics_sheet(context, person, slug, payload.position), aliases)
         return JSONResponse({"error": "stale", "message": str(error), "now": now}, 409)
-    # whoever judged before the draft was shown looks at the same sheet again, with the draft
+    # a person who judged before seeing the draft gets the same sheet again, with the draft
     again = saved.arm == Arm.FIRST and saved.revision == 1
     following = get_rubrics_sheet(context, person, slug, payload.position if again else None)
     kept = {"revision": saved.revision, "submitted_at": saved.submitted_at}
@@ -269,7 +267,7 @@ def _save(context: Context, request: Request, slug: str, payload: RubricsPayload
 
 
 def sheet_json(sheet: Sheet, aliases: Aliases) -> Json:
-    """Return a sheet for the browser; of the drafts it contains only what this person may see."""
+    """Return a sheet for the browser, with only the draft content that this person may see."""
     saved = sheet.saved
     lines = {line.criterion: line for line in saved.lines if line.criterion is not None} if saved else {}
     scale = list(sheet.scale.steps)
@@ -309,7 +307,7 @@ def sheet_json(sheet: Sheet, aliases: Aliases) -> Json:
 
 
 def _scores(sheet: Sheet) -> Json | None:
-    """Return both scores of the instance after the person's own save, but never the score of a hidden draft."""
+    """Return both scores of the instance after the person's own save, but never a hidden draft's score."""
     if sheet.saved is None:
         return None
     judged = [(one.rubric.points, _value(sheet, one)) for one in sheet.criteria]

@@ -1,4 +1,4 @@
-"""Reads and writes of this extension's tables. Each function takes an open transaction."""
+"""Queries on this extension's tables. Each function needs an open transaction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from coeval.store import Database
 from coeval.store.engines.database import append_all, get_row, insert, rows, scalar, to_json
 
 COLUMN = "rubrics"
-"""The further column of an instance with its criteria."""
+"""The extra column of an instance with its criteria."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A pass of a model that wrote criteria or judged by them; ``way`` is the subject of one question."""
+    """A run of a model that wrote criteria or judged; ``way`` is the scope of one question."""
 
     id: int
     kind: str
@@ -56,7 +56,7 @@ class Judgment:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a submission, as in ``rubrics_line``; ``criterion`` is None for an added criterion."""
+    """One row of ``rubrics_line``, a line of a submission; ``criterion`` is None for an added criterion."""
 
     criterion: int | None
     action: str
@@ -85,11 +85,8 @@ class Submission:
     lines: tuple[Line, ...] = ()
 
 
-# Criteria.
-
-
 def list_untaken(db: Database, task: int) -> list[dict[str, Any]]:
-    """Return instances whose column of criteria has not been read yet: id, external_id and context_json."""
+    """Return id, external_id and context_json of instances whose column of criteria has not been read yet."""
     sql = (
         "SELECT i.id, i.external_id, i.context_json FROM instance i WHERE i.task = ? AND i.context_json LIKE ?"
         " AND NOT EXISTS (SELECT 1 FROM rubrics_taken t WHERE t.instance = i.id) ORDER BY i.position"
@@ -103,7 +100,7 @@ def record_taken(db: Database, instance: int) -> None:
 
 
 def add_criteria(db: Database, instance: int, rubrics: Iterable[Rubric], run: int | None = None) -> int:
-    """Append criteria to those of an instance; return their number."""
+    """Append criteria to an instance; return their number."""
     highest = "SELECT coalesce(max(position), 0) FROM rubrics_criterion WHERE instance = ?"
     first, at = scalar(db, highest, [instance]) + 1, now()
     added = [
@@ -124,13 +121,13 @@ def _criterion(row: dict[str, Any]) -> Criterion:
 
 
 def list_criteria(db: Database, instance: int) -> list[Criterion]:
-    """Return the criteria of an instance in their order."""
+    """Return the criteria of an instance in order."""
     sql = "SELECT * FROM rubrics_criterion WHERE instance = ? ORDER BY position"
     return [_criterion(row) for row in rows(db, sql, [instance])]
 
 
 def list_task_criteria(db: Database, task: int) -> dict[int, list[Criterion]]:
-    """Return the criteria of every instance of a task that has any, in the order of the import."""
+    """Return the criteria of each instance of a task that has any, in the order of the import."""
     sql = (
         "SELECT c.* FROM rubrics_criterion c JOIN instance i ON i.id = c.instance WHERE i.task = ?"
         " ORDER BY i.position, c.position"
@@ -158,15 +155,12 @@ def record_scale(db: Database, task: int, scale: Scale, by: str) -> None:
 
 
 def has_values(db: Database, task: int) -> bool:
-    """Return whether anybody, person or model, has judged by a criterion of the task."""
+    """Return whether a person or a model has judged any criterion of the task."""
     sql = (
         "SELECT 1 FROM rubrics_run r WHERE r.task = :task AND r.kind = 'judgments' UNION ALL"
         " SELECT 1 FROM rubrics_submission s JOIN instance i ON i.id = s.instance WHERE i.task = :task LIMIT 1"
     )
     return bool(scalar(db, sql, {"task": task}))
-
-
-# Runs and their judgments.
 
 
 def _run(row: dict[str, Any]) -> Run:
@@ -235,7 +229,7 @@ def _judgment(row: dict[str, Any]) -> Judgment:
 
 
 def list_judgments(db: Database, run: int, instance: int | None = None) -> dict[int, Judgment]:
-    """Return the current judgments of a run, by criterion, for all instances or for one."""
+    """Return the current judgments of a run by criterion, for one instance or for all."""
     sql = (
         "SELECT j.* FROM rubrics_judgment j JOIN rubrics_criterion c ON c.id = j.criterion"
         f" WHERE j.run = :run AND coalesce(:instance, c.instance) = c.instance AND {NEWEST} ORDER BY j.id"
@@ -244,12 +238,9 @@ def list_judgments(db: Database, run: int, instance: int | None = None) -> dict[
 
 
 def count_attempts(db: Database, run: int) -> dict[int, int]:
-    """Return how often a run has judged by each criterion."""
+    """Return a run's number of judgments for each criterion."""
     sql = "SELECT criterion, count(*) AS n FROM rubrics_judgment WHERE run = ? GROUP BY criterion"
     return {row["criterion"]: row["n"] for row in rows(db, sql, [run])}
-
-
-# What people saved.
 
 
 def record_submission(db: Database, submission: Submission) -> None:
@@ -315,7 +306,7 @@ def get_by_uid(db: Database, uid: str) -> Submission | None:
 
 
 def list_history(db: Database, annotator: int, instance: int, before: int, most: int) -> list[Submission]:
-    """Return a person's last ``most`` revisions of an instance below ``before``, oldest first."""
+    """Return a person's last ``most`` revisions of an instance before the revision ``before``, oldest first."""
     where = (
         "s.annotator = :annotator AND s.instance = :instance AND s.revision IN (SELECT p.revision FROM"
         " rubrics_submission p WHERE p.annotator = :annotator AND p.instance = :instance AND p.revision < :before"
@@ -332,7 +323,7 @@ def list_submissions(db: Database, task: int) -> list[Submission]:
 
 
 def count_progress(db: Database, task: int, annotator: int) -> tuple[int, int]:
-    """Return how many instances of a person's queue have criteria, and how many of these they have saved."""
+    """Return how many instances in a person's queue have criteria, and how many of these the person has saved."""
     sql = (
         "SELECT count(*) AS total, count(CASE WHEN EXISTS (SELECT 1 FROM rubrics_submission s WHERE s.instance ="
         " a.instance AND s.annotator = a.annotator) THEN 1 END) AS done FROM assignment a WHERE a.task = ? AND"
@@ -344,7 +335,7 @@ def count_progress(db: Database, task: int, annotator: int) -> tuple[int, int]:
 
 
 def list_places(db: Database, task: int, annotator: int) -> list[tuple[int, bool]]:
-    """Return the positions in a person's queue whose instance has criteria, and whether each is saved."""
+    """Return the positions in a person's queue of instances with criteria, and whether each is saved."""
     sql = (
         "SELECT a.position, EXISTS (SELECT 1 FROM rubrics_submission s WHERE s.instance = a.instance AND"
         " s.annotator = a.annotator) AS done FROM assignment a WHERE a.task = ? AND a.annotator = ? AND EXISTS"
@@ -354,7 +345,6 @@ def list_places(db: Database, task: int, annotator: int) -> list[tuple[int, bool
 
 
 def list_names(db: Database, people: Sequence[int]) -> dict[int, str]:
-    """Return the names of people."""
     marks = ", ".join(str(int(person)) for person in people) or "NULL"
     return {
         row["id"]: row["name"] for row in rows(db, f"SELECT id, name FROM annotator WHERE id IN ({marks})")

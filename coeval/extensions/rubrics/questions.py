@@ -1,4 +1,4 @@
-"""The questions to a model about the criteria of an instance, and the reading of its answers."""
+"""Write the questions to a model about an instance's criteria, and read the answers."""
 
 from __future__ import annotations
 
@@ -128,16 +128,13 @@ def read_criteria(answer: Answer, request: Request) -> tuple[tuple[Rubric, ...],
         except InputError as error:
             return (), str(error)
         return tuple(dict.fromkeys(found)), ""
-    return (), "it holds no list of criteria"
-
-
-# Judgments.
+    return (), "it contains no list of criteria"
 
 
 def render_judging(
     task: Task, instance: Instance, criteria: Sequence[Criterion], scale: Scale, asking: Asking
 ) -> Request:
-    """Return the question whether these criteria are met, which are numbered from 1."""
+    """Return the question whether the criteria, which are numbered from 1, are met."""
     met = scale == MET
     listed = "\n".join(
         f"[{n}] ({told_points(one.rubric.points)} points) {neutralise(one.rubric.text)}"
@@ -173,7 +170,7 @@ async def ask_judgments(
     asking: Asking,
     sample: int = 0,
 ) -> list[Judgment]:
-    """Return one judgment per criterion; a judgment that is missing from the answers has no value but a reason."""
+    """Return one judgment per criterion; one that the answers lack has a reason instead of a value."""
     request = render_judging(task, instance, criteria, scale, asking)
 
     def problem_of(answer: Answer) -> tuple[str, str]:
@@ -198,7 +195,7 @@ async def ask_judgments(
 
 
 def read_judgments(answer: Answer, request: Request, count: int, scale: Scale) -> dict[int, Judgment]:
-    """Return the judgments in an answer by the number of the criterion; contradictory ones are left out."""
+    """Return the judgments in an answer by criterion number, without contradictory ones."""
     read: dict[int, Judgment] = {}
     unsure: set[int] = set()
     for members in _objects(answer, request):
@@ -219,7 +216,7 @@ def read_judgments(answer: Answer, request: Request, count: int, scale: Scale) -
 
 
 def _objects(answer: Answer, request: Request) -> list[Mapping[str, Any]]:
-    """Return the JSON objects of an answer that the model did not copy from the question."""
+    """Return the JSON objects in an answer, except for copies from the question."""
     given = fold("\n\n".join(message.content for message in request.messages))
     found = own_json(answer.text, given, whole=is_whole(answer))
     return [one.value for one in found if isinstance(one.value, Mapping)]
@@ -240,7 +237,7 @@ WORDS = {"true": 1.0, "yes": 1.0, "met": 1.0, "false": 0.0, "no": 0.0, "not met"
 
 
 def _value(entry: Mapping[str, Any], scale: Scale) -> float | None:
-    """Return the value of one judgment; None if it is missing, contradictory or off the scale."""
+    """Return the value of one judgment; None if it is missing, contradictory or outside the scale."""
     keys = MET_KEYS if scale == MET else ("score",)
     said = [entry[key] for key in keys if key in entry]
     if not said or any(one != said[0] for one in said):

@@ -1,4 +1,4 @@
-"""The judgments of people and the judge on a task's rubrics, read from the store for statistics and exports."""
+"""Read the judgments of people and the judge on a task's rubrics, for statistics and exports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from coeval.usecases.access import TEAM, Context, require_task, use_case
 
 @dataclass(frozen=True, slots=True)
 class RubricsStudy:
-    """All data of a task's rubrics: instances in order, criteria, people's work, and one judge's judgments."""
+    """The data of a task's rubrics: instances in order, criteria, people's work, and one judge's judgments."""
 
     task: Task
     scale: Scale
@@ -33,13 +33,13 @@ class RubricsStudy:
         return {one.id: one for each in self.criteria.values() for one in each}
 
     def list_labels(self) -> Iterator[Label]:
-        """Return every person's judgment of every criterion, with the judge's verdict on the same words."""
+        """Return each person's judgment on each criterion, with the judge's verdict on the same wording."""
         known = self.by_id
         for submission in self.submissions:
             instance = self.instances[submission.instance]
             for line in submission.lines:
                 criterion = known.get(line.criterion or 0)
-                # a revised wording is another statement: the judge's verdict on the draft says nothing of it
+                # a revised wording is a different statement, so the judge's verdict on the draft does not apply
                 same = criterion is not None and (not line.text or line.text == criterion.rubric.text)
                 judged = self.judgments.get(criterion.id) if criterion and same else None
                 yield Label(
@@ -57,7 +57,7 @@ class RubricsStudy:
                 )
 
     def list_judged(self) -> list[JudgedInstance]:
-        """Return every instance with criteria, with the judge's values by them."""
+        """Return each instance that has criteria, with the judge's values."""
         return [
             JudgedInstance(
                 instance=number,
@@ -81,18 +81,17 @@ def _points_of(line: Line, criterion: Criterion | None) -> float:
 
 
 def _unit_of(line: Line, criterion: Criterion | None, instance: Instance) -> tuple[int, str]:
-    """Return a name for the judged words: people who wrote the same words judged the same criterion."""
+    """Return a key for the judged wording: people with the same wording judged the same criterion."""
     if criterion is not None and (not line.text or line.text == criterion.rubric.text):
         return criterion.id, ""
     return -instance.id, " ".join(line.text.casefold().split())
 
 
 def read_rubrics_study(context: Context, slug: str, label: str = "") -> RubricsStudy:
-    """Return all data of a task's rubrics; the judge is the run with that label, or the one that annotators
-    see.
+    """Return the data of a task's rubrics; the judge is the run with that label, or the one that annotators see.
 
     Raises:
-        NotFoundError: there is no such task, or no run of that label.
+        NotFoundError: there is no such task, or no run with that label.
     """
     with context.store.read() as db:
         task = require_task(db, slug)
@@ -116,7 +115,7 @@ def read_rubrics_study(context: Context, slug: str, label: str = "") -> RubricsS
 
 @use_case(TEAM)
 def get_rubrics_report(context: Context, person: Person, slug: str, label: str = "") -> RubricsReport:
-    """See agreement, scores and changes for criteria of single instances."""
+    """Return agreement, scores and changes for criteria of single instances."""
     study = read_rubrics_study(context, slug, label)
     name = study.run.label if study.run else ""
     return build_report(list(study.list_labels()), study.list_judged(), study.scale, name)

@@ -1,4 +1,4 @@
-"""People's work on the criteria of an instance: approve, delete, revise or add them, and judge by each."""
+"""People's work on an instance's criteria: approve, delete, revise or add criteria, and judge each one."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ from coeval.usecases.scrutiny.queue import ensure_queue
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One instance with its criteria, as one person may see it; no instance means that nothing is left to
-    judge.
+    """One instance with its criteria, as one person sees it; no instance means that nothing is left to judge.
 
-    ``judgments`` are the drafts on the screen. They are empty before the first save where people judge first
-    (``awaits_first``), and in the arms that show no draft or a part of one: a verdict is all there is of it.
+    ``judgments`` are the drafts on the screen. They are empty before the first save if the person judges first
+    (``awaits_first``). They are also empty in arms that show no draft or a part of one, because a draft is only a
+    verdict.
     """
 
     task: Task
@@ -69,7 +69,7 @@ class Sheet:
 
     @property
     def done_in(self) -> Arm:
-        """The arm of a save of this sheet: where there was no verdict to show, it is kept apart."""
+        """The arm of a save of this sheet; saves without a verdict to show get a separate arm."""
         shown = any(one.value is not None for one in self.judgments.values())
         return self.arm if shown or self.awaits_first or self.arm is Arm.BLIND else Arm.UNDRAFTED
 
@@ -90,7 +90,7 @@ class SentLine:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """The browser's request to save a sheet; ``revision`` and ``run`` are those of the displayed sheet."""
+    """The browser's request to save a sheet; ``revision`` and ``run`` belong to the displayed sheet."""
 
     uid: str
     position: int
@@ -101,14 +101,11 @@ class Sent:
     active_ms: int | None = None
 
 
-# Criteria come in with an import.
-
-
 def ensure_taken(context: Context, task: Task) -> int:
-    """Read the criteria that imports brought as a column; return how many are new.
+    """Read the criteria from the column of imported instances; return the number of new ones.
 
     Raises:
-        InputError: a column holds no list of criteria; nothing was written.
+        InputError: a cell is not a list of criteria; nothing was written.
     """
     with context.store.read() as db:
         if not queries.list_untaken(db, task.id):
@@ -126,7 +123,7 @@ def ensure_taken(context: Context, task: Task) -> int:
 
 @use_case(TEAM)
 def count_criteria(context: Context, person: Person, slug: str) -> dict[str, int]:
-    """See how many instances of a task have their own criteria, and the number of these criteria."""
+    """Return how many instances of a task have their own criteria, and the number of these criteria."""
     with context.store.read() as db:
         task = require_task(db, slug)
     ensure_taken(context, task)
@@ -150,10 +147,10 @@ def has_rubrics(context: Context, person: Person, slug: str) -> bool:
 
 @use_case(OWNERS)
 def set_rubrics_scale(context: Context, person: Person, slug: str, *, whole: bool) -> Scale:
-    """Set whether criteria of an instance are judged on the task's scale, or as met or not met.
+    """Set whether criteria of instances are judged on the task's scale, or as met or not met.
 
     Raises:
-        InputError: judgments were made on the scale that holds now.
+        InputError: there are judgments on the current scale.
     """
     with context.store.write() as db:
         task = require_task(db, slug)
@@ -169,16 +166,13 @@ def set_rubrics_scale(context: Context, person: Person, slug: str, *, whole: boo
         return scale
 
 
-# One's own queue.
-
-
 @use_case(EVERYONE)
 def get_rubrics_sheet(
     context: Context, person: Person, slug: str, at: int | None = None, move: int = 0
 ) -> Sheet:
-    """Open the criteria of an instance in the person's queue: at a position, or the next unjudged one.
+    """Open an instance with its criteria from the person's queue: at a position, or the next unjudged one.
 
-    ``move`` is 1 or -1 to go to the place after or before ``at``.
+    ``move`` is 1 or -1 for the position after or before ``at``.
 
     Raises:
         NotFoundError: the task or the position does not exist for this person.
@@ -247,15 +241,15 @@ def _build(db: Database, person: Person, task: Task, assignment: Assignment | No
 
 @use_case(EVERYONE)
 def submit_rubrics_sheet(context: Context, person: Person, slug: str, sent: Sent) -> Submission:
-    """Save the person's review of the criteria of an instance as a further revision.
+    """Save the person's review of an instance's criteria as a new revision.
 
-    The same ``uid`` sent again is answered with what was saved the first time.
+    A repeated ``uid`` returns the first save.
 
     Raises:
         StaleError: another tab saved this sheet meanwhile, or its criteria or drafts have changed.
         InputError: a decision, a judgment or a text is missing or too long.
-        NotFoundError: the instance is not this person's to judge.
-        NotAllowedError: the study is closed, or this person may not work at it.
+        NotFoundError: the instance is not in this person's queue.
+        NotAllowedError: the study is closed, or this person may not work on it.
     """
     if not 8 <= len(sent.uid) <= 80:
         raise InputError(tr("This save has no key: reload the page and confirm again."))
@@ -306,9 +300,7 @@ def _check_fresh(sheet: Sheet, sent: Sent) -> None:
     shown = sheet.run.id if sheet.run else None
     if shown != sent.run or set(named) != ids or len(named) != len(ids):
         raise StaleError(
-            tr(
-                "The criteria or drafts of this instance have changed since you opened it: look at them again."
-            )
+            tr("The criteria or drafts of this instance have changed since you opened it: check them again.")
         )
 
 
@@ -323,7 +315,7 @@ def _check_lines(sheet: Sheet, sent: Sequence[SentLine]) -> tuple[Line, ...]:
 
 
 def _check_line(sheet: Sheet, criterion: Criterion | None, line: SentLine, number: int) -> Line:
-    """Return a line as it is stored, the action compared with the criterion as it was imported or drafted."""
+    """Return a line in its stored form, after comparing the action with the original criterion."""
     place = tr("Criterion {number}", number=number)
     for text in (line.reason, line.evidence, line.text):
         if len(text) > MAX_REMARK:
@@ -353,7 +345,7 @@ def _check_line(sheet: Sheet, criterion: Criterion | None, line: SentLine, numbe
 
 
 def _times(assignment: Assignment, sent: Sent) -> tuple[str, int | None]:
-    """Return the opening time and the active milliseconds; empty and None if they are impossible."""
+    """Return the opening time and the active milliseconds, or empty and None if they are impossible."""
     try:
         opened = read_time(sent.opened_at)
     except ValueError:
@@ -372,9 +364,9 @@ def _times(assignment: Assignment, sent: Sent) -> tuple[str, int | None]:
 def list_rubrics_history(
     context: Context, person: Person, slug: str, position: int, before: int = NEWEST
 ) -> tuple[list[Criterion], list[Submission]]:
-    """See every revision of the person's review of an instance's criteria, oldest first.
+    """Return the revisions of the person's review of an instance's criteria, oldest first.
 
-    Gives one page: the last revisions below ``before``.
+    One page has the last revisions before the revision ``before``.
 
     Raises:
         NotFoundError: the position is not in this person's queue.
@@ -400,5 +392,5 @@ def kept_rubrics(criteria: Sequence[Criterion], submission: Submission) -> list[
 
 
 def own_score(criteria: Sequence[Criterion], submission: Submission, scale: Scale) -> float | None:
-    """Return the score that results from a person's save for an instance."""
+    """Return the instance's score from a person's save."""
     return instance_score(kept_rubrics(criteria, submission), scale)

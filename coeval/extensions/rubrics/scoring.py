@@ -1,8 +1,8 @@
-"""Criteria of one instance, and the score from those that are met, as HealthBench defines it.
+"""Criteria of one instance, and the instance's score as HealthBench defines it.
 
-A criterion has points, which are negative where meeting it is a fault. The score of an instance is the sum of the
-points of the criteria that are met over the sum of the positive points. It can be below 0. The score of several
-instances is the mean of theirs, clipped to 0..1 (Arora et al. 2025, "HealthBench", section 2; the same in its code).
+A criterion has points, which are negative if it describes a fault. The score of an instance is the sum of the points
+of the met criteria, divided by the sum of the positive points. It can be below 0. The score of several instances is
+the mean of their scores, clipped to 0..1 (Arora et al. 2025, "HealthBench", section 2; the same in its code).
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ MET = Scale(0, 1)
 
 MAX_POINTS = 1000
 MAX_CRITERIA = 200
-"""Largest number of criteria of one instance."""
+"""The largest number of criteria of one instance."""
 
 MAX_AXIS = 100
 AXIS = "axis:"
-"""The beginning of the tag that names a criterion's axis in HealthBench."""
+"""The prefix of the tag with a criterion's axis in HealthBench."""
 
 TEXTS = ("criterion", "text", "rubric", "description", "statement")
 POINTS = ("points", "weight", "score")
@@ -35,7 +35,7 @@ POINTS = ("points", "weight", "score")
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """One criterion of one instance. ``tags`` are those of the file, without the tag of the axis."""
+    """One criterion of one instance. ``tags`` are the tags in the file without the tag of the axis."""
 
     text: str
     points: float = 1.0
@@ -43,21 +43,21 @@ class Rubric:
     tags: tuple[str, ...] = ()
 
     def to_healthbench(self) -> dict[str, Any]:
-        """Return the criterion as HealthBench writes it."""
+        """Return the criterion in HealthBench's form."""
         points = int(self.points) if self.points == int(self.points) else self.points
         axis = [f"{AXIS}{self.axis}"] if self.axis else []
         return {"criterion": self.text, "points": points, "tags": [*self.tags, *axis]}
 
 
 def read_rubrics(cell: str, place: str) -> tuple[Rubric, ...]:
-    """Return the criteria in a cell: a JSON list of texts, or of objects with text, points, axis and tags.
+    """Parse the criteria in a cell: a JSON list of texts, or of objects with text, points, axis and tags.
 
     >>> read_rubrics('["Names the dose.", {"criterion": "Guesses.", "points": -3, "tags": ["axis:accuracy"]}]', "row 1")
     (Rubric(text='Names the dose.', points=1.0, axis='', tags=()), \
 Rubric(text='Guesses.', points=-3.0, axis='accuracy', tags=()))
 
     Raises:
-        InputError: the cell is no such list.
+        InputError: the cell is not such a list.
     """
     try:
         found = json.loads(cell)
@@ -73,7 +73,7 @@ Rubric(text='Guesses.', points=-3.0, axis='accuracy', tags=()))
 
 
 def read_rubric(value: object, place: str) -> Rubric:
-    """Return one criterion of such a list; raise InputError if it cannot be stored."""
+    """Parse one criterion of such a list; raise InputError if it cannot be stored."""
     if isinstance(value, str):
         value = {"text": value}
     if not isinstance(value, Mapping):
@@ -92,7 +92,7 @@ def read_rubric(value: object, place: str) -> Rubric:
 
 
 def check_wording(text: str, place: str) -> str:
-    """Return the text of a criterion without space around it; raise InputError if it is empty or too long."""
+    """Return the stripped text of a criterion; raise InputError if it is empty or too long."""
     text = text.strip()
     check_text(text, place)
     if not text:
@@ -103,7 +103,7 @@ def check_wording(text: str, place: str) -> str:
 
 
 def check_name(text: str, place: str) -> str:
-    """Return an axis or a tag without space around it; raise InputError if it is too long."""
+    """Return a stripped axis or tag; raise InputError if it is too long."""
     text = text.strip()
     check_text(text, place)
     if len(text) > MAX_AXIS:
@@ -132,8 +132,8 @@ def check_points(value: object, place: str) -> float:
 def instance_score(judged: Iterable[tuple[float, float | None]], scale: Scale = MET) -> float | None:
     """Return the score of an instance from (points, value) of its criteria; None if it has no score.
 
-    A value is a step of the scale; it counts for its share of the way from the lowest step to the highest. There is no
-    score without positive points, or where a value is missing: a score of a part would be one of other criteria.
+    A value is a step of the scale, and is rescaled to 0..1. There is no score if a value is missing or no points are
+    positive, because a score from a part of the criteria would mean something else.
 
     >>> instance_score([(7, 1), (5, 0), (-6, 1), (-4, 0)])  # (7 - 6) / (7 + 5)
     0.08333333333333333
@@ -161,7 +161,7 @@ def overall_score(scores: Sequence[float]) -> float | None:
 
 
 def told_points(points: float) -> str:
-    """Return points with their sign.
+    """Format points with their sign.
 
     >>> told_points(5.0), told_points(-2.5)
     ('+5', '−2.5')

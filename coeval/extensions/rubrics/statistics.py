@@ -1,7 +1,7 @@
 """Agreement of people and the judge on criteria of single instances, the scores, and people's changes.
 
-A unit is a criterion of one instance. Criteria are nested in their instance, and instances in their document, so that
-every interval leaves out whole documents.
+A unit is a criterion of one instance. Criteria are nested in instances, and instances in documents, so every interval
+leaves out whole documents.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from coeval.stats.rating_matrix import Numbers
 class Label:
     """One person's judgment on one criterion of one instance, with the judge's.
 
-    ``unit`` is the same for everybody who judged by the same words: those of the draft, or the same revision or
-    addition. ``judge`` is None where the judge has no value, ``shown`` whether it stood on the person's screen.
+    ``unit`` is the same for all people who judged the same wording: the draft's, or the same revision or addition.
+    ``judge`` is None if the judge has no value. ``shown`` is True if the person saw that value.
     """
 
     person: str
@@ -45,7 +45,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class JudgedInstance:
-    """An instance with the judge's values by its criteria: (points, value) each."""
+    """An instance with (points, value) from the judge for each criterion."""
 
     instance: int
     document: str
@@ -56,7 +56,7 @@ class JudgedInstance:
 
 @dataclass(frozen=True, slots=True)
 class InstanceScore:
-    """The two scores of an instance. ``people`` is the mean of their scores; None means undefined."""
+    """The two scores of an instance. ``people`` is the mean of people's scores; None means undefined."""
 
     instance: int
     document: str
@@ -74,9 +74,9 @@ class Agreement:
     n_criteria: int
     n_people: int
     alpha: Estimate
-    """Alpha of people, over the criteria that two or more of them judged."""
+    """Alpha of people, on the criteria that at least two of them judged."""
     macro_f1: Estimate
-    """F1 of the judge against every judgment of a person: the mean of the F1 of "met" and of "not met"."""
+    """The judge's F1 against each judgment of a person: the mean of F1 for "met" and for "not met"."""
     met_by_people: Estimate
     met_by_judge: Estimate
 
@@ -110,7 +110,7 @@ class RubricsReport:
     n_criteria: int
     n_labels: int
     unscored: int
-    """Criteria without a readable judgment from the judge."""
+    """The number of criteria without a readable judgment from the judge."""
     overall: Agreement
     axes: Mapping[str, Agreement]
     arms: Mapping[str, Estimate]
@@ -118,16 +118,16 @@ class RubricsReport:
     changes: Changes
     axis_changes: Mapping[str, Changes]
     scores: Sequence[InstanceScore] = field(default_factory=list)
-    people_score: Estimate = Estimate.undefined("no instance has a score by people")
-    judge_score: Estimate = Estimate.undefined("no instance has a score by the judge")
+    people_score: Estimate = Estimate.undefined("no instance has a score from people")
+    judge_score: Estimate = Estimate.undefined("no instance has a score from the judge")
     difference: Estimate = Estimate.undefined("no instance has both scores")
-    """The judge's score minus people's, over the instances with both."""
+    """The judge's score minus people's, on the instances with both."""
 
 
 def build_report(
     labels: Sequence[Label], judged: Sequence[JudgedInstance], scale: Scale = MET, judge: str = ""
 ) -> RubricsReport:
-    """Return the figures from people's saves and the judge's judgments."""
+    """Compute all figures from people's saves and the judge's judgments."""
     axes = sorted({label.axis for label in labels if label.axis})
     scores = score_instances(labels, judged, scale)
     values = [value for one in judged for _, value in one.judged]
@@ -154,11 +154,8 @@ def build_report(
     )
 
 
-# Agreement.
-
-
 def measure_agreement(labels: Sequence[Label], scale: Scale) -> Agreement:
-    """Return agreement by the criteria of these labels."""
+    """Measure agreement on the criteria of these labels."""
     judged = {label.unit: (label.judge, label.document) for label in labels if label.judge is not None}
     return Agreement(
         n_criteria=len({label.unit for label in labels}),
@@ -178,7 +175,7 @@ def people_alpha(labels: Sequence[Label], scale: Scale) -> Estimate:
     """
     given = [label for label in labels if label.value is not None]
     if not given:
-        return Estimate.undefined("no person has judged by a criterion")
+        return Estimate.undefined("no person has judged a criterion")
     units = list(dict.fromkeys(label.unit for label in given))
     place = {unit: n for n, unit in enumerate(units)}
     people = list(dict.fromkeys(label.person for label in given))
@@ -194,10 +191,10 @@ def people_alpha(labels: Sequence[Label], scale: Scale) -> Estimate:
 
 
 def macro_f1(labels: Iterable[Label], scale: Scale) -> Estimate:
-    """Return the judge's macro-F1 against every judgment of a person by words that the judge judged.
+    """Return the judge's macro-F1 against each judgment of a person on wordings that the judge judged.
 
-    On a longer scale than met or not met, a value counts as met from the middle of the scale on. The interval leaves
-    out documents. It is undefined where people or the judge gave one verdict only.
+    On longer scales, values from the middle on count as met. The interval leaves out documents. The result is
+    undefined if people or the judge gave only one verdict.
 
     >>> from dataclasses import replace
     >>> made = Label("ann", 1, "d", 1, "", Action.APPROVE, 1, value=1, judge=1)
@@ -224,7 +221,7 @@ def macro_f1(labels: Iterable[Label], scale: Scale) -> Estimate:
     value = float(_f1(rows.sum(axis=0)[None, :])[0])
     if np.isnan(value):
         return Estimate.undefined(
-            "people gave one verdict only, so that one of the two F1 is undefined", n=len(pairs)
+            "people gave only one verdict, so one of the two F1 is undefined", n=len(pairs)
         )
     spread = sums_interval(sums, _f1, DOCUMENTS, value=value)
     low, high = spread["ci_low"], spread["ci_high"]
@@ -232,7 +229,7 @@ def macro_f1(labels: Iterable[Label], scale: Scale) -> Estimate:
 
 
 def _f1(sums: Numbers) -> Numbers:
-    """Return the mean F1 of both verdicts for each row of (both met, judge alone, people alone, neither)."""
+    """Return the mean F1 of both verdicts for each row of (both met, only judge, only people, neither)."""
     both, judge, people, neither = np.asarray(sums, dtype=float).T
     with np.errstate(invalid="ignore", divide="ignore"):
         met = np.where(both + people > 0, 2 * both / (2 * both + judge + people), np.nan)
@@ -241,7 +238,7 @@ def _f1(sums: Numbers) -> Numbers:
 
 
 def met_rate(values: Sequence[tuple[float, str]], scale: Scale) -> Estimate:
-    """Return the mean value as a share of the scale: of met or not met, the share that is met."""
+    """Return the mean value as a share of the scale; on the scale met or not met, this is the share that is met."""
     if not values:
         return Estimate.undefined("there is no judgment", n=0)
     shares = np.array([(value - scale.low) / (scale.high - scale.low) for value, _ in values])
@@ -255,13 +252,10 @@ def _mean(values: Numbers, documents: Sequence[str], low: float = 0.0) -> Estima
     return Estimate(float(values.mean()), n=len(values), **(spread | ends))
 
 
-# Scores.
-
-
 def score_instances(
     labels: Iterable[Label], judged: Iterable[JudgedInstance], scale: Scale
 ) -> list[InstanceScore]:
-    """Return people's score and the judge's of every instance that either has judged."""
+    """Return people's and the judge's score of every instance that either has judged."""
     own: dict[tuple[int, str], list[tuple[float, float | None]]] = defaultdict(list)
     for label in labels:
         kept = own[label.instance, label.person]
@@ -287,10 +281,10 @@ def score_instances(
 
 
 def mean_score(scores: Iterable[tuple[float | None, str]], whose: str) -> Estimate:
-    """Return the score of all instances, clipped to 0..1 as HealthBench does, with an interval over documents."""
+    """Return the score of all instances, clipped to 0..1 as in HealthBench, with an interval over documents."""
     known = [(score, document) for score, document in scores if score is not None]
     if not known:
-        return Estimate.undefined(f"no instance has a score by {whose}", n=0)
+        return Estimate.undefined(f"no instance has a score from {whose}", n=0)
     values = np.array([score for score, _ in known])
     found = _mean(values, [document for _, document in known])
     low, high = (min(1.0, max(0.0, end)) for end in found.ci)
@@ -298,7 +292,7 @@ def mean_score(scores: Iterable[tuple[float | None, str]], whose: str) -> Estima
 
 
 def score_difference(scores: Iterable[InstanceScore]) -> Estimate:
-    """Return the mean of the judge's score less people's, over the instances with both; not clipped."""
+    """Return the mean of the judge's score minus people's on the instances with both, not clipped."""
     pairs = [
         (one.judge - one.people, one.document)
         for one in scores
@@ -311,11 +305,8 @@ def score_difference(scores: Iterable[InstanceScore]) -> Estimate:
     return Estimate(float(values.mean()), n=len(pairs), **spread)
 
 
-# Changes.
-
-
 def count_changes(labels: Sequence[Label]) -> Changes:
-    """Return how many criteria were kept, revised, deleted and added, and how many verdicts were changed."""
+    """Count the criteria that were kept, revised, deleted and added, and the changed verdicts."""
     actions = Counter(label.action for label in labels)
     shown = [one for one in labels if one.shown and one.judge is not None and one.value is not None]
     return Changes(
@@ -328,15 +319,13 @@ def count_changes(labels: Sequence[Label]) -> Changes:
     )
 
 
-# The gate.
-
 EXIT_CODES = {"held": 0, "below": 3, "undecided": 4}
-"""Exit codes 1 and 2 are reserved: a command that could not run, and invalid options."""
+"""The exit codes of a gate; 1 and 2 are reserved for errors and invalid options."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A gate's result for one figure: ``outcome`` is "held", "below" or "undecided"."""
+    """The result of a gate for one figure: ``outcome`` is "held", "below" or "undecided"."""
 
     name: str
     outcome: str
@@ -350,11 +339,11 @@ class Finding:
         if self.why:
             return f"{self.name}: {self.outcome}. {self.why}"
         interval = f"95% interval {self.ci_low:.3f} to {self.ci_high:.3f}"
-        return f"{self.name}: {self.outcome}. {self.value:.3f} ({interval}); at least {self.least:g} is asked for."
+        return f"{self.name}: {self.outcome}. {self.value:.3f} ({interval}); the minimum is {self.least:g}."
 
 
 def check_figure(name: str, figure: Estimate, least: float) -> Finding:
-    """Return whether a figure reaches a minimum: held if its whole interval does, below if none of it does."""
+    """Test a figure against a minimum: held if the whole interval reaches it, below if no part does."""
     low, high = figure.ci
     if not figure.defined:
         return Finding(
@@ -368,13 +357,13 @@ def check_figure(name: str, figure: Estimate, least: float) -> Finding:
 
 
 def check_share(name: str, count: int, total: int, most: float) -> Finding:
-    """Return whether a share that is known exactly is at most so high."""
+    """Test whether an exactly known share is at most ``most``."""
     share = count / total if total else float("nan")
     if not total:
         return Finding(name, "undecided", most, share, share, share, "There is nothing to count.")
     outcome = "held" if share <= most else "below"
     return Finding(
-        name, outcome, most, share, share, share, f"{count:,} of {total:,}; at most {most:g} is asked for."
+        name, outcome, most, share, share, share, f"{count:,} of {total:,}; the maximum is {most:g}."
     )
 
 

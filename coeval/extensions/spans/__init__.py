@@ -1,4 +1,4 @@
-"""Typed error spans: MQM, ESA and custom typologies, drafted by a model and edited by people in the text."""
+"""Typed error spans (MQM, ESA and custom typologies), which a model drafts and people edit in the text."""
 
 from __future__ import annotations
 

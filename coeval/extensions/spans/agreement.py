@@ -1,9 +1,9 @@
 """Agreement on spans: token-level alpha, gamma, and precision and recall against a reference.
 
-Alpha (Krippendorff 2011) takes each token for a unit, and what an annotator marked it as for a value. Gamma (Mathet,
+Alpha (Krippendorff 2011) uses each token as a unit, and the annotator's mark on it as the value. Gamma (Mathet,
 Widlöcher and Métivier 2015, The unified and holistic method gamma for inter-annotator agreement) aligns the spans
-themselves, so that a shifted edge costs little and another place costs as much as no span at all. For two annotators
-the best alignment is an assignment problem and is solved exactly; more annotators are compared two by two.
+themselves. So a shifted edge costs little, and a distant span costs as much as a missing one. For two annotators, the
+best alignment is an assignment problem and is solved exactly. More annotators are compared in pairs.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from coeval.stats.rating_matrix import Numbers
 TOKEN = re.compile(
     r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]|[^\W_\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]+|[^\w\s]|_+"
 )
-"""A word, a sign, or one character of a script without spaces."""
+"""A word, a punctuation mark, or one character of a script without spaces."""
 
-NOT_TWICE = "no segment was marked by two people or more"
-NO_TEXT = "the texts are not known, so there are no tokens"
-CONSTANT = "every token is marked alike, so there is no variation to agree about"
+NOT_TWICE = "no segment has marks from at least two people"
+NO_TEXT = "the texts are unknown, so there are no tokens"
+CONSTANT = "every token has the same mark, so agreement is undefined"
 EMPTY = 1.0
-"""The cost of a span without a partner in gamma (the delta of the empty unit)."""
+"""The cost of a span without a partner in gamma (the paper's delta of the empty unit)."""
 
 SHUFFLES = 30
-"""Random continua for gamma's expected disorder; the same seed gives the same value."""
+"""The number of random continua for gamma's expected disorder. The seed is fixed."""
 
 
 def find_tokens(text: str) -> list[tuple[int, int]]:
@@ -49,7 +49,7 @@ def find_tokens(text: str) -> list[tuple[int, int]]:
 
 
 def label_tokens(annotation: Annotation, typology: Typology, side: Side = Side.OUTPUT) -> list[int]:
-    """Return the severity of each token: 0 for none, else from 1 in the order of the typology's weights."""
+    """Return the severity of each token: 0 without a mark, otherwise from 1 in the order of the typology's weights."""
     order = sorted({one.weight for one in typology.severities})
     ranks = {one.name.casefold(): 1 + order.index(one.weight) for one in typology.severities}
     tokens = find_tokens(annotation.text(side))
@@ -78,7 +78,7 @@ def _alphas(rows: Numbers, distance: Numbers) -> Numbers:
 
 
 def _coincidences(labels: Sequence[Sequence[int]], size: int) -> Numbers:
-    """Return the coincidence matrix of one text: the annotators' labels of its tokens, in pairs."""
+    """Return the coincidence matrix of one text from the annotators' labels of its tokens."""
     table = np.zeros((size, size))
     for a, b in combinations(labels, 2):
         np.add.at(table, (np.asarray(a, dtype=int), np.asarray(b, dtype=int)), 1.0)
@@ -86,7 +86,7 @@ def _coincidences(labels: Sequence[Sequence[int]], size: int) -> Numbers:
 
 
 def measure_alpha(collection: Collection, typology: Typology, *, severities: bool = False) -> Estimate:
-    """Return token-level alpha with its interval over documents; nominal, on marked or not, or on severities."""
+    """Return token-level nominal alpha, for marked or not or for severities, with its interval over documents."""
     shared = {key: group for key, group in pair_up(collection.annotations).items() if len(group) > 1}
     if not shared:
         return Estimate.undefined(NOT_TWICE)
@@ -117,12 +117,12 @@ def measure_alpha(collection: Collection, typology: Typology, *, severities: boo
     return Estimate(value, **details, **spread)
 
 
-# Gamma: the best alignment of two annotators' spans, against that of random ones.
+# Gamma: the cost of aligning two annotators' spans, relative to random spans.
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A span in a continuum: a document whose texts follow one another. ``text`` is the number of its text."""
+    """A span in a continuum, which joins the texts of a document. ``text`` is the number of the span's text."""
 
     start: float
     end: float
@@ -131,7 +131,7 @@ class Unit:
 
 
 def _costs(mine: Sequence[Unit], others: Sequence[Unit]) -> Numbers:
-    """Return the dissimilarity of every two units: positional and categorical (Mathet et al. 2015, section 4)."""
+    """Return the positional and categorical dissimilarity of every two units (Mathet et al. 2015, section 4)."""
     a = np.array([(unit.start, unit.end) for unit in mine]).reshape(-1, 1, 2)
     b = np.array([(unit.start, unit.end) for unit in others]).reshape(1, -1, 2)
     lengths = (a[..., 1] - a[..., 0]) + (b[..., 1] - b[..., 0])
@@ -144,7 +144,7 @@ def _costs(mine: Sequence[Unit], others: Sequence[Unit]) -> Numbers:
 def find_disorder(mine: Sequence[Unit], others: Sequence[Unit]) -> float:
     """Return the cost of the best alignment of two annotators' units, found exactly.
 
-    A unit is aligned with one of the other annotator's, or with none, which costs ``EMPTY``.
+    Each unit is aligned with a unit of the other annotator, or with none at the cost ``EMPTY``.
 
     >>> find_disorder([Unit(0, 4, "x", 0)], [Unit(0, 4, "x", 0), Unit(9, 12, "x", 0)])
     1.0
@@ -153,13 +153,13 @@ def find_disorder(mine: Sequence[Unit], others: Sequence[Unit]) -> float:
         return EMPTY * (len(mine) + len(others))
     costs = np.minimum(
         _costs(mine, others), 2 * EMPTY
-    )  # to align two costs never more than to leave both alone
+    )  # aligning two units never costs more than leaving both unaligned
     rows, columns = scipy.optimize.linear_sum_assignment(costs - 2 * EMPTY)
     return float((costs[rows, columns] - 2 * EMPTY).sum() + EMPTY * (len(mine) + len(others)))
 
 
 def _shuffle(units: Sequence[Unit], length: float, rng: np.random.Generator) -> list[Unit]:
-    """Return the units moved along the continuum, round its end, by a random distance."""
+    """Shift the units along the continuum by a random distance, with wrap-around."""
     pivot = rng.uniform(0, length)
     moved = []
     for unit in units:
@@ -171,8 +171,8 @@ def _shuffle(units: Sequence[Unit], length: float, rng: np.random.Generator) -> 
 def measure_gamma(collection: Collection, *, seed: int = 1) -> Estimate:
     """Return gamma of the spans in the output, with its interval over documents.
 
-    Observed and expected disorder are added up over documents and pairs of annotators. Expected disorder is the mean of
-    ``SHUFFLES`` random continua of the document, each made of an annotator's own units, moved round.
+    Observed and expected disorder are summed over documents and pairs of annotators. Expected disorder is the mean
+    over ``SHUFFLES`` random continua of the document, each with an annotator's shifted units.
     """
     continua = list(_list_continua(collection))
     if not continua:
@@ -202,7 +202,7 @@ def measure_gamma(collection: Collection, *, seed: int = 1) -> Estimate:
 
 
 def _list_continua(collection: Collection) -> Iterator[tuple[str, float, list[Unit], list[Unit]]]:
-    """Yield the document, its length, and the units of each pair of annotators with common texts."""
+    """Yield the document, its length, and both annotators' units for each pair of annotators with common texts."""
     shared: dict[tuple[str, str, str], list[tuple[Annotation, Annotation]]] = defaultdict(list)
     for key, group in pair_up(collection.annotations).items():
         for a, b in combinations(sorted(group, key=lambda one: one.annotator), 2):
@@ -230,14 +230,15 @@ def _list_continua(collection: Collection) -> Iterator[tuple[str, float, list[Un
 # Precision and recall against a reference.
 
 HALF = 0.5
-"""The credit for a character that both mark with different severities, as in WMT's task of 2023."""
+"""The credit for a character that both mark with different severities, as in WMT's 2023 task."""
 
 
 def compare_with_reference(found: Collection, reference: Collection) -> dict[str, Estimate]:
     """Return precision, recall and F1 by characters and by spans, with intervals over documents.
 
-    By characters, another severity gets half the credit. By spans, a span is found if it shares a character with one of
-    the reference. Segments that only one of the two has are left out; the reference is the first annotator of each.
+    By characters, a different severity gets half the credit. By spans, a span counts as found if it shares a character
+    with a reference span. Segments without a counterpart are left out. The reference uses the first annotator of each
+    segment.
     """
     gold = {key: group[0] for key, group in pair_up(reference.annotations).items()}
     sums: dict[str, Numbers] = defaultdict(lambda: np.zeros(7))
@@ -262,7 +263,9 @@ def compare_with_reference(found: Collection, reference: Collection) -> dict[str
 
 
 def _overlaps(mine: Sequence[Span], gold: Sequence[Span]) -> Numbers:
-    """Return credit, characters marked, characters of the reference; spans right, spans, spans found, spans of it."""
+    """Return the credit, marked characters and reference characters, then correct spans, spans, found reference spans
+    and reference spans.
+    """
     ours, theirs = _by_character(mine), _by_character(gold)
     credit = sum(1.0 if severity == theirs[at] else HALF for at, severity in ours.items() if at in theirs)
     own, reference = [one for one in mine if one.placed], [one for one in gold if one.placed]

@@ -1,6 +1,6 @@
-"""A person marks spans: open the next instance with its draft, and save the result.
+"""Open the next instance for a person to mark spans, with its draft, and save the result.
 
-The arm of an instance is the one that the study draws for this person; the Scrutiny tab shows the same arm.
+The study draws the arm of each instance and person; the Scrutiny tab uses the same arm.
 """
 
 from __future__ import annotations
@@ -29,9 +29,7 @@ STALE = later(
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One screen. No instance means that nothing is left to mark; ``shown`` is the draft as this person
-    sees it.
-    """
+    """The content of one screen. No instance means that nothing is left to mark; ``shown`` is the displayed draft."""
 
     task: Task
     typology: Typology
@@ -47,7 +45,7 @@ class Sheet:
     awaits_first: bool = False
     """True if the person must mark spans before the draft is shown."""
     unread: bool = False
-    """True if there is an unreadable draft."""
+    """True if the draft is unreadable."""
     saved: SpanSubmission | None = None
     guidelines: str = ""
     idle_seconds: int = 60
@@ -61,7 +59,7 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """A place in the queue: a position, an instance, or (both None) the first unfinished one, moved by
+    """A place in the queue: a position, an instance, or (both None) the first unfinished instance, then moved by
     ``step``.
     """
 
@@ -87,17 +85,17 @@ class SentSheet:
 
 @use_case(EVERYONE)
 def get_typology(context: Context, person: Person, slug: str) -> Typology | None:
-    """See the typology of a task; None if its people do not mark spans."""
+    """Return the typology of a task; None if people do not mark spans in it."""
     with context.store.read() as db:
         return queries.get_typology(db, require_task(db, slug).id)
 
 
 @use_case(OWNERS)
 def set_typology(context: Context, person: Person, slug: str, typology: Typology) -> None:
-    """Let people mark spans of a task with a typology.
+    """Let people mark spans in a task with a typology.
 
     Raises:
-        InputError: people have saved spans by another typology.
+        InputError: people have saved spans with another typology.
     """
     with context.store.write() as db:
         task = require_task(db, slug)
@@ -107,22 +105,22 @@ def set_typology(context: Context, person: Person, slug: str, typology: Typology
         saves = queries.count_saves(db, task.id)
         if current is not None and saves:
             raise InputError(
-                f"People have saved spans with the typology “{current.title}” ({saves:,} saves): to use another "
-                "typology, import the texts as another task."
+                f"People have saved spans with the typology “{current.title}” ({saves:,} saves): to use "
+                "another typology, import the texts into a new task."
             )
         queries.set_typology(db, task.id, typology, person.name)
 
 
 @use_case(TEAM)
 def list_span_runs(context: Context, person: Person, slug: str) -> Sequence[tuple[SpanRun, int, int]]:
-    """See the runs that drafted spans, each with the number of drafts and of unreadable answers."""
+    """Return the runs that drafted spans, each with its numbers of drafts and of unreadable answers."""
     with context.store.read() as db:
         return queries.list_runs(db, require_task(db, slug).id)
 
 
 @use_case(EVERYONE)
 def open_sheet(context: Context, person: Person, slug: str, where: Where = Where()) -> Sheet | None:
-    """Open the spans of an instance in the person's queue; None if people do not mark spans of this task.
+    """Open an instance from the person's queue to mark spans; None if people do not mark spans in this task.
 
     Raises:
         NotGivenError: the instance or the position is not in this person's queue.
@@ -187,13 +185,11 @@ def _find(db: Database, person: Person, task: Task, where: Where, waited: int) -
 def _show_draft(
     db: Database, person: Person, sheet: Sheet, run: SpanRun | None, planted_share: float
 ) -> Sheet:
-    """Return the sheet with the draft for this person: the draft of the save, else the newest run's."""
+    """Return the sheet with the draft for this person: the saved one's draft, or else the newest run's."""
     assert sheet.assignment is not None and sheet.instance is not None
     arm, saved, instance = sheet.assignment.arm, sheet.saved, sheet.instance
     if arm not in (Arm.ASSISTED, Arm.FIRST):
-        return (
-            sheet  # the arms that show a part of a draft show none of its spans: a span is all there is of it
-        )
+        return sheet  # arms that show a part of a draft show no spans, because a draft here is only spans
     draft = queries.get_draft_by_id(db, saved.draft) if saved and saved.draft else None
     if draft is None and (saved is None or saved.first):
         draft = queries.get_draft(db, run.id, instance.id) if run else None
@@ -220,13 +216,13 @@ def _show_draft(
 
 @use_case(EVERYONE)
 def save_spans(context: Context, person: Person, slug: str, sent: SentSheet) -> SpanSubmission:
-    """Save the person's spans of an instance as a further revision.
+    """Save the person's spans of an instance as a new revision.
 
     The same ``uid`` sent again is answered with what was saved the first time.
 
     Raises:
         StaleError: another tab saved these spans meanwhile, or the draft shown has changed.
-        InputError: a decision or the score is missing, or a span cannot be.
+        InputError: a decision or the score is missing, or a span is invalid.
         NotGivenError: the instance is not this person's.
         NotAllowedError: the study is closed.
     """
@@ -261,7 +257,7 @@ def _build(sheet: Sheet, person: Person, sent: SentSheet, rows: tuple[SpanRow, .
     is_blind = sheet.assignment.arm is Arm.BLIND
     open_ms = None
     if sent.active_ms is not None and sheet.assignment.opened_at:
-        # nobody is active for longer than the instance was open
+        # active time cannot exceed the time that the instance was open
         passed = utc_now() - read_time(sheet.assignment.opened_at)
         open_ms = max(0, min(sent.active_ms, int(passed.total_seconds() * 1000)))
     return SpanSubmission(
@@ -269,7 +265,7 @@ def _build(sheet: Sheet, person: Person, sent: SentSheet, rows: tuple[SpanRow, .
         annotator=person.id,
         instance=sent.instance,
         draft=sheet.draft.id if sheet.draft else None,
-        # where there was nothing to show, the save is kept apart from those of the arm
+        # without a draft to show, the save does not count in the arm
         arm=sheet.assignment.arm if sheet.draft or sheet.awaits_first or is_blind else Arm.UNDRAFTED,
         revision=sheet.revision + 1,
         rows=rows,

@@ -1,6 +1,6 @@
-"""The marks of one person or model in one segment, and the resulting scores of segments and systems.
+"""The spans of one person or model in one segment, and the resulting scores of segments and systems.
 
-Every importer gives ``Annotation`` values, and so does the store: the statistics do not know where they come from.
+All importers and the store produce ``Annotation`` values, so the statistics do not depend on the source.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ MODEL = "model"
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """A deliberate error in the displayed text: ``pair`` names it, ``bad`` distinguishes it from its clean
-    twin.
+    """A planted error in the displayed text: ``pair`` names the pair, and ``bad`` is False for the clean twin.
 
-    ``changed`` are the offsets that differ from the twin, where both texts are known.
+    ``changed`` has the offsets that differ from the twin, if both texts are known.
     """
 
     pair: str
@@ -43,22 +42,22 @@ class Annotation:
     source: str = ""
     output: str = ""
     score: float | None = None
-    """The annotator's score from 0 to 100, given after the spans; None if the scoring does not need one."""
+    """The annotator's score from 0 to 100, given after the spans; None if the weights give the score."""
     arm: str = ""
     """``assisted`` with a draft, ``blind`` without one, empty if unknown."""
     draft: tuple[Span, ...] | None = None
-    """The displayed spans; None if there was no draft, or the file does not contain it."""
+    """The spans of the displayed draft; None if there was no draft, or the file does not contain it."""
     false: tuple[Span, ...] = ()
-    """The planted spans of the draft: they mark words without an error."""
+    """The planted spans of the draft, which mark words without an error."""
     kept: frozenset[int] = frozenset()
-    """Places in ``spans`` of those from the draft, if the file names them."""
+    """Positions in ``spans`` of spans kept from the draft, if the file names them."""
     seconds: float | None = None
     saved_at: str = ""
     name: str = ""
     """The item's id in the file, or the instance's id in the study."""
     planted: Planted | None = None
     unscored: str = ""
-    """The reason for an unreadable answer of a model; such a segment has no score."""
+    """The reason that a model's answer is unreadable; such a segment has no score."""
 
     @property
     def key(self) -> tuple[str, int]:
@@ -69,14 +68,14 @@ class Annotation:
 
 
 def score_annotation(annotation: Annotation, typology: Typology) -> float | None:
-    """Return the score of one annotation: minus the weights of its spans, or the person's own score."""
+    """Return the score of one annotation: minus the sum of its spans' weights, or the person's own score."""
     if annotation.unscored:
         return None
     return annotation.score if typology.scoring is Scoring.ESA else typology.score(annotation.spans)
 
 
 def score_segments(annotations: Iterable[Annotation], typology: Typology) -> dict[tuple[str, int], float]:
-    """Return the mean score of each (system, segment) over its annotators; segments without a score are left out."""
+    """Return the mean score of each (system, segment) over its annotators, without segments that have no score."""
     given: dict[tuple[str, int], list[float]] = defaultdict(list)
     for one in annotations:
         score = score_annotation(one, typology)
@@ -86,7 +85,7 @@ def score_segments(annotations: Iterable[Annotation], typology: Typology) -> dic
 
 
 def score_systems(segments: Mapping[tuple[str, int], float]) -> dict[str, float]:
-    """Return the mean of each system's segments, the best system first."""
+    """Return the mean segment score of each system, best system first."""
     given: dict[str, list[float]] = defaultdict(list)
     for (system, _), score in segments.items():
         given[system].append(score)
@@ -95,7 +94,7 @@ def score_systems(segments: Mapping[tuple[str, int], float]) -> dict[str, float]
 
 
 def keep_latest(annotations: Iterable[Annotation]) -> list[Annotation]:
-    """Return the last save of each person and item, in the order of the items' first appearance."""
+    """Return the last save of each person and item, in the order of first appearance."""
     latest: dict[tuple[str, int, str, str], Annotation] = {}
     for one in annotations:
         key = (
@@ -111,7 +110,7 @@ def keep_latest(annotations: Iterable[Annotation]) -> list[Annotation]:
 
 
 def pair_up(annotations: Iterable[Annotation]) -> dict[tuple[str, int], list[Annotation]]:
-    """Return the annotations of each segment, without planted errors, one per annotator."""
+    """Return the annotations of each segment, one per annotator, without segments with planted errors."""
     found: dict[tuple[str, int], dict[str, Annotation]] = defaultdict(dict)
     for one in annotations:
         if one.planted is None or not one.planted.bad:
@@ -121,7 +120,7 @@ def pair_up(annotations: Iterable[Annotation]) -> dict[tuple[str, int], list[Ann
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """Annotations with the documents of their segments; ``notes`` says what was left out of the file."""
+    """Annotations with the documents of their segments; ``notes`` lists skipped parts of the file."""
 
     annotations: tuple[Annotation, ...]
     documents: Mapping[int, str] = field(default_factory=dict)
@@ -132,11 +131,11 @@ class Collection:
         return sorted({one.system for one in self.annotations})
 
     def document_of(self, key: tuple[str, int]) -> str:
-        """Return the document of a segment; without one, the segment is its own document."""
+        """Return the document of a segment; a segment without one is its own document."""
         return self.documents.get(key[1], "") or f"segment {key[1]}"
 
     def select(self, *, arm: str = "", annotators: Sequence[str] = ()) -> Collection:
-        """Return the annotations of one arm, or of some annotators.
+        """Select the annotations of one arm, or of some annotators.
 
         Raises:
             InputError: nothing is left.
@@ -154,6 +153,6 @@ class Collection:
 
 
 def collect(annotations: Iterable[Annotation], notes: Iterable[str] = ()) -> Collection:
-    """Return a collection, with the documents as the annotations name them."""
+    """Return a collection with the documents that the annotations name."""
     kept = tuple(annotations)
     return Collection(kept, {one.segment: one.document for one in kept if one.document}, tuple(notes))

@@ -1,8 +1,8 @@
-"""A model drafts spans, one question for each instance (after GEMBA-MQM, Kocmi and Federmann 2023).
+"""Have a model draft spans, with one question per instance (after GEMBA-MQM, Kocmi and Federmann 2023).
 
-Every question goes through the ledger, so that no call is paid for twice. The words that the model quotes are looked
-up in the texts: a quotation that is in neither becomes a span without a place, with a note, for people to judge. An
-answer that cannot be read leaves the instance unscored, with the reason and the raw text.
+Every question goes through the ledger, so that no call is paid for twice. The model's quotations are located in the
+texts. A quotation in neither text becomes a span without a place, with a note for people. An unreadable answer leaves
+the instance unscored, with the reason and the raw text.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ ENTRY = re.compile(r"""^\s*(?P<category>[^"“”]{1,100}?)\s*[-–—:]\s*["“
 
 @dataclass(frozen=True, slots=True)
 class SpanSettings:
-    """The settings of a run of drafts; the same label with the same settings continues that run."""
+    """The settings of a run of drafts. The same label with the same settings continues the run."""
 
     model: str = ""
     label: str = ""
     temperature: float | None = None
     max_tokens: int | None = None
     templates: str = ""
-    """A folder with your own copy of the template."""
+    """A folder with a copy of the template."""
     limit: int = 0
-    """Largest number of instances to draft now; 0 for all."""
+    """The largest number of instances to draft now; 0 for all."""
     again: bool = False
     """True to ask again for instances with unreadable answers."""
     replay: bool = False
@@ -56,7 +56,7 @@ class SpanSettings:
 
 @dataclass(frozen=True, slots=True)
 class SpanReport:
-    """The result of a run: new calls, answers from the ledger, drafts, and unreadable answers."""
+    """The result of a run: the numbers of new calls, answers from the ledger, drafts, and unreadable answers."""
 
     label: str
     drafted: int
@@ -108,7 +108,7 @@ def _load_template(settings: SpanSettings) -> Template:
 
 
 def _fence(text: str) -> str:
-    """Return a text that cannot close the data block around it."""
+    """Escape a text so that it cannot close the data block around it."""
     return text.replace("```", "``\u200b`")
 
 
@@ -118,12 +118,13 @@ def _category_line(one: Category) -> str:
 
 
 def read_spans(answer: str, typology: Typology, source: str, output: str) -> tuple[Span, ...]:
-    """Return the spans of an answer, with their places in the texts.
+    """Parse the spans in an answer and locate them in the texts.
 
-    The answer is JSON as the template asks, or the lines of GEMBA-MQM: a severity, and below it ``category - "words"``.
+    The answer is JSON in the template's form, or lines in GEMBA-MQM's form: a severity, then lines ``category -
+    "words"``.
 
     Raises:
-        UnreadableAnswerError: it is neither, or names a severity or category that there is not.
+        UnreadableAnswerError: it has another form, or an unknown severity or category.
     """
     text = strip_thoughts(clean_text(answer)).strip()
     if not text:
@@ -155,7 +156,7 @@ def _read_json(text: str) -> list[Any] | None:
 
 
 def _read_lines(text: str, typology: Typology) -> list[Any] | None:
-    """Return the entries of GEMBA-MQM's lines; None if a line does not have this form."""
+    """Return the entries of lines in GEMBA-MQM's form; None if a line has another form."""
     severities = {one.name.casefold() for one in typology.severities}
     severity, entries, headed = "", list[Any](), False
     for line in filter(None, map(str.strip, text.splitlines())):
@@ -199,7 +200,7 @@ def _read_entry(
 
 
 def _match(value: Any, names: Sequence[str], what: str) -> str:
-    """Return the name that an answer means: as it is written, or its last part ("mistranslation").
+    """Return the name that an answer means by its full form or its last part ("mistranslation").
 
     Raises:
         UnreadableAnswerError: there is no such name, or more than one.
@@ -221,9 +222,7 @@ def _match(value: Any, names: Sequence[str], what: str) -> str:
 def _find(
     words: str, source: str, output: str, side: Side, found: Sequence[Span]
 ) -> tuple[Side, int, int] | None:
-    """Return the place of words, preferably in the text of the category; skip the places that were already
-    used.
-    """
+    """Locate words, preferably in the category's usual text; skip places that are already used."""
     texts = {Side.OUTPUT: output, Side.INPUT: source}
     order = (side, Side.INPUT if side is Side.OUTPUT else Side.OUTPUT)
     for here in order:
@@ -242,7 +241,7 @@ def _find(
 
 
 def _cuts(text: str, start: int, end: int) -> bool:
-    """Return whether a place cuts a word."""
+    """Return whether a place begins or ends inside a word."""
     before = start > 0 and text[start - 1].isalnum() and text[start].isalnum()
     return before or (end < len(text) and text[end - 1].isalnum() and text[end].isalnum())
 
@@ -258,7 +257,7 @@ async def draft_spans(
     """Have a model draft the spans of every instance that has no draft in the run.
 
     Raises:
-        InputError: spans of the task are not marked, or another run has the label.
+        InputError: people do not mark spans in the task, or another run has the label.
         ModelError: no model is set up.
     """
     task, typology, run, waiting, attempts = _prepare(context, person, slug, settings)
@@ -304,7 +303,7 @@ async def draft_spans(
 
 
 def read_draft(answer: Answer, instance: Instance, typology: Typology) -> SpanDraft:
-    """Return the draft in an answer; for an unreadable answer, no spans but a reason."""
+    """Parse the draft in an answer; an unreadable answer gives no spans but a reason."""
     try:
         if answer.finish_reason == "length":
             raise UnreadableAnswerError("the answer was cut off: raise the token limit")
@@ -319,7 +318,7 @@ def _prepare(
 ) -> tuple[Task, Typology, SpanRun, list[Instance], dict[int, int]]:
     model = settings.model or context.settings.model
     if not model:
-        raise InputError("No model is named: use --model, or set the model in the environment.")
+        raise InputError("No model is set: use --model, or set the model in the environment.")
     template = _load_template(settings)
     stored = {
         "template": template.hash,

@@ -1,10 +1,9 @@
-"""The CSV of an ESA campaign at Appraise: one row per save, spans as JSON, the score from 0 to 100.
+"""The CSV file of an ESA campaign in Appraise: one row per save, with spans as JSON and a score from 0 to 100.
 
 Source: Kocmi et al. 2024 (ESA); Zouhar, Kocmi and Sachan 2025 (ESA with a model's spans); the files are those of
-github.com/wmt-conference/ErrorSpanAnnotation. There is no header. Three things are inferred: a span that a
-person marked ends at its last character, a drafted one after it; a drafted span has no ``error_type``; and a drafted
-span behind the end of the text stands for something that is missing. In a file that CoEval wrote the item is the number
-of the line, from 1, so that it needs no list of items.
+github.com/wmt-conference/ErrorSpanAnnotation. There is no header. Three rules are inferred. A person's span ends at
+its last character, a drafted one after it. A drafted span has no ``error_type``. A drafted span beyond the end of the
+text means an omission. In a file from CoEval, the item is the number of the line from 1, so it needs no list of items.
 """
 
 from __future__ import annotations
@@ -37,11 +36,11 @@ from coeval.extensions.spans.typology import Side, Span, Typology
 
 COLUMNS = 12
 LONGEST_SECONDS = 300.0
-"""A longer time between two starts is a break, which the annotator's median replaces."""
+"""A longer time between two starts is a break, and is replaced with the annotator's median."""
 
 MISSING = "missing"
 OWN = "coeval"
-"""What stands before the system in a file that CoEval wrote; elsewhere it is the campaign's name."""
+"""The prefix of the system in a file from CoEval; in other files, it is the campaign's name."""
 BAD = re.compile(r"#bad\d+$")
 
 
@@ -66,7 +65,7 @@ class _Save:
 
 
 def read_esa(path: Path, typology: Typology, further: Further) -> Collection:
-    """Return the saves of a campaign, the latest of each item; tutorials and repeated documents are left out.
+    """Return the latest save of each item in a campaign, without tutorials and repeated documents.
 
     Raises:
         InputError: a row cannot be read; the message names the line.
@@ -152,8 +151,8 @@ def _place_lines(
 ) -> dict[Place, int]:
     """Return the line of each (login, item, document).
 
-    A document that was split between two logins can have two items of one number. The list of items then names only
-    one of them, and the document's lines are dealt out in the order of logins and items.
+    A document that was split between two logins can have two items with the same number, of which the list of items
+    names only one. Then the document's lines are assigned in the order of logins and items.
     """
     by_document: dict[str, set[tuple[str, int]]] = defaultdict(set)
     for one in saves:
@@ -182,7 +181,7 @@ def _place_lines(
 
 
 def _number_rest(placed: dict[Place, int]) -> None:
-    """Number the items without a line: the same place in a document gets the same number for every system."""
+    """Number items without a line so that the same place in a document has the same number for every system."""
     free = max(placed.values(), default=-1) + 1
     numbers: dict[tuple[str, int], int] = {}
     ranks: dict[tuple[str, str], int] = defaultdict(int)
@@ -205,7 +204,7 @@ def _add_bad(
 
 
 def _measure_times(saves: list[_Save], people: Mapping[str, str]) -> list[float]:
-    """Return the seconds of each save: from its start to the next start of the login, without breaks."""
+    """Return the seconds of each save, from its start to the login's next start, without breaks."""
     order: dict[str, list[int]] = defaultdict(list)
     for place, one in enumerate(saves):
         order[one.login].append(place)
@@ -234,7 +233,7 @@ def _build(
     arm: str,
 ) -> Annotation:
     known, text = items.get((one.item, one.document), (line, ""))
-    output = text if known == line else ""  # the list names another line of a document that was split
+    output = text if known == line else ""  # the list has a different line of a split document
     spans = tuple(_read_span(span, output) for span in one.spans)
     drafted = frozenset(place for place, span in enumerate(one.spans) if "error_type" not in span)
     return Annotation(
@@ -247,7 +246,7 @@ def _build(
 
 
 def _read_span(span: Mapping[str, Any], output: str) -> Span:
-    """Return a span by our offsets."""
+    """Return a span with our offsets."""
     kind, severity = span.get("error_type"), str(span.get("severity", ""))[:100]
     category = "/".join(map(str, kind))[:200] if isinstance(kind, list) else str(kind or "")[:200]
     start, end = span.get("start_i"), span.get("end_i")
@@ -262,7 +261,7 @@ def _read_span(span: Mapping[str, Any], output: str) -> Span:
 
 
 def _join_twins(annotations: list[Annotation]) -> list[Annotation]:
-    """Return the annotations with the clean twin of each planted error, and the changed part of the text."""
+    """Return the annotations, with each planted error linked to its clean twin and the changed part of the text."""
     twins: dict[str, Annotation] = {}
     for one in annotations:
         login, _, document = one.name.split(" ", 2)
@@ -283,7 +282,7 @@ def _join_twins(annotations: list[Annotation]) -> list[Annotation]:
 
 
 def find_changes(text: str, clean: str) -> tuple[tuple[int, int], ...]:
-    """Return the part of ``text`` that differs from ``clean``, in whole words; none if a text is unknown.
+    """Return the part of ``text`` that differs from ``clean``, in whole words; empty if a text is unknown.
 
     >>> find_changes("the red cat sat", "the black cat sat")
     ((4, 7),)
@@ -304,14 +303,14 @@ def find_changes(text: str, clean: str) -> tuple[tuple[int, int], ...]:
 
 
 def write_esa(collection: Collection, typology: Typology) -> str:
-    """Return the annotations as rows of a campaign; an annotator is a login.
+    """Return the annotations as rows of a campaign, with annotators as logins.
 
     Raises:
-        InputError: no annotation has a score, without which a campaign has no rows.
+        InputError: no annotation has a score, which every row needs.
     """
     if all(one.score is None for one in collection.annotations):
         raise InputError(
-            "No annotation has a score from 0 to 100, which every row of esa-csv holds: write another format."
+            "No annotation has a score from 0 to 100, which every row of esa-csv needs: choose another format."
         )
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
@@ -341,4 +340,4 @@ def _write_span(span: Span, kept: bool, typology: Typology) -> dict[str, Any]:
     return written
 
 
-FORMAT = SpanFormat("esa-csv", "ESA campaign of Appraise (CSV)", read_esa, write_esa)
+FORMAT = SpanFormat("esa-csv", "ESA campaign from Appraise (CSV)", read_esa, write_esa)

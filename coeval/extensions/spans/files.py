@@ -1,4 +1,4 @@
-"""The file formats for spans, in and out, by name; several files as one collection."""
+"""Read and write files of spans: the formats by name, and several files as one collection."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ TYPOLOGIES = {"mqm-tsv": "wmt", "esa-csv": "esa", "seg-score": "esa"}
 
 
 def list_formats() -> dict[str, SpanFormat]:
-    """Return the formats by name."""
     return {one.name: one for one in FORMATS}
 
 
 def get_format(name: str, *, reads: bool = False, writes: bool = False) -> SpanFormat:
-    """Return a format that can be read, or written.
+    """Return a format that can be read or, on request, written.
 
     Raises:
-        InputError: there is none of that name.
+        InputError: no such format has that name.
     """
     fitting = [one for one in FORMATS if (one.read or not reads) and (one.write or not writes)]
     for one in fitting:
@@ -42,17 +41,15 @@ def read_files(
 ) -> tuple[Collection, Typology]:
     """Return the annotations in files of one format, and their typology.
 
-    Without a format, the ending of the first file says it. An annotator of several files counts as another one in
-    each: the files are campaigns of their own.
+    The default format comes from the extension of the first file. An annotator in several files counts as a different
+    person in each, because each file is a separate campaign.
 
     Raises:
-        InputError: a file cannot be read, or its format is not known.
+        InputError: a file cannot be read, or its format is unknown.
     """
     name = format or ENDINGS.get(Path(paths[0].name.removesuffix(".gz")).suffix, "")
     if not name:
-        raise InputError(
-            f"The ending of {paths[0].name} does not tell its format: name the format with --format."
-        )
+        raise InputError(f"The format of {paths[0].name} is not clear from its name: give it with --format.")
     chosen = get_format(name, reads=True)
     kind = load_typology(typology or TYPOLOGIES.get(name, "mqm"))
     assert chosen.read is not None
@@ -68,7 +65,7 @@ def read_files(
 
 
 def write_file(collection: Collection, typology: Typology, format: str) -> str:
-    """Return the text of a file of that format.
+    """Render annotations as a file in that format.
 
     Raises:
         InputError: there is no such format.

@@ -1,10 +1,10 @@
-"""The MQM ratings of WMT as TSV: one row per error, with ``<v>`` and ``</v>`` around it in source or target.
+"""MQM ratings of WMT as TSV: one row per error, which ``<v>`` and ``</v>`` mark in the source or target.
 
 Source: github.com/google/wmt-mqm-human-evaluation. Columns differ between years: ``doc_id`` or ``docSegId`` count the
-segments of a document, ``seg_id`` or ``globalSegId`` those of the file. A row without an error has the severity
-``no-error``. The score of a segment is the mean over its raters of the sum of the weights. Some years hold sentences
-with an injected error that test the rater (severity ``HOTW-test``): these rows are no ratings. Texts are as the raters'
-tool wrote them, so that a quotation mark never begins a cell.
+segments of a document, ``seg_id`` or ``globalSegId`` the segments of the file. A row without an error has the severity
+``no-error``. The score of a segment is the sum of the weights, averaged over its raters. Some years include sentences
+with an injected error to test raters (severity ``HOTW-test``); these rows are not ratings. Texts are unquoted: a
+quotation mark never begins a cell.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ TEST = "hotw-test"
 MARK = re.compile(r"</?v>")
 
 Key = tuple[str, str]
-"""A segment by the names of the file: its document and its number."""
+"""A segment's document and number in the file."""
 
 
 def read_mqm(path: Path, typology: Typology, further: Further) -> Collection:
@@ -58,10 +58,12 @@ def read_mqm(path: Path, typology: Typology, further: Further) -> Collection:
             raise InputError(f"{path.name}, line {line:,}: {len(row)} cells and {len(found)} columns.")
         cell = {name: row[place].strip("\r") for name, place in found.items() if place < len(row)}
         if not cell["rater"] or not cell["system"]:
-            left["Rows without a rater, left out"] += 1  # a first line with the canary text of the data set
+            left["Rows without a rater, left out"] += (
+                1  # the first line can contain the data set's canary text
+            )
             continue
         if cell["severity"].strip().casefold() == TEST:
-            left["Rows that test the rater, left out"] += 1
+            left["Rows with tests of raters, left out"] += 1
             continue
         key = cell["system"], cell.get("doc", ""), cell["seg_id"], cell["rater"]
         within.setdefault(key[1:3], cell.get("doc_id", cell["seg_id"]))
@@ -69,16 +71,16 @@ def read_mqm(path: Path, typology: Typology, further: Further) -> Collection:
         segment.add(cell, f"{path.name}, line {line:,}")
     order = _place(within, further.documents) if further.documents else _number(within)
     found_segments = [one.build(order[key[1:3]], further.arm) for key, one in marked.items()]
-    left["Errors without a place, because their marks do not fit the text"] = sum(
+    left["Errors without a place, because their marks do not match the text"] = sum(
         one.lost for one in marked.values()
     )
     return collect(found_segments, [f"{what}: {n:,}." for what, n in left.items() if n])
 
 
 def _number(keys: Iterable[Key]) -> dict[Key, int]:
-    """Return the line of each segment: the file's numbers from 0, else the order in which they come.
+    """Return the line of each segment: from the file's numbers, or else from the order in the file.
 
-    Some files count the segments of each document from 1, so that a number alone names several segments.
+    Some files count the segments of each document from 1, so a number alone can mean several segments.
     """
     keys = list(keys)
     names = [name for _, name in keys]
@@ -90,7 +92,7 @@ def _number(keys: Iterable[Key]) -> dict[Key, int]:
 
 
 def _place(within: dict[Key, str], documents: Path) -> dict[Key, int]:
-    """Return the line of each segment in a test set whose documents are listed: the place within its document.
+    """Return the line of each segment in a test set with a list of documents, from its place in the document.
 
     Raises:
         InputError: the list has no such document, or the document has no such segment.
@@ -108,8 +110,9 @@ def _place(within: dict[Key, str], documents: Path) -> dict[Key, int]:
         own, at = lines.get(document, []), place - min(first, 1)
         if not at < len(own):
             raise InputError(
-                f"{documents.name}: document “{document[:60]}” has {len(own):,} lines, and the ratings have a segment "
-                f"{place:,} of it: give the list of the same test set."
+                f"{documents.name}: document “{document[:60]}” has {len(own):,} lines, but the ratings have "
+                "its segment "
+                f"{place:,}: give the list of the same test set."
             )
         found[document, name] = own[at]
     return found
@@ -136,7 +139,7 @@ class _Segment:
                 continue
             places = list(_find_marks(text))
             if places and MARK.sub("", text) == whole:
-                start, end = places[0][0], places[-1][1]  # one error in two parts is one span
+                start, end = places[0][0], places[-1][1]  # an error in two parts is one span
                 self.spans.append(Span(start, end, severity, category, side))
                 return
             self.lost += 1
@@ -152,7 +155,7 @@ class _Segment:
 
 
 def _find_marks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the places between the marks, counted in the text without them; a mark without its other half has none."""
+    """Yield the places between pairs of marks, as offsets in the text without marks; unpaired marks give no place."""
     start, taken = None, 0
     for mark in MARK.finditer(text):
         at = mark.start() - taken
@@ -166,7 +169,7 @@ def _find_marks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def write_mqm(collection: Collection, typology: Typology) -> str:
-    """Return the annotations as TSV; texts lose tabs and line ends, which the format cannot contain."""
+    """Return the annotations as TSV. Texts lose tabs and line breaks, which the format cannot contain."""
     lines = ["\t".join(COLUMNS)]
     places: dict[str, dict[int, int]] = {}
     for one in sorted(collection.annotations, key=lambda one: (one.system, one.segment, one.annotator)):

@@ -1,4 +1,4 @@
-"""The Spans tab, where people edit error spans in the text, and its routes for the browser."""
+"""The Spans tab, where people edit error spans in the text, and its routes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Name = Annotated[str, Field(max_length=MAX_NAME)]
 
 
 class SpanPayload(Payload):
-    """A span as a browser sends it; offsets count code points."""
+    """A span, as the browser sends it; offsets count code points."""
 
     start: Offset | None
     end: Offset | None
@@ -46,7 +46,7 @@ class SpanPayload(Payload):
 
 
 class LinePayload(Payload):
-    """A person's decision on one span: ``at`` is its place in the draft, None for an added one."""
+    """A person's decision on one span; ``at`` is its place in the draft, or None for an added span."""
 
     at: Annotated[int, Field(ge=1, le=MAX_SPANS * 2)] | None
     action: Literal["approve", "delete", "revise", "add"] | None
@@ -126,7 +126,7 @@ def _save(context: Context, request: Request, slug: str, payload: SheetPayload) 
     try:
         with context.store.write():
             saved = annotation.save_spans(context, person, slug, sent)
-            # after spans that were marked before the draft was shown, the same instance comes again, with the draft
+            # a person who marked spans before seeing the draft gets the same instance again, with the draft
             onward = Where(instance=sent.instance, step=0 if saved.first else 1)
             try:
                 next_sheet = _open(context, person, slug, onward, aliases)
@@ -140,7 +140,7 @@ def _save(context: Context, request: Request, slug: str, payload: SheetPayload) 
 
 
 def sheet_json(sheet: Sheet, aliases: Aliases) -> Json:
-    """Return a sheet for the browser; it does not reveal a planted span or a hidden system."""
+    """Return a sheet for the browser, without revealing planted spans or hidden systems."""
     instance, saved = sheet.instance, sheet.saved
     shown: Json = {
         "task": {
@@ -219,7 +219,7 @@ class SpansTab(StudyTab):
 
     @classmethod
     def is_wanted(cls, context: Context, person: Person, slug: str) -> bool:
-        """Return whether to show the tab: annotators get it if people mark spans in the study."""
+        """Return whether to show the tab. Annotators see it if people mark spans in the study."""
         if person.role is not Role.ANNOTATOR:
             return True
         return bool(slug) and annotation.get_typology(context, person, slug) is not None
@@ -245,7 +245,7 @@ class SpansTab(StudyTab):
 
     def load(self, person: Person, slug: str) -> Update:
         if not slug:
-            return self._closed(tr("There is no task yet"), tr("An owner describes one in Set-up."), False)
+            return self._closed(tr("There is no task yet"), tr("An owner can describe one in Set-up."), False)
         if annotation.get_typology(self.context, person, slug) is None:
             said = tr(
                 "People mark error spans here after an owner has chosen a typology, such as MQM or ESA."

@@ -1,7 +1,7 @@
 """The tables of error spans, with their queries.
 
-Facts are appended; the newest row is in force. The spans of a draft or a save are one JSON text, because they are only
-read and written together, and a person's saves are taken out of the file as whole rows.
+Rows are only appended, and the newest is valid. The spans of a draft or a save are one JSON text, because they are
+always read and written together, and a person's saves are deleted as whole rows.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class SpanDraft:
 
 @dataclass(frozen=True, slots=True)
 class SpanRun:
-    """One pass of a model over a task."""
+    """One run of a model over a task."""
 
     label: str
     model: str
@@ -133,13 +133,13 @@ class SpanSubmission:
 
 
 def get_typology(db: Database, task: int) -> Typology | None:
-    """Return the typology of a task; None if people do not mark its spans."""
+    """Return the typology of a task; None if people do not mark spans in it."""
     row = get_row(db, "SELECT * FROM spans_setting WHERE task = ? ORDER BY id DESC LIMIT 1", [task])
     return parse_typology(json.loads(row["typology_json"]), row["name"]) if row else None
 
 
 def set_typology(db: Database, task: int, typology: Typology, by: str) -> None:
-    """Put another typology into force; those before it stay on record."""
+    """Set the current typology; earlier ones are kept."""
     values = {"task": task, "name": typology.name, "typology_json": to_json(typology.to_json())}
     append_numbered(db, "spans_setting", values | {"set_by": by, "set_at": now()})
 
@@ -155,7 +155,7 @@ def _run(row: dict[str, Any]) -> SpanRun:
 
 
 def get_run(db: Database, task: int, label: str = "") -> SpanRun | None:
-    """Return the run with that label; without a label, the newest run, which people see."""
+    """Return the run with that label, or without a label the newest run, which people see."""
     by_label = " AND label = :label" if label else ""
     sql = f"SELECT * FROM spans_run WHERE task = :task{by_label} ORDER BY id DESC LIMIT 1"
     row = get_row(db, sql, {"task": task} | ({"label": label} if label else {}))
@@ -163,7 +163,7 @@ def get_run(db: Database, task: int, label: str = "") -> SpanRun | None:
 
 
 def list_runs(db: Database, task: int) -> list[tuple[SpanRun, int, int]]:
-    """Return the runs of a task, each with the number of its drafts and of those that could not be read."""
+    """Return the runs of a task, each with its numbers of drafts and of unreadable drafts."""
     sql = (
         "SELECT r.id, r.label, r.model, r.settings_json, r.created_by, r.created_at, count(d.id) AS drafts,"
         " count(CASE WHEN d.reason <> '' THEN 1 END) AS unread FROM spans_run r LEFT JOIN spans_draft d ON d.run = r.id"
@@ -196,7 +196,7 @@ def get_draft_by_id(db: Database, draft: int) -> SpanDraft | None:
 
 
 def list_drafts(db: Database, run: int) -> Iterator[SpanDraft]:
-    """Yield the current draft of each instance of a run."""
+    """Yield a run's current draft of each instance."""
     sql = (
         "SELECT d.* FROM spans_draft d WHERE d.run = ? AND NOT EXISTS (SELECT 1 FROM spans_draft l"
         " WHERE l.run = d.run AND l.instance = d.instance AND l.id > d.id) ORDER BY d.instance"
@@ -240,7 +240,7 @@ def add_drafts(db: Database, run: int, drafts: Iterable[SpanDraft]) -> None:
 
 
 def get_planted(db: Database, annotator: int, instance: int) -> tuple[int, Span | None] | None:
-    """Return this person's draft and the span that was planted in it; None if nothing was drawn yet."""
+    """Return this person's draft and its planted span; None if nothing was drawn yet."""
     sql = "SELECT draft, span_json FROM spans_planted WHERE annotator = ? AND instance = ?"
     row = get_row(db, sql, [annotator, instance])
     if row is None:
@@ -284,7 +284,7 @@ def get_by_uid(db: Database, uid: str) -> SpanSubmission | None:
 
 
 def record_submission(db: Database, one: SpanSubmission) -> SpanSubmission:
-    """Append a save; its time is now unless it has one, as an imported save does."""
+    """Append a save; its time is now, unless it has one from an import."""
     at = one.submitted_at or now()
     append_numbered(
         db,
@@ -310,7 +310,7 @@ def record_submission(db: Database, one: SpanSubmission) -> SpanSubmission:
 
 
 def list_submissions(db: Database, task: int) -> Iterator[tuple[str, SpanSubmission]]:
-    """Yield the current saves of a task, each with the name of its person."""
+    """Yield the current saves of a task, each with the person's name."""
     sql = (
         "SELECT s.*, a.name AS person FROM spans_submission s JOIN annotator a ON a.id = s.annotator"
         " JOIN instance i ON i.id = s.instance WHERE i.task = ? AND s.first = 0 AND NOT EXISTS (SELECT 1 FROM"
@@ -340,9 +340,9 @@ def find_next(
     backwards: bool = False,
     done: bool = False,
 ) -> Assignment | None:
-    """Return the nearest assignment beyond a position that is not done; ``done`` takes any.
+    """Return the nearest unfinished assignment after (or before) a position; ``done`` includes finished ones.
 
-    ``run`` is the run whose drafts are waited for, -1 if none are.
+    ``run`` is the run whose drafts an instance must have, or -1 if it needs no draft.
     """
     beyond, order = ("<", "DESC") if backwards else (">", "ASC")
     left = "1 = 1" if done else f"NOT {DONE} AND {READY}"

@@ -1,4 +1,4 @@
-"""The common part of all readers of span files: formats, and checked texts, tables and numbers."""
+"""Common parts of the readers of span files: formats, and checks of texts, tables and numbers."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from coeval.extensions.spans.typology import Typology
 LARGEST = 2_000_000_000
 LONGEST_CELL = 10_000_000
 MOST_LINES = 1_000_000
-"""Lines of a test set: score files have one for each, so that a number that is no line cannot fill the disk."""
+"""The largest line number. Score files have a row for each line, so a wrong number could fill the disk."""
 
 
 @dataclass(frozen=True, slots=True)
 class Further:
-    """Files that belong to the file being read: the items' texts, and the document of each line."""
+    """Additional files for reading a file: the texts of items, and the document of each line."""
 
     items: Path | None = None
     documents: Path | None = None
@@ -41,7 +41,7 @@ class SpanFormat:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file, with or without a byte order mark; a name that ends in .gz is unpacked.
+    """Return the text of a file, without a byte order mark; files that end in .gz are unpacked.
 
     Raises:
         InputError: the file cannot be read, is too large, or is not UTF-8.
@@ -71,7 +71,7 @@ def read_text(path: Path) -> str:
 
 
 def read_csv(path: Path, *, delimiter: str = ",", quoted: bool = True) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a table with their line numbers.
+    """Yield the rows of a CSV table with their line numbers.
 
     Raises:
         InputError: the file is not a table.
@@ -90,10 +90,10 @@ def read_csv(path: Path, *, delimiter: str = ",", quoted: bool = True) -> Iterat
 def read_number(
     text: str, place: str, what: str, low: float = float("-inf"), high: float = float("inf")
 ) -> float:
-    """Return the number of a cell.
+    """Parse the number in a cell.
 
     Raises:
-        InputError: it is no number, or not between the limits.
+        InputError: it is not a number, or outside the limits.
     """
     try:
         number = float(text)
@@ -106,10 +106,10 @@ def read_number(
 
 
 def check_columns(path: Path, found: Mapping[str, int], needed: tuple[str, ...]) -> None:
-    """Refuse a table that lacks a column.
+    """Check that a table has all required columns.
 
     Raises:
-        InputError: one is missing; the message names those that are there.
+        InputError: one is missing; the message lists the existing ones.
     """
     for name in needed:
         if name not in found:

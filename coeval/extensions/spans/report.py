@@ -17,12 +17,12 @@ from coeval.stats.estimates import Estimate, Spelled, plain
 from coeval.stats.rating_matrix import Numbers
 
 CHANGES = ("kept", "moved", "relabelled", "deleted", "added")
-NOBODY = "nobody worked with a draft that is known"
+NOBODY = "nobody worked with a known draft"
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """A person's changes to the spans of a draft; a ``moved`` span may also have another severity."""
+    """A person's changes to the spans of a draft; a ``moved`` span can also have a new severity."""
 
     kept: int = 0
     moved: int = 0
@@ -36,9 +36,9 @@ class Changes:
 
 
 def compare_spans(draft: Sequence[Span], saved: Sequence[Span]) -> Changes:
-    """Return the changes to a draft: each drafted span is matched with at most one saved span.
+    """Return the changes to a draft, with each drafted span matched to at most one saved span.
 
-    The same place comes first, then the largest overlap on the same side.
+    The same place has priority, then the largest overlap in the same text.
 
     >>> draft = [Span(0, 4, "minor"), Span(10, 14, "major"), Span(20, 24, "minor")]
     >>> compare_spans(draft, [Span(0, 4, "minor"), Span(10, 18, "major"), Span(30, 33, "minor")])
@@ -67,9 +67,9 @@ def compare_spans(draft: Sequence[Span], saved: Sequence[Span]) -> Changes:
 
 
 def count_changes(collection: Collection) -> Estimates:
-    """Return the shares of the drafted spans that people kept, moved, relabelled and deleted, and of added spans.
+    """Return the shares of spans that people kept, moved, relabelled, deleted and added.
 
-    The first four are shares of the spans drafted, the last is of the spans saved. Planted spans are left out.
+    The first four are shares of the drafted spans, the last one of the saved spans. Planted spans are left out.
     """
     sums: dict[str, Numbers] = defaultdict(lambda: np.zeros(len(CHANGES)))
     for one in collection.annotations:
@@ -110,8 +110,8 @@ def _share(rows: Numbers, top: int, parts: Any, kind: str, reason: str) -> Estim
 def measure_planted(collection: Collection, typology: Typology) -> Estimates:
     """Return how often people noticed planted errors, with intervals over people.
 
-    ``false spans deleted`` is of spans planted in drafts, beside the share of the other drafted spans that were
-    deleted. ``scored below the clean twin`` and ``span on the changed words`` are of errors planted in texts.
+    ``false spans deleted`` refers to spans planted in drafts, next to the share of other drafted spans that were
+    deleted. ``scored below the clean twin`` and ``span on the changed words`` refer to errors planted in texts.
     """
     false: dict[str, Numbers] = defaultdict(lambda: np.zeros(2))
     true: dict[str, Numbers] = defaultdict(lambda: np.zeros(2))
@@ -161,7 +161,7 @@ def _of_people(sums: dict[str, Numbers], reason: str) -> Estimate:
 
 
 def measure_systems(collection: Collection, typology: Typology) -> dict[str, Estimate]:
-    """Return the mean segment score of each system with its interval over documents, the best first."""
+    """Return each system's mean segment score with its interval over documents, best system first."""
     clean = [one for one in collection.annotations if not (one.planted and one.planted.bad)]
     segments = score_segments(clean, typology)
     estimates: dict[str, Estimate] = {}
@@ -182,7 +182,7 @@ def measure_systems(collection: Collection, typology: Typology) -> dict[str, Est
 def describe(
     collection: Collection, typology: Typology, reference: Collection | None = None
 ) -> dict[str, Any]:
-    """Return every statistic of a collection, as sections of named estimates."""
+    """Return all statistics of a collection, in sections of named estimates."""
     clean = [one for one in collection.annotations if not (one.planted and one.planted.bad)]
     spans = [span for one in clean for span in one.spans]
     seconds = [one.seconds for one in clean if one.seconds is not None]
@@ -230,7 +230,7 @@ def describe(
 def describe_study(people: Collection, drafts: Collection, typology: Typology) -> dict[str, Any]:
     """Return the statistics of a study; precision and recall compare the draft with people's blind marks.
 
-    If nobody worked without a draft, people are no independent reference, and the section is empty.
+    If nobody worked without a draft, there is no independent reference, and the section is empty.
     """
     blind = [one for one in people.annotations if one.arm == "blind"]
     reference = Collection(tuple(blind), people.documents) if blind and drafts.annotations else None
@@ -247,14 +247,14 @@ def describe_study(people: Collection, drafts: Collection, typology: Typology) -
 SECTIONS = (
     ("systems", "Systems (mean of segment scores)"),
     ("agreement", "Agreement of annotators"),
-    ("draft", "What became of the drafted spans"),
+    ("draft", "Changes to the drafted spans"),
     ("planted", "Planted errors"),
-    ("reference", "Against the reference"),
+    ("reference", "Comparison with the reference"),
 )
 
 
 def write_lines(found: dict[str, Any]) -> list[str]:
-    """Return the statistics as lines of text; an undefined value has its reason."""
+    """Return the statistics as lines of text, with the reason for each undefined value."""
     lines = [
         f"{found['typology']}: {found['annotations']:,} annotations of {found['segments']:,} segments in "
         f"{found['documents']:,} documents by {found['annotators']:,} annotators; {found['spans']:,} spans."
@@ -281,5 +281,5 @@ def _write_value(one: Spelled) -> str:
 
 
 def to_json(found: dict[str, Any]) -> Any:
-    """Return the statistics in a form that JSON can hold."""
+    """Return the statistics in JSON types."""
     return plain(found)

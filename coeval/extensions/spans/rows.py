@@ -1,4 +1,4 @@
-"""A person's action on each displayed span, and the resulting spans; pure rules.
+"""Pure rules for a person's action on each displayed span, and for the resulting spans.
 
 The browser sends the place of a drafted span in the list that was shown, never the drafted span itself.
 """
@@ -16,16 +16,16 @@ from coeval.language import tr, trn
 from coeval.rules.arms import draw_share
 
 MAX_SPANS = 500
-"""Largest number of spans in one segment."""
+"""The largest number of spans in one segment."""
 
 SALT = "false span"
 NEAR = 8
-"""A planted span is as long as a drafted one or, without one, as this many characters or more."""
+"""The smallest length in characters of a planted span if there is no drafted span to match."""
 
 
 @dataclass(frozen=True, slots=True)
 class SentSpan:
-    """One line of a save: ``at`` is the place of a drafted span, from 1; None for an added span."""
+    """One line of a save; ``at`` is the place of a drafted span, from 1, or None for an added span."""
 
     at: int | None
     action: Action | None
@@ -34,7 +34,7 @@ class SentSpan:
 
 @dataclass(frozen=True, slots=True)
 class SpanRow:
-    """A stored line: ``was`` is the displayed span, ``span`` the person's result."""
+    """A stored line: ``was`` is the displayed span, and ``span`` the result."""
 
     at: int | None
     action: Action
@@ -48,9 +48,9 @@ class SpanRow:
 
 
 def arrange(spans: Iterable[Span]) -> list[Span]:
-    """Return spans in the order of the screen: those of the input, then of the output, then those without a place.
+    """Sort spans in the order of the screen: spans of the input, then of the output, then without a place.
 
-    A planted span stands among the others, so that its place in the list does not tell it.
+    A planted span is sorted among the others, so that its position does not reveal it.
     """
     return sorted(
         spans,
@@ -74,12 +74,12 @@ def settle(
     source: str,
     output: str,
 ) -> tuple[SpanRow, ...]:
-    """Return the lines of a save, each compared with the draft.
+    """Return the stored lines of a save, each compared with the draft.
 
-    A revision that changes nothing is an approval.
+    A revision without a change becomes an approval.
 
     Raises:
-        InputError: a drafted span has no decision or two, or a span is not in its text or of the typology.
+        InputError: a drafted span has no decision or two, or a span does not fit its text or the typology.
     """
     if len(sent) > MAX_SPANS + len(shown):
         raise InputError(tr("There are more than {most} spans: delete some.", most=MAX_SPANS))
@@ -91,7 +91,7 @@ def settle(
                 raise InputError(tr("A span has no place: reload the page and try again."))
             rows.append(SpanRow(None, Action.ADD, typology.check_span(_checked(one.span), source, output)))
         elif not 1 <= one.at <= len(shown) or one.at in decided:
-            raise InputError(tr("A line is not of this draft: reload the page and try again."))
+            raise InputError(tr("A line does not belong to this draft: reload the page and try again."))
         else:
             decided[one.at] = one
     open_lines = sum(one.action is None for one in decided.values()) + len(shown) - len(decided)
@@ -121,7 +121,7 @@ def _decide(
             return SpanRow(one.at, Action.APPROVE, was, was, is_planted)
         return SpanRow(one.at, Action.REVISE, typology.check_span(span, source, output), was, is_planted)
     if one.action not in (Action.APPROVE, Action.DELETE):
-        raise InputError(tr("A line has no action that it can have: reload the page and try again."))
+        raise InputError(tr("A line has an invalid action: reload the page and try again."))
     return SpanRow(one.at, one.action, was, was, is_planted)
 
 
@@ -132,7 +132,7 @@ def _checked(span: Span) -> Span:
 
 
 def check_score(score: float | None, typology: Typology) -> float | None:
-    """Return the person's score after marking the spans; None if the weights give the score.
+    """Check the score that a person gave after marking the spans; None if the weights give the score.
 
     Raises:
         InputError: it is missing, or not a whole number from 0 to 100.
@@ -153,9 +153,9 @@ def plant_span(
     output: str,
     typology: Typology,
 ) -> Span | None:
-    """Return a span to plant in this person's draft, on unmarked words; None if no error is planted.
+    """Draw a span to plant on unmarked words of this person's draft; None if no error is planted.
 
-    Its severity and category are those of a drafted span, so that it looks like one.
+    It has the severity and category of a drafted span, so that it looks genuine.
     """
     if draw_share(seed, SALT, annotator, instance) >= share or not draft:
         return None
@@ -176,7 +176,7 @@ def plant_span(
 
 
 def _list_phrases(text: str, length: int) -> list[tuple[int, int]]:
-    """Return the shortest runs of whole words with at least that length, one for each possible first word."""
+    """Return, for each first word, the shortest run of whole words with at least that length."""
     from coeval.extensions.spans.agreement import find_tokens
 
     words = [place for place in find_tokens(text) if text[place[0]].isalnum()]
@@ -189,7 +189,7 @@ def _list_phrases(text: str, length: int) -> list[tuple[int, int]]:
 
 
 def span_to_json(span: Span) -> dict[str, Any]:
-    """Return a span as the tables and the browser have it."""
+    """Return a span in the JSON form for the tables and the browser."""
     return {
         "start": span.start,
         "end": span.end,

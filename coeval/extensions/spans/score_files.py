@@ -1,8 +1,8 @@
 """Score files: ``system<TAB>score`` for each segment in the order of the file, or for each system.
 
-Source: github.com/google-research/mt-metrics-eval. A segment without a score is ``None``. The files of averages beside
-the ratings (github.com/google/wmt-mqm-human-evaluation) are read too: a first line names their columns, and each line
-has the number of its segment.
+Source: github.com/google-research/mt-metrics-eval. A segment without a score is ``None``. Files of averages, which
+accompany ratings (github.com/google/wmt-mqm-human-evaluation), can be read as well: their first line names the
+columns, and each line has the number of a segment.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ Scores = dict[tuple[str, int], float]
 
 
 AVERAGES = {"sys": "system", "mqm_avg_score": "score"}
-"""What files of averages call their columns in some years."""
+"""Other names for the columns of files of averages in some years."""
 
 
 def load_scores(path: Path) -> tuple[Scores, dict[str, int]]:
-    """Return the scores by system and segment, and the number of lines of each system.
+    """Load the scores by system and segment, and the number of lines per system.
 
     Raises:
         InputError: a line is not a system and a score.
@@ -58,10 +58,10 @@ def load_scores(path: Path) -> tuple[Scores, dict[str, int]]:
 
 
 def _load_averages(path: Path, named: list[str], listed: list[str]) -> tuple[Scores, dict[str, int]]:
-    """Return the scores of a file of averages, whose segments have numbers.
+    """Load a file of averages, which numbers its segments.
 
-    The columns are counted from the end, because the texts of some years hold tabs. Those of other years are apart by
-    a tab here and a space there.
+    Columns are counted from the end, because texts in some years contain tabs. In other years, columns are separated
+    with both tabs and spaces.
     """
     place = {name: at - len(named) if at else 0 for at, name in enumerate(named)}
     numbered: dict[tuple[str, int], str] = {}
@@ -87,7 +87,7 @@ def _load_averages(path: Path, named: list[str], listed: list[str]) -> tuple[Sco
 
 
 def write_scores(scores: Mapping[tuple[str, int], float], lines: Mapping[str, int]) -> str:
-    """Write a file of segment scores, one line per segment and system."""
+    """Render a file of segment scores, with one line per segment and system."""
     return "".join(
         f"{system}\t{_text(scores.get((system, segment)))}\n"
         for system, count in lines.items()
@@ -100,7 +100,7 @@ def _text(score: float | None) -> str:
 
 
 def read_segments(path: Path, typology: Typology, further: Further) -> Collection:
-    """Return the scores as annotations without spans."""
+    """Read the scores as annotations without spans."""
     scores, _ = load_scores(path)
     names = dict(enumerate(read_documents(further.documents) if further.documents else []))
     return collect(
@@ -110,30 +110,31 @@ def read_segments(path: Path, typology: Typology, further: Further) -> Collectio
 
 
 def write_segments(collection: Collection, typology: Typology) -> str:
-    """Return the segment scores of a collection, over all annotators."""
+    """Render a collection's segment scores, averaged over annotators."""
     clean = [one for one in collection.annotations if not (one.planted and one.planted.bad)]
     count = max((one.segment for one in clean), default=-1) + 1
     return write_scores(score_segments(clean, typology), dict.fromkeys(collection.systems, count))
 
 
 def write_systems(collection: Collection, typology: Typology) -> str:
-    """Return the system scores of a collection."""
+    """Render a collection's system scores."""
     clean = [one for one in collection.annotations if not (one.planted and one.planted.bad)]
     scores = score_systems(score_segments(clean, typology))
     return "".join(f"{system}\t{_text(score)}\n" for system, score in scores.items())
 
 
 EQUAL = 1e-6
-"""Scores of the same spans differ by less: files of averages print six digits. Those of other spans differ by more,
-because weights are tenths and a segment has few raters."""
+"""Scores of the same spans differ by less, because files of averages print six digits. Scores of different spans
+differ by more, because weights are tenths and a segment has few raters.
+"""
 
 
 def compare_scores(
     collection: Collection, typology: Typology, published: Scores, lines: Mapping[str, int]
 ) -> dict[str, Any]:
-    """Return how the scores of a collection compare with those of a published file, segments first, then systems.
+    """Compare the scores of a collection with a published file: segments first, then systems.
 
-    A file with one line for each system holds the scores of systems.
+    A file with one line per system has system scores.
     """
     clean = [one for one in collection.annotations if not (one.planted and one.planted.bad)]
     own = score_segments(clean, typology)
@@ -161,5 +162,5 @@ def compare_scores(
     }
 
 
-SEGMENTS = SpanFormat("seg-score", "Segment scores of mt-metrics-eval", read_segments, write_segments)
-SYSTEMS = SpanFormat("sys-score", "System scores of mt-metrics-eval", None, write_systems)
+SEGMENTS = SpanFormat("seg-score", "Segment scores for mt-metrics-eval", read_segments, write_segments)
+SYSTEMS = SpanFormat("sys-score", "System scores for mt-metrics-eval", None, write_systems)

@@ -1,4 +1,4 @@
-"""Spans of a study and of files: import campaigns and drafts, and read people's marks for export."""
+"""Import campaigns and drafts of spans into a study, and read people's spans for export."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from coeval.usecases.name_forms import read_name_forms
 from coeval.usecases.study_import import USUAL, import_checked
 
 PORTION = 500
-"""Number of saves in one transaction, so that people can save in between."""
+"""The number of saves in one transaction; people can save between transactions."""
 
 
 Place = tuple[Side, int | None, int | None]
@@ -44,18 +44,17 @@ class SpanImport:
     def __str__(self) -> str:
         said = f"{self.instances:,} instances, {self.drafts:,} drafts, {self.saves:,} saves"
         more = [
-            f"{self.unchanged:,} were there already" if self.unchanged else "",
+            f"{self.unchanged:,} already existed" if self.unchanged else "",
             f"{self.without_text:,} segments without a text were left out" if self.without_text else "",
         ]
         return "; ".join(filter(None, [said, *more]))
 
 
 def infer_drafts(annotations: Iterable[Annotation]) -> dict[tuple[str, int], tuple[Span, ...]]:
-    """Return the draft that several people saw, as far as one of them kept its spans.
+    """Infer the draft that several people saw from the spans that they kept.
 
-    A campaign's file marks which spans came from the draft, and lacks those that were deleted. What one person deleted
-    another may have kept: the union is the draft, but for the spans that everybody deleted. If people gave one place
-    different severities, the most frequent one counts.
+    A campaign's file marks spans from the draft, but lacks deleted ones. The union over people is the draft, except
+    for spans that everybody deleted. If people gave one place different severities, the most frequent one counts.
     """
     places: dict[tuple[str, int], Counter[Place]] = defaultdict(Counter)
     kinds: dict[tuple[tuple[str, int], Place], Counter[Span]] = defaultdict(Counter)
@@ -66,7 +65,7 @@ def infer_drafts(annotations: Iterable[Annotation]) -> dict[tuple[str, int], tup
             place = (span.side, span.start, span.end)
             mine[place] += 1
             kinds[one.key, place][span] += 1
-        places[one.key] |= mine  # the larger of the two counts: several spans may have no place
+        places[one.key] |= mine  # use the larger of the two counts, because several spans may have no place
     return {
         key: tuple(
             arrange(kinds[key, place].most_common(1)[0][0] for place, n in found.items() for _ in range(n))
@@ -88,11 +87,11 @@ def import_spans(
 ) -> SpanImport:
     """Import annotations into a task, which is created if needed; importing the same file again adds nothing.
 
-    Annotations by the annotator ``model`` are the drafts of a run with this label. With ``kept_as_draft``, the draft
-    of a segment is what the annotators kept of it.
+    Annotations of the annotator ``model`` become the drafts of a run with this label. With ``kept_as_draft``, a
+    segment's draft consists of the spans that annotators kept from it.
 
     Raises:
-        InputError: the task marks spans by another typology, or a span is not in its text.
+        InputError: the task uses another typology, or a span is not in its text.
     """
     with context.store.read() as db:
         known = tasks.get_task(db, slug)
@@ -105,7 +104,7 @@ def import_spans(
     texts = _gather_texts(clean)
     usable = [one for one in clean if one.key in texts]
     if not usable:
-        raise InputError("No annotation has a text: give the file of the items (--items).")
+        raise InputError("No annotation has a text: give the file with the items (--items).")
     names = {key: forms.instance(f"{key[0]}:{key[1] + 1}") for key in texts}
     instances = tuple(
         Instance(names[key], text.source, text.output, text.document, key[0]) for key, text in texts.items()
@@ -127,7 +126,7 @@ def import_spans(
 
 
 def _gather_texts(annotations: Iterable[Annotation]) -> dict[tuple[str, int], Annotation]:
-    """Return an annotation with the texts of each segment.
+    """Return an annotation that has the texts, for each segment.
 
     Raises:
         InputError: two annotations of a segment have different texts.
@@ -211,9 +210,7 @@ def _write_save(
 
 
 def _rows(draft: tuple[Span, ...], saved: tuple[Span, ...]) -> list[SpanRow]:
-    """Return the lines that lead from a draft to the saved spans: the same place first, then the largest
-    overlap.
-    """
+    """Return the lines that turn a draft into the saved spans, matched by place, then by overlap."""
     left = list(saved)
     rows: list[SpanRow] = []
     rest: list[tuple[int, Span]] = []
@@ -238,12 +235,12 @@ def _rows(draft: tuple[Span, ...], saved: tuple[Span, ...]) -> list[SpanRow]:
 
 @use_case(TEAM)
 def read_study(context: Context, person: Person, slug: str) -> tuple[Collection, Collection, Typology]:
-    """Read people's marks in a task, the newest run's drafts, and the typology.
+    """Return people's spans in a task, the newest run's drafts, and the typology.
 
     Segments are numbered by document and input, so that the outputs of several systems share a number.
 
     Raises:
-        InputError: spans of the task are not marked.
+        InputError: people do not mark spans in the task.
     """
     with context.store.read() as db:
         task = require_task(db, slug)
@@ -268,7 +265,7 @@ def read_study(context: Context, person: Person, slug: str) -> tuple[Collection,
 
 
 def _number(instances: Iterable[Instance]) -> dict[int, int]:
-    """Return the segment of each instance: the number in an imported name, else by document and input."""
+    """Return the segment of each instance: from an imported name, or else from its document and input."""
     listed = list(instances)
     named: dict[int, int] = {}
     for one in listed:

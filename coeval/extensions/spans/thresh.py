@@ -1,8 +1,8 @@
 """The JSON of thresh.tools: a list of texts with edits, each with a category and places in source and target.
 
 Source: github.com/davidheineman/thresh. Older files call the texts ``original`` and ``simplified``, and the annotator
-``user``. The answers to the questions of an edit are a tree in ``annotation``; the severity is the answer of that name.
-An edit without a severity has the first one that costs something.
+``user``. The answers to an edit's questions are a tree in ``annotation``; the severity is the answer with that name.
+An edit without a severity gets the first one with a weight.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def read_thresh(path: Path, typology: Typology, further: Further) -> Collection:
     """Return the annotations of a file.
 
     Raises:
-        InputError: an entry has no target, or an edit no place in it.
+        InputError: an entry has no target, or an edit has no place in it.
     """
     try:
         entries = json.loads(read_text(path))
@@ -53,12 +53,12 @@ def _read_entry(
     name = str(entry.get("segment", entry.get("id", "")))[:200]
     edits = entry.get("edits") or []
     if not isinstance(edits, list) or not all(isinstance(one, Mapping) for one in edits):
-        raise InputError(f"{place}: “edits” has to be a list of objects.")
+        raise InputError(f"{place}: “edits” must be a list of objects.")
     segment, score = entry.get("segment"), entry.get("score")
     if segment is None:
         segment = numbers.setdefault((source, name), len(numbers))
     if type(segment) is not int or not 0 <= segment < MOST_LINES:
-        raise InputError(f"{place}: “segment” has to be a whole number from 0 to {MOST_LINES - 1:,}.")
+        raise InputError(f"{place}: “segment” must be a whole number from 0 to {MOST_LINES - 1:,}.")
     return Annotation(
         system=str(entry.get("system") or "output")[:200],
         segment=segment,
@@ -76,7 +76,7 @@ def _read_entry(
 def _text(entry: Mapping[str, Any], name: str, older: str, place: str) -> str:
     text = entry.get(name, entry.get(older, ""))
     if not isinstance(text, str):
-        raise InputError(f"{place}: “{name}” has to be a text.")
+        raise InputError(f"{place}: “{name}” must be a text.")
     check_text(text, place)
     return text
 
@@ -94,10 +94,10 @@ def _read_edit(edit: Mapping[str, Any], place: str, typology: Typology, source: 
             good = isinstance(pair, list) and len(pair) == 2 and all(type(one) is int for one in pair)
             if not good or not 0 <= pair[0] < pair[1] <= length:
                 raise InputError(
-                    f"{place}: an edit is at {str(pair)[:40]}; it has to be two numbers within the {length:,} "
+                    f"{place}: an edit is at {str(pair)[:40]}; it must be two numbers within the {length:,} "
                     f"characters of the {side}."
                 )
-        if places:  # one edit is one error, even if it is in two parts, or in both texts
+        if places:  # an edit is one error, even if it has two parts or is in both texts
             return Span(
                 min(one[0] for one in places), max(one[1] for one in places), severity, category, side, note
             )
@@ -105,7 +105,7 @@ def _read_edit(edit: Mapping[str, Any], place: str, typology: Typology, source: 
 
 
 def _find(tree: Any, name: str, depth: int = 0) -> str:
-    """Return the first answer of that name in a tree of questions and answers."""
+    """Return the first answer with that name in a tree of questions and answers."""
     if not isinstance(tree, Mapping) or depth > MOST_DEPTH:
         return ""
     value = tree.get(name)
@@ -117,7 +117,7 @@ def _find(tree: Any, name: str, depth: int = 0) -> str:
 
 
 def write_thresh(collection: Collection, typology: Typology) -> str:
-    """Return the annotations as entries, one per annotator and segment."""
+    """Return the annotations as JSON, with one entry per annotator and segment."""
     entries = [
         {
             "id": place,

@@ -1,7 +1,7 @@
 """Error spans, and typologies: their severities, categories and weights.
 
-A typology is data: ``typologies.json`` holds MQM core, MQM as at WMT, ESA and FRANK, and a file of the same shape makes
-one of your own. Offsets count characters (code points) of the text as it is stored.
+A typology is data: ``typologies.json`` has MQM core, WMT's MQM, ESA and FRANK, and a file in the same form defines
+your own. Offsets count characters (code points) of the stored text.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Scoring(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One error. Without ``start`` and ``end``, something is missing without a place."""
+    """One error. Without ``start`` and ``end``, it is an omission without a place."""
 
     start: int | None
     end: int | None
@@ -53,7 +53,7 @@ class Span:
 
     @property
     def edges(self) -> tuple[int, int]:
-        """Return the offsets of a span that has a place."""
+        """Return the offsets; the span must have a place."""
         assert self.start is not None and self.end is not None
         return self.start, self.end
 
@@ -64,7 +64,7 @@ class Span:
         return (self.severity, self.category) == (other.severity, other.category)
 
     def overlap(self, other: Span) -> int:
-        """Return the number of characters that two spans of one side share."""
+        """Return the number of characters that two spans in the same text share."""
         if self.side is not other.side or not (self.placed and other.placed):
             return 0
         (a, b), (c, d) = self.edges, other.edges
@@ -73,7 +73,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Severity:
-    """A severity; ``offered`` is False for severities from files that people cannot choose."""
+    """A severity; ``offered`` is False if it occurs only in files and people cannot choose it."""
 
     name: str
     weight: float
@@ -93,7 +93,7 @@ class Category:
 class Typology:
     """Severities with weights, categories, and exceptions to the weights.
 
-    ``weights`` are pairs of a pattern of ``severity/category`` and a weight; the first one that fits counts.
+    ``weights`` are pairs of a pattern for ``severity/category`` and a weight; the first match counts.
 
     >>> wmt = load_typology("wmt")
     >>> [wmt.weigh(Span(0, 1, *kind)) for kind in (("Major", "Style/Awkward"), ("Minor", "Fluency/Punctuation"))]
@@ -128,7 +128,7 @@ class Typology:
         )
 
     def score(self, spans: Iterable[Span]) -> float:
-        """Return minus the sum of the weights; 0 is a text without errors.
+        """Return minus the sum of the weights; 0 means no errors.
 
         >>> load_typology("wmt").score([Span(0, 1, "minor", "Fluency/Punctuation")] * 3)
         -0.3
@@ -136,10 +136,10 @@ class Typology:
         return 0.0 - round(math.fsum(self.weigh(span) for span in spans), 9)
 
     def check_span(self, span: Span, source: str, output: str) -> Span:
-        """Return the span, if a person or a model may mark it.
+        """Return the span if a person or a model may mark it.
 
         Raises:
-            InputError: its place is not in the text, or the typology does not offer its severity or category.
+            InputError: it is not in the text, or the typology does not offer its severity or category.
         """
         if span.severity not in {one.name for one in self.severities if one.offered}:
             raise InputError(
@@ -164,7 +164,7 @@ class Typology:
         return span
 
     def to_json(self) -> dict[str, Any]:
-        """Return the typology in the shape of its file."""
+        """Return the typology in the form of its file."""
         return {
             "title": self.title,
             "scoring": str(self.scoring),
@@ -194,10 +194,10 @@ def list_typologies() -> list[Typology]:
 
 
 def load_typology(name: str) -> Typology:
-    """Return a typology by its name, or the one in a JSON file.
+    """Return the typology with that name, or load one from a JSON file.
 
     Raises:
-        InputError: there is none of that name, or the file cannot be used.
+        InputError: no typology has that name, or the file is invalid.
     """
     own = _read_own()
     if name in own:
@@ -219,10 +219,10 @@ def load_typology(name: str) -> Typology:
 
 
 def parse_typology(value: Any, name: str) -> Typology:
-    """Return the typology of a JSON value.
+    """Parse a typology from a JSON value.
 
     Raises:
-        InputError: a part is missing or of the wrong kind; the message names the part.
+        InputError: a part is missing or invalid; the message names the part.
     """
     if not isinstance(value, Mapping):
         raise InputError(f"The typology “{name[:80]}” must be a JSON object with “severities”.")

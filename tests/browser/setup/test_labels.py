@@ -45,7 +45,7 @@ def test_a_study_is_measured_and_its_judge_corrected(owner: Any) -> None:
     expect(rows).to_have_count(5)
     expect(owner.locator("#facets-chart svg.marks").first).to_be_visible()
     owner.locator("#facets-find").click()
-    expect(owner.locator("#facets-sources")).to_contain_text("counting documents alone")
+    expect(owner.locator("#facets-sources")).to_contain_text("counting only documents")
     expect(owner.locator("#facets-errors svg.marks").first).to_be_visible()
     owner.get_by_role("tab", name="Labelling").click()
     expect(owner.locator("#labelling-options tbody tr")).to_have_count(3)

@@ -129,7 +129,7 @@ def test_a_regression_on_pseudo_outcomes_finds_the_line() -> None:
         (lambda: allot("eager", [0.1]), "cannot be drawn 'eager'"),
         (lambda: allot(ACTIVE, []), "no item"),
         (lambda: drawn_mean([1, 2], [1], [1, 1], [True, True]), "2 scores, 1 of the judge"),
-        (lambda: drawn_mean([1.0], [1.0], [0.0], [True]), "has the chance 0"),
+        (lambda: drawn_mean([1.0], [1.0], [0.0], [True]), "has the probability 0"),
         (lambda: drawn_regression([1.0], [1.0], [1.0], [True], [1.0]), "the shape"),
     ],
 )

@@ -59,12 +59,12 @@ def test_documents_with_several_outputs_widen_the_interval() -> None:
 @pytest.mark.parametrize(
     ("truth", "judged", "new", "reason"),
     [
-        ([1, 0] * 30, [1, 1, 0, 0] * 15, [1, 0], "not told from 1"),
+        ([1, 0] * 30, [1, 1, 0, 0] * 15, [1, 0], "cannot be distinguished from 1"),
         ([1, 1, 1, 1], [1, 1, 0, 1], [1, 0], "no labelled item is a fail"),
         ([0, 0, 0, 0], [1, 0, 0, 0], [1, 0], "no labelled item is a pass"),
         ([1, 0, 1, 0], [1, 0, 1, 0], [], "no new item"),
         ([1, 0], [1, 0], [1, 0], "fewer than three clusters"),
-        ([1, 0] * 30, [0, 1] * 30, [1, 0], "not told from 1"),  # worse than a coin
+        ([1, 0] * 30, [0, 1] * 30, [1, 0], "cannot be distinguished from 1"),  # worse than a coin
     ],
 )
 def test_a_share_that_cannot_be_corrected_says_why(
@@ -98,7 +98,7 @@ def test_the_mean_of_a_system_that_differs_from_the_labelled_ones() -> None:
 def test_a_mean_needs_a_judge_that_follows_people() -> None:
     rng = np.random.default_rng(2)
     y, f = rng.integers(1, 6, 60).astype(float), rng.integers(1, 6, 60).astype(float)
-    assert "not told from 0" in corrected_mean(y, f, f, POINTS).reason
+    assert "cannot be distinguished from 0" in corrected_mean(y, f, f, POINTS).reason
     assert "same score" in corrected_mean([3.0] * 5, [3.0, 4, 3, 4, 3], [3.0], POINTS).reason
     assert "no new item" in corrected_mean([3.0, 4, 5], [3.0, 4, 5], [], POINTS).reason
     assert "fewer than three" in corrected_mean([3.0, 4], [3.0, 4], [3.0], POINTS).reason

@@ -118,7 +118,7 @@ def test_a_payment_without_an_answer_is_never_sent_again_by_itself(
     # pressed again, under the same name or another: nobody is to be paid until it is known
     for name in ("thanks", "another"):
         dry = pay_bonus(study, owner, "demo", Bonus(Rule.SAME, name, 150))
-        assert dry.total == 0 and f"request {number} includes them" in dry.lines[0].words
+        assert dry.total == 0 and f"request {number} includes this person" in dry.lines[0].words
     # Prolific pays some minutes later: that none is there at once says nothing
     early = settle(study, owner, "demo", number, confirm=f"request {number} did not happen")
     assert "still open" in early.title and list_bonuses(study, owner) == [Outcome.UNKNOWN]
@@ -211,7 +211,7 @@ def test_more_than_two_hundred_are_paid_in_parts(study: Context, owner: Person, 
     report = pay_bonus(study, owner, "demo", THANKS, confirm=dry.confirm, dry_run=False)
     # the first 200 are paid; the second 200 were cut off, and nothing further was sent after that
     assert [len(bulk) for bulk in stub.bulks.values()] == [200, 200] and report.failed == 203
-    assert "not asked for, after this" in report.lines[-1].words and len(stub.paid) == 400
+    assert "not requested because of an earlier error" in report.lines[-1].words and len(stub.paid) == 400
 
 
 @pytest.mark.slow

@@ -81,7 +81,7 @@ def test_a_server_that_goes_away_after_a_cut_may_have_done_it(stub: ProlificStub
         stub.fail("/submissions/a1/transition/", "cut after")
         with pytest.raises(UnansweredError) as caught:
             client.transition("a1", {"action": "APPROVE"})
-    assert stub.approved == ["a1"] and "had no answer" in str(caught.value)
+    assert stub.approved == ["a1"] and "got no answer" in str(caught.value)
 
 
 def test_a_reading_that_ends_in_a_refusal_is_refused(client: Client, stub: ProlificStub) -> None:
@@ -168,7 +168,7 @@ def test_who_cannot_be_reached_was_sent_nothing(stub: ProlificStub, waits: list[
     stub.stop()
     with (
         Client(stub.url, TOKEN, waits.append) as client,
-        pytest.raises(RefusedError, match="This was not sent"),
+        pytest.raises(RefusedError, match="The request was not sent"),
     ):
         client.pay_bonuses("bulk1")
 

@@ -86,7 +86,7 @@ def test_all_that_are_suggested_are_approved_and_paid_once(
 
 def test_a_rejection_keeps_to_the_rules(study: Context, owner: Person, stub: ProlificStub) -> None:
     for category, message, says in (
-        ("LAZY", WHY, "not a category of Prolific"),
+        ("LAZY", WHY, "not one of Prolific's categories"),
         ("LOW_EFFORT", "Not good.", "has 9 characters: Prolific requires at least 100"),
     ):
         with pytest.raises(InputError, match=says):
@@ -182,7 +182,7 @@ def test_a_prolific_that_does_not_answer_stops_the_rest(
     stub.fail("/transition/", "500", 4)
     report = review(study, owner, "demo", Verdict.APPROVE, suggested=True, dry_run=False)
     assert report.failed == 3 and "look up" in report.lines[0].words
-    assert all(line.words.startswith("not asked: ") for line in report.lines[1:])
+    assert all(line.words.startswith("not requested: ") for line in report.lines[1:])
     assert stub.count("a1/transition/") == 4 and not stub.count("a2/transition/")
 
 
@@ -191,7 +191,7 @@ def test_a_token_that_is_refused_stops_the_rest(study: Context, owner: Person, s
         export_asked(study, sign_in(study, "Ann")[0], "demo")
     stub.fail("transition/", "429", 4)
     report = review(study, owner, "demo", Verdict.APPROVE, suggested=True, dry_run=False)
-    assert report.failed == 3 and "not asked" in report.lines[2].words and stub.approved == []
+    assert report.failed == 3 and "not requested" in report.lines[2].words and stub.approved == []
 
 
 def test_the_record_says_who_asked_for_what_and_holds_no_token(

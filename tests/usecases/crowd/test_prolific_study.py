@@ -96,7 +96,7 @@ def test_the_draft_has_what_the_task_and_its_plan_say(
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"minutes": 0}, "no time is measured"),
+        ({"minutes": 0}, "no measured time"),
         ({"minutes": 2000}, "give 1 to 1,440"),
         ({"places": 20_000}, "choose 1 to 10,000"),
         ({"devices": ("fridge",)}, "fridge"),
@@ -183,7 +183,7 @@ def test_a_draft_that_nobody_could_come_in_by_is_not_published(
     draft_study(study, owner, "demo", DRAFT, dry_run=False)
     codes = list(stub.studies.values())[-1]["completion_codes"]
     codes[0]["code"] = "DONE2"
-    with pytest.raises(InputError, match="lacks the code “DONE1”, for who"):
+    with pytest.raises(InputError, match="lacks the code “DONE1”, for people who"):
         publish_study(study, owner, "demo")
     codes[0]["code"] = "DONE1"
     assert publish_study(study, owner, "demo").dry
@@ -335,7 +335,7 @@ def test_low_pay_is_a_warning_and_no_failure(study: Context, owner: Person, stub
     plans.set_plan(study, owner, "demo", replace(PLAN, terms=replace(TERMS, hourly_rate=5)))
     report = draft_study(study, owner, "demo", DRAFT, dry_run=False)
     assert report.failed == 0 and len(stub.studies) == 1
-    assert any("Prolific asks for at least 6 GBP" in line.words for line in report.lines)
+    assert any("Prolific requires at least 6 GBP" in line.words for line in report.lines)
 
 
 def test_a_task_without_instances_is_named(study: Context, owner: Person, stub: ProlificStub) -> None:

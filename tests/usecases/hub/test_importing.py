@@ -130,12 +130,12 @@ def test_the_command(filled: HubStub, tmp_path: Path, monkeypatch: pytest.Monkey
 
 FAULTS = {
     "401": "check the name, and set HF_TOKEN",
-    "404": "is not at the Hub, or it is private",
+    "404": "is not on the Hub, or it is private",
     "429": "too many requests",
     "500": r"The Hub failed \(500\)",
     "cut": "cannot be reached",
     "half": "is incomplete",
-    "https://elsewhere.example/x": "redirected to elsewhere.example, which is not its own",
+    "https://elsewhere.example/x": "redirected to elsewhere.example, which is not one of its hosts",
 }
 
 

@@ -157,4 +157,4 @@ def test_init_writes_a_file_once(tmp_path: Path) -> None:
     assert first.returncode == 0 and "serve" in first.stdout, first.stderr
     assert read_outline(path) == EXAMPLE
     second = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert second.returncode != 0 and "exists already" in second.stderr
+    assert second.returncode != 0 and "already exists" in second.stderr

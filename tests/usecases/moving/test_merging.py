@@ -132,7 +132,9 @@ def test_a_set_of_criteria_never_grows_by_a_merge(context: Context, there: Conte
     fill(there, replace(study, runs=(), submissions=()))
     assert "a criterion of a set" in merge(context, pack(there, tmp_path / "more.zip")).conflicts[0]
     fewer = merge(there, pack(context, tmp_path / "fewer.zip"))
-    assert "there are 1 of these there, and 2 here" in fewer.conflicts[0] and not fewer.written
+    assert (
+        "the other file has 1 of these, and this database has 2" in fewer.conflicts[0] and not fewer.written
+    )
 
 
 def test_settings_that_both_changed_conflict(context: Context, there: Context, tmp_path: Path) -> None:

@@ -116,13 +116,13 @@ HOSTILE: dict[str, tuple[Callable[[Parts], object], str]] = {
     ),
     "an unknown table": (claim_strange, "unknown tables: 'session'"),
     "a changed row": (flip, "tables/instance.jsonl does not match the manifest"),
-    "no manifest": (lambda parts: parts.pop("manifest.json"), "no file of a study"),
+    "no manifest": (lambda parts: parts.pop("manifest.json"), "not a study file"),
     "a manifest that is none": (add_part("manifest.json", b"[1"), "manifest of this file cannot be read"),
     "a newer schema": (
         in_manifest(schema=["m001_people_and_tasks", "m999_x"]),
-        "a further extension (it has m999_x)",
+        "uses an extension that is not installed (it has m999_x)",
     ),
-    "a schema in between": (in_manifest(schema=["m002_criteria"]), "between two releases"),
+    "a schema in between": (in_manifest(schema=["m002_criteria"]), "unreleased version"),
     "a newer format": (in_manifest(version=2), "version 2, and this CoEval reads version 1"),
     "a false task": (in_manifest(task="other"), "tasks in the file differ from those in its manifest"),
     "a number for a text": (
@@ -183,7 +183,7 @@ def test_bombs_and_huge_rows_are_refused(
 def test_what_is_no_zip_is_refused(data: bytes, there: Context, tmp_path: Path) -> None:
     path = tmp_path / "x.zip"
     path.write_bytes(data)
-    with pytest.raises(InputError, match="no file of a study"):
+    with pytest.raises(InputError, match="not a study file"):
         import_study_file(there, OPERATOR, path)
 
 

@@ -45,7 +45,7 @@ def test_the_table_of_actions_stands_beside_what_was_printed(eli5: Replication, 
 def test_what_the_files_lack_is_said(eli5: Replication) -> None:
     missing = {(one.study, one.table): one.reason for one in eli5.cells if one.verdict == "not released"}
     assert {table for _, table in missing} >= {"Table 5", "Table 7", "Table 8", "Table 9"}
-    assert "not in the folder" in missing["Self-Instruct", "all"] and all(missing.values())
+    assert "does not have its A" in missing["Self-Instruct", "all"] and all(missing.values())
 
 
 def test_pairing_by_place_is_shown_with_its_rows(eli5: Replication) -> None:
@@ -96,7 +96,7 @@ def test_correlations_are_those_of_the_reference(shared_data: Path) -> None:
         for name, column in names.items():
             own = cell(found, "Topical-Chat", "Table 2", mode, f"{criterion}, {column}")
             assert own.ours == pytest.approx(values[name], abs=1e-7), (key, name)
-    assert "cuts decimals" in cell(found, "Topical-Chat", "Table 2", "all", "groundedness").reason
+    assert "cut decimals" in cell(found, "Topical-Chat", "Table 2", "all", "groundedness").reason
     assert [one.name for one in found.findings] == ["last_rows"]
 
 
@@ -143,7 +143,7 @@ def test_printed_values_are_taken_from_a_file(tmp_path: Path) -> None:
     assert cell(found, "S", "T", "c", "x").verdict == "not released"
     assert summarise(found).startswith("4 of 4 computed cells have a printed value: 0 equal, 4 differ.")
     page = write_replication(found, tmp_path / "out")[0].read_text()
-    assert "The row printed as “a” holds the values that the files give for “b”." in page
+    assert "The row printed as “a” has the values that the files give for “b”." in page
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_the_command_writes_files_and_needs_no_study(
         and not (tmp_path / "none").exists()
     )
     cells = pd.read_csv(tmp_path / "o" / "cells.csv")
-    assert len(cells) == 128 and set(cells["verdict"]) == {"printed value unknown", "not released"}
+    assert len(cells) == 128 and set(cells["verdict"]) == {"printed value not at hand", "not released"}
     with pytest.raises(SystemExit):
         main(["replicate", "coeval", "--data", str(tmp_path / "o"), "--out", str(tmp_path / "p")])
     assert "contains no A*.json" in capsys.readouterr().err

@@ -134,7 +134,7 @@ def test_each_cell_names_its_population_and_its_verdict(folder: Path, tmp_path: 
     assert verdicts <= {"equal", "differs", "not published"} and "not published" in verdicts
     assert all(one.reason for one in found.cells)
     page = write_replication(found, tmp_path / "out")[0].read_text(encoding="utf-8")
-    assert "nobody drew them" in page and "No person worked in both arms" in page
+    assert "were not randomized" in page and "No person worked in both arms" in page
     assert any("not published" in line for line in render_cells(found))
 
 

@@ -131,7 +131,7 @@ def test_a_project_of_label_studio_is_read(tmp_path: Path) -> None:
     flaw = next(s for s in study.submissions if s.criterion == "flaws: vague")
     assert flaw.rows[-1].text == "“so they”", "offsets count as a browser does"
     assert any("Skipped annotations" in note for note in study.notes)
-    assert any("no score, choice, text or passage" in note for note in study.notes)
+    assert any("not a score, choice, text or passage" in note for note in study.notes)
 
 
 def test_passages_are_evidence_for_the_only_criterion(tmp_path: Path) -> None:
