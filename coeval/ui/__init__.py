@@ -2,4 +2,4 @@
 
 from coeval.settings import prepare_gradio
 
-prepare_gradio()  # before anything here imports Gradio, which reads its environment then
+prepare_gradio()  # must come before the first import of Gradio, which then reads the environment

@@ -66,7 +66,7 @@ def _me(context: Context, person: Person, slug: str) -> Node:
         everywhere,
     )
     spoken = get_spoken()
-    # the whole page follows what its corner says, see static/texts/view.js
+    # the corner sets the language and direction of the page, see static/texts/view.js
     speaks = f"{spoken.code} {spoken.direction}"
     return el("div.me", who, *_messages(context, person, slug), help_, setup, leave, data_speaks=speaks)
 

@@ -1,7 +1,7 @@
 """Assemble the web server, run it until it must stop, and end cleanly.
 
-``/`` is the study app, ``/admin`` the set-up area on a mount of its own: every Gradio event is an endpoint,
-so what only owners may reach is kept apart at the door, and checked again in every use case.
+``/`` is the study app and ``/admin`` the set-up area. Every Gradio event is an endpoint, so the events for owners have
+a mount of their own with a check of the role, and every use case checks the role again.
 """
 
 from __future__ import annotations
@@ -86,10 +86,6 @@ def shorten_lines(text: str) -> str:
 
 
 # The web server: sign-in, sessions, security headers, downloads, and the two Gradio apps.
-#
-# ``/`` is the study app, ``/admin`` the set-up area on a mount of its own: every Gradio event is an
-# endpoint, so what only owners may reach is kept apart at the door, and checked again in every use
-# case.
 
 STATIC = "/ui"
 """Our scripts and styles; /static and /assets are Gradio's."""
@@ -122,7 +118,7 @@ def build_app(context: Context, draining: Draining | None = None) -> FastAPI:
     add_sign_in(app, context)
     add_health(app, context, draining)
     add_joining(app, context)
-    for add in load_parts("routes"):  # before those of the core, one of which takes any name of a download
+    for add in load_parts("routes"):  # before the core's routes, one of which accepts any name of a download
         add(app, context)
     add_downloads(app, context)
     add_criteria_api(app, context)
@@ -134,7 +130,7 @@ def build_app(context: Context, draining: Draining | None = None) -> FastAPI:
     _mount(app, context, build_main(context), "/", None, "ui/")
     if context.settings.snapshots.ship_first:
         app.add_middleware(ShipFirst, context=context)
-    # the first page is 130 kB of words that repeat; streams of events are passed on as they are
+    # the first page is 130 kB of repetitive text; event streams are not compressed
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)
     app.add_middleware(Guard, context=context, draining=draining)
     app.add_middleware(Speaking, context=context)
@@ -144,7 +140,7 @@ def build_app(context: Context, draining: Draining | None = None) -> FastAPI:
 def _mount(
     app: FastAPI, context: Context, blocks: gr.Blocks, path: str, role: Role | None, static: str
 ) -> None:
-    # Gradio takes any path of the machine for an upload in apps that were mounted rather than launched
+    # in an app that is mounted, not launched, Gradio accepts any path of the machine as an upload
     blocks.has_launched = True
     blocks.state_session_capacity = PAGE_SESSIONS
     blocks.delete_cache = (UPLOAD_SECONDS, UPLOAD_SECONDS)
@@ -189,12 +185,12 @@ def run_server(
 ) -> None:
     """Serve CoEval on an address until interrupted; ``when_built`` is called before the first visitor.
 
-    ``prepare`` puts a study into the file: by default the demo into a new one. ``start_empty`` begins a new study if
-    there is no file, whatever the places of snapshots hold.
+    ``prepare`` puts a study into the file; by default, it puts the demo into a new file. ``start_empty`` begins a new
+    study if there is no file, even if a snapshot exists.
 
     Raises:
         InputError: the port is taken.
-        StorageError: the file cannot be opened, or a place of snapshots cannot be read.
+        StorageError: the file cannot be opened, or a snapshot place cannot be read.
     """
     _check_free(host, port)
     # from here on, new files, such as the database and its copies, are private
@@ -208,8 +204,8 @@ def run_server(
     prepare(context)
     if keeper:
         keeper.start()
-    # once the requests under way are answered, uvicorn sends itself the signal again: SIGTERM's own way would
-    # end the process there and then, before the last snapshot
+    # once the requests under way are answered, uvicorn sends itself the signal again. SIGTERM's default
+    # action would end the process at once, before the last snapshot
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     readings = compute_apart(context)
     draining, worker = Draining(), get_worker(context)

@@ -1,7 +1,7 @@
-"""Build the pages of tabs: the task picker, how events ask use cases and show refusals, and the owners' alert.
+"""Build the pages of tabs: the task picker, the events that call use cases, and the owners' alert.
 
-A ``Panel`` lays out its components and wires its events in ``build``. A ``Tab`` is a panel with a title; a ``Page``
-lists its tabs, and shows each as ``load`` gives it.
+A ``Panel`` lays out its components and connects its events in ``build``. A ``Tab`` is a panel with a title. A ``Page``
+lists its tabs and fills each from ``load``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class TaskPicker(gr.Dropdown):
     """A dropdown of tasks by short name: None if no task is chosen, ``UNFILLED`` at first.
 
     Gradio refuses a value that is not among the choices it remembers of a page. It remembers none before the page
-    has loaded and after a restart of the server. Use cases say by themselves whether there is such a task.
+    has loaded and after a restart of the server. Use cases check whether the task exists.
     """
 
     def get_block_name(self) -> str:
@@ -73,9 +73,6 @@ def _choose(known: list[Task], slug: str | None) -> str | None:
 
 
 # Common parts of all pages: events that call use cases, messages of refusals, and loading.
-#
-# A ``Panel`` lays out its components and wires its events in ``build``. A ``Tab`` is a panel with a
-# title; a ``Page`` lists its tabs, and shows each as ``load`` gives it.
 
 Event = Callable[..., Any]
 """A Gradio event to listen to: ``button.click``, ``tab.select``, ``task.input``."""
@@ -157,10 +154,9 @@ class Panel(ABC):
     ) -> Any:
         """Let an event call ``handler(person, slug, *values of inputs)``.
 
-        ``slug`` is the task shown, "" if there is none. ``options`` are Gradio's, over ``QUICK``. What the
-        handler raises as an error of ours is shown as a message; ``quiet`` is for a clock's ticks, which nobody
-        asked for: the page then stays as it is, and the next button says what is wrong. What Gradio gives for the
-        event is returned: ``.then`` can follow it.
+        ``slug`` is the task shown, "" if there is none. ``options`` are Gradio's and override ``QUICK``. The page shows
+        our errors as messages; with ``quiet``, for a clock's ticks, it shows none. Returns Gradio's dependency, so that
+        ``.then`` can follow.
         """
         filled = self.outputs if outputs is None else outputs
         asking = self._asking_quietly(handler) if quiet else self._asking(handler)
@@ -280,11 +276,11 @@ class StudyTab(Tab):
 
 
 class Page:
-    """The task picker in the top bar, and the tabs of a page; the address keeps both over a reload.
+    """The task picker in the top bar, and the tabs of a page. The address preserves both across reloads.
 
-    Built inside a Blocks: ``build_bar`` lays out the bar, with ``brand`` at its left and what ``corner`` gives for
-    (person, slug) at its right, then ``build_tabs`` the tabs. Where they are ``grouped``, a side bar lists them, and
-    each page has a heading of its own.
+    Inside a Blocks, ``build_bar`` lays out the bar, with ``brand`` on the left and ``corner(person, slug)`` on the
+    right. Then ``build_tabs`` lays out the tabs. If they are ``grouped``, a side bar lists them, and each page
+    has its own heading.
     """
 
     def __init__(self, context: Context, kinds: Sequence[type[Tab]], *, grouped: bool = False) -> None:
@@ -329,7 +325,7 @@ class Page:
         self.task.focus(self._on_focus, None, self.task, **QUICK)
 
     def _build_tab(self, kind: type[Tab]) -> tuple[Tab, gr.Tab]:
-        # a tab that says when it is wanted waits for the page's load
+        # a tab that is not always listed waits until the page has loaded
         asks = self.grouped and _asks(kind)
         with gr.Tab(kind.title, id=kind.id, visible=not asks) as door:
             if self.grouped:
@@ -346,7 +342,7 @@ class Page:
             self._tell_unknown(person, slug, request)
             tab = request.query_params.get("tab")
             if self.grouped and tab in {kind.id for kind in self.kinds}:
-                wanted.add(tab)  # a link leads to a page of Set-up even where its study is not there yet
+                wanted.add(tab)  # a link leads to a page of Set-up even before its study exists
             if tab not in wanted:
                 tab = next(kind.id for kind in self.kinds if kind.id in wanted)
             # the first tab is open already: to open it again would load it twice
@@ -357,8 +353,8 @@ class Page:
                 return [picker, corner, opened, *self._update_doors(wanted)]
 
     def _unlisted(self, wanted: set[str]) -> Node | None:
-        """The tabs that the list leaves out, for the browser: Gradio goes on listing those that were built visible."""
-        if self.grouped:  # where a tab that is not always listed is built invisible
+        """Return the unlisted tabs for the browser: Gradio keeps listing tabs that were built visible."""
+        if self.grouped:  # here, tabs that are not always listed are built invisible
             return None
         return el("span", data_unlisted=" ".join(kind.id for kind in self.kinds if kind.id not in wanted))
 
@@ -379,7 +375,7 @@ class Page:
     def _is_wanted(self, kind: type[Tab], person: Person, slug: str) -> bool:
         try:
             return kind.is_wanted(self.context, person, slug)
-        except (NotAllowedError, NotFoundError):  # of a crowd's task, or of one that others work on
+        except (NotAllowedError, NotFoundError):  # the task belongs to a crowd or to other people
             return False
 
     def _update_doors(self, wanted: set[str]) -> list[Any]:

@@ -21,7 +21,7 @@ from coeval.usecases import criteria_rounds
 from coeval.usecases.access import Context
 from coeval.usecases.criteria_rounds import RoundState
 
-# A ballot, and an owner's decisions on the count, as the sheets that the browser's table takes.
+# A ballot and an owner's decisions, as sheets for the browser's table.
 
 Json = dict[str, Any]
 
@@ -29,7 +29,7 @@ Json = dict[str, Any]
 def ballot_json(round_: RoundState, known: Mapping[str, str] = MappingProxyType({})) -> Json:
     """Return a person's ballot: a row per proposal with their vote, then the criteria they added.
 
-    ``known`` is what the scores so far say of a criterion, by its text.
+    ``known`` maps the text of a criterion to a finding from the scores so far.
     """
     votes = round_.ballot.votes if round_.ballot else ()
     mine = {vote.proposal: vote for vote in votes if vote.proposal is not None}
@@ -50,7 +50,7 @@ def ballot_json(round_: RoundState, known: Mapping[str, str] = MappingProxyType(
 def decisions_json(round_: RoundState, tally: Tally) -> Json:
     """Return the result of the votes for the owner's decisions; ties are open, single wordings are filled in.
 
-    An added criterion is kept where more than half of the voters added it; the others are ``left_out``.
+    An added criterion is kept if more than half of the voters added it. The others are ``left_out``.
     """
     return _sheet(
         round_,
@@ -139,7 +139,7 @@ def _added_row(text: str, reason: str) -> Json:
 
 
 def history_json(round_: RoundState, versions: Iterable[Ballot]) -> list[Json]:
-    """Return everything a person saved of their ballot, version after version."""
+    """Return all saved versions of a person's ballot."""
     texts = {proposal.id: proposal.text for proposal in round_.proposals}
     return [
         {

@@ -119,7 +119,7 @@ def read_ideation(values: tuple[Any, ...]) -> dict[str, Any]:
     """Return the form's values as arguments for ``draft_criteria``.
 
     Raises:
-        InputError: a temperature or top_p is no number.
+        InputError: a temperature or top_p is not a number.
     """
     count, examples, temperature, top_p, templates = values
     return {
@@ -259,7 +259,7 @@ class CriteriaTab(StudyTab):
         chosen = [self.guide.criterion]
         self.on(self.guide.criterion.input, self.on_guide, chosen, self.guide.texts)
         self.on(self.guide.save.click, self.on_guide_save, [*chosen, *self.guide.texts])
-        # both save by their own routes; the rest of the tab follows
+        # both save through their own routes, and the rest of the tab is then updated
         self.on(parts.ballot.submit, self.load, [])
         self.on(parts.decisions.submit, self.load, [])
         self.on(parts.open_vote.click, self.on_open_vote, [parts.lines])

@@ -24,7 +24,7 @@ from coeval.usecases.study_outlines import export_outline
 FILES = tuple(TABLES)
 CSV = "text/csv; charset=utf-8"
 BLOCK = 1 << 18
-"""Bytes that are sent at a time."""
+"""Number of bytes sent at a time."""
 
 IN_MEMORY = 32_000_000
 """Largest size of a file in memory; longer files are written to disk while they are built."""
@@ -97,7 +97,7 @@ def send_file(target: IO[bytes], name: str, kind: str) -> Response:
 
 
 def _read_blocks(target: IO[bytes]) -> Iterator[bytes]:
-    """Yield the file in blocks, because each takes a turn of the server."""
+    """Yield the file in large blocks, because each block costs the server one switch of threads."""
     with target:
         target.seek(0)
         while block := target.read(BLOCK):

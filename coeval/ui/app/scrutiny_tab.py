@@ -1,8 +1,8 @@
 """The Scrutiny tab: the review screen, links into it, and its routes.
 
-A confirm is one request, and its answer holds the next screen. Confirms that come at the same time share a
-transaction (``coeval.usecases.save_batching``). They go past Gradio's event queue because the queue limits how many
-people can confirm at once.
+A confirm is one request, and its answer contains the next screen. Simultaneous confirms share a transaction
+(``coeval.usecases.save_batching``). They bypass Gradio's event queue, which would limit how many people can confirm at
+once.
 """
 
 from __future__ import annotations
@@ -58,12 +58,7 @@ class ScrutinyTab(StudyTab):
         return {"task": slug, "person": str(person.id), "language": get_spoken().code} if slug else None
 
 
-# The scrutiny screen's own routes: JSON in, JSON out, behind the same session and use cases as the
-# rest.
-#
-# A confirm is one request, and its answer holds the next screen. Confirms that come at the same time
-# share a transaction (``coeval.usecases.save_batching``). They go past Gradio's event queue because the queue
-# is what limits how many people can confirm at once.
+# The routes of the scrutiny screen: JSON in, JSON out.
 
 Named = Annotated[int, Query(ge=1, le=LARGEST_ID)]
 Wanted = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
@@ -71,7 +66,7 @@ NOT_GIVEN = (
     "Instance “{}” is not assigned to you, so you cannot judge it. Set-up, Data, shows all of its data; "
     "Set-up, People, assigns the work."
 )
-"""The message for owners who follow a link of Set-up."""
+"""The message for owners who follow a link from Set-up."""
 
 
 def add_scrutiny_api(app: FastAPI, context: Context) -> None:
@@ -168,7 +163,7 @@ def _save(context: Context, request: Request, slug: str, payload: SubmissionPayl
     person, aliases = _identify(context, request, slug)
     sent = _reveal(aliases, payload.to_sent())
     here = Where(Filter(payload.filter), instance=sent.instance, criterion=sent.criterion)
-    # after a first score, the same screen comes again, with the draft
+    # after a first score, the same screen is shown again, with the draft
     onward = replace(here, move=Move.HERE if sent.first else Move.NEXT)
     return _save_and_open(context, person, slug, [sent], (here, onward), aliases, sheet=False)
 

@@ -107,7 +107,10 @@ def _empty_json(step: Step) -> Json | None:
 
 
 def sheet_json(sheet: Sequence[Step], aliases: Aliases = AS_THEY_ARE) -> Json:
-    """Return the answer with all evaluations of an instance, in the order of the criteria; at the end, a step's."""
+    """Return the answer with all evaluations of an instance in the order of the criteria.
+
+    At the end of the work, it is the same as that of a single step.
+    """
     first = sheet[0]
     if first.assignment is None:
         return step_json(first, aliases)
@@ -177,7 +180,7 @@ def _instance_json(step: Step, aliases: Aliases) -> Json | None:
 
 
 def _answer(step: Step) -> str:
-    """Return the answer to this person's own flag or comment."""
+    """Return an owner's answer to this person's flag or comment."""
     if not step.answer:
         return ""
     return tr("{name} answered: {answer}", name=step.answer.answered_by, answer=step.answer.answer)
@@ -215,7 +218,7 @@ def _note(step: Step, draft: Draft | None) -> str:
     if draft is not None:
         before = _score_before(step, draft)
         said = "" if before is None else tr("Before the draft you gave {score}.", score=f"{before:g}")
-        # how a score came about names the draft's own: it is told of no draft that has one, planted or not
+        # the reason of a scored draft would reveal its score, so only unscored drafts give one
         why = draft.reason if draft.status is DraftStatus.UNSCORED else ""
         return " ".join(part for part in (said, why) if part)
     assert step.assignment is not None

@@ -1,7 +1,7 @@
 """Charts: Altair charts from small tidy frames.
 
-A chart holds what it shows and no more, so that 100,000 scores make a chart of a few kilobytes. Each takes the
-sentences that describe it to whoever does not see it; how it looks is in ``theme``.
+A chart contains only what it shows, so a chart of 100,000 scores takes a few kilobytes. Each chart takes sentences that
+describe it for screen readers. ``theme`` sets the appearance.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ def forest(
     lines: Mapping[str, float] | None = None,
     domain: tuple[float, float] = (0.0, 1.0),
 ) -> Any:
-    """Return estimates with their intervals, one per line, and the same in figures on the right.
+    """Return a forest plot: one estimate with its interval per line, and the figures on the right.
 
     Args:
         frame: ``label, value, low, high, text, about``; an estimate without a value shows its text alone.
-        lines: values to mark with a dashed line, by the names that stand above the lines.
-        domain: the axis reaches from here to here, and further where the data does.
+        lines: values to mark with dashed lines, by the names above the lines.
+        domain: limits of the axis, which extend if the data does.
     """
     import altair as alt
 
@@ -74,7 +74,7 @@ def forest(
     names = names_axis("label", list(frame["label"]))
     marked: dict[str, Any] = {"tickCount": 5}
     marks = pd.DataFrame({"value": list((lines or {}).values()), "name": list(lines or {})})
-    if lines:  # the names of two lines that stand close lean away from each other
+    if lines:  # the names of two close lines are aligned away from each other
         sides = list(zip(marks["value"], ("right", "left"), strict=False)) if len(lines) > 1 else []
         lean = {"condition": [{"test": f"datum.value == {x}", "value": side} for x, side in sides]}
         values = [*marks["value"], *_ticks(*_fifths(reach), list(marks["value"]))]
@@ -186,7 +186,7 @@ def action_bars(frame: pd.DataFrame, description: str) -> Any:
     """Return shares of the four actions by kind of line, stacked, each in its own colour.
 
     Args:
-        frame: ``label, action, share, n, text``; ``text`` stands at the right, the same for a label.
+        frame: ``label, action, share, n, text``; ``text``, the same for all rows of a label, is on the right.
     """
     import altair as alt
 
@@ -212,8 +212,8 @@ def confusion(frame: pd.DataFrame, description: str, *, x: str, y: str) -> Any:
     """Return a heat map of how often two scores occur together; shades are shares of the row.
 
     Args:
-        frame: ``x, y, n, share``, scores as texts; the top score comes first down.
-        x, y: what the two are called.
+        frame: ``x, y, n, share``, with scores as texts; the highest score is at the top.
+        x, y: titles of the axes.
     """
     import altair as alt
 
@@ -279,13 +279,13 @@ def curves(
 ) -> Any:
     """Return lines over a quantity: a time ECDF (steps, shares up to 1), or drift over the order of work.
 
-    More lines than there are colours are all drawn grey, and named on hover.
+    If there are more lines than colours, all lines are grey and named on hover.
 
     Args:
         frame: ``series, x, y``.
         x, y: titles of the axes.
         share: ``y`` counts shares from 0 to 1, drawn as steps.
-        log: ``x`` is drawn on a logarithmic axis; every x is then above 0.
+        log: use a logarithmic ``x`` axis, which needs every x above 0.
         zero: mark 0 with a line.
     """
     import altair as alt
@@ -335,8 +335,8 @@ def pairs(
 
     Args:
         frame: ``label, series, value, low, high, about``.
-        title: what the horizontal axis is.
-        domain: the axis reaches from here to here; without it, as far as the data.
+        title: title of the horizontal axis.
+        domain: limits of the axis; by default, those of the data.
         percent: the values are shares.
     """
     import altair as alt

@@ -79,7 +79,7 @@ def list_steps(stands: TaskState) -> list[Step]:
 
 
 BEFORE = TaskState(Task("", ""), 0, 0, 0, ())
-"""The state of a study that has none of its steps behind it."""
+"""The state of a study before its first step."""
 
 
 def name_steps(stands: TaskState = BEFORE) -> str:
@@ -125,8 +125,7 @@ def find_next(stands: TaskState) -> Step:
 def steps_line(stands: TaskState, here: str, *, voting: bool) -> Node:
     """Return the numbered steps, with a tick for each finished one, and the next step.
 
-    ``here`` says what to do where the next step is done on the page that shows this, a vote that is open for one:
-    a link to it would lead nowhere.
+    ``here`` replaces the link if the next step is done on this page, such as an open vote.
     """
     step = find_next(stands)
     waits = step.tab in ("tasks", "import")

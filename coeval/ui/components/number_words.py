@@ -15,7 +15,7 @@ def read_decimal(name: str, text: str | None, most: float) -> float | None:
     """Return a number from 0 to ``most`` as typed; None if the box is empty.
 
     Raises:
-        InputError: it is none.
+        InputError: the text is not such a number.
 
     >>> read_decimal("temperature", " 0.7 ", 2), read_decimal("temperature", "", 2)
     (0.7, None)

@@ -1,7 +1,7 @@
 """Colours, type and styles of pages and charts.
 
-Every colour is a CSS variable of ``static/css/coeval.css``: drawn as SVG, a chart follows the page's theme by
-itself, and readers who force their own colours get them.
+Every colour is a CSS variable of ``static/css/coeval.css``. Charts are SVG, so they follow the page's theme and colours
+that readers enforce.
 """
 
 from __future__ import annotations
@@ -64,10 +64,7 @@ HEAD = """
 """
 
 
-# How charts look: colours, type, the axes of lists, legends.
-#
-# Every colour is a CSS variable of ``static/css/coeval.css``: drawn as SVG, a chart follows the page's
-# theme by itself, and readers who force their own colours get them.
+# The appearance of charts: colours, type, the axes of lists, legends.
 
 if TYPE_CHECKING:
     import altair as alt
@@ -146,7 +143,7 @@ def _round_step(rough: float) -> float:
 
 
 def blank() -> PlotData:
-    """Return an empty chart, with which a page loads the drawing library in advance."""
+    """Return an empty chart that makes a page load the drawing library in advance."""
     spec = {"width": 1, "height": 1, "data": {"values": [{}]}, "mark": {"type": "point", "opacity": 0}}
     frameless = {"view": {"stroke": None}}
     return PlotData(type="altair", plot=json.dumps(spec | {"config": frameless, "usermeta": EMBED}))

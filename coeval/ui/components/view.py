@@ -1,8 +1,9 @@
 """Nodes that the browser builds without markup, and placeholders for parts that it builds itself.
 
-A gr.HTML with a value runs what the value says. So the templates here are constant: the value of a ``View`` is a tree
-of nodes that ``static/texts/view.js`` builds with createElement and textContent, and the value of a ``Screen`` only
-says what to show and for whom; the scripts under ``static/`` fetch and save that by JSON routes, past Gradio's queue.
+Gradio interprets the value of a gr.HTML as markup, so the templates here are constant. The value of a ``View`` is a
+tree of nodes that ``static/texts/view.js`` builds with createElement and textContent. The value of a ``Screen`` only
+names what to show, and for whom. The scripts under ``static/`` fetch and save the content through JSON routes, which
+bypass Gradio's queue.
 """
 
 from __future__ import annotations
@@ -15,10 +16,7 @@ import gradio as gr
 from coeval.domain.tasks import read_chat
 from coeval.usecases.images import ShownImage
 
-# Read-only pieces of a page, built of nodes whose texts can never become markup.
-#
-# A gr.HTML with a value runs what the value says. So the template here is constant, and the value is a
-# tree of nodes that ``static/texts/view.js`` builds with createElement and textContent.
+# Read-only pieces of a page, built from nodes whose texts can never become markup.
 
 Node = dict[str, Any] | str
 TAGS = frozenset(
@@ -138,11 +136,7 @@ class View(gr.HTML):
         return {"type": "object"}
 
 
-# Parts of the page that the browser builds by itself: Gradio gives them a place, and nothing more.
-#
-# The template is constant, so no text can become markup. The value only says what to show and for whom;
-# the scripts under ``static/`` fetch and save it by the JSON routes of ``ui.app``, past Gradio's
-# queue.
+# Parts of the page that the browser builds by itself; Gradio only gives them a place.
 
 TEMPLATE = '<div class="coeval-mount">Loading…</div>'
 BOOTSTRAP = """
@@ -155,10 +149,10 @@ Value = dict[str, Any]
 class Screen(gr.HTML):
     """A screen that the browser builds: scrutiny, a ballot, an owner's decisions, or a screen of an extension.
 
-    The value is ``{"task": slug, "person": text}`` or None; ``person`` only keeps apart what the browser stores
-    for different people, so it may be any text that is theirs alone; ``language`` is what the words are in. A
-    ballot and decisions add ``round`` and ``revision``, by which they see that there is something newer to fetch.
-    ``submit`` fires after a save.
+    The value is ``{"task": slug, "person": text}`` or None; ``person`` only separates what
+    the browser stores for different people, so any unique text will do. ``language`` is the language of the words. A
+    ballot and decisions add ``round`` and ``revision``, which tell them when to fetch newer content. ``submit`` fires
+    after a save.
     """
 
     def __init__(

@@ -295,7 +295,7 @@ def _show_finished(visit: Visit, page: int) -> StudyView:
 
 
 def _say_short(visit: Visit) -> str:
-    """Return the reason that the code is not the one for all of the work."""
+    """Return the reason that the person does not get the code for the full work."""
     return tr(
         "The full completion code is for {needed} instances; you finished {done}. The study team sees your work.",
         needed=visit.part.needed,

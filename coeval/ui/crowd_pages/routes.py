@@ -1,6 +1,6 @@
 """The routes of a study's own pages, ``/s/<study>``: from a crowd service's link to the completion code.
 
-A GET writes nothing: whoever only looks, or does not consent, leaves no trace.
+A GET writes nothing, so people who do not consent leave no trace.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ STAGES = {
 """The kind of page, printed above it, because exam, work and end look different."""
 SLUG = re.compile(r"[a-z0-9-]{1,64}")
 LONGEST_LINK = 3000
-"""Characters; a browser keeps cookies of up to 4,096."""
+"""Largest number of characters of a stored link; browsers keep cookies of up to 4,096."""
 PASS_SECONDS = link_signing.PASS_DAYS * 24 * 3600
 WAITING_SECONDS = 30 * 24 * 3600
 Shown = Callable[[Visit], StudyView]
@@ -273,7 +273,7 @@ def _show_arrival(context: Context, request: Request, slug: str, link: Link) -> 
         return _page(visit, show_preview(visit, "consent"))
     answer = _page(visit, show_arrival(arrival))
     if arrival.coming is Coming.NEW and not read_cookie(context.settings, request, WAITING):
-        # so that a form whose answer got lost can be sent again: only this browser proves that it is the same
+        # lets a form be sent again if its answer was lost: the cookie proves that it is the same browser
         set_cookie(context.settings, answer, WAITING, secrets.token_urlsafe(32), WAITING_SECONDS)
     kept = quote(f"{slug}?{request.url.query}", safe="")
     if len(kept) <= LONGEST_LINK:
@@ -316,7 +316,7 @@ def _consent(context: Context, request: Request, slug: str, sent: tuple[str, ...
 
 
 def _take_in(context: Context, request: Request, front: Visit, link: Link) -> Response:
-    """Open the worker's session, have the browser keep its pass, and show a return code that is new."""
+    """Open the worker's session, store its pass in the browser, and show a new return code."""
     slug, settings = front.task.slug, context.settings
     person, token = entry.arrive(
         context,

@@ -1,8 +1,7 @@
 """The gate before a mounted Gradio app: it passes only the routes of its pages, and only permitted people.
 
-Every event of Gradio is an endpoint, and beside the events it has some sixty routes of its own. What our pages
-never ask for is not there. A file named in an event is fetched by Gradio before any check of ours, so such events
-are refused here.
+Every event of Gradio is an endpoint, and Gradio has about sixty routes of its own. Routes that our pages never use are
+not served. Gradio fetches a file that an event names before any of our checks, so such events are refused here.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ MOST_NODES = 10_000, 1_000_000
 
 
 class GradioGate:
-    """ASGI middleware around one mounted Gradio app; ``role`` may reach it, None means every member."""
+    """ASGI middleware around a mounted Gradio app, for people with ``role``; None admits every member."""
 
     def __init__(self, app: ASGIApp, context: Context, role: Role | None, *, takes_files: bool) -> None:
         self.app, self.context, self.role, self.takes_files = app, context, role, takes_files
@@ -56,7 +55,7 @@ class GradioGate:
         path = scope["path"].removeprefix(scope.get("root_path", "")) or "/"
         refusal = self._refuse(scope, path)
         if refusal is None and path == EVENT:
-            body = (await receive()).get("body", b"")  # whole already: the guard has read it
+            body = (await receive()).get("body", b"")  # already complete: the guard has read it
             # a large event takes long to parse, so parse it outside the event loop
             refusal = await to_thread.run_sync(self._check_event, body, scope)
             receive = replay(body, receive)

@@ -68,7 +68,7 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
-        if scope["type"] != "http":  # nothing of ours speaks over a WebSocket
+        if scope["type"] != "http":  # CoEval uses no WebSockets
             return
         path = scope["path"].removeprefix(scope.get("root_path", "")) or "/"
         headers = Headers(scope=scope)
@@ -114,7 +114,7 @@ class Guard:
         token = read_session(self.context, Request(scope)) or ""
         person = self._payers.get(token)
         if person is None:
-            # asked once for each session: on the loop even a short question holds everybody up
+            # looked up once per session: on the event loop, even a short query delays everybody
             known = get_signed_in(self.context, token)
             person = 0 if known is None or known.role is Role.OWNER else known.id
             if len(self._payers) >= MOST_PAYERS:
@@ -179,7 +179,7 @@ def is_our_name(settings: Settings, scope: Scope, headers: Headers) -> bool:
 
 
 def _host_name(host: str) -> str | None:
-    """Return the name in a Host header, without its port; None if no browser would write it so."""
+    """Return the name in a Host header, without its port; None if no browser would send it."""
     match = HOST.fullmatch(host.lower())
     return match["name"] or match["address"] if match else None
 
@@ -201,8 +201,8 @@ def has_two_sessions(settings: Settings, headers: Headers) -> bool:
 def is_same_origin(settings: Settings, scheme: str, headers: Headers) -> bool:
     """Return whether a write comes from our own pages: browsers name the origin, programs may name none.
 
-    Where the request is for the public address, its origin has to be that address with its scheme, whatever a
-    proxy between has made of the connection.
+    If the request is for the public address, its origin must be that address with its scheme, whatever scheme a proxy
+    uses to reach this server.
     """
     origin = headers.get("origin")
     if origin is None:
@@ -214,7 +214,7 @@ def is_same_origin(settings: Settings, scheme: str, headers: Headers) -> bool:
 
 
 def is_asked_by_us(headers: Headers) -> bool:
-    """Return whether no other site has made the browser send this request."""
+    """Return whether no other site caused this request."""
     return headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")
 
 

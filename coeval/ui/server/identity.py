@@ -1,8 +1,8 @@
 """Identify the person of a request, by its session cookie or by Hugging Face.
 
-Hugging Face: OAuth's authorization code with PKCE (RFC 7636), as OpenID Connect has it. What has to come back to
-the same browser, the state and the verifier, waits in a cookie of ten minutes. The person is read from the provider
-itself over TLS, so no signature has to be checked (OpenID Connect Core, 3.1.3.7).
+Hugging Face uses OpenID Connect: OAuth's authorization code with PKCE (RFC 7636). A ten-minute cookie keeps the state
+and the verifier, which must come back from the same browser. The profile is read from the provider over TLS, so no
+signature has to be checked (OpenID Connect Core, 3.1.3.7).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from coeval.usecases.access import Context
 from coeval.usecases.accounts import Profile
 from coeval.usecases.sessions import SESSION_DAYS, get_signed_in
 
-# Who is asking: the session cookie of a request, to a person.
+# The person of a request, by its session cookie.
 
 COOKIE = "coeval_session"
 LINK = "coeval_link"
@@ -85,8 +85,8 @@ def get_person(context: Context, request: Request | gr.Request | None) -> Person
 def set_cookie(settings: Settings, answer: Response, name: str, value: str, seconds: int) -> None:
     """Set a cookie that scripts cannot read.
 
-    A Space is shown inside huggingface.co's page: there only SameSite=None comes back, which needs Secure.
-    What that lets through is stopped by the check of the origin (``coeval.ui.server.guard``).
+    A Space is shown inside huggingface.co's page. There, browsers return only SameSite=None cookies, which need Secure.
+    The check of the origin (``coeval.ui.server.guard``) stops the requests from other sites that this allows.
     """
     secure = settings.public_url.startswith("https://")
     same_site: Literal["none", "lax"] = "none" if settings.behind_proxy and secure else "lax"
@@ -112,9 +112,9 @@ def drop_cookie(settings: Settings, answer: Response, name: str) -> None:
 
 
 def shown(error: CoevalError) -> gr.Error:
-    """Return the error as Gradio shows it, at the edge: ``raise shown(error) from error``.
+    """Return the error for Gradio to show: ``raise shown(error) from error``.
 
-    Gradio's toasts read markup, and a message can repeat what somebody typed: so it is escaped.
+    Gradio's toasts interpret markup, and a message can repeat typed text, so the message is escaped.
     """
     return gr.Error(html.escape(tell(error)), title=tr("That did not work"), print_exception=False)
 
@@ -187,11 +187,7 @@ def get_profile(oauth: OAuth, ticket: str, state: str, code: str, redirect_uri: 
 
 
 def check_refusal(error: str) -> None:
-    """Say why the provider sent the browser back without a code (RFC 6749, 4.1.2.1).
-
-    Raises:
-        NotAllowedError: it did.
-    """
+    """Raise NotAllowedError if the provider sent the browser back without a code (RFC 6749, 4.1.2.1)."""
     if error == "access_denied":
         raise NotAllowedError(
             tr(

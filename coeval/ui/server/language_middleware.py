@@ -1,8 +1,8 @@
 """The language of an answer: set here for all routes, and in ``coeval.ui.tabs`` for events.
 
-A study's own pages speak its language. What a page of ours asks for later, it asks for in its own. Pages that are of
-no study yet, such as the sign-in, speak the one language of all studies; where there are several, one that the browser
-names, or the one chosen by a link on the page.
+A study's pages use its language, and requests from these pages name it in a header. Pages outside studies, such as the
+sign-in, use the language that all studies share. If there are several, they use the browser's language, or one that is
+chosen by a link on the page.
 """
 
 from __future__ import annotations

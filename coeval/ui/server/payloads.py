@@ -27,8 +27,7 @@ from coeval.rules.evaluation_rows import AddedRow, SentRow
 from coeval.ui.server.plain_pages import render_page
 from coeval.usecases.scrutiny.steps import Sent
 
-# What browsers send, checked before anything reads it: shapes, lengths and counts. Never a drafted
-# text.
+# Checks of everything that browsers send: shapes, lengths and counts. Browsers never send drafted texts.
 
 MAX_ROWS = 500
 """Largest number of drafted lines in one table; a draft has a handful, a ballot a few dozen."""

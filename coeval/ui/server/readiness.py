@@ -33,7 +33,7 @@ class Draining:
 
 def add_health(app: FastAPI, context: Context, draining: Draining) -> None:
     """Add both routes. Strangers may call them; details are only in the log."""
-    # threads of their own: all others may be waiting for a database that is away
+    # own threads, because all others may be waiting for an unreachable database
     limiter = CapacityLimiter(ASKED_AT_ONCE)
 
     async def is_reachable() -> bool:
@@ -47,7 +47,7 @@ def add_health(app: FastAPI, context: Context, draining: Draining) -> None:
 
     @app.get("/healthz")
     async def check_health() -> JSONResponse:
-        # a database on a server that is away is no reason to start this process again
+        # an unreachable database server is no reason to restart this process
         if context.settings.server or await is_reachable():
             return JSONResponse({"status": "ok"})
         return JSONResponse({"status": "failing"}, 503)
@@ -66,9 +66,9 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv=
 
 
 class Standby:
-    """``with Standby(host, port) as standby``: answers on the address from the first ``standby.say`` to the end.
+    """``with Standby(host, port) as standby``: answer on the address from the first ``standby.say`` to the end.
 
-    ``/healthz`` says that all is well, so that a host which replaces servers one by one stops the old one.
+    ``/healthz`` reports success, so that a host that replaces servers one by one stops the old one.
     """
 
     def __init__(self, host: str, port: int) -> None:

@@ -1,7 +1,7 @@
 """Limit clients' connections, the time of a request's head, and the size and time of its body.
 
-uvicorn waits for the rest of a half-sent head as long as the sender likes, and takes a head of any size; a client
-that opens connections and says nothing keeps others out.
+uvicorn waits without limit for the rest of a half-sent head, and accepts a head of any size. A client that opens
+silent connections keeps others out.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from coeval.domain import Role
 
-# Reading what is sent: no more than is allowed, no longer than is allowed, and whole before anything
-# sees it.
+# Bodies are read completely, within limits of size and time, before any other code sees them.
 
 STRANGER_BYTES = 64 * 1024
 """Largest request without a session: a sign-in form has a few hundred bytes."""
@@ -112,7 +111,7 @@ async def read_body(
     """Return the whole body. The session is only looked up if the body is larger than a stranger's may be.
 
     Raises:
-        TooLargeError: as soon as it is known, from the announced length or while it arrives.
+        TooLargeError: the body is too large; raised as soon as its length is announced or exceeded.
         TooSlowError: the rest did not come within ``seconds``.
         GoneError: the sender left before it was whole.
     """
@@ -176,11 +175,7 @@ def bounded(receive: Receive, limit: int, seconds: float) -> Receive:
     return receive_bounded
 
 
-# Connections: how many there may be, how long the head of a request may take, and which end with the
-# server.
-#
-# uvicorn waits for the rest of a half-sent head as long as the sender likes, and takes a head of any
-# size; whoever opens connections and says nothing keeps others out.
+# Limits of connections: their number, the time for a request's head, and their end when the server stops.
 
 try:
     import fcntl
@@ -196,7 +191,7 @@ MOST_CONNECTIONS = 4000
 """Connections at once; a browser opens up to six."""
 
 HEARTBEAT = "/gradio_api/heartbeat/"
-"""The request by which Gradio knows that a page is still open."""
+"""The request that tells Gradio that a page is still open."""
 
 MOST_OF_ONE = 1000
 """Connections from one address at once; a university is one address. Trusted proxies are not counted."""

@@ -27,7 +27,7 @@ def _hash_bundle() -> str:
 
 
 VERSION = _hash_bundle()
-"""Part of the bundle's address, so that browsers load a new version at once, and a known one never again."""
+"""Part of the bundle's address, so that browsers load each version exactly once."""
 
 
 class Scripts(StaticFiles):

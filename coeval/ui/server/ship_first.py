@@ -1,10 +1,9 @@
 """Acknowledge saves only after they are in a snapshot place, if the owner wants that (``COEVAL_SHIP_FIRST``).
 
-A save is stored at once, and its answer is held back until its change was shipped; the thread that saved does not wait,
-so that all who save meanwhile are answered by one file. Where that takes too long the answer says so, and the browser
-keeps the save and sends it again: what is stored already is answered as it was. The forms of a crowd study's pages,
-such as consent and handing in, wait in the same way. What owners do in Set-up goes through Gradio's events and does
-not.
+A save is stored at once, and its answer waits until its change is in a snapshot place. The saving thread does not
+wait, so one shipped file answers all saves of that time. If shipping takes too long, the answer says so, and the
+browser keeps the save and sends it again; a stored save gets its original answer. The forms of a crowd study's pages,
+such as consent, also wait. Actions in Set-up are Gradio events and do not wait.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ PATIENCE_SECONDS = 8.0
 """Longest wait in seconds; a browser gives up after ten."""
 
 OPENS = "/step"
-"""Endings of POST paths that save nothing of a person."""
+"""Endings of POST paths that save no work of a person."""
 
 SLOW = later(
     "Your answer is saved, but its backup is not complete after {seconds} seconds. This "

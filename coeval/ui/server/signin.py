@@ -1,7 +1,7 @@
 """Sign-in and sign-out: three kinds of sign-in, invitations, and the queue of password checks.
 
-A password check takes a processor and 64 MiB for a moment, so checks have threads of their own. On the threads that
-answer everything else, a few dozen of them would leave no thread to save somebody's work.
+A password check takes a processor and 64 MiB for a moment, so checks have threads of their own. On the shared threads,
+a few dozen checks would leave no thread for saving work.
 """
 
 from __future__ import annotations
@@ -41,17 +41,13 @@ from coeval.ui.server.plain_pages import render_page
 from coeval.usecases import accounts, sessions
 from coeval.usecases.access import Context
 
-# Where sign-ins wait: passwords are checked on threads of their own, and nobody's tries hold up
-# somebody else's.
-#
-# A check takes a processor and 64 MiB for a moment. On the threads that answer everything else, a few
-# dozen of them would leave no thread to save somebody's work.
+# The queue of sign-ins: passwords are checked on separate threads, and nobody's tries delay other people.
 
 T = TypeVar("T")
 CHECKS_AT_ONCE = max(1, (os.cpu_count() or 2) // 2)
 MOST_TRIES, MOST_CHECKS = 3, 12
-"""Largest number of waiting tries of one name from one address, and of checks of one address; further ones are
-answered at once.
+"""Largest number of waiting tries of one name from one address, and of checks of one address; further ones
+are refused at once.
 """
 
 
@@ -65,7 +61,7 @@ class WaitingRoom:
     async def check(
         self, who: str, address: str, pause: Callable[[], float], work: Callable[[float], T]
     ) -> T:
-        """Wait for the turn and then for ``pause``, and do the work with the time that this took."""
+        """Wait for the turn and then for ``pause`` seconds, and call ``work`` with these seconds."""
         async with self._turn(f"{address}\n{who}", MOST_TRIES):
             waited = await to_thread.run_sync(pause)
             await asyncio.sleep(waited)
@@ -75,7 +71,7 @@ class WaitingRoom:
         """Hash a password when it is this address's turn.
 
         Raises:
-            NotAllowedError: too many wait already; whoever attacks an address must not leave others there unanswered.
+            NotAllowedError: too many checks of this address are waiting already.
         """
         async with self._turn(address, MOST_CHECKS):
             return await to_thread.run_sync(work, limiter=self._limiter)
@@ -99,7 +95,7 @@ class WaitingRoom:
                 del self._turns[key]
 
 
-# The routes by which people come in and go: one of three kinds of sign-in, invitations, sign-out.
+# The routes for sign-in (one of three kinds), invitations and sign-out.
 
 INVITED = {
     Role.OWNER: later("{name} invites you as an owner."),
@@ -111,9 +107,9 @@ TICKET_SECONDS = 600
 NEXT = re.compile(r"s/[a-z0-9-]{1,64}")
 PAGE = re.compile(r"((?:admin/)?)\?(.+)", re.DOTALL)
 PLACES = ("task", "tab", "at", "item")
-"""The parts of a place that the address of a page of tabs may contain."""
+"""The query parameters that may be kept in the address of a page of tabs."""
 MAX_NEXT = 2_000
-"""Longest place to which a sign-in returns, in characters."""
+"""Longest address to which a sign-in returns, in characters."""
 
 
 def add_sign_in(app: FastAPI, context: Context) -> None:
@@ -248,7 +244,7 @@ def _add_accounts(app: FastAPI, context: Context, room: WaitingRoom) -> None:
             )
 
         try:
-            # a browser that is known has turns of its own
+            # a known browser has a queue of its own
             return await room.check(accounts.fold_name(name), browser or address, pause, sign_in)
         except CoevalError as error:
             return _sign_in_page(context, tell(error), name, check_next(next))

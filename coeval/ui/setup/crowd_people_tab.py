@@ -52,7 +52,7 @@ class CrowdPeopleTab(Tab):
 
     @classmethod
     def is_wanted(cls, context: Context, person: Person, slug: str) -> bool:
-        """Return the page is listed once the task has a plan."""
+        """Return whether to list the tab: once the task has a plan."""
         return bool(slug) and person.role is Role.OWNER and plans.get_plan(context, person, slug) is not None
 
     def build(self) -> None:

@@ -91,7 +91,7 @@ HEAD = [
 
 
 def is_meant(participant: Participant, text: str) -> bool:
-    """Return whether a search means this submission: by name, or by an id of the service."""
+    """Return whether a search matches this submission by name or by an id of the service."""
     sought = text.strip().casefold()
     return any(
         sought in known.casefold()
@@ -100,7 +100,7 @@ def is_meant(participant: Participant, text: str) -> bool:
 
 
 def find_rows(rows: Iterable[Row], text: str) -> list[Row]:
-    """Return the submissions that a search means."""
+    """Return the submissions that match a search."""
     return [row for row in rows if is_meant(row.participant, text)]
 
 

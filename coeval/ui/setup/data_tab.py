@@ -16,7 +16,7 @@ from coeval.ui.tabs import QUICK, PageGroup, Tab, TaskPicker, Update, need_task,
 from coeval.usecases.scrutiny import review
 from coeval.usecases.scrutiny.review import MOST_INSTANCES, InstanceView, Judged
 
-# Set-up, Data: the instances of a task with what is drafted and judged of them, searched and filtered.
+# Set-up, Data: a list of the instances with their drafts and scores, with search and filters.
 
 ALL_SYSTEMS = ""
 EVERY_SYSTEM = [("all systems", ALL_SYSTEMS)]
@@ -66,7 +66,7 @@ class DataTab(Tab):
         for event in (self.search.submit, self.system.input, self.only.input):
             self.on(event, self.on_filter, chosen, listed)
         self.on(self.instance.input, self.on_look, [self.instance], self.view)
-        # the row that was clicked says which; the menu is for who has no mouse
+        # a click on a row chooses its instance; the menu is for people without a mouse
         self.picked = gr.State("")
         self.rows.select(_picked_row, None, self.picked, **QUICK)
         self.on(self.picked.change, self.on_pick, [self.picked], [self.instance, self.view])
@@ -199,7 +199,7 @@ def _said(remark: Remark) -> str:
     return f"{remark.person}, {clock(remark.at)} UTC{' · ' if marks else ''}{', '.join(marks)}{words}"
 
 
-# Set-up, Inbox: the flags and comments of annotators, and what is answered.
+# Set-up, Inbox: the flags and comments of annotators, and the answers.
 
 EVERY_STATE = "all"
 SHOWN = [*(str(state) for state in InboxState), EVERY_STATE]

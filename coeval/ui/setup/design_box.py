@@ -169,7 +169,7 @@ def _read(
     """Return the fields as a design.
 
     Raises:
-        InputError: a field is empty or holds what it cannot.
+        InputError: a field is empty or has an invalid value.
     """
     try:
         shares = (blind / 100, first / 100, planted / 100)

@@ -35,7 +35,7 @@ class ImagesBox(LoadedPanel):
                 "pages to show the images.",
                 lines=2,
                 max_length=10_000,
-                interactive=False,  # until it is filled in: what somebody types is not overwritten
+                interactive=False,  # only until it is filled in, so that typed text is not overwritten
                 elem_id="image-hosts",
             )
             with gr.Row(elem_classes="actions"):
@@ -53,7 +53,7 @@ class ImagesBox(LoadedPanel):
         return {self.hosts: "\n".join(hosts)}
 
 
-# Set-up, Hosting: the snapshots that keep the file, and studies that move between files.
+# Set-up, Hosting: snapshots of the file, and studies that move between files.
 
 SHIPS_LATER = "If this machine is lost, the changes made during that wait are lost."
 SHIPS_FIRST = (

@@ -1,4 +1,4 @@
-"""Set-up, Import: look at a file, map its columns, take it in whole or not at all."""
+"""Set-up, Import: preview a file, map its columns, and import all of it or nothing."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class ImportTab(Tab):
             self.on(event, self.on_file, [*chosen, self.into, self.name], seen)
         for place in self.places:
             place.wire(seen)
-        # whatever the list rests on, it is made again when that changes
+        # the list is rebuilt when any of its inputs changes
         choices = [self.seen, self.into, self.roles]
         for event in (self.into.change, self.task.change):
             self.on(event, self.on_choice, choices, [self.new_task, *listed], trigger_mode="always_last")
@@ -183,7 +183,7 @@ class ImportTab(Tab):
         return {self.roles_box: gr.Column(visible=bool(rows)), self.roles: rows}
 
     def with_preview(self, seen: Preview, name: str, origin: str = "") -> Update:
-        """Return the file, or the part of a data set (``origin``)."""
+        """Return the tab with a preview of the file, or of a part of the data set ``origin``."""
         return {
             self.seen: seen,
             self.name: name,

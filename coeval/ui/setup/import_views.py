@@ -36,9 +36,9 @@ PREVIEWED, SHOWN_ROWS = 200, 5
 
 
 def further_columns(seen: Preview | None, mapped: Mapping[str, str]) -> list[Column]:
-    """Return the columns of the file beside its fields, each with its role by the rule.
+    """Return the file's columns other than its fields, each with its default role.
 
-    A source id that holds texts is one of them: judge and people see it, as the import keeps it.
+    A source id that contains texts is among them: the import keeps it, and judge and people see it.
     """
     if seen is None or seen.fields != FIELDS:
         return []
@@ -59,7 +59,7 @@ def role_rows(
 ) -> list[RoleRow]:
     """Return a row for every column of the file: the field that is read from it, or its role.
 
-    The roles of ``known`` columns are chosen already, for the task; ``chosen`` is what the page has for the others.
+    The task already has roles for ``known`` columns; ``chosen`` has the page's choices for the others.
     """
     if seen is None or not seen.fields:
         return []
@@ -106,7 +106,7 @@ def title_of(path: Path) -> str:
 
 
 def rows_view(seen: Preview) -> Node:
-    """Return the first rows; what is judged stands first, so that no long column hides it."""
+    """Return the first rows. Judged fields come first, so that no long column hides them."""
     first = [seen.mapping[field] for field in ("input", "output") if field in seen.mapping]
     names = [*first, *(name for name in seen.columns if name not in first)]
     places = [seen.columns.index(name) for name in names]

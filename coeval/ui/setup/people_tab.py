@@ -1,4 +1,4 @@
-"""Set-up, People: progress, roles, accounts, invitations, the team, and the way out of the data."""
+"""Set-up, People: progress, roles, accounts, invitations, the team, and the export of the data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from coeval.usecases import accounts, sessions, tasks
 from coeval.usecases.accounts import build_link
 from coeval.usecases.scrutiny.requested_lines import Team, get_team, set_team
 
-# Set-up, People: links that let somebody in once, new passwords, and ending somebody's sessions.
+# Set-up, People: one-time links, new passwords, and the end of sessions.
 
 
 class InviteBox(Panel):
@@ -155,7 +155,7 @@ def _state_view(team: Team) -> Node:
     )  # fmt: skip
 
 
-# Set-up, People: everybody's progress, roles, accounts and invitations, and the way out of the data.
+# Set-up, People: everybody's progress, roles, accounts and invitations, and the export of the data.
 
 
 class PeopleTab(Tab):
@@ -217,7 +217,7 @@ class PeopleTab(Tab):
         return group, put
 
     def load(self, person: Person, slug: str) -> Update:
-        # who cannot sign in stands last: the examples' people are many
+        # people who cannot sign in come last, because the examples have many
         members = sorted(sessions.list_members(self.context, person), key=lambda one: bool(one.disabled_at))
         progress = tasks.list_progress(self.context, person, slug) if slug else []
         known = [(f"{one.person.name} ({one.person.role})", one.person.name) for one in members]

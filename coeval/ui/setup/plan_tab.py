@@ -180,7 +180,7 @@ def read_spreads(values: tuple[float | None, ...]) -> Assumed:
 
 
 def plan_view(known: Planning) -> Node:
-    """The plan in sentences, with the judge's part, and the pairs of systems as a table."""
+    """Return the plan in sentences, with the judge's part, and the pairs of systems as a table."""
     plan, pairs = known.plan, len(known.plan.differences)
     lines = [*tell_plan(plan, differences=pairs <= 1), *tell_purchases(known.judge)]
     rows = [
@@ -221,7 +221,7 @@ def standing_view(known: Planning) -> Node:
 
 
 def _looks_often(known: Planning) -> bool:
-    """Return whether the plan has enough documents for the rule's margin, and the rule has not."""
+    """Return whether the documents suffice for the plan but not yet for the rule, at the same margin."""
     progress, planned = known.progress, known.plan.alpha.documents
     if progress is None or planned is None or progress.enough or progress.rule.measure is not Measure.ALPHA:
         return False

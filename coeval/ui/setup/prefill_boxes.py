@@ -163,8 +163,7 @@ def _show(value: object) -> str:
     return str(value)
 
 
-# Set-up, Pre-fill: the runs there are, which of them people see, how their scores were read, and the
-# archive.
+# Set-up, Pre-fill: the list of runs, the run that people see, the parsing rules, and the archive.
 
 Counted = Sequence[tuple[Run, int, int]]
 """Each run with its numbers of scored and unscored drafts."""

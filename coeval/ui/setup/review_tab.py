@@ -27,7 +27,7 @@ from coeval.usecases import criteria_rounds
 from coeval.usecases.scrutiny import design, review
 from coeval.usecases.scrutiny.review import Column, Comparison
 
-# What the Review tab shows: people side by side, where they differ, how they work, who changed what.
+# The Review tab: people's work side by side, disagreements, working habits, and recent changes.
 
 ARMS = {
     Arm.ASSISTED: "saw the draft",
@@ -369,7 +369,7 @@ def _id(text: str | None) -> int:
     """Return the id that a menu gave.
 
     Raises:
-        InputError: nothing, or nothing of ours, is chosen.
+        InputError: no valid entry is chosen.
     """
     if text is None or not text.isascii() or not text.isdigit() or len(text) > 15:
         raise InputError("No criterion is chosen: choose one, then compare.")

@@ -18,7 +18,7 @@ from coeval.ui.tabs import Event, Panel, Tab, Update, more_settings, need_task, 
 from coeval.usecases import tasks
 from coeval.usecases.tasks import TaskState, make_slug
 
-# Set-up, Tasks: copying a task's set-up, putting it away, and taking others out again.
+# Set-up, Tasks: copy a task's set-up, archive a task, and restore archived tasks.
 
 
 class KeepingBox(Panel):
@@ -52,7 +52,7 @@ class KeepingBox(Panel):
 
     def load(self, person: Person, slug: str) -> Update:
         away = tasks.list_archived(self.context, person)
-        # what is being typed stays: on a slow line this comes after the first words
+        # typed text stays: on a slow connection, this arrives after the first words
         return {
             self.offer: _offer(tasks.get_task(self.context, person, slug)) if slug else None,
             self.away: gr.Row(visible=bool(away)),
@@ -94,7 +94,7 @@ def _offer(task: Task) -> Node:
     )  # fmt: skip
 
 
-# Set-up, Tasks: describe a task, change its texts, see where it stands.
+# Set-up, Tasks: describe a task, change its texts, and see its progress.
 
 FIELDS = ("name", "slug", "description", "input_field", "output_field", "scale", "guidelines", "language")
 
@@ -115,7 +115,7 @@ class TasksTab(Tab):
                     View(el("h4", "Preview of the guidelines"))
                     self.preview = View(elem_id="guidelines-preview")
                 with gr.Row(elem_classes="actions"):
-                    # nobody types into a form that is about to be filled in: the first load opens both
+                    # the first load enables both, so that nobody types into a form before it is filled in
                     self.new = gr.Button("New task", elem_id="new-task", scale=0, interactive=False)
                     self.save = gr.Button(
                         "Save task", variant="primary", elem_id="save-task", scale=0, interactive=False
@@ -132,14 +132,14 @@ class TasksTab(Tab):
         own = [*self.form.values(), self.preview, self.state, self.of, self.new, self.save]
         self.outputs = [*own, *self.columns.outputs, *self.design.outputs, *self.keeping.outputs]
         emptied = self.on(self.new.click, self.on_new, outputs=[*self.outputs, self.task])
-        emptied.then(None, js=TO_THE_NAME)  # the button stands below the form that it empties
+        emptied.then(None, js=TO_THE_NAME)  # the button is below the form that it empties
         self.on(self.save.click, self.on_save, [self.of, *self.form.values()], [*self.outputs, self.task])
 
     def load_on(self, *events: Event) -> None:
-        # The form has one event: of two loads side by side, the answer that comes last would overwrite what was typed
-        # meanwhile. The picker changes when somebody chooses a task, at the start of the page, and when a task is
-        # copied, archived or imported. ``task.input`` is left out: it comes with every choice beside the change, and
-        # Gradio would then run the loads of all tabs twice.
+        # The form has one event: with two loads in parallel, the later answer would overwrite typed
+        # text. The picker changes when somebody chooses a task, at the start of the page, and when a task is
+        # copied, archived or imported. ``task.input`` is not used: every choice fires it too, so Gradio
+        # would run the loads of all tabs twice.
         opened, *_ = events
         self.on(partial(gr.on, [opened, self.task.change]), self.load, [self.of], trigger_mode="always_last")
 

@@ -1,4 +1,4 @@
-/** What passes between the server and these scripts, and what they keep. For the type check only. */
+/** Types of the data from and to the server, and of the kept data. For the type check only. */
 
 type Action = 'approve' | 'delete' | 'revise' | 'add';
 
@@ -6,13 +6,13 @@ interface Quote {
   text: string;
   start: number | null;
   end: number | null;
-  /** The text that `start` and `end` count in; null where it was found nowhere. */
+  /** The text that `start` and `end` refer to; null if the quote was found nowhere. */
   place: 'output' | 'nearly in the output' | 'input' | null;
-  /** What stands there, where the quote differs a little from it. */
+  /** The passage in the text, if the quote differs a little from it. */
   passage: string;
 }
 
-/** A drafted line with what the person decided so far; a score row of a step without a draft has no id. */
+/** A drafted line with the person's decision so far; the score row of a step without a draft has no id. */
 interface SheetRow {
   id: number | null;
   kind: string;
@@ -23,7 +23,7 @@ interface SheetRow {
   action: Action | null;
   reason: string;
   new_text: string;
-  /** In a sheet of several criteria: the criterion it is of, and for a score line its scale and scores. */
+  /** In a sheet of several criteria: its criterion, and for a score line its scale and scores. */
   group?: number;
   scale?: number[] | null;
   anchors?: [number, string][];
@@ -41,7 +41,7 @@ interface AddedLine {
   reason: string;
 }
 
-/** A button that adds a line of one kind, with the key printed on it. */
+/** A button that adds a line of one kind, and its key. */
 interface Offer {
   label: string;
   key: string;
@@ -64,7 +64,7 @@ interface SheetGroup {
   add: Offer | Offer[];
 }
 
-/** What a table shows; `revision` is how often it was saved, or for decisions how often votes were. */
+/** The data of a table; `revision` counts its saves, or for decisions the saves of votes. */
 interface LeftOut {
   text: string;
   by: string;
@@ -81,13 +81,13 @@ interface Sheet {
   confirm?: { label: string; keyed: boolean };
   counted?: string;
   missing?: string;
-  /** What a flag says of a quote that stands in the input, and of one that differs from the output. */
+  /** The flags of a quote that is in the input, and of one that differs from the output. */
   from_input?: string;
   nearly?: string;
   scale: number[] | null;
   anchors?: [number, string][];
   draft_score: number | null;
-  /** Of decisions: added criteria that are not in the set, how many voted, and who has not. */
+  /** For decisions: added criteria outside the set, the number of voters, and who has not voted. */
   left_out?: LeftOut[];
   voters?: number;
   waiting?: string[];
@@ -128,13 +128,13 @@ interface KeptWork {
   text?: string;
 }
 
-/** What is kept of a state that is sent, by place. */
+/** The kept part of a state that is sent, by place. */
 interface KeptPart {
   place: string;
   state: TableState;
 }
 
-/** A save on its way: where it goes, what is sent, and what the table held. */
+/** A save on its way: its route, its data, and the state of the table. */
 interface Entry {
   uid: string;
   box: string;
@@ -161,7 +161,7 @@ interface HistoryVersion {
   lines: { label: string; action: Action; text: string; reason: string }[];
 }
 
-/** Some versions, oldest first; `more` says that there are older ones. */
+/** Some versions, oldest first; `more` is true if there are older ones. */
 interface HistoryPage {
   versions: HistoryVersion[];
   more: boolean;
@@ -186,7 +186,7 @@ interface StepInstance {
   flagged: boolean;
   skipped: boolean;
   comment: string;
-  /** What was answered to the person's flag or comment. */
+  /** The answer to the person's flag or comment. */
   answer: string;
 }
 
@@ -220,7 +220,7 @@ interface Evaluation {
   status: string;
   note: string;
   scale: number[];
-  /** What scores mean, as far as it is said. */
+  /** The meanings of scores that have one. */
   anchors: [number, string][];
   draft_score: number | null;
   revision: number;
@@ -228,11 +228,11 @@ interface Evaluation {
   score: number | null;
   rows: SheetRow[];
   added: AddedLine[];
-  /** Passages that are marked without a line of the draft: places only. */
+  /** Places of passages that are marked without a line of the draft. */
   marks: Pick<Quote, 'start' | 'end' | 'place'>[];
 }
 
-/** One screen of scrutiny; without an instance there is nothing left in the filter. */
+/** One screen of scrutiny; without an instance, the filter has no work left. */
 interface Step {
   task: StepTask;
   limits: Limits;
@@ -242,16 +242,16 @@ interface Step {
   seconds_each: number | null;
   filter: string;
   finished: boolean;
-  /** Why there is nothing for this person at all, and for owners where to change it; null where there is something. */
+  /** The reason that this person has no instances, and for owners where to change it; otherwise null. */
   empty: { text: string; link: string; label: string } | null;
-  /** This evaluation is held back until there is a draft; at the end: others are. */
+  /** Whether this evaluation waits for a draft; at the end, whether others do. */
   waits: boolean;
   position: number | null;
   instance: StepInstance | null;
   criteria: StepCriterion[];
   criterion: number | null;
   evaluation: Evaluation | null;
-  /** Of every criterion, where all are shown at once. */
+  /** The evaluations of all criteria, if all are shown at once. */
   evaluations?: (Evaluation & { criterion: number })[];
 }
 
@@ -265,25 +265,25 @@ interface SheetStep extends OpenStep {
   evaluations: (Evaluation & { criterion: number })[];
 }
 
-/** Which instance and criterion a person looks at. */
+/** The instance and criterion on a person's screen. */
 interface Place {
   instance?: number;
   criterion?: number;
   filter?: string;
 }
 
-/** What Gradio hands to a part of the page, see coeval/ui/components/view.py. */
+/** The value from Gradio for a part of the page, see coeval/ui/components/view.py. */
 interface ScreenValue {
   task: string;
   person: string;
-  /** What its words are in; English unless said. */
+  /** The language of its texts; English by default. */
   language?: string;
   round?: number;
   revision?: number;
 }
 
 interface Window {
-  /** The task shown when the picker got the focus. */
+  /** The task when the picker got the focus. */
   coevalBefore?: string | null;
   coeval: {
     root: string;
@@ -294,7 +294,8 @@ interface Window {
       watch?: (name: string, run: () => void) => void,
       trigger?: (event: string) => void,
     ): void;
-    /** What the scripts of extensions build with, and where they name their screens; see main.js. */
+    /** The building blocks for scripts of extensions, and the function that adds their screens; see
+     * main.js. */
     parts: Record<string, any>;
     addScreen(kind: string, make: (element: HTMLElement, value: any, onsaved: () => void) => any): void;
     view(element: HTMLElement, props: object, watch: (name: string, run: () => void) => void): void;

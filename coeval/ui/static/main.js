@@ -1,4 +1,4 @@
-/** The door: what Gradio components and plain pages call. */
+/** The entry point for Gradio components and plain pages. */
 
 import * as api from './core/api.js';
 import * as dom from './core/dom.js';
@@ -22,7 +22,8 @@ import { roles, view } from './texts/view.js';
 
 const { language, markLanguage, speak } = words;
 
-/** What the script of an extension builds its screen of; `coeval/extending.py` says how it is loaded. */
+/** The building blocks for the screens of extensions; `coeval/extending.py` says how their scripts are
+ * loaded. */
 const parts = {
   ...api,
   ...dom,
@@ -43,12 +44,12 @@ const parts = {
 };
 
 /**
- * What every screen can do. An extension's screen is built by `make(element, value, onsaved)`.
+ * The methods of every screen. `make(element, value, onsaved)` builds the screen of an extension.
  * @typedef {{start: () => void, destroy: () => void, shows: (value: ScreenValue) => boolean}} AnyScreen
  * @typedef {(element: HTMLElement, value: ScreenValue, onsaved: () => void) => AnyScreen} Make
  */
 
-/** How the screens of extensions are built, by kind, and who waits for a script that has not loaded yet. */
+/** The builders of extensions' screens by kind, and the places that wait for a script to load. */
 const makers = /** @type {Map<string, Make>} */ (new Map());
 const waiting = /** @type {Map<string, () => void>} */ (new Map());
 
@@ -58,7 +59,7 @@ function addScreen(kind, make) {
   waiting.get(kind)?.();
 }
 
-/** The one of each kind that is on the page. @type {Map<string, AnyScreen>} */
+/** The screen of each kind that is on the page. @type {Map<string, AnyScreen>} */
 const shown = new Map();
 
 const OWN = ['scrutiny', 'ballot', 'decisions'];
@@ -72,8 +73,8 @@ function build(kind, element, value, onsaved) {
 }
 
 /**
- * A part of the page that builds itself, see coeval/ui/components/view.py: what a value stands for is shown
- * in `element`; the same once more changes nothing. `trigger('submit')` tells the page of a save.
+ * Shows the screen for a value in `element`, see coeval/ui/components/view.py; the same value again changes
+ * nothing. `trigger('submit')` reports a save to the page.
  * @param {string} kind
  * @param {HTMLElement} element
  * @param {{value: ScreenValue | null}} props
@@ -100,7 +101,7 @@ function screen(kind, element, props, watch = () => {}, trigger = () => {}) {
   show();
 }
 
-/** Gradio's messages are about what was done last: the next action ends them. @param {MouseEvent} event */
+/** Gradio's messages are about the last action, so the next action closes them. @param {MouseEvent} event */
 function endMessages(event) {
   const target = /** @type {Element} */ (event.target);
   if (!target.closest('button, a, [role=tab], [role=option]') || target.closest('.toast-wrap')) return;
@@ -108,7 +109,7 @@ function endMessages(event) {
     close.click();
 }
 
-/** The task shown when the picker gets the focus: Gradio tells of an input, too, when the focus only passes. */
+/** The task when the picker gets the focus, because Gradio reports an input even if only the focus moves. */
 function noteTask({ target }) {
   if (target instanceof Element && target.closest('#task-picker'))
     window.coevalBefore = new URL(location.href).searchParams.get('task');

@@ -26,7 +26,7 @@ from coeval.usecases.out_format import list_out_formats
 from coeval.usecases.reports.shown_figures import MethodNews, get_method_news, mark_method_news_read
 from coeval.usecases.reports.statistics import get_reading, list_versions
 
-# Where the files of a task are: every link of the tab, relative to the page.
+# Links to the files of a task, relative to the page.
 
 
 def task_file(slug: str, name: str) -> str:
@@ -123,10 +123,10 @@ def _other_tools_view(slug: str) -> Node:
     return el("details.other-tools", summary, el("ul.card", *links), id="agreement-others")
 
 
-# The Agreement tab: six sections of tiles, charts and tables, of which only the one shown is computed.
+# The Agreement tab: six sections. Only the section that is shown is computed.
 
 WARM_UP_SECONDS = 3.0
-"""Seconds until the warm-up: the server answers by then, and nobody has found the tab yet."""
+"""Seconds from the start to the warm-up: by then the server answers, but nobody has opened the tab yet."""
 
 FIRST = next(iter(SECTIONS))
 """The section that is shown at first."""
@@ -136,15 +136,15 @@ USUAL = "usual"
 """The default scores of a section, until somebody chooses others."""
 
 SLOTS = ("full", "wide", "narrow", "full")
-"""The widths of the places for charts, in the order in which they stand: the first chart of a section is always shown,
-the others under a heading that opens. A place keeps its width, since a chart is drawn for the width that it finds;
-wide and narrow stand beside each other. A place without a chart, or below a closed heading, is hidden by the style
-sheet: hidden by Gradio it would be taken out of the page, and what is sent while it is put back can be lost."""
+"""The widths of the slots for charts, in order. The first chart of a section is always shown, the others under a
+heading that opens. A slot keeps its width, because a chart is drawn for that width. The wide and the narrow slot
+are side by side. The style sheet hides a slot without a chart or under a closed heading. Gradio would remove a hidden
+slot from the page, and updates that arrive while it is put back can be lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """The place of one chart: its title, its drawing, and the line below it."""
+    """The slot of one chart: its title, its drawing, and the line below it."""
 
     width: str
     head: View
@@ -234,7 +234,7 @@ class AgreementTab(StudyTab):
 
 @cache
 def warm_up_soon() -> None:
-    """Load the libraries that the first visitor would otherwise wait for, once, some seconds from now."""
+    """Load slow libraries once, some seconds from now, so that the first visitor need not wait for them."""
     timer = threading.Timer(WARM_UP_SECONDS, warm_up)
     timer.daemon = True
     timer.start()
@@ -295,7 +295,8 @@ def _states(
 ) -> Iterator[Update]:
     """Yield the tab for this person, in stages.
 
-    Every stage holds the charts of those before it: a page that is slow takes the last of several stages alone.
+    Every stage contains the charts of earlier stages, because a slow page shows only the last of several
+    stages.
     """
     if person.role is Role.ANNOTATOR:
         yield _only(parts, _closed_view())
@@ -342,7 +343,7 @@ def _offer_basis(
         (f"Criteria version {n}{' (current)' if n == newest else ''}", "0" if n == newest else str(n))
         for n in versions
     ]
-    # where a section opens with all arms, they are no choice that another section should keep
+    # a section that opens with all arms must not pass this choice on to other sections
     every = ALL_ARMS if first else USUAL
     arms = [("All arms", every), *((f"{arm.capitalize()} scores", arm) for arm in there.arms)]
     if first:
@@ -359,8 +360,8 @@ def _offer_basis(
 
 
 def _placed(slots: Sequence[_Slot], figures: Sequence[Figure]) -> Iterator[tuple[_Slot, Figure | None]]:
-    """Yield each slot with its chart or None: the first chart gets the first slot, the others the next of
-    their width.
+    """Yield each slot with its chart or None: the first chart gets the first slot, the others the next slot
+    of their width.
     """
     waiting = [figure for figure in figures if not figure.empty]
     for place, slot in enumerate(slots):
@@ -393,7 +394,7 @@ def _texts(parts: _Parts, page: Page, slug: str, section: str, basis: Basis) -> 
 
 
 def _scope_view(scope: str, choices: bool) -> Node | None:
-    """Return the scores that the page uses; it opens to the choice of other scores, if there are any."""
+    """Return the line that names the scores in use; it opens to a choice of others, if there are any."""
     if not scope or not choices:
         return el("p.note.scope", f"Scores: {scope}") if scope else None
     return el("details.scope", el("summary", f"Scores: {scope}"), id="agreement-scope-open")

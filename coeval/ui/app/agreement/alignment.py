@@ -24,7 +24,7 @@ LED = {
     "people_first_after": "People, after the draft",
 }
 UNLED = {"llm": "Model", "people_blind": "People, blind", "people_first_before": "People, before the draft"}
-"""The sources of the scores that the page is about: given with a draft in view, or without one."""
+"""The sources of scores on the page: ``LED`` with a draft in view, ``UNLED`` without one."""
 
 
 def build(get: Get) -> Iterator[Page]:
@@ -55,7 +55,7 @@ def build(get: Get) -> Iterator[Page]:
 
 
 def _scope(section: AlignmentSection) -> str:
-    """The scores that the page is about, as they were counted."""
+    """Return the number and kind of the scores that the page uses."""
     if not section.n_labels:
         return "no scores by people"
     if section.leaned:
@@ -70,7 +70,7 @@ def _main_run(runs: Sequence[JudgeRow]) -> JudgeRow | None:
 
 
 def _labels_banner(section: AlignmentSection, run: JudgeRow) -> Node:
-    """Return the labels behind the figures, which a reader must know first."""
+    """Return the notice about the labels behind the figures, which must be read first."""
     name = (
         run.label
         if run.shown or len(section.runs) == 1
@@ -105,8 +105,8 @@ def _labels_words(n_blind: int, n_first: int) -> str:
 
 
 def _correlation_tile(run: JudgeRow) -> Node | None:
-    """Return the mean over criteria, within documents if there are any: pooled, it would reward knowledge
-    of the criteria.
+    """Return the mean correlation over criteria, within documents if there are any. A pooled correlation
+    would reward a model that only knows how hard each criterion is.
     """
     mean, pooled = run.correlations_mean, run.against.correlations
     level = "document" if mean.document.kendall.value.defined else "dataset"
@@ -136,8 +136,8 @@ def _median_tile(run: JudgeRow) -> Node | None:
 
 
 def _alt_tile(run: JudgeRow) -> Node | None:
-    """Return the number of criteria on which the model may replace a person: pooled, easy criteria hide the
-    others.
+    """Return the number of criteria on which the model may replace a person. If criteria were pooled, easy
+    ones would hide the others.
     """
     tested = [part for part in run.per_criterion if part.against.alt_test.passed is not None]
     if not tested:
@@ -163,7 +163,7 @@ def _alt_tile(run: JudgeRow) -> Node | None:
 
 
 def correlations_figure(run: JudgeRow) -> Figure:
-    """Return three coefficients at three levels, as means over criteria; on one data set they differ by a
+    """Return three coefficients at three levels, as means over criteria. On one data set they differ by a
     factor of two.
     """
     rows = [
@@ -208,7 +208,7 @@ def _over(level: str, n: int, groups: int) -> str:
 
 
 def confusion_figure(run: JudgeRow) -> Figure:
-    """Return the people's median against the model's score."""
+    """Return the chart of the people's median by the model's score."""
     cells = pd.DataFrame([vars(cell) for cell in run.against.confusion.cells], columns=["people", "llm", "n"])
     totals = cells.groupby("people")["n"].transform("sum")
     cells = cells.assign(share=(cells["n"] / totals.where(totals > 0)).fillna(0.0))

@@ -79,9 +79,7 @@ def _page_scope(section: AssistanceSection) -> str:
 
 
 def pull_scope(pull: Spelled) -> str:
-    """Return the scores behind the pull: those with another score shown than the draft's, and the planted
-    ones among them.
-    """
+    """Return the number of scores behind the pull, and how many of them were given with a planted error."""
     shifted, planted = pull.get("n_shifted") or 0, pull.get("n_planted") or 0
     if planted == shifted:
         return f"from {plural(planted, 'score')} with a planted error"
@@ -113,8 +111,8 @@ def _no_blind(section: AssistanceSection) -> Node | None:
 
 
 def pull_tile(section: DraftEffectsSection) -> Node | None:
-    """Return the tile that the Agreement section shows too; without a pull, how often the draft's score was
-    taken over.
+    """Return the tile of the pull, or of the adoption of the draft's score if the pull is undefined. The
+    Agreement section shows it too.
     """
     pull = section.pull
     if not pull.value.defined:
@@ -141,7 +139,7 @@ def _adoption_tile(section: DraftEffectsSection) -> Node | None:
 
 
 def _other_people(effect: Spelled) -> str:
-    """Return the interval that also speaks of other people than these."""
+    """Return the interval that also covers other people."""
     found = _people_interval(effect)
     return f"for a new sample of people {found}" if found else ""
 
@@ -231,9 +229,7 @@ def alphas_figure(section: AssistanceSection) -> Figure:
 
 
 def first_figures(first: FirstEffect) -> list[Figure]:
-    """Return the arm that scores first and then sees the draft: how often its scores equal the draft's,
-    before and after.
-    """
+    """Return how often the scores of the arm “first” equal the draft's, before and after the draft is shown."""
     if not first.n:
         return []
     names = numbered([part.criterion for part in first.per_criterion])

@@ -1,4 +1,4 @@
-"""The pieces of a section: tiles, charts with their data, tables, banners, and sentences for what is undefined."""
+"""The pieces of a section: tiles, charts with their data, tables, banners, and notes on undefined values."""
 
 from __future__ import annotations
 
@@ -78,12 +78,12 @@ def _listed(names: Sequence[str]) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-# The pieces of a section: tiles with big numbers, charts with their data, tables, and what was left
-# out.
+# The pieces of a section: tiles with big numbers, charts with their data, tables, and omissions.
 
 Get = Callable[..., Any]
-"""A statistic of the current task: ``get(function)``, or with its further tables, as ``get(function,
-tables=("actions",))``; see ``usecases.reports.report_cache``.
+"""Compute a
+statistic of the current task: ``get(function)``, or ``get(function, tables=("actions",))`` if it needs
+more tables. See ``usecases.reports.report_cache``.
 """
 
 
@@ -98,9 +98,9 @@ UNIT_AXIS = (0.0, 1.0)
 class Figure:
     """A chart, and the numbers it shows.
 
-    ``name`` is the file's name without ``.csv``; ``data`` what that file holds; ``draw`` makes the chart;
-    ``words`` says the same to whoever does not see it; ``rows`` is the file with the rows under the numbers;
-    ``width`` is narrow (two fifths), wide (three) or full.
+    ``name`` is the file's name without ``.csv``, and ``data`` is its content. ``draw`` makes the chart, and ``words``
+    describes it for screen readers. ``rows`` is the file with the rows behind the numbers. ``width`` is narrow (two
+    fifths), wide (three fifths) or full.
     """
 
     name: str
@@ -125,11 +125,12 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """A section for the screen. ``notes`` are sentences on omissions and undefined values, with reasons.
+    """A section for the screen.
 
-    ``answer`` comes first: what the section says, in a sentence. ``scope`` are the scores that it rests on, where the
-    section itself computes which. ``as_of`` tells of which time the numbers are, where something was saved since;
-    ``banner`` is what to know before they are read. ``whole`` is false while there is more to come.
+    ``answer`` is the conclusion in one sentence and comes first. ``scope`` names the scores in use, if the section
+    computes them itself. ``as_of`` is the time of the numbers, if anything was saved since then. ``banner`` is a notice
+    to read before the numbers. ``notes`` are sentences about omissions and undefined values. ``whole`` is false while
+    more stages follow.
     """
 
     tiles: Sequence[Node | None] = ()
@@ -157,14 +158,14 @@ def tile(
 ) -> Node | None:
     """Return a big number with its interval, as text and as a bar; None if it is undefined.
 
-    Why it is undefined stands among the notes of the section.
+    The notes of the section give the reason.
 
     Args:
         about: one phrase that a reader needs beside the number.
-        rows: the file with the rows under the number.
-        more: what else a reader may ask, on hover, after what the estimate says of itself.
-        basis: which scores it rests on, where these are others than the page's.
-        axis: from where to where the bar reaches, and further where the interval does.
+        rows: the file with the rows behind the number.
+        more: further details, shown on hover after those of the estimate.
+        basis: the scores behind it, if they differ from the page's.
+        axis: the range of the bar, which extends if the interval does.
         lines: thresholds that are marked on the bar.
     """
     if isinstance(value, Estimate) and not value.defined:
@@ -202,7 +203,7 @@ def interval_bar(value: Any, axis: tuple[float, float], lines: Sequence[float] =
 
 
 def answer_view(answer: Answer) -> Node:
-    """Return the first part of the page: what the numbers say, what the draft did, and cautions for quoting."""
+    """Return the first part of the page: the conclusion, the effect of the draft, and cautions."""
     return el(
         "div.answer",
         el("p.verdict", answer.sentence),
@@ -229,7 +230,7 @@ def data_table(
     """Return a card with a table of texts, with readable column names; None if it has no row.
 
     Args:
-        half: it takes half the width, beside another.
+        half: whether the card takes half the width.
     """
     if frame.empty:
         return None
@@ -245,9 +246,7 @@ def data_table(
 
 
 def crossed(frame: pd.DataFrame, x: str, y: str) -> pd.DataFrame:
-    """Return the frame with two of its columns of scores as texts ``x`` and ``y``, as ``charts.confusion``
-    takes them.
-    """
+    """Return the frame with two of its score columns as texts ``x`` and ``y``, for ``charts.confusion``."""
     return frame.assign(x=[f"{value:g}" for value in frame[x]], y=[f"{value:g}" for value in frame[y]])
 
 
@@ -257,7 +256,7 @@ def banner(text: str, *, warn: bool = False) -> Node:
 
 
 def message(title: str, *text: Node) -> Node:
-    """Return a section's message if it has no numbers, with the way to get some."""
+    """Return the message of a section without numbers, and how to get some."""
     return el("div.card.empty", el("h3", title), el("p", *text))
 
 
@@ -276,7 +275,7 @@ NAMES = {ALPHA: "Alpha, people", WINNING_RATE: "Winning rate of the model", SYST
 
 
 def news_view(news: MethodNews | None) -> Node | None:
-    """Return the changed methods with reasons, then the figures before and now, or the place of the old ones."""
+    """Return the changed methods with reasons, and the figures before and now or where the old ones are."""
     if news is None:
         return None
     return el(

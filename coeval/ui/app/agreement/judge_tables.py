@@ -29,7 +29,7 @@ COLUMNS = {
 
 
 def judge_tables(section: AlignmentSection, run: JudgeRow) -> list[Node | None]:
-    """Return every table of the section; ``run`` is the judge that is looked at by criterion."""
+    """Return every table of the section; ``run`` is the judge for the table by criterion."""
     return [
         _runs_table(section),
         _competence_table(section.competence),
@@ -85,7 +85,7 @@ def _alt_words(test: AltTest) -> str:
 
 
 def pairwise_table(correlations: MeanPairwise) -> Node | None:
-    """Mean correlations over pairs of raters, by arm (CoEval paper, table 8)."""
+    """Return mean correlations over pairs of raters, by arm (CoEval paper, table 8)."""
     rows = [
         (
             title,
@@ -140,7 +140,7 @@ def _criteria_table(run: JudgeRow) -> Node | None:
 
 
 def _comparisons_table(comparisons: Sequence[Comparison]) -> Node | None:
-    """Return every two judges by criterion, with three tests of their difference."""
+    """Return each pair of judges by criterion, with three tests of their difference."""
     rows = [
         (
             f"{row.a} – {row.b}",

@@ -35,9 +35,7 @@ WITHOUT_MODEL = "to show the model here, leave out planted errors at the top of 
 
 
 def build(get: Get) -> Iterator[Page]:
-    """Yield first the answer and the alphas of people, which are available at once; then everything; then
-    the actions.
-    """
+    """Yield the answer and people's alphas first, then all other parts, and the actions last."""
     first, criteria = get(people_alphas), get(list_criteria)
     ordinal = {text: levels["ordinal"] for text, levels in zip(criteria, first.per_criterion, strict=True)}
     effects = get(draft_effects_section, whole=True)
@@ -60,7 +58,7 @@ def build(get: Get) -> Iterator[Page]:
     yield page
     actions = get(actions_section, tables=("actions",))
     moved = get(score_change_section)
-    # scores that no draft led kept none: how people changed drafts is on a page of its own
+    # scores without a draft have no "kept" tile; the changes to drafts have their own section
     tiles = [*page.tiles[:2], kept_tile(moved), *page.tiles[2:]] if moved.overall.n else page.tiles
     yield replace(page, tiles=tiles, figures=[*page.figures, *_acted(actions)], whole=True)
 
@@ -74,7 +72,7 @@ def _acted(actions: ActionRates) -> list[Figure]:
 
 
 def _headline_tile(headline: Headline) -> Node | None:
-    """Return the mean over criteria of the page's scores."""
+    """Return the mean alpha over criteria."""
     mean = headline.mean.value
     clusters = mean.details.get("clusters")
     about = f"{clusters:,} {mean.details.get('resampled', 'clusters')}" if clusters else ""
@@ -187,7 +185,7 @@ def _rater(name: Any) -> str:
 
 
 def _cells(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return both halves of the matrix, as the chart takes them."""
+    """Return both halves of the matrix for the chart."""
     half = rows.assign(
         value=rows["alpha"],
         text=[number(value) if value == value else "–" for value in rows["alpha"]],

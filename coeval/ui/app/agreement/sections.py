@@ -67,13 +67,13 @@ SECTIONS = {
 def get_pages(
     context: Context, person: Person, slug: str, section: str, basis: Basis = WHOLE
 ) -> Iterator[Page]:
-    """Yield a section of a task in stages, the last one whole.
+    """Yield a section of a task in stages; the last stage is complete.
 
     Args:
-        basis: which scores it rests on; a section that compares arms takes all of them.
+        basis: the scores to use; a section that compares arms uses those of all arms.
 
     Raises:
-        NotAllowedError: the person is not of the team.
+        NotAllowedError: the person is not on the team.
         NotFoundError: there is no such task or section.
     """
     if section not in SECTIONS:
@@ -83,7 +83,7 @@ def get_pages(
     words = describe_basis(basis, versions, reading.get(list_choices))
     try:
         yield from _build_pages(section, reading, basis, words)
-    except HelperEndedError:  # what this section needs was not computed while that state was at hand
+    except HelperEndedError:  # the helper ended before it had computed this section
         newest = get_reading(context, person, slug, newest=True, version=basis.version)
         yield from _build_pages(section, newest, basis, words)
 
@@ -213,7 +213,7 @@ def get_figure(
     """Return a chart of a section, by name.
 
     Raises:
-        NotAllowedError: the person is not of the team.
+        NotAllowedError: the person is not on the team.
         NotFoundError: there is no such task, section or chart.
     """
     page = Page()

@@ -24,7 +24,7 @@ from coeval.ui.components.number_words import (
 from coeval.ui.components.view import Node
 
 SAME = 1e-9
-"""Two means closer than this are the same."""
+"""Means closer than this count as equal."""
 
 PEOPLE, MODEL, POWERED = "People", "Model", "Prediction-powered"
 

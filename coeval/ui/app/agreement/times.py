@@ -92,7 +92,7 @@ def _labelled(curves: pd.DataFrame) -> pd.DataFrame:
 
 
 def curve_figure(curves: pd.DataFrame) -> Figure:
-    """Return the number of submissions that are done within a time (ECDF)."""
+    """Return the share of submissions that are done within a time (ECDF)."""
     frame = curves.rename(columns={"criterion": "series", "seconds": "x", "share": "y"})
     frame["series"] = [_short(name) for name in frame["series"]]
     words = " ".join(

@@ -1,15 +1,16 @@
-/** The way to the server: JSON both ways, and one kind of error that says whether trying again makes sense. */
+/** Requests to the server: JSON both ways, and one kind of error that says whether trying again makes
+ * sense. */
 
 import { language, tr } from './words.js';
 
 const PATIENCE_MS = 10_000;
 
-/** Where the app stands, with a slash at its end: two folders above this one, at whatever path it is mounted. */
+/** The address of the app with a final slash: two folders above this one, whatever the mount path. */
 export function appRoot() {
   return new URL('../../', import.meta.url).href;
 }
 
-/** What went wrong. `kind` is the server's, or `offline` when no answer came. */
+/** An error. `kind` is the server's, or `offline` if no answer came. */
 export class ApiError extends Error {
   /**
    * @param {string} kind
@@ -23,7 +24,7 @@ export class ApiError extends Error {
     this.body = body;
   }
 
-  /** The same request may succeed later: nothing reached us, or the server was in trouble. */
+  /** Whether the same request may succeed later: no answer came, or the server failed. */
   get isPassing() {
     return (
       this.kind === 'offline' ||
@@ -35,7 +36,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Time on the server's clock: the difference is learnt from each answer, to the second. */
+/** Time on the server's clock; each answer tells the difference, to the second. */
 let skew = 0;
 
 function learnClock(response) {
@@ -76,7 +77,7 @@ async function readAnswer(response) {
 }
 
 /**
- * One request. Throws ApiError; never hangs for more than ten seconds.
+ * Sends one request. Throws ApiError, at the latest after ten seconds.
  * @param {'GET' | 'POST'} method
  * @param {string} path
  * @param {unknown} data
@@ -109,7 +110,7 @@ export async function request(method, path, data = undefined) {
   }
 }
 
-/** "path?a=1&b=2" without what is null, undefined or empty. */
+/** "path?a=1&b=2" without values that are null, undefined or empty. */
 export function withQuery(path, query) {
   const given = Object.entries(query).filter(
     ([, value]) => value !== null && value !== undefined && value !== '',

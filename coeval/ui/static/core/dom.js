@@ -1,8 +1,8 @@
-/** Elements of the page, and the notices on it. */
+/** Elements and notices of the page. */
 
 import { tr } from './words.js';
 
-/* Nodes are made here and nowhere else: createElement and text, so that no text ever becomes markup. */
+/* Only this file makes nodes, with createElement and text, so that no text ever becomes markup. */
 
 const SVG = 'http://www.w3.org/2000/svg';
 const ICONS = {
@@ -37,7 +37,7 @@ export function el(tag, attributes = {}, ...children) {
   return node;
 }
 
-/** A small drawn sign; decoration only, so a screen reader passes over it. */
+/** A small icon; it is decoration, so screen readers skip it. */
 export function icon(name) {
   const svg = document.createElementNS(SVG, 'svg');
   const path = document.createElementNS(SVG, 'path');
@@ -63,7 +63,7 @@ export function button(label, attributes, ...extra) {
 }
 
 /**
- * Replaces what a node holds, keeping the node.
+ * Replaces the content of a node, but keeps the node.
  * @template {Element} Parent
  * @param {Parent} node
  * @param {any[]} children
@@ -82,7 +82,7 @@ export function isShown(node) {
 
 const NOT_TEXT = new Set(['button', 'checkbox', 'radio', 'range', 'submit', 'reset', 'color', 'file']);
 
-/** Whether keys pressed here are somebody's words (or a choice in a native control), not commands. */
+/** Whether keys pressed here are text (or a choice in a native control), not commands. */
 export function isTextBox(node) {
   if (!(node instanceof HTMLElement)) return false;
   if (node instanceof HTMLInputElement) return !NOT_TEXT.has(node.type);
@@ -91,7 +91,7 @@ export function isTextBox(node) {
 
 let counter = 0;
 
-/** An id no other node has, for labels that point at what they describe. */
+/** A unique id, for labels that refer to another node. */
 export function uniqueId(stem) {
   counter += 1;
   return `ce-${stem}-${counter}`;
@@ -106,12 +106,12 @@ export function clockTime(iso) {
     .join(':');
 }
 
-/** A name used inside a sentence: "Answer" becomes "answer", "LLM output" stays. */
+/** A name for use inside a sentence: "Answer" becomes "answer", "LLM output" stays. */
 export function inSentence(name) {
   return /^\p{Lu}\p{Ll}/u.test(name) ? name[0].toLowerCase() + name.slice(1) : name;
 }
 
-/* What the page says by itself: a quiet line for a screen reader, notices that pass, one that stays. */
+/* Messages of the page: a line for screen readers, notices that pass, and one that stays. */
 
 const PASS_MS = 7000;
 
@@ -124,12 +124,13 @@ export class Notices {
     this.corner = el('div', { class: 'ce-corner' }, this.alerts, this.toasts);
   }
 
-  /** Said, not shown. */
+  /** Announces a text to screen readers only. */
   announce(text) {
     this.live.textContent = text;
   }
 
-  /** Shown for a few seconds; `undo` adds a button. @param {string} text @param {(() => void) | null} undo */
+  /** Shows a notice for a few seconds; `undo` adds a
+   * button. @param {string} text @param {(() => void) | null} undo */
   say(text, undo = null) {
     const toast = el('div', { class: 'ce-toast' }, el('span', { dir: 'auto' }, text));
     if (undo) {
@@ -147,7 +148,7 @@ export class Notices {
     setTimeout(() => toast.remove(), PASS_MS);
   }
 
-  /** An error stays until it is closed. The same error is shown once. */
+  /** Shows an error until it is closed. The same error is shown once. */
   warn(text) {
     if (Array.from(this.alerts.querySelectorAll('div')).some((node) => node.dataset.text === text)) return;
     const toast = el(
@@ -165,7 +166,7 @@ export class Notices {
     fill(this.alerts);
   }
 
-  /** The strip over the work that stays while its reason stays; without text it goes. */
+  /** The strip over the work, which stays while its reason lasts; an empty text removes it. */
   stay(kind, text, ...buttons) {
     this.banner.dataset.kind = kind;
     fill(this.banner, ...(text ? [el('span', { dir: 'auto' }, text), ...buttons] : []));

@@ -1,9 +1,9 @@
-/** What one person saved in one place, version after version, in their own words. */
+/** All versions that a person saved of one place, in their own words. */
 
 import { button, clockTime, el } from './dom.js';
 import { dayText, tr, trn } from './words.js';
 
-/** What was done to a line. @param {string} action */
+/** The word for an action on a line. @param {string} action */
 export function doneText(action) {
   const said = { approve: tr('approved'), delete: tr('deleted'), revise: tr('revised') };
   return said[action] ?? '';
@@ -35,7 +35,7 @@ function versionCard({ revision, saved_at: at, score, first, lines }) {
  * Shows all versions, the newest first, a page at a time.
  * @param {HTMLElement} root
  * @param {HistoryPage} page
- * @param {(before: number) => Promise<HistoryPage>} load gives the page before a version
+ * @param {(before: number) => Promise<HistoryPage>} load gets the page before a version
  * @param {(error: Error) => void} onfailed
  */
 export function showHistory(root, page, load, onfailed) {

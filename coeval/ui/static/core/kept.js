@@ -1,6 +1,6 @@
-/** What the browser keeps: values in its storage, keys of saves, and drafts that are not saved yet. */
+/** Data kept in the browser: stored values, keys of saves, and unsaved work. */
 
-/* What the browser keeps, as JSON. A browser that keeps nothing (full, switched off) is no reason to stop. */
+/* Stored values as JSON. If the browser stores nothing (full, switched off), work continues. */
 
 /** The value under `key`, or null when there is none or it cannot be read. */
 export function readStored(key, storage = () => localStorage) {
@@ -25,11 +25,11 @@ export function dropStored(key) {
   try {
     localStorage.removeItem(key);
   } catch {
-    // Where nothing is kept there is nothing to drop.
+    // Without storage, there is nothing to remove.
   }
 }
 
-/** Every key that begins so. */
+/** Every key with this prefix. */
 export function storedKeys(prefix) {
   try {
     return Object.keys(localStorage).filter((key) => key.startsWith(prefix));
@@ -38,7 +38,7 @@ export function storedKeys(prefix) {
   }
 }
 
-/* Keys for what is saved. */
+/* Keys of saves. */
 
 /** A random version-4 UUID, also where the page is not served over https. */
 export function newUid() {
@@ -50,13 +50,13 @@ export function newUid() {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/* Unsaved work, kept in the browser per person, task and place, until the server has it. */
+/* Unsaved work, kept in the browser by person, task and place until the server has it. */
 
 const OLD_MS = 30 * 24 * 3600 * 1000;
 
 export class Kept {
   /**
-   * `onbroken` is called once when the browser keeps nothing (storage full or switched off).
+   * `onbroken` is called once if the browser cannot store anything (storage full or switched off).
    * @param {string} person
    * @param {string} task
    */
@@ -67,7 +67,7 @@ export class Kept {
     this.prune();
   }
 
-  /** What was kept for one place, such as an evaluation "12:3" or a "ballot:4". @returns {KeptWork | null} */
+  /** The kept work of one place, such as an evaluation "12:3" or a "ballot:4". @returns {KeptWork | null} */
   get(place) {
     const kept = readStored(this.prefix + place);
     return kept && typeof kept === 'object' ? kept : null;
@@ -83,7 +83,7 @@ export class Kept {
     dropStored(this.prefix + place);
   }
 
-  /** Forgets what holds only times and is a month old; words are never dropped. */
+  /** Removes entries that hold only times and are a month old; text is never removed. */
   prune() {
     for (const key of storedKeys(this.prefix)) {
       const kept = readStored(key);
@@ -94,12 +94,12 @@ export class Kept {
 
 const words = (text) => (text ?? '').trim();
 
-/** What the line of an extension holds beside its words, as a list of one; of other lines, nothing. */
+/** The further data of an extension's line, as a list of one; an empty list for other lines. */
 function ownOf({ own }) {
   return own === undefined ? [] : [own];
 }
 
-/** Only what counts: words hidden behind an approval are not a difference. */
+/** The parts that count in a comparison: text hidden by an approval is not a difference. */
 function essence({ score, rows, added }) {
   const lines = rows.map((row) => {
     const worded = row.action === 'revise' || row.action === 'delete';
@@ -118,24 +118,24 @@ function essence({ score, rows, added }) {
   return JSON.stringify([score ?? null, lines, more]);
 }
 
-/** What tells a line of a sheet from its others: a score without a draft has no id. */
+/** The key of a line within its sheet; a score without a draft has no id. */
 export function lineKey({ group = 0, id, kind }) {
   return `${group}:${id ?? kind}`;
 }
 
-/** Whether two states say the same. @param {TableState} a @param {TableState} b */
+/** Whether two states are equal in content. @param {TableState} a @param {TableState} b */
 export function sameState(a, b) {
   return essence(a) === essence(b);
 }
 
-/** The state that a sheet from the server stands for. @param {Sheet} sheet @returns {TableState} */
+/** The state of a sheet from the server. @param {Sheet} sheet @returns {TableState} */
 export function stateOf(sheet) {
   return { score: sheet.score ?? null, rows: sheet.rows, added: sheet.added };
 }
 
 /**
- * A sheet with somebody's kept state laid over it. Words written for a line that is no longer there come back
- * as added lines, so that none is lost.
+ * A sheet with a kept state applied to it. Text written for a line that no longer exists returns as an added
+ * line, so that no text is lost.
  * @param {Sheet} sheet
  * @param {TableState} state
  * @returns {Sheet}

@@ -1,4 +1,5 @@
-/** The keyboard: one listener, a list of commands, and a page of keys where confirming can be put elsewhere. */
+/** The keyboard: one listener, a list of commands, and a page of keys that can change the key for
+ * confirming. */
 
 import { button, el, fill, isShown, isTextBox, kbd } from './dom.js';
 import { readStored, writeStored } from './kept.js';
@@ -18,7 +19,7 @@ const NAMES = {
   Escape: 'Esc',
 };
 
-/** The key as a person would name it on a Latin keyboard, whatever script is switched on. */
+/** The name of the key on a Latin keyboard, whatever keyboard layout is active. */
 export function keyName(event) {
   const { key, code } = event;
   if (key.length > 1) return key;
@@ -27,7 +28,7 @@ export function keyName(event) {
   return key.toUpperCase();
 }
 
-/** "Ctrl+Enter", "A", "?", "Shift+A": Shift is named only where the key itself does not show it. */
+/** "Ctrl+Enter", "A", "?", "Shift+A": Shift is named only if the key itself does not show it. */
 export function comboOf(event) {
   const name = keyName(event);
   const shift = event.shiftKey && (name.length > 1 || /^[A-Z]$/.test(name));
@@ -51,17 +52,17 @@ export function printed(combo) {
 
 const storedCombos = () => readStored(STORED) ?? {};
 
-/** A combination that typing never makes, so that it may work inside a text box. */
+/** Whether typing never produces this combination, so that it may work inside a text box. */
 function isSafeInText(combo) {
   return /^(Ctrl|Meta|Alt)\+/.test(combo) || /^(Shift\+)?F\d{1,2}$/.test(combo);
 }
 
-/** The screen that last had the focus: where several are shown, it is the one that bare keys go to. */
+/** The screen that last had the focus; if several are shown, it gets keys without modifiers. */
 let inUse = null;
 
 const MODIFIERS = new Set(['Control', 'Shift', 'Alt', 'Meta']);
 
-/** Two commands for one key would hide each other; a text box has keys of its own. */
+/** Refuses two commands for one key; a text box has its own keys. */
 export function refuseTwins(commands) {
   const taken = new Map();
   for (const { id, combos, inText } of commands) {
@@ -76,7 +77,8 @@ export function refuseTwins(commands) {
 export class Keys {
   /**
    * Commands: [{id, combos, label, run(event), inText, again, anyKey}]; `again` lets a held key repeat,
-   * `anyKey` asks for every key. `run` returns false when the key was not for it. Nothing happens while `root` is hidden or a dialog is open.
+   * `anyKey` makes it receive every key. `run` returns false if it does not handle the
+   * key. Nothing happens while `root` is hidden or a dialog is open.
    */
   constructor(root, commands) {
     refuseTwins(commands);
@@ -93,14 +95,14 @@ export class Keys {
     document.addEventListener('keydown', this.listen);
   }
 
-  /** Ends when the component leaves the page: a table shown again brings its own keys. */
+  /** Ends listening when the component leaves the page; a table that is shown again has its own keys. */
   isOver() {
     if (this.root.isConnected) return false;
     document.removeEventListener('keydown', this.listen);
     return true;
   }
 
-  /** Whether a key pressed at `target` is for this screen and not for another on the same page. */
+  /** Whether a key pressed in `target` is for this screen and not for another on the same page. */
   isMine(target) {
     const owner = target.closest?.('[data-keys]');
     if (owner) return owner === this.root;
@@ -196,7 +198,7 @@ export class Keys {
     return change;
   }
 
-  /** The next combination pressed becomes the command's; a bare letter is refused, since it is also text. */
+  /** The next combination becomes the command's key; a single letter is refused, because it is also text. */
   listenFor(command, change, list) {
     change.textContent = tr('press a key with Ctrl, Alt or ⌘, or F1 to F12…');
     const take = (event) => {

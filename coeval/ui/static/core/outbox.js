@@ -1,20 +1,22 @@
-/** Saves on their way to the server, and those that it may have lost. */
+/** Saves on their way to the server, and saves that it may have lost. */
 
 import { request } from './api.js';
 import { dropStored, readStored, storedKeys, writeStored } from './kept.js';
 
 /*
- * Saves that the server has and its snapshots may not have yet. They are kept here until they are shipped, and sent
- * again after the server came back from a snapshot: what it still has is answered as before, what it lost is saved.
+ * Saves that the server has but its snapshots may not have yet. They are kept here until they are in a
+ * snapshot, and sent again after the server was restored from one: it answers saves that it still has as before, and
+ * stores the others.
  */
 
 const LOOK_MS = 15_000;
 
 /**
  * @typedef {object} Shipped
- * @property {string} term which server this is; empty where nothing is shipped, the file being on lasting storage
- * @property {string} until saves of before are in the snapshots
- * @property {string} restored_at when the server came back from a snapshot, if ever
+ * @property {string} term the id of this server; empty if the file is on persistent storage, without
+ * snapshots
+ * @property {string} until saves before this time are in the snapshots
+ * @property {string} restored_at when the server was restored from a snapshot, if ever
  * @property {string} taken_at when that snapshot was taken
  */
 
@@ -22,7 +24,7 @@ const LOOK_MS = 15_000;
 
 export class SentSaves {
   /**
-   * `onrestored` is told once for each coming back of the server; `onrefused` of what it would not take again.
+   * `onrestored` is called once per restoration of the server, `onrefused` for saves that it then refused.
    * @param {string} person
    * @param {string} box
    * @param {{signal: AbortSignal, send: (entry: Entry) => Promise<any>, ask?: () => Promise<Shipped>,
@@ -54,7 +56,7 @@ export class SentSaves {
     this.lookLater();
   }
 
-  /** What is kept, in the order in which it was saved. @returns {SentEntry[]} */
+  /** The kept saves, in the order of saving. @returns {SentEntry[]} */
   list() {
     return storedKeys(this.prefix)
       .map((key) => readStored(key))
@@ -62,7 +64,7 @@ export class SentSaves {
       .sort((a, b) => (a.saved_at < b.saved_at ? -1 : 1));
   }
 
-  /** Sends again what another server took, since that may be lost; forgets what is shipped. */
+  /** Sends saves to another server again, because they may be lost; removes those that are in a snapshot. */
   async recover() {
     const before = readStored(this.lastKey);
     await this.look();
@@ -77,7 +79,7 @@ export class SentSaves {
     if (isNews) writeStored(this.toldKey, restoredAt);
   }
 
-  /** 1 where the server had lost the save and took it again. @param {SentEntry} entry */
+  /** 1 if the server had lost the save and accepted it again. @param {SentEntry} entry */
   async sendAgain(entry) {
     try {
       const { saved } = await this.send(entry);
@@ -95,7 +97,7 @@ export class SentSaves {
     }
   }
 
-  /** Forgets what is shipped by now. */
+  /** Removes the saves that are in a snapshot by now. */
   async look() {
     try {
       this.shipped = await this.ask();
@@ -125,14 +127,14 @@ function askShipped() {
 }
 
 /*
- * Saves on their way. Each is written down before it is sent and struck off when the server has answered, so a
- * cut line, a closed tab or a sign-out loses none; what is sent stays the same however often it is sent. What was
- * taken is kept until it is in the server's snapshots (`sent_saves.js`).
+ * Saves on their way. Each is stored before it is sent and removed when the server has answered, so a lost
+ * connection, a closed tab or a sign-out loses none. Every retry sends the same content. Accepted saves are kept until
+ * they are in the server's snapshots.
  */
 
 const WAITS_MS = [1000, 2000, 4000, 8000, 15_000, 30_000];
 
-/** An entry as it is written now; submissions written down by an earlier version say less. */
+/** An entry in the current form; entries of earlier versions have fewer fields. */
 function upgraded(entry) {
   if (entry?.uid) return entry;
   const { uid, instance, criterion } = entry?.body ?? {};
@@ -146,9 +148,10 @@ function upgraded(entry) {
  * @property {(entry: Entry, answer: SaveAnswer<any>) => void} onsaved
  * @property {(entry: Entry, error: import('./api.js').ApiError, seconds: number) => void} onwaiting
  * @property {(entry: Entry, error: import('./api.js').ApiError) => void} onrefused
- * @property {(what: {sent: number, maybe: boolean, takenAt: string}) => void} onrestored the server came back from a
- *   snapshot; `sent` answers that it had lost were sent again, or some are `maybe` missing
- * @property {(entry: Entry, error: import('./api.js').ApiError) => void} onlost what it had lost and would not take
+ * @property {(what: {sent: number, maybe: boolean, takenAt: string}) => void} onrestored the server was restored from a
+ *   snapshot; `sent` lost answers were sent again, or some are `maybe` missing
+ * @property {(entry: Entry, error: import('./api.js').ApiError) => void} onlost a save that it had lost and
+ * then refused
  */
 
 export class Outbox {
@@ -181,7 +184,7 @@ export class Outbox {
     signal.addEventListener('abort', () => this.stop());
   }
 
-  /** What an earlier page of this person left unsent, after what the server may have lost. */
+  /** Sends saves that the server may have lost, then those that an earlier page left unsent. */
   async recover() {
     await this.sent.recover();
     for (const key of storedKeys(this.prefix)) {
@@ -192,10 +195,10 @@ export class Outbox {
     await Promise.all([...this.entries.keys()].map((uid) => this.deliver(uid)));
   }
 
-  /** Takes a save in and sends it. @param {Entry} entry */
+  /** Stores a save and sends it. @param {Entry} entry */
   async add(entry) {
     this.entries.set(entry.uid, entry);
-    writeStored(this.prefix + entry.uid, entry); // where it cannot be kept, it still waits in memory
+    writeStored(this.prefix + entry.uid, entry); // if it cannot be stored, it still waits in memory
     await this.deliver(entry.uid);
   }
 
@@ -231,7 +234,7 @@ export class Outbox {
     this.events.onwaiting(entry, error, wait / 1000);
   }
 
-  /** Strikes an entry off. @param {string} uid */
+  /** Removes an entry. @param {string} uid */
   forget(uid) {
     clearTimeout(this.timers.get(uid));
     this.tries.delete(uid);
@@ -247,7 +250,7 @@ export class Outbox {
     for (const uid of this.entries.keys()) this.deliver(uid);
   }
 
-  /** The save of one place that still waits. @param {string} path @param {string} place */
+  /** The waiting save of one place. @param {string} path @param {string} place */
   waitingFor(path, place) {
     return [...this.entries.values()].find((entry) => entry.path === path && entry.place === place);
   }

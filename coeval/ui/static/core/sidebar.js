@@ -2,10 +2,10 @@
 
 import { el } from './dom.js';
 
-/** Which group each tab is of, in the order of the groups. @type {Map<string, string>} */
+/** The group of each tab, in the order of the groups. @type {Map<string, string>} */
 let groupOf = new Map();
 
-/** Done again whenever Gradio has drawn its tabs. @param {HTMLElement} list */
+/** Runs again whenever Gradio has drawn its tabs. @param {HTMLElement} list */
 function place(list) {
   const tabs = /** @type {HTMLElement[]} */ ([...list.querySelectorAll('[role=tab]')]);
   const heads = new Map();
@@ -79,7 +79,8 @@ function start(list) {
 
 const unlisted = new CSSStyleSheet();
 
-/** Takes tabs out of the list. Gradio lists a tab that was built visible whatever it is told later. @param {string} ids */
+/** Removes tabs from the list, because Gradio always lists a tab that was built
+ * visible. @param {string} ids */
 export function unlistTabs(ids) {
   const listed = ids.split(' ').filter(Boolean);
   unlisted.replaceSync(
@@ -88,7 +89,8 @@ export function unlistTabs(ids) {
   if (!document.adoptedStyleSheets.includes(unlisted)) document.adoptedStyleSheets.push(unlisted);
 }
 
-/** What the server names: "tasks:Study,people:People". Gradio may draw its tabs later. @param {string} groups */
+/** Reads the server's groups, "tasks:Study,people:People". Gradio may draw its tabs
+ * later. @param {string} groups */
 export function groupTabs(groups) {
   groupOf = new Map(groups.split(',').map((pair) => /** @type {[string, string]} */ (pair.split(':'))));
   const found = document.querySelector('.sidebar > .tab-wrapper > [role=tablist]');

@@ -1,9 +1,9 @@
 /**
- * The words of the page, in the language of the study. English is what the scripts say; other languages stand in
+ * The texts of the page in the language of the study. The scripts contain the English texts. Other languages are in
  * static/locale/LANGUAGE.json, which `python -m tests.catalogue` writes from the catalogue.
  */
 
-/** The order in which a catalogue lists the plural forms of a language, as far as it has them. */
+/** The order of plural forms in a catalogue; a language has some of them. */
 const FORMS = ['zero', 'one', 'two', 'few', 'many', 'other'];
 
 /** @typedef {{language: string, direction: string, words: Record<string, string | string[]>}} Catalogue */
@@ -23,7 +23,7 @@ function take(catalogue) {
   forms = FORMS.filter((form) => pluralCategories.includes(/** @type {any} */ (form)));
 }
 
-/** Goes on in that language; without its catalogue, in English. @param {string} language */
+/** Switches to that language, or to English if it has no catalogue. @param {string} language */
 export async function speak(language) {
   if (language === spoken.language) return;
   if (language === 'en') {
@@ -38,24 +38,27 @@ export async function speak(language) {
   }
 }
 
-/** The language spoken, by its code. */
+/** The code of the current language. */
 export function language() {
   return spoken.language;
 }
 
-/** The text in the language spoken, its {names} filled in. @param {string} text @param {object} values */
+/** The text in the current language, with its {names} filled
+ * in. @param {string} text @param {object} values */
 export function tr(text, values = {}) {
   return filled(/** @type {string} */ (spoken.words[text] ?? text), values);
 }
 
-/** The form of a text for a number, which is {n} in it. @param {string} one @param {string} many @param {number} n */
+/** The form of a text for a number, which replaces
+ * {n}. @param {string} one @param {string} many @param {number} n */
 export function trn(one, many, n, values = {}) {
   const known = spoken.words[one];
   const text = known ? known[forms.indexOf(rules.select(n))] : n === 1 ? one : many;
   return filled(text, { n, ...values });
 }
 
-/** A sentence with nodes in it, in the order of the language. @param {string} text @param {Record<string, Node | string>} nodes */
+/** A sentence with nodes in it, in the word order of the
+ * language. @param {string} text @param {Record<string, Node | string>} nodes */
 export function trParts(text, nodes) {
   return tr(text)
     .split(/\{(\w+)\}/)
@@ -68,12 +71,12 @@ function filled(text, values) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
 }
 
-/** A day in the manner of the language, in the digits of the keys. @param {Date} time */
+/** A day in the format of the language, with digits like those on the keys. @param {Date} time */
 export function dayText(time) {
   return time.toLocaleDateString(spoken === ENGLISH ? undefined : `${spoken.language}-u-nu-latn`);
 }
 
-/** Sets how an element runs, and in which language it is read out. @param {HTMLElement} element */
+/** Sets the direction of an element, and the language for screen readers. @param {HTMLElement} element */
 export function markLanguage(element) {
   element.lang = spoken.language;
   element.dir = spoken.direction;

@@ -1,4 +1,4 @@
-/** The table of the Criteria tab: a person's ballot, or the owner's decisions on the count. */
+/** The table of the Criteria tab: a person's ballot, or the owner's decisions. */
 
 import { request } from '../core/api.js';
 import { Notices, button, el, fill, kbd } from '../core/dom.js';
@@ -20,7 +20,7 @@ class BallotWork extends SheetWork {
     this.hasHistory = part === 'ballot';
   }
 
-  /** Decisions are saved once; what they count is not theirs. */
+  /** Decisions are saved once; their revision counts votes, not saves. */
   get timesSaved() {
     return this.hasHistory ? this.sheet.revision : 0;
   }
@@ -39,7 +39,7 @@ export class BallotScreen {
    * @param {HTMLElement} root
    * @param {ScreenValue} value
    * @param {'ballot' | 'decisions'} part
-   * @param {() => void} onsaved the rest of the page is to follow
+   * @param {() => void} onsaved updates the rest of the page
    */
   constructor(root, { task, person }, part, onsaved) {
     this.slug = task;
@@ -112,7 +112,7 @@ export class BallotScreen {
     await this.open();
   }
 
-  /** Whether this already shows that, so that nothing has to be fetched. @param {ScreenValue} value */
+  /** Whether this value is already shown. @param {ScreenValue} value */
   shows({ task, person, round, revision }) {
     const sheet = this.editor.work?.sheet;
     const same = sheet?.round === round && sheet?.revision === revision;
@@ -136,7 +136,7 @@ export class BallotScreen {
 
   /**
    * @param {Sheet} sheet
-   * @param {TableState | null} mine a state that a stale save was refused for
+   * @param {TableState | null} mine the state of a refused stale save
    * @param {string} [why]
    */
   show(sheet, mine = null, why) {
@@ -149,7 +149,7 @@ export class BallotScreen {
     this.editor.compare(mine, why);
   }
 
-  /** What was added by few is not in the set until the owner takes it. @param {LeftOut[]} left */
+  /** Criteria that few people added are left out unless the owner keeps them. @param {LeftOut[]} left */
   showLeftOut(left) {
     const keep = (/** @type {LeftOut} */ one) => {
       this.editor.table.append('criterion', one.text);
@@ -180,7 +180,7 @@ export class BallotScreen {
     );
   }
 
-  /** What cannot be taken back is shown first: the set, and who has not voted. */
+  /** Asks before a step that cannot be undone: shows the set, and who has not voted. */
   ask() {
     const { table, work } = this.editor;
     const problem = table.showProblem();

@@ -1,4 +1,4 @@
-/** Lines with words: what was drafted and decided on, and what the person adds. */
+/** Lines with text: drafted lines to decide on, and lines that the person adds. */
 
 import { button, el, fill, icon, kbd, uniqueId } from '../core/dom.js';
 import { doneText } from '../core/history.js';
@@ -6,7 +6,8 @@ import { tr } from '../core/words.js';
 import { Row, addedName, checkOne, growAll, growingBox } from './row.js';
 import { diffNodes, quoteFlags } from '../texts/diff.js';
 
-/** What is asked of an added line of a kind, and what its boxes and its button are called. @param {string} kind */
+/** The placeholder of an added line of a kind, and the names of its box and its
+ * button. @param {string} kind */
 function addedWords(kind) {
   const words = {
     conclusion: [
@@ -51,7 +52,7 @@ export class DraftedRow extends Row {
     this.describe();
   }
 
-  /** The boxes are made when first needed: most lines are approved as they are. */
+  /** Boxes are built when first needed, because most lines are approved as they are. */
   buildBoxes() {
     if (this.boxes) return this.boxes;
     const { table, row } = this;
@@ -91,7 +92,7 @@ export class DraftedRow extends Row {
     this.table.changed(where);
   }
 
-  /** An edit of the version is a revise; a reason goes with a revision or a deletion. */
+  /** An edit of the version counts as "revise"; only a revision or a deletion has a reason. */
   edit(column, words = null) {
     const { row } = this;
     if (column === 'reason') {
@@ -109,13 +110,13 @@ export class DraftedRow extends Row {
     return true;
   }
 
-  /** Takes up another state of the line. @param {LineState} state */
+  /** Applies another state of the line. @param {LineState} state */
   take({ action, reason, new_text: newText }) {
     Object.assign(this.row, { action, reason, new_text: newText });
     this.update();
   }
 
-  /** Shows the drafted words, struck out where they went; a screen reader hears the decision. */
+  /** Shows the drafted text with deleted words struck out; screen readers hear the decision. */
   describe() {
     const { action, text, new_text: newText } = this.row;
     const differs = action === 'revise' && newText.trim() && newText !== text;
@@ -124,7 +125,7 @@ export class DraftedRow extends Row {
     this.boxes?.newText.setAttribute('aria-invalid', String(Boolean(this.problem()) && !newText.trim()));
   }
 
-  /** What still has to be done here, as part of a sentence; empty when the line is decided. */
+  /** The open action as part of a sentence; empty if the line is decided. */
   problem() {
     const { action, reason, new_text: newText, text } = this.row;
     if (!action) return tr('approve, revise or delete it');
@@ -135,7 +136,7 @@ export class DraftedRow extends Row {
     return needsReason && !reason.trim() ? tr('say why') : '';
   }
 
-  /** Where the person has to type next; the row itself when nothing is to be typed. */
+  /** The box to type in next, or the row itself if nothing has to be typed. */
   focusWords() {
     const { action } = this.row;
     if (action === 'revise') this.focusBox(this.buildBoxes().newText);
@@ -155,7 +156,7 @@ export class DraftedRow extends Row {
   }
 }
 
-/** A line the person added: their words, in place. */
+/** A line that the person added, edited in place. */
 export class AddedRow extends Row {
   constructor(table, row) {
     super(table, row);
@@ -224,7 +225,7 @@ export class AddedRow extends Row {
     this.state.textContent = `${tr('added')}: ${this.row.new_text}`;
   }
 
-  /** Takes up another state of the line. @param {AddedLine} state */
+  /** Applies another state of the line. @param {AddedLine} state */
   take({ reason, new_text: newText }) {
     Object.assign(this.row, { reason, new_text: newText });
     this.newText.value = newText;
@@ -242,7 +243,7 @@ export class AddedRow extends Row {
     this.nameLabel(label);
   }
 
-  /** An added line without words is left out when saving, so it never stands in the way. */
+  /** An added line without text is not saved, so it never blocks a save. */
   problem() {
     return '';
   }

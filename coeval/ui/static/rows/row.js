@@ -1,17 +1,17 @@
-/** What the rows of a table share, and groups of them. */
+/** The common parts of a table's rows, and groups of rows. */
 
 import { button, el, fill, icon, kbd, uniqueId } from '../core/dom.js';
 import { tr } from '../core/words.js';
 
-/* What lines are called. */
+/* Names of lines. */
 
-/** A line of an evaluation by its kind; evidence by its number too. @param {string} kind @param {number} number */
+/** The name of a line by its kind; evidence has a number too. @param {string} kind @param {number} number */
 export function lineName(kind, number) {
   const names = { conclusion: tr('Conclusion'), score: tr('Score'), criterion: tr('Criterion') };
   return kind === 'evidence' ? tr('Evidence {number}', { number }) : names[kind];
 }
 
-/** A line that the person added. @param {string} kind */
+/** The name of a line that the person added. @param {string} kind */
 export function addedName(kind) {
   const names = {
     conclusion: tr('Added conclusion'),
@@ -21,18 +21,18 @@ export function addedName(kind) {
   return names[kind];
 }
 
-/* What the lines of a review are made of: boxes that grow, groups of buttons, and the line itself. */
+/* The parts of a review's lines: boxes that grow, groups of buttons, and the line itself. */
 
 const KEYS = { approve: 'A', revise: 'R', delete: 'D' };
 
-/** What the button of an action is called. @param {string} action */
+/** The name of an action's button. @param {string} action */
 function signOf(action) {
   return { approve: tr('Approve'), revise: tr('Revise'), delete: tr('Delete') }[action];
 }
 
 /** @typedef {HTMLTextAreaElement & {grow: () => void}} GrowingBox */
 
-/** A text box that grows with its words. @returns {GrowingBox} */
+/** A text box that grows with its text. @returns {GrowingBox} */
 export function growingBox(attributes, oninput) {
   const box = el('textarea', { rows: '1', dir: 'auto', ...attributes });
   const grow = () => {
@@ -47,14 +47,14 @@ export function growingBox(attributes, oninput) {
   return Object.assign(box, { grow });
 }
 
-/** Once they are on the page. @param {GrowingBox[]} boxes */
+/** Sizes the boxes once they are on the page. @param {GrowingBox[]} boxes */
 export function growAll(...boxes) {
   requestAnimationFrame(() => {
     for (const box of boxes) box.grow();
   });
 }
 
-/** Left and right move between the buttons of one group without choosing; the group is one Tab stop. */
+/** Left and right move between the buttons of a group without choosing one; the group is one Tab stop. */
 export function rovingGroup(group, buttons) {
   group.addEventListener('keydown', (event) => {
     const turned = getComputedStyle(group).direction === 'rtl';
@@ -76,7 +76,7 @@ export function checkOne(buttons, chosen, fallback = buttons[0]) {
   }
 }
 
-/** What every line shares: a focusable group with a label, a body and its buttons. */
+/** The base of every line: a focusable group with a label, a body and its buttons. */
 export class Row {
   constructor(table, row) {
     this.table = table;
@@ -101,7 +101,8 @@ export class Row {
       this.why,
       this.actions,
     );
-    /** What the arrow keys walk through, by column; a kind of line may lack some. @type {Record<string, HTMLElement>} */
+    /** The cells for the arrow keys by column; a kind of line may lack
+     * some. @type {Record<string, HTMLElement>} */
     this.cells = {
       line: this.node,
       draft: this.body,
@@ -114,7 +115,7 @@ export class Row {
     this.node.addEventListener('dblclick', (event) => this.ondouble(event));
   }
 
-  /** In a sheet of several criteria the column says what kind a line is: its number is enough to see. */
+  /** In a sheet of several criteria, the column shows the kind of a line, so its number is enough. */
   nameLabel(label) {
     const [, kind, number] = /^(.*) (\d+)$/.exec(label) ?? [];
     const short = this.row.group !== undefined && number;
@@ -132,7 +133,7 @@ export class Row {
     else this.table.endWords();
   }
 
-  /** A double click on words edits them. */
+  /** A double click on text edits it. */
   ondouble({ target }) {
     if (target.closest('button, textarea, a')) return;
     this.node.focus({ preventScroll: true });
@@ -149,19 +150,19 @@ export class Row {
     this.node.scrollIntoView({ block: 'nearest' });
   }
 
-  /** Begins an edit in a column, with these words in place of what is there where some are given. */
+  /** Begins an edit in a column; `words`, if given, replace its text. */
   edit(_column, _words = null) {
     return false;
   }
 
-  /** Into a text box of the line, behind its words. @param {HTMLTextAreaElement} box */
+  /** Moves into a text box of the line, after its text. @param {HTMLTextAreaElement} box */
   focusBox(box) {
     box.focus({ preventScroll: true });
     box.setSelectionRange(box.value.length, box.value.length);
     this.node.scrollIntoView({ block: 'nearest' });
   }
 
-  /** Among several lines chosen. */
+  /** Whether the line is among the selected lines. */
   setChosen(on) {
     this.node.classList.toggle('is-chosen', on);
   }
@@ -214,9 +215,9 @@ export class Row {
   }
 }
 
-/* One criterion in a sheet of several: a row of a grid, its lines in the cells. */
+/* One criterion in a sheet of several: a row of a grid with its lines in the cells. */
 
-/** The headings of the grid; what each cell is, its own label says to a screen reader. */
+/** The headings of the grid; screen readers use the label of each cell. */
 export function groupHead() {
   const names = [tr('Criterion'), tr('Score'), tr('Conclusion'), tr('Evidence'), tr('Action')];
   return el('div', { class: 'rg-head', 'aria-hidden': 'true' }, ...names.map((name) => el('span', {}, name)));
@@ -266,7 +267,7 @@ export class Group {
     fill(this.adders, ...table.adderButtons([add].flat()).map((node) => this.leading(node)));
   }
 
-  /** Adds to this criterion, also where another is in use. @param {Node} node */
+  /** Adds a node to this criterion, even while another is in use. @param {Node} node */
   leading(node) {
     node.addEventListener('click', () => this.table.select(this.lines[0]), { capture: true });
     return node;
@@ -276,7 +277,7 @@ export class Group {
     return this.table.all.filter(({ row }) => row.group === this.id);
   }
 
-  /** Puts a line into its cell, ahead of another where one is given. @param {any} row @param {any} before */
+  /** Puts a line into its cell, before another if one is given. @param {any} row @param {any} before */
   put(row, before = null) {
     const cell = { score: this.score, conclusion: this.conclusion }[row.row.kind] ?? this.evidence;
     cell.insertBefore(row.node, before?.node.parentNode === cell ? before.node : null);
@@ -287,7 +288,8 @@ export class Group {
     this.rest.disabled = on;
   }
 
-  /** How far it is, and whether there is anything to approve. @param {number} open @param {boolean} approvable */
+  /** Shows the number of open lines, and whether any can be
+   * approved. @param {number} open @param {boolean} approvable */
   show(open, approvable) {
     this.rest.hidden = !approvable;
     this.state.textContent = open ? tr('{n} to decide', { n: open }) : tr('decided');

@@ -50,7 +50,7 @@ export class ScoreRow extends Row {
     });
   }
 
-  /** A further score that the person would defend too. */
+  /** A button for a further score that the person would defend too. */
   buildAlso(step) {
     return button(String(step), {
       class: 'rt-step',
@@ -59,7 +59,7 @@ export class ScoreRow extends Row {
     });
   }
 
-  /** The further scores, in order; the score itself is none of them. */
+  /** The further scores in order, without the score itself. */
   get defended() {
     const named = new Set((this.row.own?.also ?? '').split(' '));
     return this.scale.filter((step) => named.has(String(step)) && step !== this.row.score);
@@ -78,13 +78,13 @@ export class ScoreRow extends Row {
     return step === 10 && !this.scale.includes(0) ? '0' : null;
   }
 
-  /** What to say of a digit that no step has. */
+  /** The message for a digit that matches no step. */
   offScale(digit) {
     const [low, high] = [this.scale[0], this.scale.at(-1)];
     return tr('{digit} is not on the scale: choose {low} to {high}.', { digit, low, high });
   }
 
-  /** The step a digit stands for, or null. */
+  /** The step for a digit, or null. */
   stepOf(digit) {
     return this.scale.find((step) => this.keyOf(step) === digit) ?? null;
   }
@@ -127,7 +127,7 @@ export class ScoreRow extends Row {
     return [this.row.label, String(this.drafted ?? ''), String(score ?? ''), this.row.action ?? '', ''];
   }
 
-  /** Takes up another state of the line. @param {LineState} state */
+  /** Applies another state of the line. @param {LineState} state */
   take({ action, score, own }) {
     this.row.action = action;
     if (own !== undefined) this.row.own = { ...own };
@@ -197,7 +197,7 @@ export class ScoreRow extends Row {
     this.steps.find((step) => step.getAttribute('tabindex') === '0').focus();
   }
 
-  /** A score row that stands in the draft has an id; without one the score alone says it all. */
+  /** A score row of the draft has an id; without a draft, the score alone is enough. */
   payload() {
     return { id: this.row.id, action: this.row.action, reason: this.row.reason, new_text: '' };
   }

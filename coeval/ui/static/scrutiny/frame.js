@@ -6,9 +6,9 @@ import { Foot, Head, Layout, Steps } from './workbench_parts.js';
 import { markdownNodes } from '../texts/display.js';
 import { Reading } from '../texts/reading.js';
 
-/* What stands in place of the work when there is none. */
+/* The card that replaces the work if there is none. */
 
-/** The end of a filter, or of everything; `onfilter(name)` looks at others. */
+/** The end of a filter or of all work; `onfilter(name)` shows other instances. */
 export function endScreen(step, onfilter) {
   const look = (filter, label) => button(label, { class: 'ce-btn', onclick: () => onfilter(filter) });
   const [title, text, ...buttons] = endWords(step, look);
@@ -71,7 +71,7 @@ function endWords(step, look) {
   ];
 }
 
-/** What is shown when not even a first step could be fetched. */
+/** The card for a first step that could not be fetched. */
 export function failureScreen(error, remedy) {
   return el(
     'div',
@@ -87,9 +87,9 @@ export function failureScreen(error, remedy) {
   );
 }
 
-/* How the scrutiny screen is put together. It shows what it is given, and knows nobody above it. */
+/* The layout of the scrutiny screen. It only shows its data, and depends on no other screen. */
 
-/** Why there is no draft or no score, where the server gives no reason. @param {string} kind */
+/** The default reason for a missing draft or score. @param {string} kind */
 function armNote(kind) {
   const notes = {
     blind: tr('You score this one without a draft.'),
@@ -100,7 +100,7 @@ function armNote(kind) {
 }
 
 /**
- * What the parts of the screen ask for.
+ * The callbacks for the parts of the screen.
  * @typedef {object} FrameActions
  * @property {(text: string) => void} jump
  * @property {(filter: string) => void} filter
@@ -138,9 +138,9 @@ export class Frame {
       this.examples,
     );
     this.note = el('p', { class: 'wb-arm' });
-    /** What was answered to the person's own flag or comment. */
+    /** The answer to the person's own flag or comment. */
     this.answer = el('p', { class: 'wb-arm wb-answer', dir: 'auto' });
-    /** Where the table of the evaluation goes. */
+    /** The place of the evaluation's table. */
     this.place = el('div');
     this.work = this.buildWork();
     this.layoutButton = button('', { class: 'ce-link wb-layout', 'aria-keyshortcuts': 'L' });
@@ -224,8 +224,8 @@ export class Frame {
 
   /**
    * @param {OpenStep} step
-   * @param {Step | null} before the step shown until now
-   * @param {(criterion: number) => boolean} isKept which criteria of the instance hold words not saved yet
+   * @param {Step | null} before the step shown before
+   * @param {(criterion: number) => boolean} isKept whether a criterion has unsaved text
    */
   load(step, before, isKept) {
     const criterion = step.criteria.find(({ id }) => id === step.criterion);
@@ -264,7 +264,7 @@ export class Frame {
     );
   }
 
-  /** Why there is no draft or no score, in the server's words where it gave any. */
+  /** The reason for a missing draft or score, in the server's words if it gave any. */
   loadNote({ arm, status, note }) {
     const kind = arm === 'blind' ? 'blind' : status;
     const plain = armNote(kind);
@@ -273,7 +273,7 @@ export class Frame {
   }
 
   /**
-   * Eyes go where the next decision is. `focus`: the focus may follow, since it is not at work elsewhere.
+   * Scrolls to the next decision, and moves the focus there unless it is in use elsewhere.
    * @param {OpenStep} step
    * @param {Step | null} before
    */
@@ -301,7 +301,7 @@ export class Frame {
 
   // ---- what can go wrong ---------------------------------------------------------------------------
 
-  /** Over the work where there is some (`over`); in its place where nothing could be shown yet. */
+  /** Shows a problem over the work (`over`), or in its place if nothing could be shown yet. */
   showFailure(error, again, over) {
     const reload = () => window.location.reload();
     const remedy =
@@ -318,7 +318,7 @@ export class Frame {
     fill(this.end, failureScreen(error, remedy));
   }
 
-  /** Beside the work, above the texts, until they are closed; asked for again, they go. */
+  /** Shows the guidelines above the texts until they are closed; a second call closes them too. */
   showGuidelines(task) {
     const open = this.node.querySelector('.wb-guidelines');
     if (open || !task?.guidelines) {

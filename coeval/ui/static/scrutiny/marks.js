@@ -1,4 +1,4 @@
-/** Marks of an instance, the places where a person was, and the instances they have seen. */
+/** Marks of an instance, visited places, and lines that were on screen. */
 
 import { request } from '../core/api.js';
 import { button, el } from '../core/dom.js';
@@ -6,7 +6,7 @@ import { readStored, writeStored } from '../core/kept.js';
 import { comboOf } from '../core/keys.js';
 import { tr } from '../core/words.js';
 
-/* Where this tab has been: the step it shows, for a reload, and the way it came, for going back. */
+/* The path of this tab: its current step, for a reload, and its earlier steps, for going back. */
 
 export class Places {
   constructor(person, task) {
@@ -14,12 +14,12 @@ export class Places {
     this.trail = [];
   }
 
-  /** What this tab showed before a reload; empty in a new tab, where the server says where to go on. */
+  /** The step before a reload; empty in a new tab, where the server chooses the step. */
   left() {
     return readStored(this.key, () => sessionStorage) ?? {};
   }
 
-  /** What a link asked for, once: by the number in one's queue, or by the name of the instance. */
+  /** The instance that a link asked for, by its number in the queue or by its name; it is used once. */
   linked() {
     const address = new URL(window.location.href);
     const { searchParams } = address;
@@ -35,7 +35,7 @@ export class Places {
     writeStored(this.key, place, () => sessionStorage);
   }
 
-  /** Adds a step to the way; standing still adds nothing. */
+  /** Adds a step to the path, unless it is the current one. */
   arrive({ filter, instance, criterion }) {
     this.remember({ filter, instance, criterion });
     const last = this.last;
@@ -47,14 +47,15 @@ export class Places {
     return this.trail.at(-1);
   }
 
-  /** The step before the one on screen (`here`), taken off the way; undefined at its beginning. */
+  /** Removes and returns the step before the one on screen (`here`); undefined at the beginning of the
+   * path. */
   back(here) {
     if (here) this.trail.pop();
     return this.trail.pop();
   }
 }
 
-/* Which lines have been on screen: what nobody saw is not approved in bulk. */
+/* The lines that were on screen; bulk approval leaves out lines that were not. */
 
 const FOOT_PX = 64;
 const ENOUGH = 0.6;
@@ -76,7 +77,7 @@ export class Seen {
     for (const node of nodes) this.observer.observe(node);
   }
 
-  /** Most of a line, or half a screen of a long one, counts as seen. */
+  /** A line counts as seen if most of it, or half a screen of a long line, was visible. */
   note(entries) {
     for (const { target, intersectionRatio, intersectionRect, rootBounds } of entries) {
       const seen =
@@ -97,11 +98,11 @@ export class Seen {
   }
 }
 
-/* Flag, comment and skip: what a person notes on an instance beside the evaluation. */
+/* Flag, comment and skip: a person's marks on an instance, apart from the evaluation. */
 
 const placeOf = (instance) => `${instance.id}:comment`;
 
-/** Why a mark was not saved. @param {import('../core/api.js').ApiError} error */
+/** The reason that a mark was not saved. @param {import('../core/api.js').ApiError} error */
 function refusal(error) {
   return error.kind === 'offline'
     ? tr('Not saved: the server cannot be reached. Try again when the connection is back.')
@@ -109,7 +110,8 @@ function refusal(error) {
 }
 
 export class Marks {
-  /** `current()` gives the step on screen; `onmarked(instance)` after a mark was saved or taken back. */
+  /** `current()` returns the step on screen; `onmarked(instance)` is called after a mark was saved or
+   * removed. */
   constructor({ kept, notices, current, onmarked, confirms }) {
     /** @type {import('../core/kept.js').Kept} */
     this.kept = kept;
@@ -120,7 +122,7 @@ export class Marks {
     this.confirms = confirms;
   }
 
-  /** Shows the mark at once and takes it back when the server refuses it. */
+  /** Shows the mark at once, and removes it if the server refuses it. */
   async send(change) {
     const { task, instance } = this.current();
     if (!instance) return false;
@@ -148,13 +150,13 @@ export class Marks {
     return instance && this.send({ flagged: !instance.flagged });
   }
 
-  /** Skipping resolves true when the instance is now skipped, so that the caller can go on. */
+  /** Resolves true if the instance is now skipped, so that the caller can continue. */
   async skip() {
     const { instance } = this.current();
     return Boolean(instance) && (await this.send({ skipped: !instance.skipped })) && instance.skipped;
   }
 
-  /** A box for a comment; what is typed is kept until the server has it. */
+  /** A box for a comment; typed text is kept until the server has it. */
   comment(root) {
     const { instance, limits } = this.current();
     if (!instance) return;
@@ -198,13 +200,13 @@ export class Marks {
     box.focus();
   }
 
-  /** Cancelling says so: the words typed go. Esc only closes; they are there again when the box is opened. */
+  /** Cancel discards the typed text. Esc only closes the box, and the text is there again next time. */
   close(dialog, instance) {
     this.kept.drop(placeOf(instance));
     dialog.close();
   }
 
-  /** Saves the comment, and puts its words forward as a criterion; they are kept until both are there. */
+  /** Saves the comment and suggests its text as a criterion; the text is kept until both are saved. */
   async suggest(dialog, instance, text) {
     const { task } = this.current();
     dialog.close();

@@ -1,4 +1,4 @@
-/** The scrutiny screen on a page of its own, for the people of a study. */
+/** The scrutiny screen on its own page, for the people of a crowd study. */
 
 import { readStored, writeStored } from '../core/kept.js';
 
@@ -12,7 +12,7 @@ function setTheme() {
   document.body.classList.toggle('dark', dark.matches);
 }
 
-/** Once nothing is left, the study's page says what is next: the code, or the handing-in of the exam. */
+/** When no work is left, the study's page shows the next step: the code, or handing in the exam. */
 function watchEnd() {
   const seen = new MutationObserver(() => {
     const bench = /** @type {HTMLElement | null} */ (place.querySelector('.wb[data-state=end]'));
@@ -23,7 +23,7 @@ function watchEnd() {
   seen.observe(place, { subtree: true, childList: true, attributes: true, attributeFilter: ['data-state'] });
 }
 
-/** A look through everything begins at the first one, and only once: a reload stays where it was. */
+/** A look at all instances begins at the first one, but a reload stays at the current one. */
 function placeLook() {
   if (!filter) return;
   writeStored(`coeval:place:${person}:${task}`, { filter }, () => sessionStorage);
@@ -41,7 +41,7 @@ help.open = !readStored('coeval:study-help');
 writeStored('coeval:study-help', true);
 dark.addEventListener('change', setTheme);
 setTheme();
-// the server leads back to the study's link; what was typed and what waits to be sent stays in this browser
+// the server leads back to the study's link; typed text and waiting saves stay in this browser
 window.addEventListener('coeval-signed-out', () => window.location.reload(), { once: true });
 if (window.coeval) start();
 else window.addEventListener('coeval-ready', start, { once: true });

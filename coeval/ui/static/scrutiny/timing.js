@@ -1,13 +1,13 @@
 /**
- * Active time: what a person spent on a step, without the pauses. Time counts while the page is shown, this tab
- * is the one in use, and for so long after the last key, pointer or scroll: 60 seconds, or as the task says.
+ * Active time: a person's time on a step, without pauses. Time counts while the page is shown, this tab is in use,
+ * and the last key, pointer or scroll event is recent: at most 60 seconds ago, or the task's pause.
  */
 
 import { writeStored } from '../core/kept.js';
 
 export const IDLE_MS = 60_000;
 
-/** The sum itself; every method takes the moment, in ms on any steady clock. */
+/** The sum of active time; every method takes the current moment, in ms of any monotonic clock. */
 export class ActiveTime {
   constructor(idle = IDLE_MS) {
     this.idle = idle;
@@ -17,7 +17,7 @@ export class ActiveTime {
     this.lastInput = 0;
   }
 
-  /** Adds what has passed since the last reckoning, up to the end of the idle allowance. */
+  /** Adds the time since the last call, up to the end of the idle allowance. */
   reckon(now) {
     if (this.running) this.total += Math.max(0, Math.min(now, this.lastInput + this.idle) - this.since);
     this.since = now;
@@ -44,7 +44,7 @@ export class ActiveTime {
 
 const TAB = Math.random().toString(36).slice(2);
 
-/** Which tab of this person is in use: the one last touched. Taking it stops the others' clocks. */
+/** The tab of this person that is in use: the last one touched. It stops the clocks of the others. */
 export class Lease {
   constructor(person, onlost, signal) {
     this.key = `coeval:active:${person}`;
@@ -71,7 +71,7 @@ const SIGNS_OF_LIFE = ['keydown', 'pointerdown', 'pointermove', 'wheel', 'scroll
 
 /** Watches the page and keeps the active time of the current step. */
 export class StepClock {
-  /** `isShown` tells whether the screen whose time this is can be seen; `signal` ends the watching. */
+  /** `isShown` tells whether the timed screen is visible; `signal` ends the watching. */
   constructor(person, { isShown, signal, now = () => performance.now() }) {
     this.time = new ActiveTime();
     this.now = now;
@@ -84,7 +84,7 @@ export class StepClock {
     window.addEventListener('pagehide', () => this.time.pause(this.now()), { signal });
   }
 
-  /** Starts a step that already has `total` ms from before a reload; `idle` is the task's pause, in seconds. */
+  /** Starts a step that has `total` ms from before a reload; `idle` is the task's pause in seconds. */
   begin(total = 0, idle = IDLE_MS / 1000) {
     this.time.idle = idle * 1000;
     this.time.begin(this.now(), total);

@@ -8,7 +8,7 @@ import { SheetWork } from '../table/sheet_work.js';
 
 /* The evaluation on screen as a sheet, and the submission it becomes. */
 
-/** What can be added: before the draft is shown only the score is asked for. */
+/** The lines that can be added: none before the draft is shown, because only the score is needed then. */
 function offersOf({ asks_first: asksFirst, status, rows }) {
   if (asksFirst || status === 'waiting') return [];
   const evidence = { label: tr('Add evidence'), key: 'E', kind: 'evidence' };
@@ -16,14 +16,14 @@ function offersOf({ asks_first: asksFirst, status, rows }) {
   return rows.some((row) => row.kind === 'conclusion') ? [evidence] : [conclusion, evidence];
 }
 
-/** What the table shows of an evaluation. @param {OpenStep} step @returns {Sheet} */
+/** The sheet of an evaluation for the table. @param {OpenStep} step @returns {Sheet} */
 export function sheetOf({ evaluation, limits, task }) {
   const { revision, saved_at, draft, rows, added, scale, anchors, draft_score, score } = evaluation;
   const missing = tr('not in the {text}', { text: inSentence(task.output_field) });
   const fromInput = tr('quotes the {text}', { text: inSentence(task.input_field) });
   const nearly = tr('nearly in the {text}:', { text: inSentence(task.output_field) });
   const add = offersOf(evaluation);
-  // where nothing is drafted, the box for the person's reason is open beside the score; left empty, it is not sent
+  // without a draft, the box for a reason is open beside the score; an empty one is not sent
   const isBare = rows.every(({ kind }) => kind === 'score');
   const asksWhy = add.length > 1 && isBare && !added.some(({ kind }) => kind === 'conclusion');
   const why = { kind: 'conclusion', new_text: '', reason: '' };
@@ -80,7 +80,7 @@ export class StepWork extends SheetWork {
     return withQuery(`${this.api}/history`, { instance: this.instance, criterion: this.criterion });
   }
 
-  /** How the save was made (the server's `Conduct`): sent with it, and kept so that a reload does not lose it. */
+  /** The way the save was made (the server's `Conduct`), which is sent with it and survives a reload. */
   extras() {
     return { opened_at: this.openedAt, active_ms: this.activeMs(), bulk: this.bulk };
   }
@@ -101,7 +101,7 @@ export class StepWork extends SheetWork {
   }
 }
 
-/* All criteria of an instance as one sheet: the evaluations of each, kept and saved as if each stood alone. */
+/* All criteria of an instance as one sheet; each evaluation is kept and saved on its own. */
 
 /** One criterion's part of the state of the whole table. @param {any} state @param {number} id @returns {TableState} */
 function partOf(state, id) {
@@ -111,7 +111,7 @@ function partOf(state, id) {
   return { score, rows: state.rows.filter(own).map(bare), added: state.added.filter(own).map(bare) };
 }
 
-/** The lines of one criterion, as lines of the whole. @param {number} id @param {any} state */
+/** The lines of one criterion as lines of the whole table. @param {number} id @param {any} state */
 function linesOf(id, { score, rows, added }) {
   return {
     rows: rows.map((row) => ({ ...row, group: id, ...(row.kind === 'score' ? { score } : {}) })),
@@ -125,7 +125,8 @@ function joined(states) {
   return { score: null, rows: parts.flatMap(({ rows }) => rows), added: parts.flatMap(({ added }) => added) };
 }
 
-/** What the table shows: the rows of each criterion with its scale, under the criterion. @param {Map<number, StepWork>} works */
+/** The sheet for the table: the rows of each criterion, with its
+ * scale. @param {Map<number, StepWork>} works */
 function sheetOfAll(works, step) {
   const groups = step.criteria
     .filter(({ id }) => works.has(id))
@@ -183,7 +184,7 @@ export class InstanceWork extends SheetWork {
     this.step = step;
     this.works = works;
     this.instance = step.instance.id;
-    /** The criterion in use, whose time runs. */
+    /** The criterion in use, whose time is running. */
     this.criterion = step.criterion;
     this.spent = spent;
     for (const [id, work] of works) spent.set(id, work.activeBefore);
@@ -193,7 +194,7 @@ export class InstanceWork extends SheetWork {
     this.unsent = this.findUnsent();
   }
 
-  /** What waits of any criterion, over what is saved of the others. */
+  /** The unsaved state of some criteria, and the saved state of the others. */
   findUnsent() {
     const typed = [...this.works.values()].filter((work) => work.hasUnsaved);
     if (!typed.length) return null;
@@ -232,7 +233,7 @@ export class InstanceWork extends SheetWork {
     return this.current.historyPath;
   }
 
-  /** Time runs for one criterion at a time: the one that was in use until now gets what has passed. */
+  /** Times one criterion at a time: the one in use until now gets the elapsed time. */
   turnTo(criterion) {
     this.spent.set(this.criterion, this.msOf(this.criterion));
     this.since = this.activeMs();
@@ -261,7 +262,7 @@ export class InstanceWork extends SheetWork {
     for (const work of this.works.values()) work.forget();
   }
 
-  /** The criteria that are to be saved: those that never were, and those that say something else now. */
+  /** The criteria to save: those never saved, and those that have changed. */
   changed(state) {
     return [...this.works].filter(([id, { step, timesSaved, saved }]) => {
       if (step.evaluation.status === 'waiting') return false;

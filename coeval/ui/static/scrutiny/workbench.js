@@ -1,4 +1,4 @@
-/** The scrutiny screen: fetches steps, shows them in an editor, and goes on when one is saved. */
+/** The scrutiny screen: fetches steps, shows them in an editor, and continues after each save. */
 
 import { request, withQuery } from '../core/api.js';
 import { button, isShown } from '../core/dom.js';
@@ -19,7 +19,7 @@ const VIEW = 'coeval:all-criteria';
 
 export class Workbench {
   /**
-   * `task` is a slug; `person` only separates what the browser keeps for different people.
+   * `task` is a slug; `person` only separates the stored data of different people.
    * @param {HTMLElement} root
    * @param {ScreenValue} value
    */
@@ -29,7 +29,7 @@ export class Workbench {
     this.filter = 'unfinished';
     this.turn = 0;
     this.places = new Places(person, task);
-    /** Whether all criteria of an instance are asked for at once; the study's design has the last word. */
+    /** Whether to ask for all criteria of an instance at once; the study's design can override this. */
     this.wantsAll = Boolean(readStored(VIEW));
     /** @type {Step | null} */
     this.step = null;
@@ -53,7 +53,7 @@ export class Workbench {
     this.listen();
   }
 
-  /** What the frame's buttons do. @returns {import('./frame.js').FrameActions} */
+  /** The actions of the frame's buttons. @returns {import('./frame.js').FrameActions} */
   actions() {
     return {
       jump: (text) => this.jump(text),
@@ -98,7 +98,8 @@ export class Workbench {
     return this.editor.table;
   }
 
-  /** What is on screen, if anything: one evaluation, or all of an instance. @returns {StepWork | InstanceWork | null} */
+  /** The work on screen, if any: one evaluation, or all of an
+   * instance. @returns {StepWork | InstanceWork | null} */
   get work() {
     return /** @type {StepWork | InstanceWork | null} */ (this.editor.work);
   }
@@ -121,7 +122,7 @@ export class Workbench {
     this.watchReturn();
   }
 
-  /** A screen without work looks again when its tab is opened again: there may be some by now. */
+  /** A screen without work checks again when its tab is opened again. */
   watchReturn() {
     let away = false;
     const watch = new IntersectionObserver(([entry]) => {
@@ -141,12 +142,12 @@ export class Workbench {
     this.started = true;
   }
 
-  /** Whether this already shows that, so that nothing has to be done. @param {ScreenValue} value */
+  /** Whether this value is already shown. @param {ScreenValue} value */
   shows({ task, person }) {
     return this.frame.node.isConnected && this.slug === task && this.person === person;
   }
 
-  /** Ends listening; the page shows another task or another person. */
+  /** Ends listening, because the page shows another task or person. */
   destroy() {
     this.editor.keep();
     this.stop.abort();
@@ -156,7 +157,7 @@ export class Workbench {
 
   // ---- where we are --------------------------------------------------------------------------------
 
-  /** Fetches a step and shows it; of several requests under way only the last counts. */
+  /** Fetches a step and shows it; of several open requests, only the last counts. */
   async open(query = {}) {
     if (this.editor.isFlying) return;
     this.editor.keep();
@@ -188,7 +189,7 @@ export class Workbench {
   }
 
   /**
-   * Shows a step. `mine` is a state that a stale save was refused for; `asked`: the person went there.
+   * Shows a step. `mine` is the state of a refused stale save; `asked` is true if the person chose the step.
    * @param {Step} step
    * @param {{mine?: TableState | null, asked?: boolean, why?: string}} how
    */
@@ -250,7 +251,8 @@ export class Workbench {
     this.frame.reading.mark([...spans, ...evidenceSpans(this.step, this.work, this.toUtf16)]);
   }
 
-  /** Another line is in use; in a sheet of all criteria perhaps also another criterion. @param {string | null} key */
+  /** Another line is in use, and in a sheet of all criteria perhaps another
+   * criterion. @param {string | null} key */
   oncurrent(key) {
     const { work } = this;
     const group = this.table?.group;
@@ -279,7 +281,7 @@ export class Workbench {
       this.frame.foot.loadStatus(savedText(saved.submitted_at, saved.revision));
       return;
     }
-    // nothing more is to be had here: the page itself knows where to go on
+    // no more work here: the page itself leads on
     this.table.lock(true);
     const goOn = button(tr('Continue'), { class: 'ce-btn', onclick: () => window.location.reload() });
     this.frame.notices.stay('ended', message, goOn);
@@ -287,7 +289,7 @@ export class Workbench {
 
   // ---- what the person does ------------------------------------------------------------------------
 
-  /** The step on screen; at the end screen, the last one there was. @returns {Place} */
+  /** The step on screen, or the last one at the end screen. @returns {Place} */
   get place() {
     const { work } = this;
     return work ? { instance: work.instance, criterion: work.criterion } : (this.places.last ?? {});
@@ -324,7 +326,7 @@ export class Workbench {
     this.open({ instance: this.place.instance, criterion });
   }
 
-  /** One criterion at a time, or all of an instance at once. */
+  /** Switches between one criterion at a time and all criteria of an instance. */
   changeView() {
     if (this.step?.task.layout !== 'choice') return;
     this.wantsAll = !this.wantsAll;
@@ -342,7 +344,7 @@ export class Workbench {
     if (there) this.pickCriterion(there.id);
   }
 
-  /** Back along the way this tab came; at its beginning, to the step before in order. */
+  /** Goes back along the path of this tab, or from its beginning to the previous step in order. */
   back() {
     const there = this.places.back(this.work);
     if (there) this.open(there);
@@ -353,7 +355,7 @@ export class Workbench {
     if (this.work) this.table.addByKey('E');
   }
 
-  /** What an added line starts with: evidence quotes the words selected in the text. */
+  /** The initial text of an added line: evidence quotes the words selected in the text. */
   wordsFor(kind) {
     const words = kind === 'evidence' ? this.frame.reading.selectedText() : '';
     if (!words) return '';
@@ -374,7 +376,7 @@ export class Workbench {
     notices.announce(trn('{n} line approved.', '{n} lines approved.', count));
   }
 
-  /** What nobody saw is not approved with others; that some were is said with the save. */
+  /** Refuses bulk approval of unseen lines; the save records a bulk approval. */
   onbulk(lines) {
     if (lines.some(({ node }) => this.seen.waiting.has(node)))
       return tr('First look at every line: some are further down.');

@@ -5,9 +5,9 @@ import { readStored, writeStored } from '../core/kept.js';
 import { tr, trn } from '../core/words.js';
 import { SheetFoot } from '../table/sheet_work.js';
 
-/* Under the work: what is left to decide, marks, the way back and the way on. */
+/* The foot: open decisions, marks, back and confirm. */
 
-/** Beside a table's own: bulk approval, marks and the way back. */
+/** Adds bulk approval, marks and the way back to a table's foot. */
 export class Foot extends SheetFoot {
   constructor({ onrest, onflag, oncomment, onskip, onhistory, onback, onconfirm }) {
     super({ onhistory, onconfirm });
@@ -55,7 +55,7 @@ export class Foot extends SheetFoot {
     this.skip.title = `${skipped ? tr('No longer skip this instance') : tr('Skip this instance and go on')} (S)`;
   }
 
-  /** `unseen` lines have not been on screen yet: what nobody saw is not approved in bulk. */
+  /** `unseen` lines were not on screen yet; bulk approval is off until they were. */
   loadCount(text, open, unseen, canApprove) {
     this.showCount(text, open);
     const ready = canApprove && unseen === 0;
@@ -72,7 +72,7 @@ export class Foot extends SheetFoot {
   }
 }
 
-/* Over the work: progress, jump, filter, and the criteria of the instance as steps. */
+/* The head: progress, jump, filter, and the criteria of the instance as steps. */
 
 const filters = () => [
   ['all', tr('All')],
@@ -80,7 +80,7 @@ const filters = () => [
   ['flagged', tr('Flagged')],
 ];
 
-/** How long a person takes for one instance, in words. */
+/** A person's time for one instance, in words. */
 function pace(seconds) {
   const minutes = Math.round(seconds / 60);
   if (seconds >= 90) return tr('about {n} min each', { n: minutes });
@@ -144,7 +144,7 @@ export class Head {
     return button('', { 'aria-keyshortcuts': key, onclick: () => onmove(direction) }, ...parts);
   }
 
-  /** Moves stay within the filter, and say so. @param {string} filter */
+  /** Moves stay within the filter, and their labels say so. @param {string} filter */
   nameMoves(filter) {
     const names = {
       all: [tr('Previous instance'), tr('Next instance')],
@@ -198,7 +198,7 @@ export class Steps {
     this.node = el('nav', { class: 'wb-steps', 'aria-label': tr('Criteria') });
   }
 
-  /** `isKept(id)` tells which criteria hold words not saved yet. */
+  /** `isKept(id)` tells whether a criterion has unsaved text. */
   load(step, isKept) {
     fill(
       this.node,
@@ -240,7 +240,8 @@ export class Steps {
   }
 }
 
-/* The bar between texts and work: drag it, or move it with the arrow keys; the browser remembers. */
+/* The bar between texts and work: drag it, or move it with the arrow keys. The browser remembers its
+ * place. */
 
 const STORED = 'coeval:layout';
 const [LEAST, MOST, USUAL] = [25, 75, 46];
@@ -273,7 +274,7 @@ export class Layout {
     this.bar.setAttribute('aria-valuenow', String(Math.round(this.share)));
   }
 
-  /** Leaves the texts as much height as the window has under what stands over them. */
+  /** Gives the texts the height of the window below the head. */
   fit() {
     const { top } = this.container.getBoundingClientRect();
     this.container.style.setProperty('--wb-top', `${Math.max(16, Math.min(top, window.innerHeight / 3))}px`);
@@ -306,7 +307,7 @@ export class Layout {
     bar.addEventListener('keydown', (event) => this.key(event));
   }
 
-  /** Whether the texts stand at the right, as on a page that runs from right to left. */
+  /** Whether the texts are on the right, as on a right-to-left page. */
   get isTurned() {
     return getComputedStyle(this.container).direction === 'rtl';
   }

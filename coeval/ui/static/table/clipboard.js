@@ -1,4 +1,4 @@
-/** Lines of a table as text for a spreadsheet, and back: tabs between cells, as every spreadsheet has them. */
+/** Converts lines of a table to text for a spreadsheet and back, with tabs between cells. */
 
 const NEEDS_QUOTES = /[\t\n\r"]/;
 
@@ -9,7 +9,7 @@ export function writeCells(rows) {
 }
 
 /**
- * Cells as spreadsheets copy them: a cell with a tab, a line break or a quote in it stands in quotes.
+ * Parses cells that a spreadsheet copied: a cell with a tab, a line break or a quote is in quotes.
  * @param {string} text
  * @returns {string[][]}
  */

@@ -1,4 +1,4 @@
-/** Two versions of one step: what is typed here and what was saved elsewhere. The person chooses. */
+/** Two versions of one step, one typed here and one saved elsewhere, for the person to choose. */
 
 import { button, clockTime, el } from '../core/dom.js';
 import { doneText } from '../core/history.js';
@@ -19,7 +19,8 @@ function decision(row, whole) {
   return [`${doneText(row.action) || tr('not decided')}${words}${reason}`, ...own].join(' · ');
 }
 
-/** What the lines of a sheet are called: criteria by their words, the lines of an evaluation by their kind. @param {Sheet} sheet */
+/** The names of a sheet's lines: criteria by their text, lines of an evaluation by their
+ * kind. @param {Sheet} sheet */
 function namesOf({ rows, groups }) {
   const numbers = new Map((groups ?? []).map(({ id, number }) => [id, `${number} · `]));
   const evidence = {};
@@ -76,7 +77,7 @@ function column(title, lines, other) {
 }
 
 /**
- * Shows both versions; resolves with 'mine' or 'saved'. There is no third way out, so nothing is lost by Esc.
+ * Shows both versions; resolves with 'mine' or 'saved'. Esc does not close it, so nothing is lost.
  * @param {HTMLElement} root
  * @param {{work: import('./sheet_work.js').SheetWork, mine: TableState, why: string}} versions
  * @returns {Promise<'mine' | 'saved'>}

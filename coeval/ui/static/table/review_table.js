@@ -1,6 +1,6 @@
 /**
- * The editable table of both screens. It holds rows and decisions, and knows nothing of servers or storage.
- * Its sheets are those of `contract.d.ts`.
+ * The editable table of both screens. It holds rows and decisions, and uses no server or storage. `contract.d.ts`
+ * defines its sheets.
  */
 
 import { button, el, fill, inSentence, kbd } from '../core/dom.js';
@@ -29,11 +29,12 @@ const NO_SHEET = {
 /**
  * @typedef {object} TableEvents
  * @property {() => void} [onchange] a decision or a word changed
- * @property {(key: string | null) => void} [oncurrent] another line is the one in use
+ * @property {(key: string | null) => void} [oncurrent] another line is in use
  * @property {() => void} [oncomplete] nothing is left to decide
  * @property {(sentence: string, undo?: () => void) => void} [onsay]
- * @property {(kind: string) => string} [wordsFor] what an added line starts with
- * @property {(lines: any[]) => string} [onbulk] several are about to be approved at once: why they may not be, or ''
+ * @property {(kind: string) => string} [wordsFor] the initial text of an added line
+ * @property {(lines: any[]) => string} [onbulk] called before a bulk approval; returns the reason against
+ * it, or ''
  */
 
 export class ReviewTable {
@@ -57,7 +58,7 @@ export class ReviewTable {
     this.rows = [];
     /** @type {AddedRow[]} */
     this.added = [];
-    /** The criteria of a sheet that holds several, in order. @type {Map<number, Group>} */
+    /** The criteria of a sheet with several, in order. @type {Map<number, Group>} */
     this.groups = new Map();
     this.locked = false;
     fill(root, el('div', { class: 'rt' }, this.list, this.adders));
@@ -86,7 +87,7 @@ export class ReviewTable {
     this.lock(false);
   }
 
-  /** The headings; what each cell is, its own label says to a screen reader. */
+  /** The headings; screen readers use the label of each cell. */
   buildHead() {
     const names = [tr('Line'), tr('Draft'), tr('Your version'), tr('Action'), tr('Reason')];
     return el(
@@ -96,7 +97,7 @@ export class ReviewTable {
     );
   }
 
-  /** What a line is called; evidence is counted, in a sheet of several criteria by each. */
+  /** The name of a line; evidence has a number, counted per criterion. */
   nameOf({ kind, group = 0 }, counts) {
     if (kind === 'evidence') counts[group] = (counts[group] ?? 0) + 1;
     return lineName(kind, counts[group]);
@@ -107,7 +108,7 @@ export class ReviewTable {
     return this.rows.find((row) => row instanceof ScoreRow)?.row.score ?? null;
   }
 
-  /** The criterion that a line is of, in a sheet of several. @returns {Group | undefined} */
+  /** The criterion of a line, in a sheet of several. @returns {Group | undefined} */
   groupOf(row) {
     return this.groups.get(row?.row.group);
   }
@@ -117,7 +118,7 @@ export class ReviewTable {
     return this.groupOf(this.current) ?? this.groups.values().next().value;
   }
 
-  /** Puts a line on the page, ahead of another where one is given. @param {any} row @param {any} before */
+  /** Puts a line on the page, before another if one is given. @param {any} row @param {any} before */
   put(row, before = null) {
     const group = this.groupOf(row);
     if (group) group.put(row, before);
@@ -135,7 +136,7 @@ export class ReviewTable {
     return new AddedRow(this, { label: '', reason: '', new_text: '', ...row });
   }
 
-  /** Evidence keeps its number across drafted and added lines: the marks in the text carry it. */
+  /** Evidence is numbered across drafted and added lines, because the marks in the text show the number. */
   renumber() {
     const counts = { ...this.counts };
     for (const row of this.added) {
@@ -143,7 +144,7 @@ export class ReviewTable {
     }
   }
 
-  /** Every line in the order in which it stands. */
+  /** All lines in their order on the page. */
   get all() {
     const lines = [...this.rows, ...this.added];
     if (!this.groups.size) return lines;
@@ -218,14 +219,15 @@ export class ReviewTable {
     this.focusNext(row);
   }
 
-  /** A further score that the person would defend too, or no longer. */
+  /** Marks or unmarks a further score that the person would defend too. */
   toggleAlso(row, step) {
     if (this.locked) return;
     row.toggle(step);
     this.changed();
   }
 
-  /** A digit on the score row chooses that step; elsewhere, or off the scale, it is said why nothing happens. */
+  /** A digit on the score row chooses that step; elsewhere, or off the scale, a message says why nothing
+   * happens. */
   pressDigit(digit) {
     const row = this.current;
     const step = row instanceof ScoreRow ? row.stepOf(digit) : null;
@@ -272,15 +274,15 @@ export class ReviewTable {
     this.renumber();
   }
 
-  /** Overridden where several lines can be decided on at once. @param {Group} _group */
+  /** Overridden by tables with bulk decisions. @param {Group} _group */
   approveGroup(_group) {}
 
-  /** What can be added where the person is. @returns {Offer[]} */
+  /** The lines that can be added at the current place. @returns {Offer[]} */
   get offers() {
     return [this.group?.add ?? this.sheet.add].flat();
   }
 
-  /** Adds by key: what the key is printed on; N adds whatever can be added. */
+  /** Adds a line by its key; N adds any line that can be added. */
   addByKey(key) {
     const { offers } = this;
     const offer = offers.find((one) => one.key === key) ?? (key === 'N' ? offers.at(-1) : null);
@@ -289,7 +291,7 @@ export class ReviewTable {
     return true;
   }
 
-  /** Adds what is offered; what can stand only once is led to instead of added twice. */
+  /** Adds a line; if it may exist only once and does, moves to it instead. */
   offer({ kind, once = false }) {
     const there = once && this.addedTo(this.group).find((row) => row.row.kind === kind);
     if (there) there.focusWords();
@@ -319,7 +321,7 @@ export class ReviewTable {
     row.focus();
   }
 
-  /** @param {string} _where the box that is typed in, if any */
+  /** @param {string} _where the box with the typing, if any */
   changed(_where = '') {
     this.on.onchange();
   }
@@ -331,7 +333,7 @@ export class ReviewTable {
     );
   }
 
-  /** Approves every one of them; how many that were. */
+  /** Approves all of them; returns their number. */
   approveRest() {
     const open = this.approvable();
     for (const row of open) row.setAction('approve');
@@ -354,7 +356,7 @@ export class ReviewTable {
     else this.on.oncomplete();
   }
 
-  /** Leads to the first open line; a sentence that says what it needs, or '' when all is decided. */
+  /** Moves to the first open line; returns a sentence on what it needs, or '' if all is decided. */
   showProblem() {
     const [row] = this.undecided();
     if (!row) return '';
@@ -374,7 +376,7 @@ export class ReviewTable {
     return at < 0 ? null : String(at);
   }
 
-  /** Lights the lines that a mark in the text belongs to. */
+  /** Highlights the lines of a mark in the text. */
   hover(keys) {
     for (const row of this.all) row.node.classList.toggle('is-linked', keys.includes(this.keyOf(row)));
   }
@@ -384,7 +386,7 @@ export class ReviewTable {
   }
 
   /**
-   * Where the words of each line stand: [{place, start, end, row, label}] for the marks.
+   * The places of each line's quotes, [{place, start, end, row, label}], for the marks.
    * @param {import('../texts/text.js').Texts} texts
    * @param {Record<'output' | 'input', (offset: number) => number>} toUtf16
    */
@@ -403,7 +405,7 @@ export class ReviewTable {
     });
   }
 
-  /** Everything typed and chosen, also what a changed mind has hidden: for keeping, not for sending. */
+  /** Everything typed and chosen, including text that a later decision hides; to keep, not to send. */
   state() {
     const rows = this.rows.map(
       ({ row: { id, kind, action, reason, new_text: words, group, score, own } }) => ({
@@ -426,7 +428,7 @@ export class ReviewTable {
     return { score: this.groups.size ? null : this.score, rows, added };
   }
 
-  /** What leaves the page: ids, actions, reasons, new words and the score; never a drafted word. */
+  /** The data to send: ids, actions, reasons, new text and the score, but never drafted text. */
   payload() {
     if (!this.groups.size) return this.payloadOf(() => true);
     const groups = [...this.groups.keys()].map((id) => ({
@@ -449,7 +451,7 @@ export class ReviewTable {
     return { score: scored?.row.score ?? null, rows, added, ...also };
   }
 
-  /** @param {string} [counted] what the lines are where they are not lines of an evaluation: "criterion" */
+  /** @param {string} [counted] the kind of lines that are not lines of an evaluation: "criterion" */
   countText(counted) {
     const open = this.undecided().length;
     if (!open) return this.rows.length ? tr('Everything is decided') : '';

@@ -1,15 +1,15 @@
-/** Cells of the table: where they are, their selection, and edits that can be undone. */
+/** Cells of the table: their places, their selection, and edits that can be undone. */
 
 import { button, el, fill, kbd } from '../core/dom.js';
 import { tr, trn } from '../core/words.js';
 
-/* A table as a sheet: cells that the arrow keys walk through, and edits that begin and end as in a spreadsheet. */
+/* A table as a sheet: the arrow keys move through cells, and edits work as in a spreadsheet. */
 
 /** @typedef {import('../rows/row.js').Row} Row */
 
 export const COLUMNS = ['line', 'draft', 'version', 'action', 'reason'];
 
-/** The cell that holds the focus itself, not a control inside it: [row, name], or null. */
+/** The cell that has the focus itself, not a control inside it: [row, name], or null. */
 export function cellInUse(rows) {
   const at = document.activeElement;
   for (const row of rows) {
@@ -19,7 +19,7 @@ export function cellInUse(rows) {
   return null;
 }
 
-/** Into the cell beside; false where there is none, or none in use. */
+/** Moves to the next cell; returns false if there is none, or none in use. */
 export function stepAside(rows, by) {
   const cell = cellInUse(rows);
   if (!cell) return false;
@@ -30,14 +30,14 @@ export function stepAside(rows, by) {
   return true;
 }
 
-/** Into the same column of another line; the line itself where that has no such cell. */
+/** Moves to the same column of another line, or to the line itself if it has no such cell. */
 export function stepTo(rows, row) {
   const [, name] = cellInUse(rows) ?? [];
   if (name && name !== 'line' && row?.cells[name]) row.focusCell(name);
   else row?.focus();
 }
 
-/* What was decided and typed in a table, change after change, so that it can be taken back and done again. */
+/* The changes of a table, so that they can be undone and redone. */
 
 const MOST = 200;
 
@@ -52,7 +52,7 @@ export class Edits {
     this.where = '';
   }
 
-  /** A table that was just filled has no past. @param {TableState} state */
+  /** A table that was just filled has no history. @param {TableState} state */
   begin(state) {
     this.past = [];
     this.future = [];
@@ -74,12 +74,12 @@ export class Edits {
     this.now = state;
   }
 
-  /** What is typed next is a change of its own, even in the same box. */
+  /** Starts a new change, even in the same box. */
   close() {
     this.where = '';
   }
 
-  /** The state before the last change, or null where there is none. */
+  /** The state before the last change, or null if there is none. */
   undo() {
     const last = this.past.pop();
     if (!last || !this.now) return null;
@@ -89,7 +89,7 @@ export class Edits {
     return last.state;
   }
 
-  /** The state that was taken back last, or null. */
+  /** The state that was undone last, or null. */
   redo() {
     const next = this.future.pop();
     if (!next || !this.now) return null;
@@ -100,7 +100,7 @@ export class Edits {
   }
 }
 
-/* Several lines at once: which are chosen, and the bar that decides on all of them and gives one reason. */
+/* Several lines at once: the selected ones, and the bar to decide on all of them with one reason. */
 
 export class Selection {
   /**
@@ -143,14 +143,14 @@ export class Selection {
     return this.rows.size > 1;
   }
 
-  /** Every line from the one where choosing began to this one. @param {Row[]} all @param {Row} row */
+  /** Selects every line from the start of the selection to this one. @param {Row[]} all @param {Row} row */
   stretch(all, row) {
     this.anchor ??= row;
     const [from, to] = [all.indexOf(this.anchor), all.indexOf(row)].sort((a, b) => a - b);
     this.show(new Set(all.slice(Math.max(0, from), to + 1)));
   }
 
-  /** One line more, or one less. @param {Row} row */
+  /** Adds a line to the selection, or removes it. @param {Row} row */
   toggle(row) {
     const rows = new Set(this.rows.size ? this.rows : [this.anchor ?? row]);
     if (this.rows.size && rows.has(row)) rows.delete(row);

@@ -1,6 +1,6 @@
 /**
- * What every editable table of a study has in common, whoever fills it: what is typed is kept in the browser,
- * what is confirmed goes through the outbox, and where there are two versions the person chooses.
+ * The common parts of all editable tables of a study. The browser keeps typed text, confirmed work goes through the
+ * outbox, and the person chooses between two versions.
  */
 
 import { request, withQuery } from '../core/api.js';
@@ -19,14 +19,15 @@ import { savedText } from './sheet_work.js';
 const SLOW_MS = 400;
 
 /**
- * What the screen around the table does when something happens in it.
+ * The callbacks of the screen around the table.
  * @typedef {object} EditorEvents
  * @property {() => void} onload the table shows something else
  * @property {() => void} onchange a decision or a word changed
- * @property {() => void} oncount what is left to decide has to be counted again
- * @property {(answer: SaveAnswer<any>) => void} onsaved what is on screen was saved
- * @property {(now: any, mine: TableState, why: string) => void} onstale what is on screen was refused; `now` holds
- * @property {() => void} onagreed two versions turned out to say the same
+ * @property {() => void} oncount the open decisions must be counted again
+ * @property {(answer: SaveAnswer<any>) => void} onsaved the work on screen was saved
+ * @property {(now: any, mine: TableState, why: string) => void} onstale the work on screen was refused;
+ * `now` is the current state
+ * @property {() => void} onagreed two versions turned out to be equal
  */
 
 export class SheetEditor {
@@ -35,7 +36,7 @@ export class SheetEditor {
    *   notices: import('../core/dom.js').Notices}} view `place` takes the table, `host` the dialogs
    * @param {{task: string, person: string, box: string, signal: AbortSignal}} whose
    * @param {EditorEvents} on
-   * @param {object} tableEvents what only the table's surroundings need, see TableEvents
+   * @param {object} tableEvents further events of the table, see TableEvents
    * @param {typeof SheetTable} Table the table of an extension, which builds lines of its own
    */
   constructor(
@@ -80,7 +81,7 @@ export class SheetEditor {
     });
   }
 
-  /** Sends what an earlier page left behind; the places of this task that were saved by that. */
+  /** Sends the saves of an earlier page; returns the places of this task that were saved. */
   async recover() {
     await this.outbox.recover();
     return this.caughtUp;
@@ -93,9 +94,9 @@ export class SheetEditor {
   }
 
   /**
-   * Shows a piece of work: what is saved, or over it what waits to be sent, or what was typed and not saved.
+   * Shows work: its saved state, or over it a waiting save or unsaved text.
    * @param {SheetWork} work
-   * @param {TableState | null} mine a state that the server refused, to be compared next
+   * @param {TableState | null} mine a state that the server refused, to compare next
    */
   open(work, mine = null) {
     this.work = work;
@@ -107,7 +108,7 @@ export class SheetEditor {
     else if (typed) this.sayRestored(typed.at);
   }
 
-  /** Nothing is shown any more. */
+  /** Empties the screen. */
   close() {
     this.work = null;
   }
@@ -137,7 +138,7 @@ export class SheetEditor {
     this.table.focusNext();
   }
 
-  /** Puts two versions side by side where there are two; equal ones need no choice. What is kept stays until then. */
+  /** Shows two different versions side by side; equal ones need no choice. Kept work stays until then. */
   async compare(
     /** @type {TableState | null} */ mine = null,
     why = tr('This was saved from another tab or device after you began here.'),
@@ -163,7 +164,7 @@ export class SheetEditor {
     this.table.focusNext();
   }
 
-  /** Every version this person saved of what is on screen. */
+  /** Shows every version that this person saved of the work on screen. */
   async showHistory() {
     const path = this.work?.historyPath;
     if (!path || !this.work?.timesSaved) return;
@@ -188,7 +189,7 @@ export class SheetEditor {
     if (this.work && !this.waiting) this.work.keep(this.table.state());
   }
 
-  /** Sends what is on screen once every line is decided; confirming what already waits sends it now. */
+  /** Sends the work on screen once every line is decided; confirming a waiting save sends it now. */
   confirm() {
     if (!this.work) return;
     if (this.table.locked) {
@@ -201,7 +202,7 @@ export class SheetEditor {
     else this.on.onagreed();
   }
 
-  /** The table stays as it is, locked, until there is an answer. @param {SheetWork} work */
+  /** Locks the table until there is an answer. @param {SheetWork} work */
   async submit(work) {
     const state = this.table.state();
     work.keep(state);
@@ -226,7 +227,7 @@ export class SheetEditor {
 
   // ---- what becomes of a save ----------------------------------------------------------------------
 
-  /** Whether an entry belongs to what is on screen. @param {Entry} entry */
+  /** Whether an entry belongs to the work on screen. @param {Entry} entry */
   isHere({ path, place }) {
     return this.work?.path === path && this.work.place === place;
   }
@@ -247,7 +248,7 @@ export class SheetEditor {
     this.on.onsaved(answer);
   }
 
-  /** What is kept goes once the server has it, unless more was typed since. */
+  /** Removes kept work once the server has it, unless more was typed since. */
   dropKept({ task, place, state, parts = [{ place, state }] }) {
     if (task !== this.task) return;
     for (const part of parts) {
@@ -268,7 +269,7 @@ export class SheetEditor {
   }
 
   /**
-   * The strip that says the answer is safe here, why it is not there yet, and what can be done.
+   * The strip that says that the answer is safe here, why it was not sent yet, and what can be done.
    * @param {Entry} entry
    * @param {ApiError | null} error
    */
@@ -297,7 +298,7 @@ export class SheetEditor {
     );
   }
 
-  /** Back to editing. Should it have been saved after all, the next save is refused and both versions shown. */
+  /** Returns to editing. If it was saved after all, the next save is refused and both versions are shown. */
   takeBack(entry) {
     this.outbox.forget(entry.uid);
     this.table.lock(false);
@@ -308,7 +309,7 @@ export class SheetEditor {
     this.table.current?.focus();
   }
 
-  /** Not taken, and trying again is of no use: what was typed stays to be copied, and the page says what is next. */
+  /** Refused for good: the typed text stays for copying, and the page shows the next step. */
   showRefused(message) {
     const reload = () => window.location.reload();
     this.notices.stay('ended', message, button(tr('Continue'), { class: 'ce-btn', onclick: reload }));
@@ -335,7 +336,7 @@ export class SheetEditor {
     );
   }
 
-  /** The server came back from a snapshot that had not everything of this person's. */
+  /** The server was restored from a snapshot without some of this person's saves. */
   onrestored({ sent, maybe, takenAt }) {
     const since = tr('The server was restored from a copy made at {time}.', {
       time: clockTime(takenAt),
@@ -350,7 +351,7 @@ export class SheetEditor {
     else if (maybe) this.notices.warn(`${since} ${check}`);
   }
 
-  /** What the server lost and would not take again stays here as unsaved words. */
+  /** Keeps a save that the server lost and then refused as unsaved text. */
   onlost({ task, place, state, parts = [{ place, state }], body }, error) {
     const kept = new Kept(this.person, task);
     for (const part of parts)

@@ -1,4 +1,4 @@
-/** The review table as a spreadsheet: cells, edits that can be taken back, several lines at once, the clipboard. */
+/** The review table as a spreadsheet: cells, undo, several lines at once, the clipboard. */
 
 import { isTextBox } from '../core/dom.js';
 import { tr } from '../core/words.js';
@@ -15,7 +15,7 @@ export class SheetTable extends ReviewTable {
   constructor(root, events = {}) {
     super(root, events);
     this.edits = new Edits();
-    /** The line whose words are being typed, as it was before. @type {{row: any, before: LineState} | null} */
+    /** The line that is being edited, and its state before. @type {{row: any, before: LineState} | null} */
     this.editing = null;
     this.selection = new Selection({
       ondecide: (action) => this.decideMany(action),
@@ -36,7 +36,7 @@ export class SheetTable extends ReviewTable {
     this.edits.begin(this.state());
   }
 
-  /** What is typed in one box in one go is taken back in one go. */
+  /** Typing in one box in one go is one change to undo. */
   changed(where = '') {
     this.edits.note(this.state(), where);
     super.changed(where);
@@ -54,7 +54,7 @@ export class SheetTable extends ReviewTable {
   }
 
   /**
-   * Begins an edit in the cell in use, or in a column of the line in use; `words` take the place of what is there.
+   * Begins an edit in the cell in use, or in a column of the line in use; `words` replace its text.
    * @param {string | null} column
    * @param {string | null} words
    */
@@ -75,7 +75,7 @@ export class SheetTable extends ReviewTable {
     return super.decide(row, action);
   }
 
-  /** Notes how a line was before its words are typed in; a decision that leads there noted it first. */
+  /** Notes the state of a line before an edit, unless a decision noted it first. */
   beginWords(row) {
     if (this.editing?.row !== row) this.editing = { row, before: { ...row.row } };
   }
@@ -85,7 +85,7 @@ export class SheetTable extends ReviewTable {
     this.edits.close();
   }
 
-  /** Ends typing: the words stay. The next line is in use; an open one stays in use itself. */
+  /** Ends typing and keeps the text. Moves to the next line, unless this one is still open. */
   commit() {
     this.endWords();
     const { current } = this;
@@ -94,7 +94,7 @@ export class SheetTable extends ReviewTable {
     (next ?? current)?.focus();
   }
 
-  /** Ends typing, and the line is as it was before; undoing brings the words back. */
+  /** Ends typing and restores the line; undo brings the text back. */
   cancel() {
     const { editing } = this;
     if (editing) {
@@ -116,7 +116,7 @@ export class SheetTable extends ReviewTable {
     return this.travel(this.edits.redo(), tr('There is nothing to redo.'));
   }
 
-  /** @param {TableState | null} state @param {string} nothing what is said where there is none */
+  /** @param {TableState | null} state @param {string} nothing the message if there is none */
   travel(state, nothing) {
     if (this.locked) return;
     if (!state) {
@@ -137,7 +137,7 @@ export class SheetTable extends ReviewTable {
 
   // ---- several lines -------------------------------------------------------------------------------
 
-  /** Chooses one line more, up or down from the one in use. */
+  /** Selects one more line, above or below the one in use. */
   stretch(step) {
     const rows = this.all;
     const at = rows.indexOf(this.current);
@@ -148,13 +148,13 @@ export class SheetTable extends ReviewTable {
     next.focus();
   }
 
-  /** Where choosing begins is the line in use before the click moves the focus. */
+  /** A selection starts at the line in use before the click moves the focus. */
   onpress(event) {
     if (!event.shiftKey && !event.ctrlKey && !event.metaKey) this.selection.clear();
     this.selection.anchor ??= this.current;
   }
 
-  /** Shift and a click choose up to that line, Ctrl and a click that line too. */
+  /** Shift and a click select up to that line; Ctrl and a click add that line. */
   onclick(event) {
     const row = this.all.find(({ node }) => node.contains(event.target));
     if (!row || event.target.closest('button, textarea, a')) return;
@@ -175,7 +175,7 @@ export class SheetTable extends ReviewTable {
     return many;
   }
 
-  /** A key decides on all lines chosen, or on the line in use. */
+  /** A key decides on all selected lines, or on the line in use. */
   decideInUse(action) {
     if (!this.current) return false;
     if (!this.selection.isMany) return this.decide(this.current, action);
@@ -184,7 +184,7 @@ export class SheetTable extends ReviewTable {
     return this.decideMany(action);
   }
 
-  /** Every drafted line among those chosen; the score can be kept, and lines of one's own stay as they are. */
+  /** The drafted lines of the selection; the score can be kept, and added lines stay unchanged. */
   decideMany(action) {
     if (this.locked) return;
     const lines = [...this.selection.rows].filter(
@@ -200,7 +200,8 @@ export class SheetTable extends ReviewTable {
     if (action === 'delete') this.selection.reason.focus();
   }
 
-  /** Approves what is left of one criterion, in a sheet of several. @param {import('../rows/row.js').Group} group */
+  /** Approves the open lines of one criterion, in a sheet of
+   * several. @param {import('../rows/row.js').Group} group */
   approveGroup(group) {
     if (this.locked) return;
     const lines = this.approvable().filter((row) => this.groupOf(row) === group);
@@ -214,7 +215,7 @@ export class SheetTable extends ReviewTable {
     this.focusNext(group.lines.at(-1));
   }
 
-  /** How far each criterion is, in a sheet of several. */
+  /** Shows the progress of each criterion, in a sheet of several. */
   showGroups() {
     const approvable = new Set(this.approvable());
     for (const group of this.groups.values()) {
@@ -223,14 +224,14 @@ export class SheetTable extends ReviewTable {
     }
   }
 
-  /** Into the criterion before or after the one in use, in a sheet of several. @param {number} by */
+  /** Moves to the criterion before or after the one in use, in a sheet of several. @param {number} by */
   stepGroup(by) {
     const ids = [...this.groups.keys()];
     const there = this.groups.get(ids[ids.indexOf(this.group?.id ?? -1) + by]);
     this.goTo(there?.lines.find((row) => row.problem()) ?? there?.lines[0]);
   }
 
-  /** One reason for every line chosen that takes one. */
+  /** Gives one reason to every selected line that takes one. */
   explainMany(reason) {
     for (const row of this.selection.rows) {
       if (!(row instanceof DraftedRow) || !['delete', 'revise'].includes(row.row.action)) continue;
@@ -242,7 +243,7 @@ export class SheetTable extends ReviewTable {
 
   // ---- the clipboard -------------------------------------------------------------------------------
 
-  /** The lines chosen, or the line in use, as cells; the one cell in use, as its words. */
+  /** The selected lines or the line in use as cells, or the text of the cell in use. */
   copy(event) {
     const cell = cellInUse(this.all);
     if (!cell || isTextBox(event.target) || !window.getSelection()?.isCollapsed) return;
@@ -256,8 +257,8 @@ export class SheetTable extends ReviewTable {
   }
 
   /**
-   * Cells from a spreadsheet, from the cell in use on: whole lines as they were copied, or a column of versions or
-   * reasons. Versions beyond the last line become lines of one's own.
+   * Pastes cells from a spreadsheet, from the cell in use on: whole lines, or a column of versions or reasons.
+   * Versions beyond the last line become added lines.
    */
   paste(event) {
     const cell = cellInUse(this.all);

@@ -5,7 +5,7 @@ import { timesText } from '../core/history.js';
 import { sameState, stateOf } from '../core/kept.js';
 import { tr } from '../core/words.js';
 
-/* Under a table: what is left to decide, when it was saved, its versions, and the button that saves. */
+/* The foot of a table: open decisions, the time of the last save, its versions, and the save button. */
 
 export class SheetFoot {
   /** @param {{onhistory: () => void, onconfirm: () => void}} events */
@@ -30,7 +30,7 @@ export class SheetFoot {
     this.node = el('div', { class: 'wb-foot' });
   }
 
-  /** Puts the parts in a row; what stands over the table's own is given. @param {Node[]} tools */
+  /** Puts the parts in a row, with `tools` before the table's own. @param {Node[]} tools */
   build(...tools) {
     fill(
       this.node,
@@ -43,7 +43,7 @@ export class SheetFoot {
     );
   }
 
-  /** In full where there is room, short on a phone. @param {string} text @param {number} open */
+  /** Shows the full text, or a short one on a phone. @param {string} text @param {number} open */
   showCount(text, open) {
     fill(
       this.count,
@@ -56,7 +56,7 @@ export class SheetFoot {
     );
   }
 
-  /** `times` what is on screen was saved before; its versions can be looked at once there are two. */
+  /** `times` is the number of earlier saves; the versions are offered if there are at least two. */
   loadVersions(times) {
     this.versions.hidden = times < 2;
     this.versions.textContent = timesText(times);
@@ -67,7 +67,7 @@ export class SheetFoot {
   }
 }
 
-/** "Saved 14:32:07", with which version it is once there are several. */
+/** "Saved 14:32:07", with the version if there are several. */
 export function savedText(at, revision) {
   const time = clockTime(at);
   if (!time) return '';
@@ -75,14 +75,14 @@ export function savedText(at, revision) {
   return tr('Saved {time}', { time }) + (revision > 1 ? ` · ${version}` : '');
 }
 
-/* One sheet on screen: what the server says, what is typed over it, and the save it becomes. */
+/* One sheet on screen: the server's state, the changes typed here, and the save. */
 
 export class SheetWork {
   /**
-   * What the browser kept for this place is taken up.
+   * Loads the work that the browser kept for this place.
    * @param {Sheet} sheet
    * @param {{place: string, path: string, kept: import('../core/kept.js').Kept}} where `path` is the route
-   *   that takes a save, `place` what the save is of.
+   *   for a save, `place` its subject.
    */
   constructor(sheet, { place, path, kept }) {
     this.sheet = sheet;
@@ -95,33 +95,33 @@ export class SheetWork {
     this.unsent = kept.get(place);
   }
 
-  /** Somebody's words wait here that the server does not have. */
+  /** Whether text waits here that the server does not have. */
   get hasUnsaved() {
     return Boolean(this.unsent?.edited && this.unsent.state && !sameState(this.unsent.state, this.saved));
   }
 
-  /** The waiting words were written over another version, or over another draft. */
+  /** Whether the waiting text was written for another version or another draft. */
   get isStale() {
     const { revision, draft = null } = this.sheet;
     return this.unsent?.revision !== revision || (this.unsent?.draft ?? null) !== draft;
   }
 
-  /** How often this was saved before. */
+  /** The number of earlier saves. */
   get timesSaved() {
     return this.sheet.revision;
   }
 
-  /** Where its versions are, if anywhere. @returns {string} */
+  /** The route of its versions, if any. @returns {string} */
   get historyPath() {
     return '';
   }
 
-  /** What is kept beside the words. */
+  /** Further data to keep. */
   extras() {
     return {};
   }
 
-  /** Writes down the state of the table. @param {TableState} state */
+  /** Stores the state of the table. @param {TableState} state */
   keep(state) {
     if (this.settled || this.choosing) return;
     const { revision, draft = null } = this.sheet;
@@ -129,12 +129,12 @@ export class SheetWork {
     this.kept.put(this.place, { revision, draft, state, edited, ...this.extras() });
   }
 
-  /** What was typed here goes. */
+  /** Discards the typed text. */
   forget() {
     this.kept.drop(this.place);
   }
 
-  /** The server has it, or the person gave it up: nothing is kept any more. */
+  /** Removes all kept work, because the server has it or the person gave it up. */
   settle() {
     this.settled = true;
     this.forget();
@@ -145,13 +145,13 @@ export class SheetWork {
     return true;
   }
 
-  /** What is kept in parts, of a state that is sent. @param {TableState} state @returns {KeptPart[]} */
+  /** The kept parts of a state that is sent. @param {TableState} state @returns {KeptPart[]} */
   parts(state) {
     return [{ place: this.place, state }];
   }
 
   /**
-   * What is sent; the uid is the key of the save, and stays through every retry.
+   * The data to send; the uid is the key of the save, and is the same in every retry.
    * @param {{score: number | null, rows: object[], added: object[]}} payload
    * @param {string} _uid
    * @returns {Record<string, unknown>}

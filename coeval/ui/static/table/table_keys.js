@@ -4,7 +4,7 @@ import { isTextBox } from '../core/dom.js';
 import { keyName } from '../core/keys.js';
 import { tr } from '../core/words.js';
 
-/* The keys of every table; the screens around them add their own. */
+/* The keys of every table; the screens add their own. */
 
 /** The commands of every table; the workbench adds its own. */
 export function tableCommands(table) {
@@ -77,12 +77,12 @@ export function tableCommands(table) {
   ];
 }
 
-/** Right is on, unless the text runs from right to left. */
+/** Right means forward, unless the text runs from right to left. */
 function onward(key, target) {
   return (key === 'ArrowRight') !== (getComputedStyle(target).direction === 'rtl');
 }
 
-/** Whether this is a text box of the table; elsewhere the key is not for it. */
+/** Whether this is a text box of the table; the key applies only there. */
 function isBoxOf(table, target) {
   return isTextBox(target) && table.list.contains(target);
 }
@@ -93,7 +93,7 @@ function leaveBox(table, target) {
   return target.blur();
 }
 
-/** A letter typed in a text cell begins its edit, ahead of the letters that are commands. */
+/** A letter typed in a text cell begins an edit, even if the letter is a command. */
 function typesInCell(table, event) {
   if (event.key.length !== 1 || event.ctrlKey || event.metaKey || event.altKey || isTextBox(event.target))
     return false;
@@ -102,7 +102,8 @@ function typesInCell(table, event) {
 
 /* The keys of the scrutiny screen. */
 
-/** Commands for a workbench; the order is that of the page of keys. @param {import('../scrutiny/workbench.js').Workbench} bench */
+/** Commands for a workbench, in the order of the page of
+ * keys. @param {import('../scrutiny/workbench.js').Workbench} bench */
 export function workbenchCommands(bench) {
   return [
     {

@@ -1,14 +1,14 @@
-/** Differences between two texts, and what is wrong with a quote. */
+/** Differences between two texts, and flags of quotes. */
 
 import { el } from '../core/dom.js';
 import { tr } from '../core/words.js';
 import { diffArrays } from '../vendor/diff.js';
 
-/* What changed between the drafted words and the new ones, word by word. */
+/* Changes from the drafted words to the new ones, word by word. */
 
 /** @typedef {['same' | 'del' | 'ins', string]} Part */
 
-/** After so long a comparison is given up, and the whole is shown as gone and come. */
+/** The time limit of a comparison; after it, the whole text is shown as replaced. */
 const MAX_MS = 50;
 
 const words =
@@ -16,13 +16,14 @@ const words =
     ? new Intl.Segmenter(undefined, { granularity: 'word' })
     : null;
 
-/** Words, spaces and signs in order; languages without spaces are cut where the browser finds words. */
+/** Words, spaces and signs in order; for languages without spaces, the browser finds the words. */
 function tokensOf(text) {
   if (words) return Array.from(words.segment(text), (part) => part.segment);
   return text.match(/\s+|[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu) ?? [];
 }
 
-/** One struck-out and one new stretch per change; a lone space between two changed words joins them. */
+/** One deleted and one inserted part per change; changed words with a single space between them are
+ * joined. */
 function joinParts(parts) {
   const joined = [];
   let [gone, come, gap] = ['', '', ''];
@@ -71,16 +72,16 @@ export function diffWords(before, after) {
   return joinParts(parts);
 }
 
-/** The difference as nodes: struck out what went, underlined what came. */
+/** The difference as nodes: deleted words struck out, inserted words underlined. */
 export function diffNodes(before, after) {
   return diffWords(before, after).map(([kind, text]) => (kind === 'same' ? text : el(kind, {}, text)));
 }
 
-/* What is said under a line of its quotes that do not stand in the output word for word. */
+/* Flags below a line for quotes that are not in the output word for word. */
 
 const SHOWN = 24;
 
-/** The words of a flag; a quote that is nearly there shows what differs, from what stands there to what is quoted. */
+/** The text of a flag; for a near match, it shows the difference from the passage to the quote. */
 function flagOf({ text, place, passage }, sheet, several) {
   if (place === 'nearly in the output')
     return [sheet.nearly ?? tr('nearly in the text:'), ' ', ...diffNodes(passage, text)];

@@ -6,13 +6,13 @@ import { parseMarkdown, parsePlain } from './markdown.js';
 
 /*
  * Conversations: a line such as `── user ──` heads every turn of the text, see coeval/domain/tasks.py. Each turn
- * becomes a part of its own whose words keep their places in the whole, so that marks and selections fit.
+ * becomes a part of its own, with offsets in the whole text so that marks and selections fit.
  */
 
 const HEADING = /^── ([^\n─]{1,40}) ──$/gm;
 const BETWEEN = 2;
 
-/** Where every turn's words stand in a conversation, [start, end) in UTF-16; none in any other text. */
+/** The place of each turn in a conversation, [start, end) in UTF-16; an empty list for other texts. */
 export function turnsOf(text) {
   const heads = Array.from(text.matchAll(HEADING));
   if (heads[0]?.index !== 0) return [];
@@ -30,7 +30,7 @@ function shift(nodes, by) {
 }
 
 /**
- * The turns as nodes; `parse` makes the nodes of one turn's words. The role is a label, not words of the text.
+ * The turns as nodes; `parse` makes the nodes of one turn's words. The role is a label, not part of the text.
  * @param {string} text
  * @param {(text: string) => import('./markdown.js').TextNode[]} parse
  */
@@ -49,7 +49,7 @@ export function parseTurns(text, parse) {
   }));
 }
 
-/* The images of an instance: each kept low until it is opened, or the reason why it is not shown. */
+/* The images of an instance: each is small until it is opened, or shows why it is missing. */
 
 const note = (text) => el('p', { class: 'wb-no-image ce-note', dir: 'auto' }, text);
 
@@ -72,14 +72,14 @@ function picture({ name, source }) {
 }
 
 /**
- * What stands above the texts; nothing where the instance has no image.
+ * The part above the texts; nothing if the instance has no image.
  * @param {StepImage[]} images
  */
 export function imageNodes(images) {
   return images.map((image) => (image.problem ? note(image.problem) : picture(image)));
 }
 
-/* Text trees on the page, with marks laid over them and a way back from a selection to the source. */
+/* Text trees on the page with marks, and the offsets of a selection in the source. */
 
 const starts = new WeakMap();
 
@@ -98,7 +98,7 @@ function markNode(text, start, piece, closes) {
   );
 }
 
-/** One leaf cut along the pieces that touch it. */
+/** Cuts a leaf along the pieces that touch it. */
 function leafNodes(leaf, pieces) {
   const end = leaf.start + leaf.text.length;
   const nodes = [];
@@ -123,7 +123,7 @@ function treeNodes(nodes, pieces) {
   );
 }
 
-/** Parses once; render again whenever the marks change. */
+/** Parses a text once; it is rendered again whenever the marks change. */
 export function parseText(text, display) {
   const parse = display === 'markdown' ? parseMarkdown : parsePlain;
   const turns = parseTurns(text, parse);
@@ -146,7 +146,7 @@ function leavesUnder(node) {
   return leaves;
 }
 
-/** The stretch of the source that is selected inside `pane` as [start, end), or null. UTF-16 offsets. */
+/** The selected part of the source in `pane` as [start, end) in UTF-16, or null. */
 export function selectedSource(pane, selection) {
   if (!selection?.rangeCount || selection.isCollapsed) return null;
   const range = selection.getRangeAt(0);

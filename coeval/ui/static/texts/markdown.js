@@ -1,7 +1,8 @@
 /**
- * Markdown for texts that strangers wrote, with GitHub's tables and struck-out words. The parser says where in
- * the source every part stands, so that quotes can be marked in what is shown; here its tree becomes ours.
- * A node is {tag, attributes, children} or {text, start}. HTML stays text, and nothing outside is ever fetched.
+ * Markdown for untrusted texts, with GitHub's tables and strikethrough. The parser gives the source position of
+ * every part, so that quotes can be marked in the result; this file converts its tree.
+ * A node is {tag, attributes, children} or {text, start}. HTML stays text, and nothing external is ever
+ * fetched.
  */
 
 import { Strikethrough, Table, parser } from '../vendor/markdown.js';
@@ -12,7 +13,7 @@ import { Strikethrough, Table, parser } from '../vendor/markdown.js';
 
 const markdown = parser.configure([Table, Strikethrough]);
 
-/** Beyond these a text is shown as it was written: nobody writes so, and parsing it could take long. */
+/** Texts beyond these limits are shown unparsed, because parsing could take long. */
 const MAX_PARAGRAPH = 20_000;
 const MAX_MS = 500;
 const MAX_DEPTH = 40;
@@ -28,10 +29,10 @@ const TAGS = {
   StrongEmphasis: 'strong',
 };
 
-/** Parts that hold other parts and no words of their own: what stands between is white space. */
+/** Parts that contain only other parts and white space. */
 const HOLDERS = new Set(['Document', 'Blockquote', 'BulletList', 'OrderedList', 'ListItem']);
 
-/** Parts whose letters are signs, not words. */
+/** Parts whose characters are markup, not text. */
 const SIGNS =
   /^(?:HeaderMark|QuoteMark|ListMark|EmphasisMark|StrikethroughMark|CodeMark|CodeInfo|LinkMark|LinkTitle|LinkLabel|TableDelimiter)$/;
 const MARGIN_SIGNS = /^(?:HeaderMark|QuoteMark)$/;
@@ -41,7 +42,7 @@ function leaf(source, from, to) {
   return from < to ? [{ text: source.slice(from, to), start: from }] : [];
 }
 
-/** The nodes of source[from:to] within a part: its parts, and the words between them. @returns {TextNode[]} */
+/** The nodes of source[from:to] within a part: its parts, and the text between them. @returns {TextNode[]} */
 function wordsOf(source, part, depth, from = part.from, to = part.to) {
   const nodes = [];
   let at = from;
@@ -50,13 +51,13 @@ function wordsOf(source, part, depth, from = part.from, to = part.to) {
     if (!HOLDERS.has(part.name)) nodes.push(...leaf(source, at, child.from));
     nodes.push(...nodesOf(source, child, depth));
     at = child.to;
-    // the space after a sign at the margin belongs to the sign
+    // the space after a marker at the margin belongs to the marker
     if (MARGIN_SIGNS.test(child.name)) while (source[at] === ' ' && at < to) at += 1;
   }
   return HOLDERS.has(part.name) ? nodes : [...nodes, ...leaf(source, at, to)];
 }
 
-/** A link or a picture: its label. One that leads nowhere, like [x], stands as it was written. */
+/** A link or an image as its label; one without a target, like [x], stays as written. */
 function linkNodes(source, part, depth) {
   const url = part.getChild('URL');
   const [open, close] = part.getChildren('LinkMark');
@@ -88,7 +89,7 @@ function listAttributes(source, part) {
   return first > 1 ? { start: String(first) } : {};
 }
 
-/** The cells of a row, null for those without words: the parser only knows the bars between them. */
+/** The cells of a row, null for empty ones; the parser only reports the bars between them. */
 function cellsOf(line) {
   const cells = [];
   let cell = null;
@@ -154,7 +155,7 @@ function nodesOf(source, part, depth = 0) {
   }
 }
 
-/** The parser's tree; null where the text would take too long. */
+/** The parser's tree, or null if the text would take too long. */
 function parseWithin(source, maxMs) {
   if (source.split(/\n\s*\n/).some((paragraph) => paragraph.length > MAX_PARAGRAPH)) return null;
   const until = performance.now() + maxMs;
@@ -173,7 +174,7 @@ export function parseMarkdown(source, maxMs = MAX_MS) {
   return [{ tag: 'p', attributes: {}, children: parsePlain(source) }];
 }
 
-/** The same shape for plain text: one leaf, shown with its line breaks. @returns {TextNode[]} */
+/** Plain text in the same form: one leaf, shown with its line breaks. @returns {TextNode[]} */
 export function parsePlain(source) {
   return [{ text: source, start: 0 }];
 }

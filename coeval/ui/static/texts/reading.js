@@ -5,7 +5,7 @@ import { tr, trParts } from '../core/words.js';
 import { imageNodes, parseText, renderText, selectedSource } from './display.js';
 import { cutSpans, scrollerOf, walkText } from './text.js';
 
-/** One titled text. `dir=auto` lets each paragraph run its own way. */
+/** One text with a title. `dir=auto` sets the direction of each paragraph. */
 export class Pane {
   constructor(name) {
     this.title = el('h2', { class: 'wb-h' });
@@ -36,10 +36,10 @@ function details(summary, ...content) {
   return el('details', { class: 'ce-card wb-more' }, el('summary', {}, summary), ...content);
 }
 
-/** Characters above which a further column is a text of its own. */
+/** A further column with more characters than this is shown as a text of its own. */
 const SHORT = 100;
 
-/** The further columns that the study shows: texts of their own, and what is short as one list. */
+/** The further columns that the study shows: long ones as texts, short ones as one list. */
 function contextNodes(pairs) {
   const isText = ([, value]) => String(value).length > SHORT || String(value).includes('\n');
   const short = pairs.filter((pair) => !isText(pair));
@@ -67,7 +67,7 @@ function contextList(pairs) {
 
 const textName = (task) => el('b', { dir: 'auto' }, inSentence(task.output_field));
 
-/** Both texts with what belongs to them. `onpick(row)` is called when a mark is clicked. */
+/** Both texts and their context. `onpick(row)` is called when a mark is clicked. */
 export class Reading {
   constructor({ onpick, onhover, tools }) {
     this.input = new Pane('input');
@@ -113,7 +113,7 @@ export class Reading {
     );
   }
 
-  /** How evidence is added with a keyboard, and how by touch. */
+  /** The hints for adding evidence by keyboard and by touch. */
   howFine(task) {
     const nodes = { text: textName(task), key: kbd('E') };
     return trParts('Select words in the {text} and press {key} to add them as evidence.', nodes);
@@ -123,7 +123,7 @@ export class Reading {
     return trParts('Select words in the {text} and tap “Add evidence”.', { text: textName(task) });
   }
 
-  /** Draws the marks; nothing is redrawn, and no selection lost, when they are where they were. */
+  /** Draws the marks. Unchanged marks are not redrawn, so that no selection is lost. */
   mark(spans) {
     for (const place of ['input', 'output']) {
       const own = spans.filter((span) => span.place === place);
@@ -132,7 +132,7 @@ export class Reading {
     this.light(this.lit);
   }
 
-  /** Lights the marks of one row and, when asked, brings the first of each text into view. */
+  /** Highlights the marks of one row and, on request, scrolls to the first one in each text. */
   light(row, { scroll = false } = {}) {
     this.lit = row;
     for (const { body } of [this.input, this.output]) {
@@ -154,7 +154,7 @@ export class Reading {
       scroller.scrollTop += box.top - frame.top - frame.height / 3;
   }
 
-  /** The selected words of the output, as they stand in its source; empty when nothing is selected there. */
+  /** The selected words in the source of the output; empty if nothing is selected there. */
   selectedText() {
     const span = selectedSource(this.output.body, window.getSelection());
     return span ? this.output.text.slice(span.start, span.end).trim() : '';

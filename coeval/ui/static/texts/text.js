@@ -1,6 +1,7 @@
 /** Places in a text: offsets, quotes, and the cursor that selects words by keyboard. */
 
-/* Offsets and quotes. Python counts code points, JavaScript counts UTF-16 units; here the two meet. */
+/* Offsets and quotes. Python counts code points and JavaScript counts UTF-16 units; this file converts
+ * them. */
 
 /** A function from code-point offsets of `text` to UTF-16 offsets. */
 export function utf16Index(text) {
@@ -21,7 +22,7 @@ const QUOTED = new RegExp([...PAIRS, ...CJK_PAIRS].join('|'), 'g');
 /** @typedef {{place: 'output' | 'input', start: number, end: number}} Span in UTF-16 units */
 
 /**
- * Where words that a person put in quotation marks stand: the first place each, in the output or else the input.
+ * The first place of each phrase in quotation marks, in the output or else in the input.
  * @param {string} words
  * @param {Texts} texts
  * @returns {Span[]}
@@ -40,7 +41,7 @@ export function findQuoted(words, texts) {
 }
 
 /**
- * Spans that found their place, from a drafted row's quotes (code points, null when not found).
+ * The spans of a drafted row's quotes that were found; quotes count code points, null if not found.
  * @param {Pick<Quote, 'start' | 'end' | 'place'>[]} quotes
  * @param {Record<'output' | 'input', (offset: number) => number>} toUtf16
  * @returns {Span[]}
@@ -54,7 +55,7 @@ export function quotedSpans(quotes, toUtf16) {
 }
 
 /**
- * The passages that are marked without a line of their own, of the criterion in use.
+ * The marked passages without a line of their own, for the criterion in use.
  * @param {{ evaluation?: Evaluation | null, evaluations?: (Evaluation & { criterion: number })[] }} step
  * @param {{ criterion: number }} work
  * @param {Record<'output' | 'input', (offset: number) => number>} toUtf16
@@ -112,7 +113,7 @@ function wordsOf(pane) {
   return found;
 }
 
-/** Below zero when place a = [node, offset] comes before place b. */
+/** A negative number if place a = [node, offset] comes before place b. */
 function compare([a, i], [b, j]) {
   if (a === b) return i - j;
   return a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1;
@@ -130,7 +131,7 @@ function select(selection, word) {
   if (word) selection.setBaseAndExtent(word.node, word.start, word.node, word.end);
 }
 
-/** One word on or back; a line up or down lands on the word above or below. */
+/** Moves one word on or back, or to the word above or below. */
 function move(selection, all, { forward, line }) {
   const range = selection.getRangeAt(0);
   if (line) {
@@ -152,12 +153,12 @@ function stretch(selection, all, { forward, line }) {
   return word && selection.extend(word.node, forward ? word.end : word.start);
 }
 
-/** What scrolls where this text is too long for the window: itself, or the column that it stands in. @param {any} pane */
+/** The element that scrolls a long text: the text itself, or its column. @param {any} pane */
 export function scrollerOf(pane) {
   return pane.scrollHeight > pane.clientHeight + 1 ? pane : (pane.closest('.wb-read') ?? pane);
 }
 
-/** The first word in view, where walking starts. */
+/** The first visible word, where the cursor starts. */
 function firstInView(all, pane) {
   const { top } = scrollerOf(pane).getBoundingClientRect();
   const range = document.createRange();
@@ -182,7 +183,7 @@ function isInside(selection, pane) {
   );
 }
 
-/** Which way an arrow key goes in this text: right is back where the text runs from right to left. */
+/** The direction of an arrow key in this text; in right-to-left text, right is back. */
 function stepOf(key, pane) {
   const line = key === 'ArrowUp' || key === 'ArrowDown';
   const onward = key === 'ArrowRight' || key === 'ArrowDown';
@@ -190,7 +191,7 @@ function stepOf(key, pane) {
   return { line, forward: onward !== turned };
 }
 
-/** On keydown in a pane: takes the arrow keys, leaves every other key alone. */
+/** Handles the arrow keys in a pane, and no other key. */
 export function walkText(event, pane) {
   if (!/^Arrow/.test(event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
   event.preventDefault();

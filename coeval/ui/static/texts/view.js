@@ -1,4 +1,4 @@
-/** What the server describes as nodes, and the choice of a role for each column. */
+/** Nodes from the server, and the choice of a role for each column. */
 
 import { button, el, fill } from '../core/dom.js';
 import { groupTabs, unlistTabs } from '../core/sidebar.js';
@@ -15,18 +15,18 @@ const TAGS = new Set(
 const ATTRIBUTES =
   /^(title|scope|role|colspan|download|target|open|id|lang|dir|tabindex|data-[a-z-]+|aria-[a-z]+)$/;
 
-/** Addresses stay on this site, or are https: nothing that a browser would run. */
+/** Addresses are on this site or https, so a browser never runs them. */
 function safeHref(href) {
   const url = new URL(href, document.baseURI);
   return url.origin === location.origin || url.protocol === 'https:' ? href : null;
 }
 
-/** Images are of types that hold no script; the page's policy says from where they may come. */
+/** Images have types without scripts; the page's policy limits their hosts. */
 function safeSource(source) {
   return /^(?:https:\/\/|data:image\/(?:png|jpe?g|gif|webp);base64,)/i.test(source) ? source : '';
 }
 
-/** A link that changes something is followed by a form: a write is never a GET. */
+/** A link that changes something is sent as a form, because a write is never a GET. */
 function post(event) {
   event.preventDefault();
   const form = el('form', { method: 'post', action: event.currentTarget.href });
@@ -34,14 +34,15 @@ function post(event) {
   form.submit();
 }
 
-/** The whole page is read and runs as its corner says: "ar rtl". @param {string} speaks */
+/** Sets the language and direction of the page from its corner: "ar rtl". @param {string} speaks */
 function speakPage(speaks) {
   const [code, direction] = speaks.split(' ');
   document.documentElement.lang = code;
   document.documentElement.dir = direction;
 }
 
-/** A file in another tool's form may have nothing to hold: that is said beside its link. @param {MouseEvent} event */
+/** A file in another tool's format may have no content; the reason is shown beside its
+ * link. @param {MouseEvent} event */
 async function saveFile(event) {
   event.preventDefault();
   const link = /** @type {HTMLAnchorElement} */ (event.currentTarget);
@@ -88,19 +89,19 @@ function build(node) {
   return made;
 }
 
-/** What is an answer by itself; without one of these the whole view is. */
+/** Nodes that are an answer by themselves; without any, the whole view is the answer. */
 const ANSWERS = '[role=alert], [role=status], .banner';
 /** Height of the bar that stays at the top, in pixels. */
 const TOP_BAR = 56;
-/** Milliseconds in which one answer changes several views, and a message can follow. */
+/** Milliseconds within which one answer changes several views and may add a message. */
 const TOGETHER = 200;
-/** Milliseconds after which a button that changed nothing gave the same answer as before. */
+/** Milliseconds after which a button without a change is taken to have given the same answer as before. */
 const UNCHANGED = 1000;
 /** The button pressed last, until its answer was shown. @type {Element | null} */
 let pressed = null;
-/** What each button answered last. @type {WeakMap<Element, Element>} */
+/** The last answer of each button. @type {WeakMap<Element, Element>} */
 const answers = new WeakMap();
-/** The views that changed since. @type {Set<HTMLElement>} */
+/** The views that have changed since then. @type {Set<HTMLElement>} */
 const changed = new Set();
 
 /** @param {Element} node */
@@ -109,7 +110,7 @@ function isOnScreen(node) {
   return top >= TOP_BAR && Math.min(bottom, top + 60) <= window.innerHeight;
 }
 
-/** The answer that is nearest to its button: a refusal or a note before any other change. */
+/** The answer nearest to its button; a refusal or a note comes before any other change. */
 function findAnswer() {
   const place = (node) => node.getBoundingClientRect().top;
   const from = pressed ? place(pressed) : 0;
@@ -120,7 +121,7 @@ function findAnswer() {
   )[0];
 }
 
-/** The page moves to an answer that would not be seen; a message in the corner is seen. @param {Element} answer */
+/** Scrolls to an answer out of view, unless a message in the corner shows it. @param {Element} answer */
 function moveTo(answer) {
   if (isOnScreen(answer) || document.querySelector('.toast-body')) return;
   const fits = answer.getBoundingClientRect().height < window.innerHeight * 0.7;
@@ -136,7 +137,8 @@ function showAnswer() {
   moveTo(answer);
 }
 
-/** Begins to wait for an answer, or ends it: who types or goes elsewhere is not called back. @param {Event} event */
+/** Starts to wait for an answer, or stops: a person who types or moves elsewhere is not
+ * interrupted. @param {Event} event */
 function follow({ target, type }) {
   const button = type === 'click' && target instanceof Element ? target.closest('button') : null;
   changed.clear();
@@ -149,7 +151,7 @@ function follow({ target, type }) {
   }, UNCHANGED);
 }
 
-/** A part of the page has changed, maybe in answer to a button. @param {HTMLElement} root */
+/** Notes that a part of the page has changed, perhaps in answer to a button. @param {HTMLElement} root */
 function note(root) {
   if (!pressed) return;
   if (!changed.size) setTimeout(showAnswer, TOGETHER);
@@ -161,7 +163,7 @@ for (const type of ['click', 'wheel', 'touchmove', 'input'])
 
 export function view(element, props, watch) {
   const root = element.querySelector('.coeval-view');
-  /* what somebody has opened stays open when the server sends the view again */
+  /* parts that somebody opened stay open when the server sends the view again */
   const show = () => {
     const open = new Set([...root.querySelectorAll('details[open][id]')].map((one) => one.id));
     fill(root, ...(props.value?.nodes ?? []).map(build));
@@ -177,7 +179,7 @@ export function view(element, props, watch) {
   if (props.value?.nodes?.length) note(root); // a question that a button opened
 }
 
-/* Who sees the columns of a file or a task: a menu for each, and a button that shows it to judge and people. */
+/* The visibility of columns: a menu for each, and a button that shows the column to judge and people. */
 
 const HIDDEN = 'hidden';
 
@@ -192,7 +194,8 @@ const HIDDEN = 'hidden';
 export function roles(element, props, watch) {
   const root = /** @type {HTMLElement} */ (element.querySelector('.coeval-roles'));
 
-  /** The role is kept where Gradio takes it from; the row says it at once. @param {string} name @param {string} role */
+  /** Stores the role for Gradio, and shows it in the row at
+   * once. @param {string} name @param {string} role */
   function choose(name, role) {
     if (!props.value) return;
     const isField = props.value.fields.some(([field]) => field === role);
