@@ -234,4 +234,7 @@ def _last(candidates: list[Candidate], text: str) -> Stated:
 
 def _goes_to_another(between: str) -> bool:
     """Return whether a heading between two scores starts another item."""
-    return any(not _PARTS.fullmatch(heading["words"].strip()) for heading in _HEADING.finditer(between))
+    return any(
+        not _PARTS.fullmatch(heading["words"].strip())
+        for heading in _HEADING.finditer(between[: between.rfind("\n") + 1])
+    )
