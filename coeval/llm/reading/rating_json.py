@@ -313,6 +313,9 @@ def entry_for(value: object, query: Query) -> Entry | None:
     mine = [one for one in entries if any(key_words(name) in names for name in one.names)]
     if not mine:
         scored = [one for one in entries if not one.plain]
+        if scored and all(map(_is_other, scored)):
+            return Entry((), (), {"score": None})
+        scored = [one for one in scored if not _is_other(one)]
         level = min((len(one.path) for one in scored), default=0)
         mine = [one for one in scored if len(one.path) == level]
     kept = latest(mine)
@@ -320,6 +323,11 @@ def entry_for(value: object, query: Query) -> Entry | None:
     if len(scores) > 1:
         return Entry((), (), {"score": None})
     return kept[-1] if kept else None
+
+
+def _is_other(entry: Entry) -> bool:
+    """Return whether the keys above an entry name somebody else's score."""
+    return is_foreign(entry.called) or re.search(r"\b(?:examples?|rubric)\b", entry.called) is not None
 
 
 def latest(entries: Sequence[Entry]) -> Sequence[Entry]:

@@ -144,7 +144,7 @@ _CLOSING = re.compile(
 )
 _FOREIGN_LABEL = re.compile(rf"{FOREIGN.pattern}[^\d.\n]{{0,20}}\b(?:score|rating|grade)s?\W*$", re.I)
 _COUNT = re.compile(
-    r"(?<![^\W_])(?:confidence|certainty|penalt(?:y|ies)|deductions?|deducted|lost|errors?|mistakes|issues|weight|"
+    r"(?<![^\W_])(?:confidence|certainty|penalt(?:y|ies)|deductions?|deducted|lost|errors?|mistakes|issues|weight|max|min|"
     r"potential(?=[ \t]+(?:score|rating|grade))|expected|target|passing|previous|prior|maximum|minimum|"
     r"h.{1,2}chst\w*|vorherig\w*|满分|"
     r"pages?|steps?|items?|attempts?|rounds?|runs?|versions?|counts?|numbers?|ids?|tokens|time|claims|words|"
@@ -158,7 +158,7 @@ _PRAISE = re.compile(r"(?:very |highly )?(?:yes|good|great|excellent|perfect|hig
 
 def _is_count(before: str) -> bool:
     """Return whether the words before a number count or number something else."""
-    return _COUNT.search(before) is not None or _FOREIGN_LABEL.search(before) is not None
+    return any(found.search(before.replace("_", " ")) for found in (_COUNT, _FOREIGN_LABEL))
 
 
 def bare(text: str, query: Query) -> Stated | None:

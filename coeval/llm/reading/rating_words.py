@@ -20,9 +20,10 @@ _OF_TOP = (
     r"[ \t]*(?P<k>\d{1,9}(?:\.\d{1,9})?))?"
 )
 _NOT_MORE = (
-    r"(?!\d|%|[½¼¾⅓⅔]|[ \t]*(?:->|=>|→|≈)[^\d\n.!?]{0,40}\d|[ \t]*[,&][ \t]*\d+(?:\.\d+)?[ \t]*(?:$|\n)|"
+    r"(?!\d|%|[½¼¾⅓⅔]|[ \t]*(?:[-=]{1,2}>|>>|//|[→⇒≈])[^\d\n.!?]{0,40}\d|[ \t]*[,&][ \t]*\d+(?:\.\d+)?[ \t]*(?:$|\n)|"
     r"[ \t]+(?:\|[ \t]*)?[-−]?\d+(?:\.\d+)?[ \t]*(?:$|\n|\|)|[ \t]*[或到至][ \t]*\d|"
-    r"[ \t]*[,(][ \t]*(?:or|no|sorry|correct(?:ed|ion)|round(?:ed|ing)|make that|i mean\w?)\b[^\d\n.!?]{0,20}\d|"
+    r"[ \t]*[,(;.][ \t]*(?:or|no|non|nein|wait|actually|revised|then|now|sorry|"
+    r"correct(?:ed|ion)|round(?:ed|ing)|make that|i mean\w?)\b[^\d\n.!?]{0,20}\d|"
     r"[ \t,]*\(?(?:[a-z]{1,9}[ \t])?(?:revised|changed|updated|corrected|adjusted|raised|lowered|"
     r"now)[ \t]+(?:to[ \t]+)?\d|"
     r"[$€£]|(?!pts?\b)[a-z]|[A-Z](?![a-z])|[.,:/]\d|['’]s\b|[ \t]+%|"
@@ -154,7 +155,7 @@ _WHOLE = re.compile(
     r"annotators?|reviewers?|"
     r"evaluators?|graders?|models?|people|readers?|critics?|person|assessors?|colleagues?|experts?)|"
     r"(?:^|[.:!?]\s)\W{0,3}to (?:earn|get|reach|deserve)\b|"
-    r"others|(?:they|he|she|somebody|someone|people|readers|critics|some|many|most|one)\s+(?:would|"
+    r"others|(?:they|he|she|somebody|someone|nobody|customers|guests|visitors|users|people|readers|critics|some|many|most|one)\s+(?:would|"
     r"might|may|could|say|says|said|"
     r"claims?|gave|gives?|rated?|rates|scored?)|(?:the\s+)?(?:author|text|sample|story|user|owl|review|"
     r"writer|prompt|instructions?|letter|article|passage|document|e-?mail|advert\w*)\s+"

@@ -262,7 +262,9 @@ def _is_changed(words: str, stated: Stated, query: Query) -> bool:
 
 
 _CHANGED = re.compile(
-    r"(?:\b(?:(?:on )?second thoughts?|make (?:that|it)|scratch that|i (?:now )?(?:meant?|believe)|edit|correction|"
+    r"(?:\b(?:(?:on )?second thoughts?|make (?:that|it)|scratch that|i (?:now )?(?:meant?|believe)|edit|"
+    r"update|correction|"
+    r"korrektur|actually|wait|after (?:discussion|review)|"
     r"sorry|or rather|no(?=[,:])|should (?:be|have been))\b)"
     r"(?:\W{1,5}(?:to|it|an?|is|be|the|score|should|rather|now|that))*"
     rf"\W{{1,5}}{TARGET}(?=\W{{0,4}}(?:$|\n)|[.,;] )",

@@ -32,7 +32,7 @@ from coeval.llm.reading.rating_json import (
     own_json,
     score_of,
 )
-from coeval.llm.reading.rating_labels import RULE_LINE
+from coeval.llm.reading.rating_labels import COUNTED, RULE_LINE
 from coeval.llm.reading.rating_words import (
     CALLS_EARLY,
     EARLY,
@@ -307,7 +307,8 @@ class _Form:
         """Return the evaluation in an entry in words: the score by the rules of single answers, the rest by labels."""
         low, high = map(float, self.scales[index])
         first = _LEAD.sub("", lines[0], count=1)
-        opens = re.match(rf"[ \t(\[]*{TARGET}", first) or re.match(
+        number = re.match(rf"[ \t(\[]*{TARGET}", first)
+        opens = (number and not COUNTED.match(first, number.end())) or re.match(
             r"[^\w\n]*\w[^\d\n:：.]{0,60}[(,][ \t]*\d", first
         )
         words = _split_labels("\n".join([first, *lines[1:]]))

@@ -84,6 +84,10 @@ def test_a_remark_that_changes_a_score_leaves_none() -> None:
         )
 
 
+def test_a_count_at_the_beginning_of_an_entry_is_no_score() -> None:
+    assert scores("[1] 3 of 5 claims hold.\n[2] Max: 5", NAMES[:2]) == [None, None]
+
+
 def test_a_second_pass_that_is_cut_off_leaves_no_first_score() -> None:
     text = "First pass:\n[1] Score: 2\n[2] Score: 3\n\nFinal form:\n[1] Score: 4\n[2] Sco"
     found = parse_evaluations(text, NAMES[:2], [S5] * 2, whole=False)

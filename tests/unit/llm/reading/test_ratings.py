@@ -525,7 +525,10 @@ SHAPES: list[tuple[float | None, Scale, str, list[str]]] = [
     (None, S5, "", [
         "Rating: 2 (sorry, I meant 1)", "Score: 4 -> after review: 5", "Score: 4\n\nEdit: 2",
         "I'd give it 1. Hmm, on second thought, 2.", "Score: 3... no, 4.", "Score: 3 (or 4)", "Score: 3 (corrected: 4)",
-        "Score: 3.5 ≈ 4", "Score: 3.5, rounded to 4", "评分：2或4", "评分：2到4", "3, 1", "Score: 3 1", "1 3",
+        "Score: 3.5 ≈ 4", "Score: 3 ⇒ 4", "Score: 3 --> 4", "Score: 3. Actually 4.", "Score: 3, revised: 4",
+        "Note : 3, non, 4", "Score: 3\nAfter discussion: 4", "Bewertung: 3\nKorrektur: 4", "Score: see [3]",
+        '{"example": {"score": 3}}', '{"previous": {"score": 3}}', '{"reference_score": 3}',
+        "Score: 3.5, rounded to 4", "评分：2或4", "评分：2到4", "3, 1", "Score: 3 1", "1 3",
     ]),
     (None, S5, "", [  # another scale
         "Score: 4 (out of 20)", "Score: 4 (max 20)", "I give it 4 points out of 20.", "Score: 3 on a scale of 1 to 10",
