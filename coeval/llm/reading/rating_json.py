@@ -83,8 +83,9 @@ def _score_column(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> int | 
         return (final or plain[:1])[-1]
     width = min(map(len, rows), default=0)
     numbers = [at for at in range(width) if all(_CELL_VALUE.fullmatch(cells[at]) for cells in rows)]
-    heads_of = [heads[at] if at < len(heads) else "" for at in numbers]
-    return numbers[0] if len(numbers) == 1 and not is_foreign(heads_of[0]) else None
+    named = [at for at in numbers if at < len(heads) and (is_foreign(heads[at]) or EARLY.search(heads[at]))]
+    left = [at for at in numbers if at not in named]
+    return left[0] if len(left) == 1 else None
 
 
 def _line(heads: Sequence[str], cells: Sequence[str], scores: int) -> str:
@@ -118,6 +119,7 @@ _VALUE = re.compile(rf"\W*?{TARGET}(?:[ \t]*[-–—:.,(][^\d]*)?\W*")
 _ASKED = ("score", "rating")
 _SCORE = re.compile(r"(?:[\w ]+ )?(?:score|rating|grade|verdict|answer)s?", re.I)
 _SUFFIX = re.compile(r"(?:^| )(?:score|rating|grade)s?$")
+_TOPS = ("max", "maximum", "max score", "maximum score", "scale max", "out of")
 _INNER = ("score", "value", "rating")
 _NAMED = (
     "criterion",
@@ -214,6 +216,8 @@ def score_of(members: Mapping[str, object], high: float) -> Stated | None:
         for key, value in keys.items()
         if _SCORE.fullmatch(key) and not is_foreign(key)
     }
+    if _has_other_top(keys, high):
+        scores = dict.fromkeys(scores)
     asked = next((key for key in _ASKED if key in scores), None)
     replacing = {key: score for key, score in scores.items() if FINAL.search(key) and key != asked}
     if asked:
@@ -221,6 +225,11 @@ def score_of(members: Mapping[str, object], high: float) -> Stated | None:
         return _one({scores[asked], *(later - {None})})
     settled = replacing or {key: score for key, score in scores.items() if not EARLY.search(key)} or scores
     return _one(set(settled.values())) if settled else None
+
+
+def _has_other_top(keys: Mapping[str, object], high: float) -> bool:
+    """Return whether an object says that its scale ends elsewhere."""
+    return any(isinstance(keys.get(key), int | float) and keys[key] != high for key in _TOPS)
 
 
 def _one(scores: set[float | None]) -> Stated:
@@ -233,7 +242,11 @@ def _number(value: object, high: float) -> float | None:
     """Return the number in a JSON value: a number, a string with a number, or an object around one."""
     if isinstance(value, dict):
         inner = {key_words(key): member for key, member in value.items()}
-        value = next((inner[key] for key in _INNER if key in inner), None)
+        value = (
+            None
+            if _has_other_top(inner, high)
+            else next((inner[key] for key in _INNER if key in inner), None)
+        )
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int | float):
@@ -296,6 +309,9 @@ def entry_for(value: object, query: Query) -> Entry | None:
     mine = [one for one in entries if any(key_words(name) in names for name in one.names)]
     if not mine:
         scored = [one for one in entries if not one.plain]
+        if scored and all(map(_is_other, scored)):
+            return Entry((), (), {"score": None})
+        scored = [one for one in scored if not _is_other(one)]
         level = min((len(one.path) for one in scored), default=0)
         mine = [one for one in scored if len(one.path) == level]
     kept = latest(mine)
@@ -303,6 +319,11 @@ def entry_for(value: object, query: Query) -> Entry | None:
     if len(scores) > 1:
         return Entry((), (), {"score": None})
     return kept[-1] if kept else None
+
+
+def _is_other(entry: Entry) -> bool:
+    """Return whether the keys above an entry name somebody else's score."""
+    return is_foreign(entry.called) or re.search(r"\b(?:examples?|rubric)\b", entry.called) is not None
 
 
 def latest(entries: Sequence[Entry]) -> Sequence[Entry]:

@@ -44,7 +44,9 @@ _JOIN = (
     r"[ \t]*(?=\n\W{0,20}\d))"
 )
 _GAP = re.compile(r"(?:[\s|\"'“‘(\[{:：=•→⭐★☆]|[-–—](?!\d))*")
-_PHRASE = re.compile(rf"[^\d\n:.]{{1,60}}?[(\[,=–-][ \t]*{TARGET}{ENDS}")
+_PHRASE = re.compile(
+    rf"(?!(?:see|n/?a|no|none|unknown|pending)\b)[^\d\n:.]{{1,60}}?[(\[,=–-][ \t]*{TARGET}{ENDS}"
+)
 _EMPTY_LABEL = r"(?:rationale|analysis|answer|score|rating|reason|explanation|evaluation)"
 _QUALIFIER = re.compile(r"[^\W\d_][\w '’-]{0,38}[:：]?[ \t]$")
 COUNTED = re.compile(
@@ -234,4 +236,7 @@ def _last(candidates: list[Candidate], text: str) -> Stated:
 
 def _goes_to_another(between: str) -> bool:
     """Return whether a heading between two scores starts another item."""
-    return any(not _PARTS.fullmatch(heading["words"].strip()) for heading in _HEADING.finditer(between))
+    return any(
+        not _PARTS.fullmatch(heading["words"].strip())
+        for heading in _HEADING.finditer(between[: between.rfind("\n") + 1])
+    )

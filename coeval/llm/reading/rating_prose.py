@@ -139,12 +139,26 @@ _OUT_OF = re.compile(
     re.I,
 )
 _CLOSING = re.compile(
-    rf"(?:^(?:[^\W\d]+[ \t]+){{0,2}}|(?:[.!?:]|(?<!\d)(?<!\d[ \t])[–—])[ \t]+|,[ \t]+|"
+    rf"(?:^(?:[^\W\d]+[ \t]+){{0,2}}|(?:[.!?:]|(?<!\d)(?<!\d[ \t])[–—])[ \t]+|(?<!\d),[ \t]+|"
     rf"\b(?:so|thus|hence)[ \t,:]+){TARGET}\W*$"
 )
 _FOREIGN_LABEL = re.compile(rf"{FOREIGN.pattern}[^\d.\n]{{0,20}}\b(?:score|rating|grade)s?\W*$", re.I)
+_COUNT = re.compile(
+    r"(?<![^\W_])(?:confidence|certainty|penalt(?:y|ies)|deductions?|deducted|lost|errors?|mistakes|issues|weight|max|min|"
+    r"potential(?=[ \t]+(?:score|rating|grade))|expected|target|passing|previous|prior|maximum|minimum|"
+    r"h.{1,2}chst\w*|vorherig\w*|满分|"
+    r"pages?|steps?|items?|attempts?|rounds?|runs?|versions?|counts?|numbers?|ids?|tokens|time|claims|words|"
+    r"sentences|criterion|sample|evaluation)(?![^\W_])[^\d.!?\n]{0,30}$",
+    re.I,
+)
+"""Words before a number of something else."""
 _LABELLED_NUMBER = re.compile(r"[:：=][ \t]*\d")
 _PRAISE = re.compile(r"(?:very |highly )?(?:yes|good|great|excellent|perfect|high|interesting)", re.I)
+
+
+def _is_count(before: str) -> bool:
+    """Return whether the words before a number count or number something else."""
+    return any(found.search(before.replace("_", " ")) for found in (_COUNT, _FOREIGN_LABEL))
 
 
 def bare(text: str, query: Query) -> Stated | None:
@@ -195,7 +209,7 @@ def _only_numbers(words: str, score: float, query: Query) -> bool:
 def _one_line(lines: Sequence[str], query: Query) -> Stated | None:
     """Return the number after any label in a one-line answer."""
     match = _ONE_LINE.match(lines[0]) if len(lines) == 1 and not lines[0].endswith("?") else None
-    if match is None or _FOREIGN_LABEL.search(lines[0][: _at(match)]):
+    if match is None or _is_count(lines[0][: _at(match)]) or len(_LABELLED_NUMBER.findall(lines[0])) > 1:
         return None
     return Stated(number_of(match, query.high), lines[0], RULE_BARE)
 
@@ -205,6 +219,7 @@ def _agreed(pattern: re.Pattern[str], text: str, query: Query, *, fraction: bool
         match
         for match in deque(pattern.finditer(text), MAX_MATCHES)
         if (match["k"] or not fraction)
+        and not _is_count(text[text.rfind("\n", 0, _at(match)) + 1 : _at(match)])
         and not is_echo(match[0], query.given)
         and not is_somebody_elses(text, _at(match), match.end())
         and not is_denied(text, _at(match), match.end())
@@ -220,6 +235,6 @@ def _closing(lines: Sequence[str], query: Query) -> Stated | None:
     match = None if line.endswith("?") else _CLOSING.search(line)
     if len(_LABELLED_NUMBER.findall("\n".join(lines))) > 1:
         return None  # several labels, none of them a word for the score
-    if match is None or is_denied(line, _at(match), match.end()) or _FOREIGN_LABEL.search(line[: _at(match)]):
+    if match is None or is_denied(line, _at(match), match.end()) or _is_count(line[: _at(match)]):
         return None
     return Stated(number_of(match, query.high), match[0], RULE_BARE)

@@ -13,11 +13,16 @@ from coeval.llm.reading.markup import strip_bullet
 
 _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _OF_TOP = (
-    r"(?:[ \t]*(?:/|out[ \t]+of\b(?:[ \t]+a[ \t]+(?:possible|maximum))?|"
-    r"of\b)[ \t]*(?P<k>\d{1,9}(?:\.\d{1,9})?))?"
+    r"(?:(?:[ \t]+(?:points?|pts\.?|stars?)(?=[ \t(]))?[ \t]*[(\[]?[ \t]*"
+    r"(?:/|out[ \t]+of\b(?:[ \t]+a[ \t]+(?:possible|maximum))?|of\b|(?<=[(\[])max(?:imum|\.)?(?::|[ \t]of\b)?|"
+    r"on[ \t]+(?:an?|the)[ \t]+scale[ \t]+(?:of|from)[ \t]+\d{1,3}[ \t]*(?:-|–|to\b))"
+    r"[ \t]*(?P<k>\d{1,9}(?:\.\d{1,9})?))?"
 )
 _NOT_MORE = (
-    r"(?!\d|%|[½¼¾⅓⅔]|[ \t]*(?:->|=>|→)[ \t]*\d|[ \t]*[,&][ \t]*\d+(?:\.\d+)?[ \t]*(?:$|\n)|"
+    r"(?!\d|%|[½¼¾⅓⅔]|[ \t]*(?:[-=]{1,2}>|>>|//|[→⇒≈])[^\d\n.!?]{0,40}\d|[ \t]*[,&][ \t]*\d+(?:\.\d+)?[ \t]*(?:$|\n)|"
+    r"[ \t]+(?:\|[ \t]*)?[-−]?\d+(?:\.\d+)?[ \t]*(?:$|\n|\|)|[ \t]*[或到至][ \t]*\d|"
+    r"[ \t]*[,(;.][ \t]*(?:or|no|non|nein|wait|actually|revised|then|now|sorry|"
+    r"correct(?:ed|ion)|round(?:ed|ing)|make that|i mean\w?)\b[^\d\n.!?]{0,20}\d|"
     r"[ \t,]*\(?(?:[a-z]{1,9}[ \t])?(?:revised|changed|updated|corrected|adjusted|raised|lowered|"
     r"now)[ \t]+(?:to[ \t]+)?\d|"
     r"[$€£]|(?!pts?\b)[a-z]|[A-Z](?![a-z])|[.,:/]\d|['’]s\b|[ \t]+%|"
@@ -47,6 +52,7 @@ EARLY = re.compile(
 FOREIGN = re.compile(
     r"\b(?:max(?:imum)?|min(?:imum)?|highest|lowest|top|best|worst|possible|confidence|certainty|"
     r"probability|weight|"
+    r"potential|h.{1,2}chst\w*|vorherig\w*|vorl.{1,2}ufig\w*|满分|"
     r"threshold|scale|range|passing|needed|required|reference|gold|baseline|human|annotator'?s?|"
     r"author'?s?|user'?s?|"
     r"expected|target|normali[sz]ed|percent(?:age|ile)?|previous|prior|other|another|his|her|their|"
@@ -147,12 +153,14 @@ _WHOLE = re.compile(
     r"(?:previous|other|another|earlier|prior|first|second|human|fellow|former)\s+(?:judges?|raters?|"
     r"annotators?|reviewers?|"
     r"evaluators?|graders?|models?|people|readers?|critics?|person|assessors?|colleagues?|experts?)|"
-    r"others|(?:they|he|she|somebody|someone|people|readers|critics|some|many|most|one)\s+(?:would|"
+    r"(?:^|[.:!?]\s)\W{0,3}to (?:earn|get|reach|deserve)\b|"
+    r"others|(?:they|he|she|somebody|someone|nobody|customers|guests|visitors|users|people|readers|critics|some|many|most|one)\s+(?:would|"
     r"might|may|could|say|says|said|"
     r"claims?|gave|gives?|rated?|rates|scored?)|(?:the\s+)?(?:author|text|sample|story|user|owl|review|"
-    r"writer|prompt|instructions?)\s+"
+    r"writer|prompt|instructions?|letter|article|passage|document|e-?mail|advert\w*)\s+"
     r"(?:says?|said|claims?|gives?|gave|rates?|rated|states?|asks?|wants?|tells?|demands?|contains?|holds?)|"
-    r"(?:reference|baseline|gpt\S{0,9})\s+(?:would\s+)?(?:gets?|got|rates?|rated|gives?|gave|scores?|scored|earns?|is|was)|"
+    r"(?:reference|baseline|gpt\S{0,9}|(?:perfect|ideal|flawless|previous|prior|earlier|other)\s+(?:answer|response|"
+    r"text|output|version|summary))(?:\s+(?:answer|text|output))?\s+(?:would\s+)?(?:gets?|got|rates?|rated|gives?|gave|scores?|scored|earns?|is|was)|"
     r"consider(?:ed|ing)[ \t]+(?:an?|it|giving|the)\b|tempt(?:ed|ing)|torn|hesitated?|was going to|"
     r"might|may|could|wanted|initially|at first|almost|nearly|not quite|originally|at best|at worst|"
     r"thought (?:about|of)|usually|typically|normally|would have)\b",
@@ -160,7 +168,7 @@ _WHOLE = re.compile(
 )
 """Words that show that no number in their clause is the model's own score."""
 _BEFORE = re.compile(
-    r"\b(?:not|never|cannot|refuse|decline|hesitate|reluctant|unable|neither|nor|than|instead of|between|"
+    r"\b(?:not|never|cannot|refuse|decline|hesitate|reluctant|unable|neither|nor|doubt|than|instead of|between|"
     r"short of|at least|at most|up to|"
     r"shy of|close to|far from|away from|unlike|compared (?:with|to)|versus|vs|against)\b|n['’]t\b|"
     r"\b(?:above|below|beyond|under|over|or|not,[^.!?]*)[ \t]+(?:an?[ \t]+)?$",
@@ -180,6 +188,12 @@ _SUPPOSED = re.compile(
     r"[^.!?;\n]{0,200},\s+$",
     re.I,
 )
+_WISHED = re.compile(
+    r"^\W*(?:with|without|had|were)\b[^,]{0,200}\b(?:it|i|that|we)(?:['’]d|[ \t]+would)\b", re.I
+)
+_REPORTED = re.compile(
+    r"\baccording to the (?:letter|text|sample|author|story|user|article|passage|document)\b[^.!?;\n]*$", re.I
+)
 _WOULD = re.compile(r"(?:it|i|this|that|we)(?:['’]d|[ \t]+(?:would|could|might))\b", re.I)
 _REACH = 300
 
@@ -197,10 +211,11 @@ def clause_of(text: str, start: int, end: int) -> tuple[str, str]:
 def is_somebody_elses(text: str, start: int, end: int) -> bool:
     """Return whether a number's clause is conditional, reported, denied, a question or the meaning of a step."""
     before, _ = clause_of(text, start, end)
-    if _WHOLE.search(before + text[start:end]) or _AFTER.match(text, end):
+    if _WHOLE.search(before + text[start:end]) or _AFTER.match(text, end) or _WISHED.match(before):
         return True
     at = start - len(before)
-    return bool(_WOULD.match(before) and _SUPPOSED.search(text[max(0, at - _REACH) : at]))
+    left = text[max(0, at - _REACH) : at]
+    return bool(_WOULD.match(before) and _SUPPOSED.search(left) or _REPORTED.search(left + before))
 
 
 def is_denied(text: str, start: int, end: int) -> bool:

@@ -19,7 +19,15 @@ from coeval.llm.reading.markup import opens_at, strip_markup
 from coeval.llm.reading.rating_json import entry_for, flatten_tables, is_only_json, own_json, score_of
 from coeval.llm.reading.rating_labels import labelled
 from coeval.llm.reading.rating_prose import bare, said
-from coeval.llm.reading.rating_words import Query, Stated, anchor_score, criterion_names, replaces
+from coeval.llm.reading.rating_words import (
+    TARGET,
+    Query,
+    Stated,
+    anchor_score,
+    criterion_names,
+    number_of,
+    replaces,
+)
 
 MAX_PLACES = 50
 """Number of tokens that are tried as the score's token."""
@@ -227,12 +235,39 @@ def read_words(words: str, low: float, query: Query, criterion: str) -> Stated |
     """Return the score in prepared words: after a label, in a sentence, as a bare number or as an anchor word."""
     if len(set(_ITEM.findall(words))) > 1:
         return Stated(None, "a list of several items")
-    for look in (labelled, said, bare):
+    looks = (labelled,) if _OTHER_SCALE.search(words) else (labelled, said, bare)
+    for look in looks:
         stated = look(words, query)
         if stated is not None:
-            return stated
+            changed = stated.score is not None and _is_changed(words, stated, query)
+            return Stated(None, "a score that the last words change") if changed else stated
     score = anchor_score(words, criterion, low, query.high)
     return None if score is None else Stated(score, words, RULE_ANCHOR)
+
+
+def _is_changed(words: str, stated: Stated, query: Query) -> bool:
+    """Return whether words after the score give another number in its place."""
+    said = words[words.rfind(stated.words) + len(stated.words) :]
+    found = [number_of(match, query.high) for match in _CHANGED.finditer(said)]
+    return any(score is not None and score != stated.score for score in found)
+
+
+_CHANGED = re.compile(
+    r"(?:\b(?:(?:on )?second thoughts?|make (?:that|it)|scratch that|i (?:now )?(?:meant?|believe)|edit|"
+    r"update|correction|"
+    r"korrektur|actually|wait|after (?:discussion|review)|"
+    r"sorry|or rather|no(?=[,:])|should (?:be|have been))\b)"
+    r"(?:\W{1,5}(?:to|it|an?|is|be|the|score|should|rather|now|that))*"
+    rf"\W{{1,5}}{TARGET}(?=\W{{0,4}}(?:$|\n)|[.,;] )",
+    re.I | re.M,
+)
+"""Words that put a number in the place of one before."""
+_OTHER_SCALE = re.compile(r"\bscale[ \t]+(?:of|from)[ \t]+\d{1,3}[ \t]*(?:-|–|to)[ \t]*\d", re.I)
+"""Another scale than that of the criterion, whose numbers are hidden."""
+_RUN = re.compile(
+    r"(?<![\d.])\d{1,2}[ \t]*\([^()\n\d]{1,60}\)(?:[,;][ \t]*\d{1,2}[ \t]*\([^()\n\d]{1,60}\)){1,20}"
+)
+"""What each score means, in one line: "1 (poor), 2 (weak)"."""
 
 
 def _ended_lines(text: str) -> str:
@@ -274,7 +309,8 @@ def hide_scale(text: str, low: float, high: float) -> str:
         return hide(match[0]) if several and not fraction else match[0]
 
     text = re.sub(r"[(\[][^()\[\]\n]{0,200}[)\]]", hide_legend, text)
-    text = re.sub(r"[(\[]\s*(?:out\s+of|max\.?|maximum|/|of)\s*\d+\s*[)\]]", hide_all, text, flags=re.I)
+    text = re.sub(rf"[(\[]\s*(?:out\s+of|max\.?|maximum|/|of)\s*{high:g}\s*[)\]]", hide_all, text, flags=re.I)
+    text = re.sub(_RUN, hide_all, text)
     ends = r"\((?:lowest|worst|lower|highest|best|higher)[^()\n]{0,40}\)"
     text = re.sub(rf"(?<![\d.])-?\d{{1,3}}\s*{ends}", hide_all, text, flags=re.I)
     whole = rf"(?<![\d.]){low:g}\s*(?:-|–|—|~|to|and|through)\s*(?:an?[ \t]+)?{high:g}(?!\.?\d)"

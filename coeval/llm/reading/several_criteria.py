@@ -7,6 +7,7 @@ entry is read with the rules for a single answer.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,7 +32,7 @@ from coeval.llm.reading.rating_json import (
     own_json,
     score_of,
 )
-from coeval.llm.reading.rating_labels import RULE_LINE
+from coeval.llm.reading.rating_labels import COUNTED, RULE_LINE
 from coeval.llm.reading.rating_words import (
     CALLS_EARLY,
     EARLY,
@@ -46,6 +47,7 @@ from coeval.llm.reading.ratings import NO_NUMBER, NOT_WHOLE, Reading, on_scale, 
 OVERALL = "overall"
 """The name of the overall rating in a fused answer."""
 
+CHANGED = "a remark after the entry changes its score"
 NO_ENTRY = "the answer has no entry for this criterion"
 
 
@@ -84,7 +86,11 @@ def parse_evaluations(
     text = strip_thoughts(text)
     form = _Form(criteria, scales, given, whole)
     passes = form.json_passes(text) or ([] if is_only_json(text) else form.word_passes(text))
-    return [_settle(passes, index) for index in range(len(criteria))]
+    cut = not whole and len(passes) > 1 and passes[-1].replaces
+    return [
+        ParsedEvaluation(reason=NOT_WHOLE) if cut and index not in passes[-1].said else _settle(passes, index)
+        for index in range(len(criteria))
+    ]
 
 
 def _settle(passes: Sequence[Pass], index: int) -> ParsedEvaluation:
@@ -209,6 +215,7 @@ class _Form:
         passes = [Pass()]
         entries: list[tuple[Pass, int, list[str]]] = []
         entry: list[str] | None = None
+        changed: list[tuple[Pass, int]] = []
 
         for line, head in zip(lines, heads, strict=True):
             marked = (
@@ -217,6 +224,9 @@ class _Form:
                 and (replaces(line) or _is_early(line))
                 and _ends_entry(line, entry)
             )
+            if head is None and (named := self._changed(line, shift)):
+                changed += itertools.product(passes, named)
+                continue
             if head is None and not marked:
                 if entry is not None:
                     entry.append(line)
@@ -231,7 +241,17 @@ class _Form:
                 entries.append((passes[-1], index, entry))
         for each, index, lines in entries[-MAX_ENTRIES:]:
             each.said.setdefault(index, []).append(self._read_words(lines, index))
+        for each, place in changed:
+            for at, one in enumerate(each.said.get(place, ())):
+                each.said[place][at] = replace(one, score=None, reason=CHANGED, rule="")
         return [each for each in passes if each.said]
+
+    def _changed(self, line: str, shift: int | None) -> list[int]:
+        """Return the criteria whose scores a remark changes: "I change [2] from 3 to 4"."""
+        if len(line) > MAX_MARK or not _CHANGES.search(line):
+            return []
+        found = (self._index([match["name"]], shift) for match in _CHANGED.finditer(reveal(line)))
+        return [index for index in found if index is not None]
 
     def _split_sentences(self, words: str) -> str:
         """Turn sentences about criteria in a free-form answer into entries: "On safety, it gets a 3."."""
@@ -285,7 +305,8 @@ class _Form:
         """Return the evaluation in a prose entry: the score by the rules for single answers, the rest by labels."""
         low, high = map(float, self.scales[index])
         first = _LEAD.sub("", lines[0], count=1)
-        opens = re.match(rf"[ \t(\[]*{TARGET}", first) or re.match(
+        number = re.match(rf"[ \t(\[]*{TARGET}", first)
+        opens = (number and not COUNTED.match(first, number.end())) or re.match(
             r"[^\w\n]*\w[^\d\n:：.]{0,60}[(,][ \t]*\d", first
         )
         words = _split_labels("\n".join([first, *lines[1:]]))
@@ -391,6 +412,10 @@ _MARK = re.compile(
     r"second)(?:[ \t]+[^\W\d_]{1,15}){0,3}[:：])[ \t]*(?=\n[^\w\n]{0,4}\[)",
     re.I,
 )
+_CHANGES = re.compile(
+    r"\b(?:should (?:be|have been)|meant?|edit|(?:chang|correct|revis|adjust|rais|lower)\w{1,5})\b", re.I
+)
+_CHANGED = re.compile(r"\[(?P<name>\d{1,3}|overall)\](?=[^.\n]{0,60}\d)", re.I)
 _LEAD = re.compile(r"^(?:[\s:：=→>*_|]|[-–—](?!\d))*")
 _EXPLAINS = re.compile(
     r"[ \t][-–—|;,]?[ \t]{0,3}(explanation|rationale|reason(?:ing)?|conclusion)[\"']?[ \t]*[:：][ \t]*", re.I

@@ -72,6 +72,36 @@ def test_the_last_complete_form_counts_where_words_say_so() -> None:
         assert scores(text, NAMES[:2]) == expected, text
 
 
+def test_a_remark_that_changes_a_score_leaves_none() -> None:
+    for remark in (
+        "I change [2] from 2 to 4.",
+        "Edit: [2] should be 4, not 2.",
+        "Correction to [2]: the score should be 4.",
+        "Sorry, for [2] I meant 1.",
+    ):
+        assert scores(f"[1] Score: 4\n[2] Score: 2 Explanation: long\n\n{remark}", NAMES[:2]) == [4, None], (
+            remark
+        )
+
+
+def test_a_count_at_the_beginning_of_an_entry_is_no_score() -> None:
+    assert scores("[1] 3 of 5 claims hold.\n[2] Max: 5", NAMES[:2]) == [None, None]
+
+
+def test_a_second_pass_that_is_cut_off_leaves_no_first_score() -> None:
+    text = "First pass:\n[1] Score: 2\n[2] Score: 3\n\nFinal form:\n[1] Score: 4\n[2] Sco"
+    found = parse_evaluations(text, NAMES[:2], [S5] * 2, whole=False)
+    assert [one.score for one in found] == [4, None]
+
+
+def test_of_two_columns_without_a_name_for_scores_the_later_one_counts_if_its_head_says_so() -> None:
+    for heads, expected in (
+        ("Initial | Revised", [3, 1]), ("Before | After", [3, 1]), ("Model A | Model B", [None, None]),
+    ):  # fmt: skip
+        table = f"| Aspect | {heads} |\n|---|---|---|\n| Clarity | 2 | 3 |\n| Brevity | 2 | 1 |"
+        assert scores(table, NAMES[:2]) == expected, heads
+
+
 def test_a_correction_of_one_criterion_and_a_score_of_the_whole_change_no_other() -> None:
     text = "Clarity: 5\nBrevity: 2\n\n{}"
     for last, expected in (

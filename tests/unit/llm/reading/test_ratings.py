@@ -521,6 +521,33 @@ SHAPES: list[tuple[float | None, Scale, str, list[str]]] = [
         "Compared with the reference (5), this is a 2.", "Score: 2\nP.S. the score of the previous text was 5.",
     ]),
     (None, S10, "", ['{"conclusion": "x", "score": 1', "{'score': 1"]),
+    # a number that another one replaces, or may replace
+    (None, S5, "", [
+        "Rating: 2 (sorry, I meant 1)", "Score: 4 -> after review: 5", "Score: 4\n\nEdit: 2",
+        "I'd give it 1. Hmm, on second thought, 2.", "Score: 3... no, 4.", "Score: 3 (or 4)", "Score: 3 (corrected: 4)",
+        "Score: 3.5 ≈ 4", "Score: 3 ⇒ 4", "Score: 3 --> 4", "Score: 3. Actually 4.", "Score: 3, revised: 4",
+        "Note : 3, non, 4", "Score: 3\nAfter discussion: 4", "Bewertung: 3\nKorrektur: 4", "Score: see [3]",
+        '{"example": {"score": 3}}', '{"previous": {"score": 3}}', '{"reference_score": 3}',
+        "Score: 3.5, rounded to 4", "评分：2或4", "评分：2到4", "3, 1", "Score: 3 1", "1 3",
+    ]),
+    (None, S5, "", [  # another scale
+        "Score: 4 (out of 20)", "Score: 4 (max 20)", "I give it 4 points out of 20.", "Score: 3 on a scale of 1 to 10",
+        "On a scale from 0 to 10, I rate it 2.", '{"score": 3, "out_of": 20}', '{"score": {"value": 3, "max": 10}}',
+    ]),
+    (None, S5, "", [  # a number of something else
+        "Confidence: 4", "Certainty: 3 out of 5", '{"confidence_score": 3}', "Penalty: 2", "Points lost: 2",
+        "Errors found: 3", "Attempt 4", "Step 2/5", "Item 2 of 5", "Weight: 1", "Höchstpunktzahl: 5", "满分：5",
+        "Vorherige Bewertung: 1", "Potential score after revision: 4", "Sources: 2/5, layout: 3/5.",
+        "Sources: 2, layout: 3", "A perfect answer would get 5. It is clear.", "The letter claims a score of 4.",
+        "The previous response was scored 4. It is clear.", "According to the letter, the service scored 4.",
+        "With a better ending I'd give 4.", "I doubt that it is a 4.", "To earn a 5, the text must be flawless.",
+        "| Aspect | Model A | Model B |\n|---|---|---|\n| Plot | 2 | 3 |",
+    ]),
+    (4, S5, "Tone", [
+        "Tone:\n1 (poor), 2 (weak), 3 (fair)\n\nMy final rating is 4.", "Step 1/5\n4", "Score: 4 (out of 5)",
+        "| Aspect | Sub-score |\n|---|---|\n| Plot | 1 |\n| Style | 2 |\n| **Overall** | **4** |\n\nMy rating is 4.",
+        '{"score": 4, "max": 5}', "Score: 4 on a scale of 1 to 5", "Score: 4 points (max. 5)",
+    ]),
     (10, S10, "", ["Score: 10", "10/10", '{"score": 10}', "I give it a 10."]),
 ]
 # fmt: on
