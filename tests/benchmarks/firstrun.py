@@ -22,7 +22,7 @@ from tests.support.screens.browser import CHROMIUM_ARGS, HOW_TO_GET_IT
 from tests.support.screens.newcomer import Newcomer
 from tests.support.serving.live_server import start_server
 
-GOAL = 10
+GOAL = 8
 
 
 def main(argv: Sequence[str] | None = None) -> int:
