@@ -76,7 +76,7 @@ def test_alpha_is_that_of_the_package() -> None:
 
 def test_alpha_that_is_undefined_says_why() -> None:
     assert "two people" in str(measure_alpha(collect([marked("ana")]), WMT).reason)
-    assert "alike" in str(measure_alpha(collect([marked("ana"), marked("ben")]), WMT).reason)
+    assert "same mark" in str(measure_alpha(collect([marked("ana"), marked("ben")]), WMT).reason)
     unknown = [marked("ana", words(0), text=""), marked("ben", text="")]
     assert "unknown" in str(measure_alpha(collect(unknown), WMT).reason)
 

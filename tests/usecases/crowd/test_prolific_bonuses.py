@@ -68,7 +68,7 @@ def test_a_bonus_is_shown_then_paid_once(study: Context, owner: Person, stub: Pr
 
 def test_the_rules_state_their_working(study: Context, owner: Person, stub: ProlificStub) -> None:
     each = pay_bonus(study, owner, "demo", Bonus(Rule.EACH, "each", 20))
-    assert [line.amount for line in each.lines] == [20, 40, 60] and "2 instances finished" in each.lines[
+    assert [line.amount for line in each.lines] == [20, 40, 60] and "2 finished instances" in each.lines[
         1
     ].words
     # at 9.00 an hour 14 minutes are worth 2.10, below the reward of 3.00
@@ -146,7 +146,7 @@ def test_a_bulk_of_which_some_is_there_was_paid_and_never_is_again(
     assert "a1" in report.lines[1].what and "under another name" in report.lines[1].words
     # the record names them for good
     kept = list_asked(study, owner, "demo")[-1].answer
-    assert "1 of 3 bonuses are there" in kept and "· a1" in kept and "· a3" in kept and "· a2" not in kept
+    assert "1 of 3 bonuses are paid" in kept and "· a1" in kept and "· a3" in kept and "· a2" not in kept
     monkeypatch.setattr(lookup, "WAIT_MINUTES", -1)
     with pytest.raises(InputError, match="is already known"):
         settle(study, owner, "demo", number, confirm=f"request {number} did not happen")

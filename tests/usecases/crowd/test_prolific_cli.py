@@ -69,7 +69,7 @@ def test_a_study_by_command(
     stub.fail("/pay/", "cut after")
     assert "look up" in fails("bonus", *bonus, "--confirm", "pay 3.00 GBP to 2")
     number = run("record").splitlines()[-1].partition(",")[0]
-    assert "2 of 2 bonuses are there" in run("look-up", number)
+    assert "2 of 2 bonuses are paid" in run("look-up", number)
     assert stub.paid == [("a1", 150), ("a2", 150)]
     run("message", "a1", "--message", "Thank you.")
     run("top-up", "--more", "2", "--confirm", "make 5 places of 3 for demo")
