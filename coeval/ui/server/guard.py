@@ -93,8 +93,7 @@ class Guard:
         await (refusal or self.app)(scope, receive, send)
 
     def _list_more(self, headers: Headers) -> list[tuple[str, str]]:
-        """Return more headers: the balancer's cookie, and, if the server is stopping, the connection's
-        end."""
+        """Return more headers: the balancer's cookie, and, if the server is stopping, the connection's end."""
         cookie = build_sticky_cookie(self.context.settings, headers)
         return [
             *([("Set-Cookie", cookie)] if cookie else []),

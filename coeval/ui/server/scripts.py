@@ -45,8 +45,7 @@ class Scripts(StaticFiles):
 
 
 def render_tags(static: str) -> str:
-    """Return the tags for the extensions' scripts and styles, on a page whose static files are at
-    ``static``."""
+    """Return the tags for the extensions' scripts and styles, on a page whose static files are at ``static``."""
     tags = []
     for name, folder, files in list_scripts():
         for file in files:

@@ -328,9 +328,7 @@ def _why(one: DraftAnswer) -> Node:
 
 
 class StepsBox(Panel):
-    """The box with evaluation steps (auto-CoT), which the model writes once per criterion and people can
-    edit.
-    """
+    """The box with evaluation steps (auto-CoT), which the model writes once per criterion and people can edit."""
 
     def __init__(self, context: Context, task: gr.Dropdown, model: gr.Textbox) -> None:
         self.model = model

@@ -144,8 +144,7 @@ class TasksTab(Tab):
         self.on(partial(gr.on, [opened, self.task.change]), self.load, [self.of], trigger_mode="always_last")
 
     def load(self, person: Person, slug: str, of: str | None = None) -> Update:
-        """Return the task; ``of`` is the task in the form, perhaps with unsaved changes ("" for a new
-        one)."""
+        """Return the task; ``of`` is the task in the form, perhaps with unsaved changes ("" for a new one)."""
         if not slug and of == "":
             return {self.state: gr.skip()}  # a new task is being written
         if slug and slug == of:

@@ -193,8 +193,7 @@ def _estimator_row(name: str, effect: Spelled) -> dict[str, Any]:
 
 
 def alphas_figure(section: AssistanceSection) -> Figure:
-    """Return the chart of people's alpha with and without the draft, and of first scores before and after
-    it."""
+    """Return the chart of people's alpha with and without the draft, and of first scores before and after it."""
     arms = {"With the draft": section.alpha_assisted, "Blind": section.alpha_blind}
     if section.first.n:
         arms |= {"Before the draft": section.first.alpha_before, "After it": section.first.alpha_after}

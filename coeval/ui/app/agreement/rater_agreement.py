@@ -142,8 +142,7 @@ def alpha_words(alphas: Mapping[str, Estimate]) -> str:
 
 
 def heatmap_figure(pairs: Sequence[RaterPair], planted: int = 0) -> Figure:
-    """Return the chart of alpha by pair of raters, the model first, or left out if ``planted`` scores
-    count."""
+    """Return the chart of alpha by pair of raters, the model first, or left out if ``planted`` scores count."""
     pairs = [pair for pair in pairs if LLM not in (pair.a, pair.b) or (pair.n and not planted)]
     names = rater_names(pairs)
     rows = pd.DataFrame(
