@@ -26,7 +26,7 @@ from coeval.usecases.access import Context
 from coeval.usecases.scrutiny import review
 
 STUDY_TABS: tuple[type[StudyTab], ...] = (CriteriaTab, ScrutinyTab, AgreementTab)
-"""The tabs of the study app in their order; those of extensions come after them."""
+"""The tabs of the study app, in order; extensions' tabs come after them."""
 
 ROLES = {Role.OWNER: later("owner"), Role.RESEARCHER: later("researcher"), Role.ANNOTATOR: later("annotator")}
 
@@ -40,9 +40,7 @@ OPEN_TASK = """(slug) => {
 
 
 def build_main(context: Context) -> gr.Blocks:
-    """Return the Blocks of the study app. Which task and tab are shown is in the address:
-    ``?task=SLUG&tab=ID``.
-    """
+    """Return the Blocks of the study app. The address names the task and the tab: ``?task=SLUG&tab=ID``."""
     page = Page(context, [*STUDY_TABS, *load_parts("study_tabs")])
     with gr.Blocks(title="CoEval", analytics_enabled=False, fill_width=True) as demo:
         task = page.build_bar("CoEval", lambda person, slug: _me(context, person, slug))
@@ -72,7 +70,7 @@ def _me(context: Context, person: Person, slug: str) -> Node:
 
 
 def _messages(context: Context, person: Person, slug: str) -> list[Node]:
-    """Return the number of messages for an owner, and the answers for this person, each with its place."""
+    """Return an owner's number of messages, and the answers to this person with links to the instances."""
     if not slug:
         return []
     shown: list[Node] = []
@@ -111,13 +109,11 @@ SETUP_TABS: tuple[type[Tab], ...] = (
     CrowdPeopleTab,
     HostingTab,
 )
-"""The tabs of Set-up in their order within their groups; those of extensions are the last of a group."""
+"""The tabs of Set-up, in order within their groups; extensions' tabs are last in a group."""
 
 
 def build_admin(context: Context) -> gr.Blocks:
-    """Return the Blocks of the set-up area. Which task and tab are shown is in the address:
-    ``?task=SLUG&tab=ID``.
-    """
+    """Return the Blocks of the set-up area. The address names the task and the tab: ``?task=SLUG&tab=ID``."""
     page = Page(context, [*SETUP_TABS, *load_parts("setup_pages")], grouped=True)
     with gr.Blocks(title="CoEval · Set-up", analytics_enabled=False, fill_width=True) as demo:
         task = page.build_bar("CoEval · Set-up", _back)

@@ -90,9 +90,8 @@ def shorten_lines(text: str) -> str:
 STATIC = "/ui"
 """Our scripts and styles; /static and /assets are Gradio's."""
 PAGE_SESSIONS = 25
-"""Number of pages whose last values Gradio keeps.
-
-Ours have no values to lose, and Gradio copies half a megabyte for each.
+"""Number of pages whose last values Gradio keeps. Our pages do not need them, and Gradio copies half a
+megabyte for each.
 """
 
 UPLOAD_SECONDS = 3600
@@ -160,7 +159,7 @@ def _mount(
 
 
 def _name(context: Context, request: Request, role: Role | None = None) -> str | None:
-    """Return the name of a person who may enter, for Gradio's check, or None; guests have separate pages."""
+    """Return the name of a person with access, for Gradio's check, or None; guests have separate pages."""
     person = get_member(context, read_session(context, request))
     return person.name if person and role in (None, person.role) else None
 
@@ -171,7 +170,7 @@ def _add_shipped(app: FastAPI, context: Context) -> None:
         return asdict(get_shipped(context, get_person(context, request)))
 
 
-# Run the server until it is asked to stop, and end cleanly.
+# Run the server until a signal to stop, and end cleanly.
 
 
 def run_server(
@@ -193,7 +192,7 @@ def run_server(
         StorageError: the file cannot be opened, or a snapshot place cannot be read.
     """
     _check_free(host, port)
-    # from here on, new files, such as the database and its copies, are private
+    # from here on, new files such as the database and its copies are private
     os.umask(0o077)
     sys.stderr = ShortLines(sys.stderr)
     settings = replace(settings, host=host, port=port)
@@ -266,7 +265,7 @@ def _config(context: Context, host: str, port: int, draining: Draining) -> uvico
         port=port,
         log_level="warning",
         timeout_graceful_shutdown=10,
-        # longer than people take over one evaluation, so that a confirm finds its connection open
+        # longer than one evaluation takes, so that the connection is still open for the confirm
         timeout_keep_alive=75,
         forwarded_allow_ips=proxies,
         http=build_protocol(proxies),

@@ -33,8 +33,8 @@ UNFILLED = "(loading)"
 class TaskPicker(gr.Dropdown):
     """A dropdown of tasks by short name: None if no task is chosen, ``UNFILLED`` at first.
 
-    Gradio refuses a value that is not among the choices it remembers of a page. It remembers none before the page
-    has loaded and after a restart of the server. Use cases check whether the task exists.
+    Gradio refuses a value that is not among the choices that it remembers for a page. Before the page has loaded and
+    after a restart of the server, it remembers none. Use cases check whether the task exists.
     """
 
     def get_block_name(self) -> str:
@@ -56,7 +56,7 @@ def newest_choices(context: Context, person: Person) -> gr.Dropdown:
 
 
 def first_task(context: Context, person: Person, request: gr.Request) -> str:
-    """Return the first task of a page: that of its address, else the first; "" if there is none."""
+    """Return the initial task of a page: the one in its address, or else the first; "" if there is none."""
     return _choose(tasks.list_tasks(context, person), request.query_params.get("task")) or ""
 
 
@@ -193,7 +193,7 @@ class Panel(ABC):
         return asking
 
     def _asking(self, handler: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the handler for Gradio; a coroutine or generator keeps its kind."""
+        """Return the handler for Gradio; a coroutine function or generator stays one."""
 
         def asking(request: gr.Request, slug: str | None, *values: Any) -> Any:
             with shown_refusals(), self.speaking(request, slug) as who, shown_refusals():
@@ -206,7 +206,7 @@ class Panel(ABC):
         def asking_in_stages(request: gr.Request, slug: str | None, *values: Any) -> Iterator[Any]:
             with shown_refusals(), self.speaking(request, slug) as who:
                 stages = handler(*who, *values)
-            while True:  # every stage runs in a context of its own
+            while True:  # every stage runs in its own context
                 with shown_refusals(), self.speaking(request, slug), shown_refusals():
                     try:
                         stage = next(stages)
@@ -359,7 +359,7 @@ class Page:
         return el("span", data_unlisted=" ".join(kind.id for kind in self.kinds if kind.id not in wanted))
 
     def _tell_unknown(self, person: Person, slug: str, request: gr.Request) -> None:
-        """Report an address that names a task which this person does not have."""
+        """Warn about an address with a task that this person does not have."""
         asked = request.query_params.get("task")
         if asked and asked != slug:
             with speaking(get_language(self.context, slug, person)):
@@ -419,7 +419,7 @@ def _asks(kind: type[Tab]) -> bool:
 
 
 def more_settings(elem_id: str, title: str = "More settings") -> gr.Accordion:
-    """Return the closed part of a page, for settings that few studies need."""
+    """Return a closed section for settings that few studies need."""
     return gr.Accordion(title, open=False, elem_id=elem_id, elem_classes="more")
 
 
@@ -427,7 +427,7 @@ def need_task(slug: str) -> str:
     """Return the task's short name.
 
     Raises:
-        InputError: there is no task to do anything with.
+        InputError: there is no task.
     """
     if not slug:
         raise InputError("There is no task yet: describe one in Set-up, under Tasks, then try again.")

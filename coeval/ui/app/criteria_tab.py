@@ -24,7 +24,7 @@ from coeval.usecases.drafting import model_requests
 
 
 class CancelBox:
-    """The button that cancels the vote, with its consequences."""
+    """The button that cancels the vote, and a list of the consequences."""
 
     def __init__(self) -> None:
         with gr.Accordion("Cancel this vote", open=False, visible=False, elem_id="cancel-box") as self.box:
@@ -131,8 +131,7 @@ def read_ideation(values: tuple[Any, ...]) -> dict[str, Any]:
     }
 
 
-# The Criteria tab: the task card, the ballot, and, for owners, the tally and the way to an established
-# set.
+# The Criteria tab: the task card, the ballot, and, for owners, the tally and the final decisions.
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +217,7 @@ def _build_propose(context: Context) -> dict[str, Any]:
         ideation = build_ideation()
         draft = gr.Button("Draft criteria", interactive=settings.has_model, elem_id="draft-criteria")
         lines = gr.Textbox(
-            label="Or write one per line",
+            label="Or write criteria, one per line",
             lines=5,
             max_length=50_000,
             elem_id="criteria-lines",

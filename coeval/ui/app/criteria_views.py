@@ -52,7 +52,7 @@ def own_data_view() -> Node:
 def next_words(tally: Tally | None) -> str:
     """Return the owner's next step until there is a criteria set; ``tally`` is that of the open vote."""
     if tally is None:
-        return "draft criteria with a model or write them, in the box below, then vote"
+        return "draft criteria with a model or write them in the box below, then vote"
     if not tally.n_ballots:
         return "decide on each criterion below, save your ballot, and have the others vote"
     return "once all have voted, finalise the criteria below"
@@ -74,7 +74,7 @@ def no_task_view(owner: bool) -> Node:
 
 
 def stack(rates: ActionRates) -> Node:
-    """Return a bar of the actions' shares, with the same information in words for screen readers."""
+    """Return a bar with the shares of the actions, and a description for screen readers."""
     words = words_of(rates)
     parts = [
         el(f"i.{action}", width=share, title=f"{VERBS[action]} {percent(share)}")
@@ -109,7 +109,7 @@ def tally_view(tally: Tally | None, open_: bool) -> Node | None:
             el("h4", "So far"),
             el("p", words_of(tally.overall)),
             *(el("p.note", f"{group}: {words_of(rates)} (n {rates.n})") for group, rates in groups),
-            el("p.note", f"{tally.overall.n} votes on all criteria, with the added ones"),
+            el("p.note", f"{tally.overall.n} votes on all criteria, including added ones"),
         ),
     )
 

@@ -144,7 +144,7 @@ def add_scrutiny_api(app: FastAPI, context: Context) -> None:
 def _open(
     context: Context, person: Person, slug: str, where: Where, aliases: Aliases, *, sheet: bool
 ) -> Json:
-    """Return the screen of a place: one criterion or all, as the study's design or the request says."""
+    """Return the screen of one criterion or of all, depending on the study's design and the request."""
     layout = steps.get_layout(context, person, slug)
     if layout is Layout.ALL or (layout is Layout.CHOICE and sheet):
         return sheet_json(steps.get_sheet(context, person, slug, where), aliases)

@@ -1,4 +1,4 @@
-"""A step of Scrutiny as JSON: only the visible part of the draft."""
+"""A step of Scrutiny as JSON, with only the visible part of the draft."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def _instance_json(step: Step, aliases: Aliases) -> Json | None:
     context = select_context(instance.context, step.task.columns, judge=False)
     return {
         "id": aliases.hide("instance", instance.id),
-        # "17a" and "17b" name two systems as surely as their names do
+        # ids such as "17a" and "17b" reveal the systems too
         "external_id": "" if blinded else instance.external_id,
         "input": instance.input,
         "output": instance.output,

@@ -131,7 +131,8 @@ def alpha_forest(frame: pd.DataFrame, description: str) -> Any:
 
 
 def heatmap(frame: pd.DataFrame, description: str, names: Sequence[str]) -> Any:
-    """Return an alpha for every two of ``names``, in three shades (below .667, up to .8, above); intervals on hover.
+    """Return a heat map of alpha for each pair of ``names``, in three
+    shades (below .667, up to .8, above); intervals on hover.
 
     Args:
         frame: ``a, b, value, text, about``; give both (a, b) and (b, a).
@@ -165,7 +166,7 @@ def heatmap(frame: pd.DataFrame, description: str, names: Sequence[str]) -> Any:
     )
     texts = base.mark_text(fontSize=9 if small else 12.5, color=INK).encode(text="text:N")
     marks = [cells] if len(names) > 24 else [cells, texts]
-    reach = 4 * len(names[-1]) if slanted and names else 0  # how far the last name slants out of the drawing
+    reach = 4 * len(names[-1]) if slanted and names else 0  # room for the slanted last name
     return themed(
         alt.layer(*marks), description, height=side * max(1, len(names)), right=min(reach, 8 * longest, 120)
     )
@@ -183,7 +184,7 @@ def _alpha_band(value: float) -> str:
 
 
 def action_bars(frame: pd.DataFrame, description: str) -> Any:
-    """Return shares of the four actions by kind of line, stacked, each in its own colour.
+    """Return stacked bars of the four actions' shares by kind of line.
 
     Args:
         frame: ``label, action, share, n, text``; ``text``, the same for all rows of a label, is on the right.
@@ -277,7 +278,7 @@ def curves(
     log: bool = False,
     zero: bool = False,
 ) -> Any:
-    """Return lines over a quantity: a time ECDF (steps, shares up to 1), or drift over the order of work.
+    """Return a line chart: a time ECDF (steps, shares up to 1), or drift over the order of work.
 
     If there are more lines than colours, all lines are grey and named on hover.
 

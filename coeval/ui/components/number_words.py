@@ -31,7 +31,7 @@ def read_decimal(name: str, text: str | None, most: float) -> float | None:
     return value
 
 
-# Estimates in words: the figure, its interval, and everything a reader needs to judge it.
+# Estimates in words: the figure, its interval, and the details for judging it.
 
 
 def interval_words(kind: str) -> str:

@@ -101,7 +101,7 @@ def markdown_view(text: str) -> dict[str, Any]:
 
 
 def text_view(text: str) -> dict[str, Any]:
-    """Return a text of an instance as it was written; a conversation as its turns."""
+    """Return a text of an instance unchanged, or a conversation as its turns."""
     turns = read_chat(text)
     if not turns:
         return el("pre", text)

@@ -69,7 +69,7 @@ def _show_waiting(arrival: Arrival) -> StudyView:
 
 
 def show_return_code(slug: str, code: str) -> StudyView:
-    """Return a worker's return code, which is shown this once."""
+    """Return the page with a worker's return code, which is shown only once."""
     body: list[Node] = [
         el("p.lead", tr("Your return code:")),
         el("p.code", code),
@@ -121,13 +121,13 @@ def show_shut(plan: Plan, full: bool) -> StudyView:
 
 
 def show_declined(plan: Plan) -> StudyView:
-    """Return the page for a person who declined; the study keeps nothing of theirs."""
+    """Return the page for a person who declined; nothing about them is kept."""
     body: list[Node] = [el("p.lead", tr("You chose not to take part. Nothing was saved about you."))]
     return StudyView([*body, *show_way_out(plan, plan.terms.code_declined)], kind="end")
 
 
 def show_withdrawal(visit: Visit) -> StudyView:
-    """Return the page for withdrawing: what happens to the saved work."""
+    """Return the page for withdrawing, which explains what happens to the saved work."""
     saved = trn(
         "You agreed to take part, and this study holds {n} evaluation of yours.",
         "You agreed to take part, and this study holds {n} evaluations of yours.",

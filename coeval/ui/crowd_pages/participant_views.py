@@ -28,7 +28,7 @@ class StudyForm:
 
 @dataclass(frozen=True, slots=True)
 class StudyView:
-    """The page's body and buttons; ``kind`` sets one kind of page apart from the others."""
+    """The page's body and buttons; ``kind`` sets the look of the page."""
 
     body: list[Node]
     forms: tuple[StudyForm, ...] = ()
@@ -36,7 +36,7 @@ class StudyView:
 
 
 def show_way_out(plan: Plan, code: str) -> list[Node]:
-    """Return the completion code, large, with the link back to the service, or what to do without a code."""
+    """Return the completion code with the link back to the service, or instructions if there is no code."""
     service = plan.terms.service
     if code and service == "prolific":
         button = el("p", el("a.button", tr("Back to Prolific with this code"), href=PROLIFIC + code))
@@ -76,7 +76,7 @@ def paragraphs(text: str) -> list[Node]:
 
 
 def show_visit(visit: Visit, page: int = 1) -> StudyView:
-    """Return a person's state in the study, and the next step."""
+    """Return the page with a person's state in the study and the next step."""
     return SHOWN[visit.situation](visit, page)
 
 

@@ -57,7 +57,7 @@ STAGES = {
     "work": later("Work"),
     "end": later("The end"),
 }
-"""The kind of page, printed above it, because exam, work and end look different."""
+"""The kind of a page, printed at its top to tell exam, work and end apart."""
 SLUG = re.compile(r"[a-z0-9-]{1,64}")
 LONGEST_LINK = 3000
 """Largest number of characters of a stored link; browsers keep cookies of up to 4,096."""

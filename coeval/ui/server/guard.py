@@ -49,7 +49,7 @@ KEPT = ("/ui/", "/static/", "/assets/", "/admin/static/", "/admin/assets/")
 
 
 class Guard:
-    """ASGI middleware; plain, because Gradio's event streams must not be buffered."""
+    """ASGI middleware, not Starlette's base class, because Gradio's event streams must not be buffered."""
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class Guard:
         await (refusal or self.app)(scope, receive, send)
 
     def _list_more(self, headers: Headers) -> list[tuple[str, str]]:
-        """Return headers for this answer: the balancer's cookie, and the end of the connection if the server stops."""
+        """Return more headers: the balancer's cookie, and, if the server is stopping, the connection's end."""
         cookie = build_sticky_cookie(self.context.settings, headers)
         return [
             *([("Set-Cookie", cookie)] if cookie else []),
@@ -153,7 +153,7 @@ class Guard:
                 403, "not_allowed", tr("Only CoEval's own pages can use this address: open CoEval itself.")
             )
         if path == "/admin":
-            # a mount answers below its path only
+            # a mount answers only below its path
             query = scope["query_string"].decode("latin-1")
             return RedirectResponse(f"{scope.get('root_path', '')}/admin/{'?' + query if query else ''}", 307)
         return None

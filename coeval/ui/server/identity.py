@@ -59,7 +59,7 @@ def cookie_name(settings: Settings, name: str) -> str:
 
 
 def read_cookie(settings: Settings, request: Request | gr.Request, name: str) -> str | None:
-    """Return the value of a cookie of ours, if the browser sent it."""
+    """Return the value of one of our cookies, if the browser sent it."""
     value: str | None = request.cookies.get(cookie_name(settings, name))
     return value
 
@@ -140,7 +140,7 @@ AGAIN = later("Hugging Face did not confirm who you are: sign in again.")
 
 
 def build_ticket() -> str:
-    """Return a fresh state and verifier, to wait in the browser's cookie."""
+    """Return a new state and verifier, to store in the browser's cookie."""
     return f"{secrets.token_urlsafe(24)}.{secrets.token_urlsafe(48)}"
 
 

@@ -40,7 +40,7 @@ LARGEST_ID = 2**53 - 1
 
 
 def _check_text(text: str) -> str:
-    """Return a text that a database and a CSV file can hold: no NUL, no half of a surrogate pair."""
+    """Return a text that a database and a CSV file can hold: without NUL or half a surrogate pair."""
     if "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
         raise ValueError(
             tr("it contains a character that cannot be stored: delete the character and try again")
@@ -145,7 +145,7 @@ class SubmissionPayload(Payload):
     first: bool = False
 
     def to_sent(self) -> Sent:
-        """Return this body as an argument for the use case.
+        """Return this body as the argument of the use case.
 
         Raises:
             InputError: a criterion is added, which only a ballot can hold.
@@ -284,7 +284,7 @@ def add_error_answers(app: FastAPI) -> None:
 
 
 def tell(error: CoevalError) -> str:
-    """Return the message of an error for people. The log gets the text that names files of the server."""
+    """Return an error's message for people. Text that names files of the server goes only to the log."""
     if error.told != str(error):
         logging.getLogger(__name__).error("%s", error)
     if isinstance(error, StorageError) and get_spoken().code != SOURCE:

@@ -64,7 +64,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "commands": "From the command line",
     },
 }
-"""Help pages by reader, those of extensions last. Pages of other groups link to the first page of a group."""
+"""Help pages by reader, extensions' pages last. Other groups link to the first page of a group."""
 
 
 def _add_help_of_extensions() -> dict[str, Path]:

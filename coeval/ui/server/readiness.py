@@ -26,7 +26,7 @@ ASKED_AT_ONCE = 2
 
 @dataclass(slots=True)
 class Draining:
-    """The state of a stopping server: it still answers, but the balancer sends it nobody new."""
+    """The state of a stopping server: it still answers, but the balancer sends it no new requests."""
 
     begun: bool = False
 

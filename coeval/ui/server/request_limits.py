@@ -41,7 +41,7 @@ HOURLY_BYTES = 16 << 20
 
 UPLOAD = "/admin/gradio_api/upload"
 UPLOAD_BYTES = 210 << 20
-"""A file of 200 MB with its form data."""
+"""Largest upload: a file of 200 MB with its form data."""
 
 BODY_SECONDS = 60.0
 """Longest time for a whole request, except uploads."""
@@ -188,13 +188,13 @@ HEAD_BYTES = 64 * 1024
 WRITE_SECONDS = 20.0
 """Longest wait for a client to read an answer before the connection ends."""
 MOST_CONNECTIONS = 4000
-"""Connections at once; a browser opens up to six."""
+"""Largest number of connections; a browser opens up to six."""
 
 HEARTBEAT = "/gradio_api/heartbeat/"
 """The request that tells Gradio that a page is still open."""
 
 MOST_OF_ONE = 1000
-"""Connections from one address at once; a university is one address. Trusted proxies are not counted."""
+"""Largest number of connections from one address, perhaps a university's; trusted proxies do not count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +264,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if fcntl is None or connection is None:
             return own
         try:
-            # the system's buffers hide for minutes whether a slow client still reads
+            # system buffers hide for minutes whether a slow client is still reading
             held = fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, bytes(4))
         except OSError:
             return own
@@ -287,7 +287,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def shutdown(self) -> None:
         super().shutdown()
-        # else the server waits in vain: this request has no end while its page is open
+        # otherwise the server waits in vain, because this request does not end while its page is open
         if not self.transport.is_closing() and HEARTBEAT in self.scope["path"]:
             self.transport.close()
 

@@ -14,8 +14,8 @@ from coeval.extending import list_scripts
 
 FOLDER = Path(__file__).parents[1] / "static"
 BUNDLE = FOLDER / "bundle"
-"""The output of ``npm run --prefix tests/js bundle`` from the modules beside it. The pages load only this:
-three files instead of sixty. Node is not needed to run the app.
+"""The output of ``npm run --prefix tests/js bundle`` from the modules beside it. Pages load only these
+files, three instead of sixty. Node is not needed to run the app.
 """
 
 
@@ -45,7 +45,7 @@ class Scripts(StaticFiles):
 
 
 def render_tags(static: str) -> str:
-    """Return the tags that load the scripts and styles of the extensions, for a page that finds ours at ``static``."""
+    """Return the tags for the extensions' scripts and styles, on a page whose static files are at ``static``."""
     tags = []
     for name, folder, files in list_scripts():
         for file in files:

@@ -46,13 +46,14 @@ from coeval.usecases.access import Context
 T = TypeVar("T")
 CHECKS_AT_ONCE = max(1, (os.cpu_count() or 2) // 2)
 MOST_TRIES, MOST_CHECKS = 3, 12
-"""Largest number of waiting tries of one name from one address, and of checks of one address; further ones
-are refused at once.
+"""Largest number of waiting tries of one name from one address, and of checks of one address.
+
+Further ones are refused at once.
 """
 
 
 class WaitingRoom:
-    """Lets tries of one name from one address run one at a time, and also the checks of one address."""
+    """Runs the tries of one name from one address one at a time, and also the checks of one address."""
 
     def __init__(self) -> None:
         self._limiter = CapacityLimiter(CHECKS_AT_ONCE)
@@ -168,7 +169,7 @@ def _signed_out(context: Context, base: str = "") -> Response:
 
 
 def _let_in(context: Context, way: Callable[[], tuple[Person, str]], target: str) -> Response:
-    """Sign in, and lead on with the new session's cookie."""
+    """Sign in, and redirect with the new session's cookie."""
     person, token = way()
     answer = RedirectResponse(target, 303)
     keep_session(context, answer, token)

@@ -1,1 +1,1 @@
-"""Set-up, for owners: a file a tab."""
+"""Set-up, for owners: one file per tab."""

@@ -112,7 +112,7 @@ class CrowdPeopleTab(Tab):
     def on_tick(
         self, person: Person, slug: str, text: str | None, page: float | None, seen: dict[str, str]
     ) -> Any:
-        """Return the changes since the page was sent; most ticks find and send nothing."""
+        """Return the changes since the page was sent; most ticks send nothing."""
         return self._fill(self._read(person, slug, text or "", int(page or 1)), seen) or gr.skip()
 
     def _read(self, person: Person, slug: str, text: str, page: int) -> dict[str, Any]:
@@ -206,7 +206,7 @@ class CrowdPeopleTab(Tab):
 def _waiting(
     context: Context, person: Person, slug: str, text: str | None
 ) -> list[tuple[Participant, Attempt | None]]:
-    """Return the people whose exams wait for an owner, limited to the search."""
+    """Return the people whose exams wait for an owner and match the search."""
     return [pair for pair in overview.list_reviews(context, person, slug) if is_meant(pair[0], text or "")]
 
 

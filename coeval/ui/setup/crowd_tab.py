@@ -19,7 +19,7 @@ from coeval.usecases.crowd import exams, plans
 OWN = ("per_instance", "batch", "quota", "reserve_minutes")
 """Fields of the plan itself in the form; the other fields belong to its terms."""
 NEW = Plan(terms=Terms(proof=Proof.TOKEN))
-"""The initial values of the form for a task without a plan."""
+"""The initial form values for a task without a plan."""
 NO_EXAM = ("None", "")
 OFF = "A crowd study assigns work to paid people who follow a link. This task has no crowd study."
 SURE = {

@@ -37,7 +37,7 @@ def build_status(slug: str, plan: Plan | None, note: str, secret: str, settings:
 
 
 def _warnings(plan: Plan, settings: Settings) -> Iterator[str]:
-    """Return what an owner should know before people come."""
+    """Return warnings for an owner before people come."""
     terms = plan.terms
     if not settings.public_url:
         yield (
@@ -110,7 +110,7 @@ URGENCY = ("look", "approve", "reject", "screen out", "return", "wait")
 
 
 def sort_rows(rows: Iterable[Row]) -> list[Row]:
-    """Return the submissions, first those that need a decision, then in the order of arrival."""
+    """Return the submissions: those that need a decision first, then in order of arrival."""
     return sorted(
         rows, key=lambda row: (row.state is not Standing.REVIEW, URGENCY.index(row.advice.suggestion))
     )
@@ -133,9 +133,9 @@ def progress_view(slug: str, overview: Overview, agreement: str) -> Node:
     return el(
         "div.card",
         el("h4", "People and progress"),
-        el("p", f"{full:,} of {total:,} instances have their {k} people. {spread}."),
+        el("p", f"{full:,} of {total:,} instances have all {k} people. {spread}."),
         el("p", f"Arms: {arms}. Pay for the time so far: {overview.cost:.2f} {currency}."),
-        el("p", f"{agreement} The study's tab Agreement has the rest."),
+        el("p", f"{agreement} See the Agreement tab for details."),
         el("p", el("a.button", "Submissions as CSV", href=csv, download=""), " ",
            el("a", "with the service's ids", href=f"{csv}?ids=1", download="")),
     )  # fmt: skip
@@ -156,7 +156,7 @@ def people_view(overview: Overview, rows: list[Row], page: int) -> Node:
 
 
 def returning_view(asked: list[ReturnRequest]) -> Node | None:
-    """Return the people who ask to be let in as a person of the study."""
+    """Return the requests of people to be let in as earlier participants."""
     if not asked:
         return None
     cells = [[one.name, one.number, one.asked_at[:16].replace("T", " ")] for one in asked[:PAGE]]
@@ -189,7 +189,7 @@ def _person_cells(row: Row, currency: str) -> list[Node | None]:
 
 
 def reviews_view(waiting: list[tuple[Participant, Attempt | None]]) -> Node | None:
-    """Return the people whose exams wait, one per line; the items open on demand."""
+    """Return the people whose exams wait for review, one per line; the items open on demand."""
     if not waiting:
         return None
     rows = [

@@ -16,11 +16,11 @@ from coeval.ui.components.view import Node, View, el
 from coeval.ui.tabs import Panel, Update, need_task, tell_done
 from coeval.usecases.scrutiny.design import DesignState, get_design, list_columns, set_columns, set_design
 
-# Set-up, Tasks: the design of a study, which is how its drafts are shown to people.
+# Set-up, Tasks: the design of a study, that is, how its drafts are shown to people.
 
 
 class DesignBox(Panel):
-    """The design of the task that its heading names, and of no other."""
+    """The design of the task in its heading."""
 
     def build(self) -> None:
         with gr.Column(elem_classes="card", elem_id="design"):

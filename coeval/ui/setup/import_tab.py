@@ -122,7 +122,7 @@ class ImportTab(Tab):
     def load(self, person: Person, slug: str) -> Update:
         listed = {task.slug: task for task in tasks.list_tasks(self.context, person)}
         own = [(f"{listed[slug].name} (the task chosen above)", CHOSEN)] if slug in listed else []
-        new = not own or bool(listed[slug].origin)  # nobody means to import into the demo
+        new = not own or bool(listed[slug].origin)  # nobody wants to import into the demo
         return {
             self.into: gr.Radio([*own, ("A new task", NEW)], value=NEW if new else CHOSEN),
             self.new_task: gr.Column(visible=new),
@@ -138,9 +138,7 @@ class ImportTab(Tab):
         chosen: dict[str, str],
     ) -> Update:
         update: Update = {self.new_task: gr.Column(visible=into == NEW)}
-        if (
-            seen is None
-        ):  # an answer that comes late must not empty the list of a file that was read meanwhile
+        if seen is None:  # a late answer must not empty the list of a file that was read in the meantime
             return update
         return {**update, **self.list_roles(person, slug, into, seen, read_mapping(seen, chosen), chosen)}
 

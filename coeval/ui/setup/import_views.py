@@ -32,7 +32,7 @@ EXAMPLE = 60
 """Number of displayed characters of a column's first value."""
 
 PREVIEWED, SHOWN_ROWS = 200, 5
-"""Characters of a cell and rows that the preview shows."""
+"""Numbers of characters per cell and of rows in the preview."""
 
 
 def further_columns(seen: Preview | None, mapped: Mapping[str, str]) -> list[Column]:

@@ -58,7 +58,7 @@ class InviteBox(Panel):
         self.on(end.click, self.on_end, [who], ended)
 
     def show(self, person: Person) -> Update:
-        """Return the links that are open."""
+        """Return the open links."""
         return {self.open_links: _links(accounts.list_invitations(self.context, person))}
 
     def on_invite(self, person: Person, slug: str, role: str | None, known: str | None) -> list[Node]:
@@ -80,7 +80,7 @@ class InviteBox(Panel):
 
 
 def _links(links: Sequence[Invitation]) -> Node:
-    """Return the links that still let somebody in."""
+    """Return the table of links that are still valid."""
     if not links:
         return el("p.note", "No link is open.")
     lines = [

@@ -49,9 +49,7 @@ MARGINS = {
     Measure.DIFFERENCE: ("Margin of error of the difference (± points)", 0.3),
     Measure.PULL: ("Limit of the pull", 0.1),
 }
-"""Name and initial value of a rule's margin: alpha is at most 1, a difference is in points, the pull is a
-share.
-"""
+"""Name and initial value of a rule's margin: alpha is at most 1, a difference is in points, the pull is a share."""
 
 
 class PlanTab(Tab):

@@ -35,7 +35,7 @@ class PresetBox(Panel):
         )
 
     def fill(self, fields: Mapping[str, Any]) -> None:
-        """Let a choice fill these components of the form, by the names of a run's settings."""
+        """Make a choice fill these components of the form, keyed by the settings of a run."""
         self.fields = fields
         self.outputs = [self.about, self.take, *fields.values()]
         self.on(self.preset.input, self.on_choose, [self.preset])
@@ -131,7 +131,7 @@ HEADS = ("Criterion", "Assistant", "n", "Pearson", "Spearman", "Kendall tau-b", 
 
 
 class FollowingBox(Panel):
-    """The box that checks fused runs: one that follows a single assistant almost exactly adds nothing to it."""
+    """The box that checks fused runs: a run that follows one assistant almost exactly adds nothing."""
 
     def build(self) -> None:
         with gr.Column(elem_classes="card", visible=False) as self.box:
@@ -328,9 +328,7 @@ def _why(one: DraftAnswer) -> Node:
 
 
 class StepsBox(Panel):
-    """The box with evaluation steps (auto-CoT): the model writes them once per criterion, and people can
-    edit them.
-    """
+    """The box with evaluation steps (auto-CoT), which the model writes once per criterion and people can edit."""
 
     def __init__(self, context: Context, task: gr.Dropdown, model: gr.Textbox) -> None:
         self.model = model

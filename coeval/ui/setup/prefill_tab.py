@@ -42,7 +42,7 @@ IDLE_SECONDS = 10.0
 """Seconds between two checks if no job is running: one may start elsewhere. Every tick redraws the whole page."""
 
 Seen = tuple[object, ...]
-"""The data of the last drawing of menus and buttons."""
+"""The data behind the current menus and buttons."""
 
 
 class PrefillTab(Tab):
@@ -165,14 +165,14 @@ class PrefillTab(Tab):
         if not slug:
             return {self.jobs: None}
         state = self._state(person, slug)
-        with suppress(NotFoundError):  # without criteria or instances there is nothing to help with yet
+        with suppress(NotFoundError):  # without criteria or instances, these boxes have no content yet
             for box in (self.steps, *self.boxes):
                 state |= box.update(person, slug)
         state |= self.following.update(tasks.get_task_state(self.context, person, slug).runs)
         return state
 
     def read(self, values: tuple[Any, ...]) -> RunSettings:
-        """Return the form's values, those of the boxes last, as the settings of a run."""
+        """Return the values of the form and then of the boxes as the settings of a run."""
         further = sum(len(box.inputs) for box in self.boxes)
         at = len(values) - further
         settings = read_form(values[:at])
@@ -268,7 +268,7 @@ class PrefillTab(Tab):
         }
 
     def _next(self, person: Person, slug: str, busy: bool) -> list[Node]:
-        """Return the next step, once nothing is under way."""
+        """Return the next step if no run is under way."""
         stands = tasks.get_task_state(self.context, person, slug, counted=False)
         step = find_next(stands)
         return [] if busy or step.tab == self.id else [next_view(stands, in_setup=True)]

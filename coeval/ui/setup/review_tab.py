@@ -164,7 +164,7 @@ def _decided(comparison: Comparison) -> Node:
 
 
 def habits_view(habits: Sequence[Habits], planted_share: float) -> Node:
-    """Return everybody's figures, and the questions that they raise."""
+    """Return everybody's working habits, and the questions that they raise."""
     rows = [
         [
             habit.person,
@@ -309,7 +309,7 @@ class ReviewTab(Tab):
         return {self.comparison: empty, self.habits: None, self.changes: None}
 
     def _lists(self, person: Person, slug: str) -> Update:
-        """Return everything on the tab but the comparison."""
+        """Return everything on the tab except the comparison."""
         context = self.context
         current = criteria_rounds.get_criteria_set(context, person, slug)
         habits = review.list_habits(context, person, slug)

@@ -102,7 +102,7 @@ TO_THE_NAME = "() => document.querySelector('#task-name input, #task-name textar
 
 
 class TasksTab(Tab):
-    """The tab with the card of the chosen task, or of a new one, and its design below."""
+    """The tab with the form of the chosen task or a new one, and the task's design."""
 
     title, id = "Tasks", "tasks"
 
@@ -144,7 +144,7 @@ class TasksTab(Tab):
         self.on(partial(gr.on, [opened, self.task.change]), self.load, [self.of], trigger_mode="always_last")
 
     def load(self, person: Person, slug: str, of: str | None = None) -> Update:
-        """Return the task; ``of`` is the task in the form ("" for a new one), whose texts may be half changed."""
+        """Return the task; ``of`` is the task in the form, perhaps with unsaved changes ("" for a new one)."""
         if not slug and of == "":
             return {self.state: gr.skip()}  # a new task is being written
         if slug and slug == of:
@@ -270,7 +270,7 @@ def read_scale(text: str) -> Scale:
     """Return the scale in a text such as ``"1-5"``.
 
     Raises:
-        InputError: it is not two whole numbers, the lower one first.
+        InputError: it is not two whole numbers with the lower one first.
 
     >>> read_scale(" 0 - 1 ")
     Scale(low=0, high=1)

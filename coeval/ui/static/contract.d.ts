@@ -294,8 +294,7 @@ interface Window {
       watch?: (name: string, run: () => void) => void,
       trigger?: (event: string) => void,
     ): void;
-    /** The building blocks for scripts of extensions, and the function that adds their screens; see
-     * main.js. */
+    /** The building blocks for scripts of extensions, and the function that adds their screens; see main.js. */
     parts: Record<string, any>;
     addScreen(kind: string, make: (element: HTMLElement, value: any, onsaved: () => void) => any): void;
     view(element: HTMLElement, props: object, watch: (name: string, run: () => void) => void): void;

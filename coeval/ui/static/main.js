@@ -22,8 +22,7 @@ import { roles, view } from './texts/view.js';
 
 const { language, markLanguage, speak } = words;
 
-/** The building blocks for the screens of extensions; `coeval/extending.py` says how their scripts are
- * loaded. */
+/** The building blocks for the screens of extensions; `coeval/extending.py` says how their scripts are loaded. */
 const parts = {
   ...api,
   ...dom,

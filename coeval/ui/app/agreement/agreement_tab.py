@@ -69,7 +69,7 @@ def _linked(slug: str, node: Node) -> Node:
 
 
 def downloads_view(slug: str, section: str, figures: Sequence[Figure], basis: Basis) -> Node:
-    """Return the download of a paper's files in one zip, then every single file, under a closed heading."""
+    """Return a closed section with the zip of a paper's files and links to the single files."""
     links = (
         el(
             "li",
@@ -110,7 +110,7 @@ def downloads_view(slug: str, section: str, figures: Sequence[Figure], basis: Ba
 
 
 def _other_tools_view(slug: str) -> Node:
-    """Return links to the formats of other tools; a page explains a format that cannot be built."""
+    """Return links to the formats of other tools; a page explains why a format cannot be built."""
     links = (
         el(
             "li",
@@ -227,7 +227,7 @@ class AgreementTab(StudyTab):
         yield from _states(self.context, self.parts, person, slug, section, basis)
 
     def end_news(self, person: Person, slug: str) -> Update:
-        """Return the tab without the news, which this person has read."""
+        """Return the tab without the news, after this person has read it."""
         mark_method_news_read(self.context, person, slug)
         return _show_news(self.parts, None)
 
@@ -241,7 +241,7 @@ def warm_up_soon() -> None:
 
 
 def warm_up() -> None:
-    """Compute an alpha and draw it, as the first section does."""
+    """Compute and draw an alpha, as the first section does."""
     alpha = bootstrap_alpha([[1, 2, 3, 4, 5] * 4, [1, 2, 3, 4, 4] * 4], replicates=20)
     forest_figure({"warm": alpha}).draw().to_json()
 
@@ -269,7 +269,7 @@ def _build_parts() -> _Parts:
             for name, label in (("version", "Criteria"), ("arm", "Scores"), ("planted", "Planted errors"))
         )
     tiles = View(elem_id="agreement-tiles")
-    # the drawing library loads while the first numbers are computed; the style sheet hides this
+    # loads the drawing library while the first numbers are computed; the style sheet hides it
     gr.Plot(blank(), show_label=False, container=False, elem_id="agreement-drawing")
     with gr.Column(elem_id="agreement-charts", elem_classes="charts"):
         first = _build_slot(1, SLOTS[0])
@@ -374,7 +374,7 @@ def _hidden(slot: _Slot) -> Update:
 
 
 def _texts(parts: _Parts, page: Page, slug: str, section: str, basis: Basis) -> Update:
-    """Return everything but the charts. Parts that open keep their id, so the browser leaves them open."""
+    """Return everything except the charts. Parts that open keep their id, so the browser leaves them open."""
     tiles = el(
         "div.tiles",
         *page.tiles,
@@ -420,7 +420,7 @@ def _filled(slot: _Slot, figure: Figure) -> Update:
 
 
 def _only(parts: _Parts, words: Node) -> Update:
-    """Return the tab with nothing but a message."""
+    """Return the tab with only a message."""
     hidden: Update = {slot.head: None for slot in parts.slots}
     hidden |= {one: gr.Dropdown(visible=False) for one in parts.basis}
     hidden |= _show_news(parts, None)

@@ -105,8 +105,9 @@ def _labels_words(n_blind: int, n_first: int) -> str:
 
 
 def _correlation_tile(run: JudgeRow) -> Node | None:
-    """Return the mean correlation over criteria, within documents if there are any. A pooled correlation
-    would reward a model that only knows how hard each criterion is.
+    """Return the tile of the mean correlation over criteria, within documents if there are any.
+
+    A pooled correlation would reward a model that only knows how hard each criterion is.
     """
     mean, pooled = run.correlations_mean, run.against.correlations
     level = "document" if mean.document.kendall.value.defined else "dataset"
@@ -136,8 +137,9 @@ def _median_tile(run: JudgeRow) -> Node | None:
 
 
 def _alt_tile(run: JudgeRow) -> Node | None:
-    """Return the number of criteria on which the model may replace a person. If criteria were pooled, easy
-    ones would hide the others.
+    """Return the tile of the number of criteria on which the model may replace a person.
+
+    Pooled over criteria, easy ones would hide the others.
     """
     tested = [part for part in run.per_criterion if part.against.alt_test.passed is not None]
     if not tested:
@@ -163,8 +165,9 @@ def _alt_tile(run: JudgeRow) -> Node | None:
 
 
 def correlations_figure(run: JudgeRow) -> Figure:
-    """Return three coefficients at three levels, as means over criteria. On one data set they differ by a
-    factor of two.
+    """Return the chart of three coefficients at three levels, as means over criteria.
+
+    On one data set they differ by a factor of two.
     """
     rows = [
         {
@@ -233,7 +236,7 @@ def confusion_figure(run: JudgeRow) -> Figure:
 
 
 def distribution_figure(distributions: Sequence[Distribution], sources: Mapping[str, str]) -> Figure:
-    """Score distributions by source (CoEval paper, figures 2, 6 and 7)."""
+    """Return the chart of score distributions by source (CoEval paper, figures 2, 6 and 7)."""
     known = [row for row in distributions if row.source in sources]
     overall = sorted(
         (row for row in known if row.system is None), key=lambda row: [*sources].index(row.source)

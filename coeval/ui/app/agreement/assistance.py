@@ -1,4 +1,4 @@
-"""Effect of the draft: its influence on the people who saw it."""
+"""The effect of the draft on the people who saw it."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def _alpha_tile(section: AssistanceSection) -> Node | None:
 
 
 def estimators_figure(section: DraftEffectsSection) -> Figure:
-    """Return the three estimates of the draft's pull, with their intervals."""
+    """Return the chart of three estimates of the draft's effect, with their intervals."""
     frame = pd.DataFrame([_estimator_row(name, section.of(name)) for name in ESTIMATORS])
     words = " ".join(
         f"{ESTIMATORS[name][0]} ({ESTIMATORS[name][1]}): {shown(section.of(name).value)}."
@@ -193,7 +193,7 @@ def _estimator_row(name: str, effect: Spelled) -> dict[str, Any]:
 
 
 def alphas_figure(section: AssistanceSection) -> Figure:
-    """Return alpha of people with the draft in view and without it, and, for first scores, before and after it."""
+    """Return the chart of people's alpha with and without the draft, and of first scores before and after it."""
     arms = {"With the draft": section.alpha_assisted, "Blind": section.alpha_blind}
     if section.first.n:
         arms |= {"Before the draft": section.first.alpha_before, "After it": section.first.alpha_after}
@@ -229,7 +229,7 @@ def alphas_figure(section: AssistanceSection) -> Figure:
 
 
 def first_figures(first: FirstEffect) -> list[Figure]:
-    """Return how often the scores of the arm “first” equal the draft's, before and after the draft is shown."""
+    """Return the chart of how often first scores equal the draft's, before and after the draft is shown."""
     if not first.n:
         return []
     names = numbered([part.criterion for part in first.per_criterion])
@@ -352,7 +352,7 @@ def _count(effect: Spelled, name: str) -> str:
 
 
 def _caught_table(section: AssistanceSection) -> list[Node | None]:
-    """Return catch rates of the planted errors, by annotator."""
+    """Return the table of caught planted errors, by annotator."""
     planted = section.planted
     if not planted.scores.n and not planted.lines.n:
         return []

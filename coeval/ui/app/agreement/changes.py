@@ -57,7 +57,7 @@ def build(get: Get) -> Iterator[Page]:
 
 
 def kept_tile(moved: ScoreChangeSection) -> Node | None:
-    """Return the share of drafted scores that people kept."""
+    """Return the tile of the share of drafted scores that people kept."""
     overall = moved.overall
     if not overall.n:
         return None
@@ -95,7 +95,7 @@ def _of(rates: Rates, action: str) -> Estimate:
 
 
 def actions_figure(actions: ActionRates) -> Figure:
-    """Return action rates by kind of line (CoEval paper, tables 5 and 6)."""
+    """Return the chart of action rates by kind of line (CoEval paper, tables 5 and 6)."""
     rows = [
         _action_row(kind, action, actions.of(kind))
         for kind in KINDS
@@ -137,7 +137,7 @@ def _rates_words(kind: str, rates: Rates) -> str:
 
 
 def moves_figure(moves: pd.DataFrame) -> Figure:
-    """Return the drafted scores compared with people's final scores."""
+    """Return the chart of drafted scores compared with people's final scores."""
     words = "Final scores compared with the drafted scores. " + (
         " ".join(_moves_words(moves)) or "No score was drafted."
     )
@@ -162,7 +162,7 @@ def _moves_words(moves: pd.DataFrame) -> Iterator[str]:
 
 
 def behaviour_figure(behaviour: FourBehaviours) -> Figure:
-    """Return the four behaviours in each arm; the blind arm is compared with the hidden draft."""
+    """Return the chart of the four behaviours by arm; the blind arm is compared with the hidden draft."""
     arms = {title: behaviour.of(arm) for arm, title in ARMS.items()}
     rows = [
         {

@@ -45,7 +45,7 @@ def undefined_words(named: Iterable[tuple[str, str]]) -> str:
 
 
 def split_estimates(frame: pd.DataFrame, name: str) -> tuple[pd.DataFrame, str]:
-    """Return the rows with a ``value``, and a sentence on the others; ``name`` is the column with their names."""
+    """Return the rows with a ``value``, and a sentence on the others; the column ``name`` has their names."""
     defined = frame["value"].notna()
     left_out = frame[~defined]
     named = zip(left_out[name].astype(str), left_out["reason"].astype(str), strict=True)
@@ -81,9 +81,8 @@ def _listed(names: Sequence[str]) -> str:
 # The pieces of a section: tiles with big numbers, charts with their data, tables, and omissions.
 
 Get = Callable[..., Any]
-"""Compute a
-statistic of the current task: ``get(function)``, or ``get(function, tables=("actions",))`` if it needs
-more tables. See ``usecases.reports.report_cache``.
+"""Compute a statistic of the current task: ``get(function)``, or ``get(function, tables=("actions",))`` if it
+needs more tables. See ``usecases.reports.report_cache``.
 """
 
 
@@ -220,7 +219,7 @@ def _exactly(value: Any) -> dict[str, str]:
 
 
 def rows_link(name: str, text: str = "Rows") -> Node:
-    """Return a link to one of the task's files; the page fills in which task (see ``with_links``)."""
+    """Return a link to one of the task's files; ``with_links`` adds the task."""
     return el("a", text, href=name, download="", title=f"Rows behind this number: {name}")
 
 

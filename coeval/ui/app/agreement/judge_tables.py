@@ -1,4 +1,4 @@
-"""The tables of model and people: judges, by criterion, compared, and the competence of each person."""
+"""The tables of model and people: judges, results by criterion, comparisons, and each person's competence."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _alt_words(test: AltTest) -> str:
 
 
 def pairwise_table(correlations: MeanPairwise) -> Node | None:
-    """Return mean correlations over pairs of raters, by arm (CoEval paper, table 8)."""
+    """Return the table of mean correlations over pairs of raters, by arm (CoEval paper, table 8)."""
     rows = [
         (
             title,
@@ -140,7 +140,7 @@ def _criteria_table(run: JudgeRow) -> Node | None:
 
 
 def _comparisons_table(comparisons: Sequence[Comparison]) -> Node | None:
-    """Return each pair of judges by criterion, with three tests of their difference."""
+    """Return the table of each pair of judges by criterion, with three tests of their difference."""
     rows = [
         (
             f"{row.a} – {row.b}",
@@ -177,7 +177,7 @@ def _comparisons_table(comparisons: Sequence[Comparison]) -> Node | None:
 
 
 def quotes_table(quotes: QuotesSection) -> Node | None:
-    """Return the share of quoted evidence that is not in the text, by run and criterion."""
+    """Return the table of quoted evidence that is not in the text, by run and criterion."""
     rows = []
     for run in quotes.per_run:
         names = numbered([part.criterion for part in run.per_criterion])

@@ -72,7 +72,7 @@ def _acted(actions: ActionRates) -> list[Figure]:
 
 
 def _headline_tile(headline: Headline) -> Node | None:
-    """Return the mean alpha over criteria."""
+    """Return the tile of the mean alpha over criteria."""
     mean = headline.mean.value
     clusters = mean.details.get("clusters")
     about = f"{clusters:,} {mean.details.get('resampled', 'clusters')}" if clusters else ""
@@ -84,7 +84,7 @@ def _headline_tile(headline: Headline) -> Node | None:
 
 
 def _same_score_tile(section: AgreementSection) -> Node | None:
-    """Return how often two people give a unit the same score."""
+    """Return the tile of how often two people give a unit the same score."""
     counts = section.counts
     about = f"{plural(counts.n_units, 'unit')} · {plural(counts.n_annotators, 'person', 'people')}"
     same = section.coefficients.percent.value
@@ -92,7 +92,7 @@ def _same_score_tile(section: AgreementSection) -> Node | None:
 
 
 def forest_figure(alphas: Mapping[str, Estimate]) -> Figure:
-    """Return alpha by criterion with lines at .667 and .800."""
+    """Return the chart of alpha by criterion, with lines at .667 and .800."""
     names = numbered(list(alphas))
     frame = pd.DataFrame([_alpha_row(names[text], text, alpha) for text, alpha in alphas.items()])
     drawn, undefined = split_estimates(frame, "label")
@@ -142,7 +142,7 @@ def alpha_words(alphas: Mapping[str, Estimate]) -> str:
 
 
 def heatmap_figure(pairs: Sequence[RaterPair], planted: int = 0) -> Figure:
-    """Return alpha of each pair of raters, the model first; without the model if ``planted`` scores count."""
+    """Return the chart of alpha by pair of raters, the model first, or left out if ``planted`` scores count."""
     pairs = [pair for pair in pairs if LLM not in (pair.a, pair.b) or (pair.n and not planted)]
     names = rater_names(pairs)
     rows = pd.DataFrame(
@@ -164,13 +164,14 @@ def heatmap_figure(pairs: Sequence[RaterPair], planted: int = 0) -> Figure:
     words = heatmap_words(rows)
     return Figure(
         "pairwise-alpha",
-        "Alpha of every two raters",
+        "Alpha of each pair of raters",
         rows,
         lambda: charts.heatmap(_cells(rows), words, names),
         words,
         rows="reliability.csv",
         width="wide",
-        note="ordinal, over the units both scored" + (f" · {WITHOUT_MODEL}" if planted else ""),
+        note="ordinal alpha over the units that both raters scored"
+        + (f" · {WITHOUT_MODEL}" if planted else ""),
     )
 
 

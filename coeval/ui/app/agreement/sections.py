@@ -1,4 +1,4 @@
-"""The sections of the Agreement tab: one module per section, from statistics to tiles, charts and tables."""
+"""The sections of the Agreement tab; one module each turns statistics into tiles, charts and tables."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ WHOLE = Basis()
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One section of the tab. ``build`` yields its page in stages, each with everything so far."""
+    """One section of the tab. ``build`` yields its page in stages; each contains the earlier ones."""
 
     title: str
     build: Callable[[Get], Iterator[Page]]
     basis: str = ""
-    """The scores behind all of it, if they differ from the selection."""
+    """The scores behind the section, if they differ from the selection."""
     whole: bool = False
     """True if it uses the scores of all arms, regardless of the selection."""
     unaided: bool = False

@@ -106,7 +106,7 @@ def _mean_tile(title: str, rows: Sequence[SystemRow], which: str, axis: tuple[fl
 
 
 def means_figure(systems: Sequence[SystemRow]) -> Figure:
-    """Return the mean score of each system, by people, by the model, and prediction-powered."""
+    """Return the chart of each system's mean score by people, by the model, and prediction-powered."""
     rows = [row for system in systems for row in _means(system)]
     frame = pd.DataFrame(rows, columns=["label", "series", "value", "low", "high", "n", "about"])
     words = " ".join(f"{row['label']}, {row['series'].lower()}: {row['about']}." for row in rows)
@@ -142,7 +142,7 @@ def _means(row: SystemRow) -> Iterator[dict[str, Any]]:
 
 
 def distributions_figure(distributions: Sequence[Distribution]) -> Figure:
-    """Return the share of each score in people's scores, by system."""
+    """Return the chart of the shares of people's scores, by system."""
     people = [row for row in distributions if row.source == "people" and row.system is not None]
     rows = [
         {"series": row.system, "score": score, "n": n, "share": n / row.n}
@@ -162,7 +162,7 @@ def distributions_figure(distributions: Sequence[Distribution]) -> Figure:
 
 
 def _beats_table(systems: Sequence[SystemRow]) -> Node | None:
-    """Return how often each system has the higher mean when documents are resampled."""
+    """Return the table of how often each system has the higher mean when documents are resampled."""
     known = [row for row in systems if row.ranked.rank is not None]
     rows = [
         (

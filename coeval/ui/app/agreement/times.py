@@ -92,7 +92,7 @@ def _labelled(curves: pd.DataFrame) -> pd.DataFrame:
 
 
 def curve_figure(curves: pd.DataFrame) -> Figure:
-    """Return the share of submissions that are done within a time (ECDF)."""
+    """Return the chart of the share of submissions done within a given time (ECDF)."""
     frame = curves.rename(columns={"criterion": "series", "seconds": "x", "share": "y"})
     frame["series"] = [_short(name) for name in frame["series"]]
     words = " ".join(
@@ -102,7 +102,7 @@ def curve_figure(curves: pd.DataFrame) -> Figure:
     )
     return Figure(
         "time-curve",
-        "Share of submissions done within a time",
+        "Share of submissions done within a given time",
         curves,
         lambda: charts.curves(frame, words, x="time, logarithmic", y="share done", share=True, log=True),
         words or "No submission was timed.",
@@ -115,7 +115,7 @@ def _short(name: str) -> str:
 
 
 def drift_figure(section: BehaviourSection) -> Figure:
-    """Return each person's scores compared with the others' over the tenths of their work, and the drift."""
+    """Return the chart of each person's scores minus the others', over tenths of their work."""
     drift = section.drift
     points = pd.DataFrame([vars(point) for point in drift], columns=["annotator", "part", "n", "mean_gap"])
     frame = points.rename(columns={"annotator": "series", "part": "x", "mean_gap": "y"})

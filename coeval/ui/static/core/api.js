@@ -1,5 +1,4 @@
-/** Requests to the server: JSON both ways, and one kind of error that says whether trying again makes
- * sense. */
+/** Requests to the server: JSON both ways, and one kind of error that says whether trying again makes sense. */
 
 import { language, tr } from './words.js';
 

@@ -129,8 +129,7 @@ export class Notices {
     this.live.textContent = text;
   }
 
-  /** Shows a notice for a few seconds; `undo` adds a
-   * button. @param {string} text @param {(() => void) | null} undo */
+  /** Shows a notice for a few seconds; `undo` adds a button. @param {string} text @param {(() => void) | null} undo */
   say(text, undo = null) {
     const toast = el('div', { class: 'ce-toast' }, el('span', { dir: 'auto' }, text));
     if (undo) {

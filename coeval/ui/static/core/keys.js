@@ -1,5 +1,4 @@
-/** The keyboard: one listener, a list of commands, and a page of keys that can change the key for
- * confirming. */
+/** The keyboard: one listener, a list of commands, and a page of keys that can change the key for confirming. */
 
 import { button, el, fill, isShown, isTextBox, kbd } from './dom.js';
 import { readStored, writeStored } from './kept.js';

@@ -79,8 +79,7 @@ function start(list) {
 
 const unlisted = new CSSStyleSheet();
 
-/** Removes tabs from the list, because Gradio always lists a tab that was built
- * visible. @param {string} ids */
+/** Removes tabs from the list, because Gradio always lists a tab that was built visible. @param {string} ids */
 export function unlistTabs(ids) {
   const listed = ids.split(' ').filter(Boolean);
   unlisted.replaceSync(
@@ -89,8 +88,7 @@ export function unlistTabs(ids) {
   if (!document.adoptedStyleSheets.includes(unlisted)) document.adoptedStyleSheets.push(unlisted);
 }
 
-/** Reads the server's groups, "tasks:Study,people:People". Gradio may draw its tabs
- * later. @param {string} groups */
+/** Reads the server's groups, "tasks:Study,people:People". Gradio may draw its tabs later. @param {string} groups */
 export function groupTabs(groups) {
   groupOf = new Map(groups.split(',').map((pair) => /** @type {[string, string]} */ (pair.split(':'))));
   const found = document.querySelector('.sidebar > .tab-wrapper > [role=tablist]');

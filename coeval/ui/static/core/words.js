@@ -43,22 +43,19 @@ export function language() {
   return spoken.language;
 }
 
-/** The text in the current language, with its {names} filled
- * in. @param {string} text @param {object} values */
+/** The text in the current language, with its {names} filled in. @param {string} text @param {object} values */
 export function tr(text, values = {}) {
   return filled(/** @type {string} */ (spoken.words[text] ?? text), values);
 }
 
-/** The form of a text for a number, which replaces
- * {n}. @param {string} one @param {string} many @param {number} n */
+/** The form of a text for a number, which replaces {n}. @param {string} one @param {string} many @param {number} n */
 export function trn(one, many, n, values = {}) {
   const known = spoken.words[one];
   const text = known ? known[forms.indexOf(rules.select(n))] : n === 1 ? one : many;
   return filled(text, { n, ...values });
 }
 
-/** A sentence with nodes in it, in the word order of the
- * language. @param {string} text @param {Record<string, Node | string>} nodes */
+/** A sentence with nodes in it, in the word order of the language. @param {string} text @param {Record<string, Node | string>} nodes */
 export function trParts(text, nodes) {
   return tr(text)
     .split(/\{(\w+)\}/)

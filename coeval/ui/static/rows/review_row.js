@@ -6,8 +6,7 @@ import { tr } from '../core/words.js';
 import { Row, addedName, checkOne, growAll, growingBox } from './row.js';
 import { diffNodes, quoteFlags } from '../texts/diff.js';
 
-/** The placeholder of an added line of a kind, and the names of its box and its
- * button. @param {string} kind */
+/** The placeholder of an added line of a kind, and the names of its reason box and its button. @param {string} kind */
 function addedWords(kind) {
   const words = {
     conclusion: [

@@ -101,8 +101,7 @@ export class Row {
       this.why,
       this.actions,
     );
-    /** The cells for the arrow keys by column; a kind of line may lack
-     * some. @type {Record<string, HTMLElement>} */
+    /** The cells for the arrow keys by column; a kind of line may lack some. @type {Record<string, HTMLElement>} */
     this.cells = {
       line: this.node,
       draft: this.body,
@@ -288,8 +287,7 @@ export class Group {
     this.rest.disabled = on;
   }
 
-  /** Shows the number of open lines, and whether any can be
-   * approved. @param {number} open @param {boolean} approvable */
+  /** Shows the number of open lines, and whether any can be approved. @param {number} open @param {boolean} approvable */
   show(open, approvable) {
     this.rest.hidden = !approvable;
     this.state.textContent = open ? tr('{n} to decide', { n: open }) : tr('decided');

@@ -94,7 +94,7 @@ function armNote(kind) {
   const notes = {
     blind: tr('You score this one without a draft.'),
     none: tr('There is no draft for this criterion yet: give your own score.'),
-    unscored: tr('The model’s answer held no readable score: give your own.'),
+    unscored: tr('The model’s answer contained no readable score: give your own.'),
   };
   return notes[kind] ?? '';
 }

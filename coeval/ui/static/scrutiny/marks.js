@@ -47,15 +47,14 @@ export class Places {
     return this.trail.at(-1);
   }
 
-  /** Removes and returns the step before the one on screen (`here`); undefined at the beginning of the
-   * path. */
+  /** Removes and returns the step before the one on screen (`here`); undefined at the beginning of the path. */
   back(here) {
     if (here) this.trail.pop();
     return this.trail.pop();
   }
 }
 
-/* The lines that were on screen; bulk approval leaves out lines that were not. */
+/* The lines that were on screen; bulk approval waits until all lines were. */
 
 const FOOT_PX = 64;
 const ENOUGH = 0.6;
@@ -110,8 +109,7 @@ function refusal(error) {
 }
 
 export class Marks {
-  /** `current()` returns the step on screen; `onmarked(instance)` is called after a mark was saved or
-   * removed. */
+  /** `current()` returns the step on screen; `onmarked(instance)` is called after a mark was saved or removed. */
   constructor({ kept, notices, current, onmarked, confirms }) {
     /** @type {import('../core/kept.js').Kept} */
     this.kept = kept;

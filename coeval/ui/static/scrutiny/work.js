@@ -125,8 +125,7 @@ function joined(states) {
   return { score: null, rows: parts.flatMap(({ rows }) => rows), added: parts.flatMap(({ added }) => added) };
 }
 
-/** The sheet for the table: the rows of each criterion, with its
- * scale. @param {Map<number, StepWork>} works */
+/** The sheet for the table: the rows of each criterion, with its scale. @param {Map<number, StepWork>} works */
 function sheetOfAll(works, step) {
   const groups = step.criteria
     .filter(({ id }) => works.has(id))

@@ -98,8 +98,7 @@ export class Workbench {
     return this.editor.table;
   }
 
-  /** The work on screen, if any: one evaluation, or all of an
-   * instance. @returns {StepWork | InstanceWork | null} */
+  /** The work on screen, if any: one evaluation, or all of an instance. @returns {StepWork | InstanceWork | null} */
   get work() {
     return /** @type {StepWork | InstanceWork | null} */ (this.editor.work);
   }
@@ -251,8 +250,7 @@ export class Workbench {
     this.frame.reading.mark([...spans, ...evidenceSpans(this.step, this.work, this.toUtf16)]);
   }
 
-  /** Another line is in use, and in a sheet of all criteria perhaps another
-   * criterion. @param {string | null} key */
+  /** Another line is in use, and in a sheet of all criteria perhaps another criterion. @param {string | null} key */
   oncurrent(key) {
     const { work } = this;
     const group = this.table?.group;

@@ -240,8 +240,7 @@ export class Steps {
   }
 }
 
-/* The bar between texts and work: drag it, or move it with the arrow keys. The browser remembers its
- * place. */
+/* The bar between texts and work: drag it, or move it with the arrow keys. The browser remembers its place. */
 
 const STORED = 'coeval:layout';
 const [LEAST, MOST, USUAL] = [25, 75, 46];

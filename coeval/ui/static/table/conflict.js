@@ -19,8 +19,7 @@ function decision(row, whole) {
   return [`${doneText(row.action) || tr('not decided')}${words}${reason}`, ...own].join(' · ');
 }
 
-/** The names of a sheet's lines: criteria by their text, lines of an evaluation by their
- * kind. @param {Sheet} sheet */
+/** The names of a sheet's lines: criteria by their text, lines of an evaluation by their kind. @param {Sheet} sheet */
 function namesOf({ rows, groups }) {
   const numbers = new Map((groups ?? []).map(({ id, number }) => [id, `${number} · `]));
   const evidence = {};

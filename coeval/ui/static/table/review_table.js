@@ -226,8 +226,7 @@ export class ReviewTable {
     this.changed();
   }
 
-  /** A digit on the score row chooses that step; elsewhere, or off the scale, a message says why nothing
-   * happens. */
+  /** A digit on the score row chooses that step; elsewhere, or off the scale, a message says why nothing happens. */
   pressDigit(digit) {
     const row = this.current;
     const step = row instanceof ScoreRow ? row.stepOf(digit) : null;

@@ -200,8 +200,7 @@ export class SheetTable extends ReviewTable {
     if (action === 'delete') this.selection.reason.focus();
   }
 
-  /** Approves the open lines of one criterion, in a sheet of
-   * several. @param {import('../rows/row.js').Group} group */
+  /** Approves the open lines of one criterion, in a sheet of several. @param {import('../rows/row.js').Group} group */
   approveGroup(group) {
     if (this.locked) return;
     const lines = this.approvable().filter((row) => this.groupOf(row) === group);

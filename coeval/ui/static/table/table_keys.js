@@ -102,8 +102,7 @@ function typesInCell(table, event) {
 
 /* The keys of the scrutiny screen. */
 
-/** Commands for a workbench, in the order of the page of
- * keys. @param {import('../scrutiny/workbench.js').Workbench} bench */
+/** Commands for a workbench, in the order of the page of keys. @param {import('../scrutiny/workbench.js').Workbench} bench */
 export function workbenchCommands(bench) {
   return [
     {

@@ -22,8 +22,7 @@ function tokensOf(text) {
   return text.match(/\s+|[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu) ?? [];
 }
 
-/** One deleted and one inserted part per change; changed words with a single space between them are
- * joined. */
+/** One deleted and one inserted part per change; changed words with a single space between them are joined. */
 function joinParts(parts) {
   const joined = [];
   let [gone, come, gap] = ['', '', ''];

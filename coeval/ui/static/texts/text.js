@@ -1,7 +1,6 @@
 /** Places in a text: offsets, quotes, and the cursor that selects words by keyboard. */
 
-/* Offsets and quotes. Python counts code points and JavaScript counts UTF-16 units; this file converts
- * them. */
+/* Offsets and quotes. Python counts code points and JavaScript counts UTF-16 units; this file converts them. */
 
 /** A function from code-point offsets of `text` to UTF-16 offsets. */
 export function utf16Index(text) {

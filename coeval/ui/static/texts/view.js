@@ -41,8 +41,7 @@ function speakPage(speaks) {
   document.documentElement.dir = direction;
 }
 
-/** A file in another tool's format may have no content; the reason is shown beside its
- * link. @param {MouseEvent} event */
+/** A file in another tool's format may have no content; the reason is shown beside its link. @param {MouseEvent} event */
 async function saveFile(event) {
   event.preventDefault();
   const link = /** @type {HTMLAnchorElement} */ (event.currentTarget);
@@ -137,8 +136,7 @@ function showAnswer() {
   moveTo(answer);
 }
 
-/** Starts to wait for an answer, or stops: a person who types or moves elsewhere is not
- * interrupted. @param {Event} event */
+/** Starts to wait for an answer, or stops: a person who types or moves elsewhere is not interrupted. @param {Event} event */
 function follow({ target, type }) {
   const button = type === 'click' && target instanceof Element ? target.closest('button') : null;
   changed.clear();
@@ -194,8 +192,7 @@ const HIDDEN = 'hidden';
 export function roles(element, props, watch) {
   const root = /** @type {HTMLElement} */ (element.querySelector('.coeval-roles'));
 
-  /** Stores the role for Gradio, and shows it in the row at
-   * once. @param {string} name @param {string} role */
+  /** Stores the role for Gradio, and shows it in the row at once. @param {string} name @param {string} role */
   function choose(name, role) {
     if (!props.value) return;
     const isField = props.value.fields.some(([field]) => field === role);
