@@ -191,7 +191,9 @@ def test_the_gate_says_how_often_its_verdict_changes(
     assert "the verdict “at least 3.5” changes between runs on 50.0% of unchanged inputs" in told
     assert "24 outputs with 2 answers each" in told
     run(tmp_path, "gate", *terms)
-    assert "“at least 3” changes between runs on 0.0% of unchanged inputs (0.0% to 2" in capsys.readouterr().out
+    assert (
+        "“at least 3” changes between runs on 0.0% of unchanged inputs (0.0% to 2" in capsys.readouterr().out
+    )
 
 
 def test_peoples_scores_of_the_study_and_of_a_file_correct_the_gate(

@@ -134,8 +134,8 @@ class Gate:
     def __str__(self) -> str:
         terms = self.terms
         head = (
-            f"{self.outcome.upper()}: {terms.new} against {terms.old}, a loss of {-terms.margin:g} tolerated, one-sided "
-            f"tests at {terms.level:.0%}"
+            f"{self.outcome.upper()}: {terms.new} against {terms.old}, a loss of {-terms.margin:g} tolerated, "
+            f"one-sided tests at {terms.level:.0%}"
         )
         return "\n".join([head, *map(str, self.lines)])
 
