@@ -42,7 +42,7 @@ def seal_view(state: JudgeState) -> list[Node]:
         return [el("p", f"Not sealed yet: the task has {counted(state.n_documents, 'document')}."), promise]
     said = (
         f"{counted(state.documents[Part.DEV], 'document')} to fit on and {state.documents[Part.CERTIFICATE]:,} sealed, "
-        f"a share of {state.seal.share:.0%}: split on {state.seal.sealed_at[:10]} by {state.seal.sealed_by}, for good."
+        f"a share of {state.seal.share:.0%}: split for good on {state.seal.sealed_at[:10]} by {state.seal.sealed_by}."
     )
     shown: list[Node] = [el("p", said)]
     new = state.n_documents - sum(state.documents.values())
@@ -125,20 +125,20 @@ def _tried_view(frozen: FrozenJudge) -> Node:
         for one in frozen.tried
     ]
     note = (
-        "Each candidate is compared with the judge before it, on documents that it did not learn "
-        "from. Gain: the fall of the mean "
-        "squared error (when to ask a person: the rise of agreement), with its 95% interval over documents. A step is "
-        f"kept where its one-sided p-value is below {frozen.tried[0].bound:.2g}: of studies in which nothing helps, at "
-        "most 5% keep any."
+        "Each candidate is compared with the previous judge, on documents that it did not learn "
+        "from. Gain: the decrease in mean "
+        "squared error (when to ask a person: the increase in agreement), with its 95% interval over documents. A step "
+        f"is kept if its one-sided p-value is below {frozen.tried[0].bound:.2g}: if no step helps, at most 5% of "
+        "studies keep one."
         if frozen.tried
-        else "Nothing could be tried."
+        else "No step could be tried."
     )
     names = ["Step", "Candidate", "Criterion", "Gain", "p", "Outcome"]
     return el(
         "details",
         el("summary", f"All comparisons tried: {counted(len(frozen.tried), 'comparison')}"),
         el("p.note", note),
-        scrolling("Everything that was tried", table(names, rows)),
+        scrolling("All comparisons", table(names, rows)),
     )
 
 

@@ -96,26 +96,26 @@ TOPICAL_CHAT = (
 # Every preset by its name. A new entry appears on the page, on the command line and in the help.
 
 _SAMPLED = {"samples": 20, "temperature": 1.0, "top_p": 1.0}
-_ONE_CRITERION = "Every criterion is asked about on its own."
+_ONE_CRITERION = "Each criterion has its own question."
 _FENCED = (
-    "The sample stands between tags and is called data, so that a text cannot instruct the judge; the publications "
-    "put it into the question as it is."
+    "The sample is marked as data between tags, so that a text cannot instruct the judge; the publications insert it "
+    "directly into the question."
 )
 _ASKED_AGAIN = (
-    "An answer without a readable rating is asked for once more and is then unscored; it is never a guess."
+    "If an answer has no readable rating, the question is repeated once. There is never a guessed score."
 )
 _G_EVAL = (
     "Section 2.1: the question has a description of the task, the criterion, the steps, the sample and a form for the "
     "score alone, in this order.",
     "Section 2.1: the steps are written by the model once for each criterion (auto-CoT).",
     "Section 2.3: the score is the mean over the scale, weighted by how likely the model is to give each step.",
-    "Section 3.1: where the endpoint gives no probabilities they are estimated from 20 answers at temperature 1 and "
+    "Section 3.1: if the endpoint gives no probabilities, they are estimated from 20 answers at temperature 1 and "
     "top_p 1. The mean of 20 answers is this estimate. “Expected score from log-probabilities” gives the weighted "
-    "mean itself: then one sample at temperature 0 is enough.",
+    "mean itself; then one sample at temperature 0 is enough.",
 )
 _G_EVAL_DIFFERENCES = (
-    "The words are ours. So are the steps: they are what your model writes, shown in Pre-fill, and yours to edit.",
-    "Answers are not cut off after a few tokens, since models that think first would never come to the score.",
+    "The wording is ours. Your model writes the steps; Pre-fill shows them, and you can edit them.",
+    "Answers are not cut off after a few tokens, because models that think first would never reach the score.",
     _FENCED,
     _ASKED_AGAIN,
 )
@@ -128,16 +128,15 @@ _PRESETS = (
         "Generation Evaluation (2023)",
         {"protocol": "coeval", "samples": 1},
         (
-            "Section 3, criteria: the model is asked ten times at temperature 0.7; what recurs is put to the vote.",
+            "Section 3, criteria: the model is asked ten times at temperature 0.7; people vote on what recurs.",
             "Section 3, evaluation: one draft for each instance and criterion, with a conclusion, a score from 1 to 5 "
             "and evidence quoted from the output.",
         ),
         (
-            "Proposals that say nearly the same are merged by their wording, and each says in how many answers it "
-            "stood.",
-            "The draft is asked for as JSON rather than as numbered lines, and each quotation is looked up in the "
-            "output.",
-            "The temperature of the drafts is the endpoint's own: the released data does not tell it.",
+            "Proposals with nearly the same wording are merged, and each one shows the number of answers that contain "
+            "it.",
+            "The draft is requested as JSON instead of numbered lines, and each quotation is located in the output.",
+            "Drafts use the endpoint's default temperature, because the released data does not state one.",
             _FENCED,
             _ASKED_AGAIN,
         ),
@@ -154,7 +153,7 @@ _PRESETS = (
             "Section 3.2: the model explains itself. Analysis first is the preset; the protocols rate-explain, "
             "free-text and score-only are the other three forms, with the same order and questions.",
         ),
-        ("The words are ours.", _ONE_CRITERION, _FENCED, _ASKED_AGAIN),
+        ("The wording is ours.", _ONE_CRITERION, _FENCED, _ASKED_AGAIN),
         criteria=SUMMEVAL,
     ),
     Preset(
@@ -162,7 +161,10 @@ _PRESETS = (
         "G-Eval, summaries",
         "Liu et al., G-Eval: NLG Evaluation using GPT-4 with Better Human Alignment (2023)",
         {"protocol": "score-only", "steps": True, "templates": "g-eval", **_SAMPLED},
-        (*_G_EVAL, "Coherence, consistency and relevance are on 1-5, fluency on 1-3, as it was asked there."),
+        (
+            *_G_EVAL,
+            "Coherence, consistency and relevance are on 1-5, and fluency on 1-3, as in the publication.",
+        ),
         (*_G_EVAL_DIFFERENCES, "The people of SummEval rated fluency on 1-5: compare ranks, not levels."),
         criteria=SUMMEVAL,
     ),
@@ -172,7 +174,7 @@ _PRESETS = (
         "Liu et al., G-Eval: NLG Evaluation using GPT-4 with Better Human Alignment (2023); the aspects are those of "
         "Mehri and Eskenazi, USR (2020)",
         {"protocol": "score-only", "steps": True, "templates": "g-eval", **_SAMPLED},
-        (*_G_EVAL, "Naturalness, coherence and engagingness are on 1-3, groundedness on 0-1."),
+        (*_G_EVAL, "Naturalness, coherence and engagingness are on 1-3, and groundedness on 0-1."),
         (
             *_G_EVAL_DIFFERENCES,
             "The piece of knowledge is a column of the import with the role “shown to judge and people”.",
@@ -189,14 +191,13 @@ _PRESETS = (
             "plan, the sample and the assistants' scores, and asks for a score and an explanation for each criterion "
             "and for the whole.",
             "Section 2: the scores are the mean of 8 answers.",
-            "Section 3: the ablation asks the same without assistants and without a plan.",
+            "Section 3: the ablation asks the same question without assistants and without a plan.",
         ),
         (
-            "The words are ours, and the plan is a person's to edit before the run freezes it.",
-            "The assistants are those at hand: measures that need no download, imported columns (BLEURT, NLI and the "
-            "like) and plug-ins. Without references no n-gram overlap is offered, since likeness to the input is not "
-            "quality.",
-            "The temperature is 1, so that eight answers differ.",
+            "The wording is ours, and a person can edit the plan before the run freezes it.",
+            "The available assistants are measures that need no download, imported columns (such as BLEURT or NLI) and "
+            "plug-ins. Without references there is no n-gram overlap, because similarity to the input is not quality.",
+            "The temperature is 1, so that the eight answers differ.",
             _FENCED,
             _ASKED_AGAIN,
         ),

@@ -110,11 +110,11 @@ def test_a_good_judge_passes_and_a_useless_one_is_told_that_a_constant_does_as_w
     told = " ".join(useless.findings)
     assert useless.alt_test.passed is False and "may not stand in" in told
     assert (
-        "A constant and each criterion's mean are at least as near to people's scores as this judge" in told
+        "A constant and each criterion's mean are at least as close to people's scores as this judge" in told
     )
     limits = " ".join(useless.limits)
-    assert "not shown to tell better outputs from worse by “Be <i>true</i>.” and “Be brief.”" in limits
-    assert "people's mean on the dev part is at least as near to people as the judge" in limits
+    assert "not shown to tell better outputs from worse on “Be <i>true</i>.” and “Be brief.”" in limits
+    assert "people's mean on the dev part is at least as close to people as the judge" in limits
 
 
 def test_a_bias_is_found_by_criterion_and_system() -> None:
@@ -123,7 +123,7 @@ def test_a_bias_is_found_by_criterion_and_system() -> None:
         one.equivalence.bias.value and one.equivalence.bias.value > 0.5 for one in lenient.by_criterion
     )
     assert not any(one.equivalence.equivalent for one in lenient.by_criterion)
-    assert any("correct its means before systems are compared" in limit for limit in lenient.limits)
+    assert any("correct its means before you compare systems" in limit for limit in lenient.limits)
 
 
 def test_a_calibration_that_hides_the_judge_is_named() -> None:
@@ -135,7 +135,7 @@ def test_a_calibration_that_hides_the_judge_is_named() -> None:
     )
     found = write_certificate(FACTS, dev, sealed, flat, {"m": sealed.judges})
     assert [one.slope is not None for one in found.by_criterion] == [True, False]
-    said = f"The calibrated score by “{CRITERIA[0]}” does not follow the judge: it moves by +0.001"
+    said = f"The calibrated score on “{CRITERIA[0]}” does not follow the judge: it moves by +0.001"
     assert [said in limit for limit in found.limits].count(True) == 1
 
 
@@ -158,7 +158,7 @@ def test_it_says_how_often_a_verdict_changes_between_runs(good: Certificate) -> 
     assert first.flips[2].share.low and first.flips[2].share.low < 0.25 < (first.flips[2].share.high or 0)
     assert all(flip.share.value == 0 and (flip.share.high or 0) > 0.05 for flip in second.flips)
     (said,) = (one for one in found.findings if "Asked again" in one)
-    assert f"by “{CRITERIA[0]}”, at the threshold 4: on 25.0% (1" in said and "80 unchanged outputs" in said
+    assert f"on “{CRITERIA[0]}”, at the threshold 4: on 25.0% (1" in said and "80 unchanged outputs" in said
     assert "at least 4</td><td>25.0% (1" in render_page(found)
     assert "Verdicts that change" not in render_page(good)
 
@@ -181,7 +181,7 @@ def test_what_cannot_be_computed_is_said_and_what_proves_nothing_is_refused() ->
     alone = Labels(sealed.people[sealed.people["person"] == "1"], sealed.judges, sealed.scales)
     found = write_certificate(FACTS, dev, alone, alone.judges.assign(score=3.0), {})
     told = " ".join(found.findings)
-    assert "could not be made" in told and "Correlations with people are undefined" in told
+    assert "was not possible" in told and "Correlations with people are undefined" in told
     assert "nobody's lines were scored by others" in told and len(found.calibration) == 1
     assert "undefined" in render_page(found)
     nothing = sealed.judges.assign(score=np.nan)

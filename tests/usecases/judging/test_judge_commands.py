@@ -145,7 +145,7 @@ def test_the_gate_tells_by_its_exit_code(
         assert run(tmp_path, "gate", *terms) == code, capsys.readouterr().out
         suite = ElementTree.fromstring(junit.read_bytes())[0]
         assert (suite.get("failures"), suite.get("errors")) == (str(int(code == 3)), str(int(code == 4)))
-    assert "11 documents have scores, and 12 are asked for" in capsys.readouterr().out
+    assert "11 documents have scores, but 12 are required" in capsys.readouterr().out
     paid = stub.paid
     assert run(tmp_path, "gate", *terms[:2], "--against", "older") == 1
     assert "no outputs of “older”; the column “system” contains new, old" in capsys.readouterr().err
@@ -161,7 +161,7 @@ def test_a_run_and_a_gate_name_a_criterion_whose_score_no_longer_moves(
     fitted = Fitted(calibration=Calibration(maps={"Be right.": line}))
     write_judge(tmp_path / "judge.json", make_judge(criteria=ONE, fitted=fitted))
     write_outputs(tmp_path, new=[1, 2] * 8, old=[3, 4] * 8)
-    said = "The calibrated score by “Be right.” does not follow the judge: it moves by -0.003 where the judge's own"
+    said = "The calibrated score on “Be right.” does not follow the judge: it moves by -0.003 when the judge's own"
     assert run(tmp_path, "run", "--out", str(tmp_path / "scored.csv")) == 0
     assert said in capsys.readouterr().err
     assert run(tmp_path, "gate", "--system", "new", "--against", "old", "--min-n", "12") == 4
@@ -188,10 +188,12 @@ def test_the_gate_says_how_often_its_verdict_changes(
     terms = ("--system", "new", "--against", "old", "--min-n", "12", "--margin", "-2")
     run(tmp_path, "gate", *terms, "--threshold", "3.5")
     told = capsys.readouterr().out
-    assert "changes its verdict “at least 3.5” on 50.0% of unchanged inputs" in told
+    assert "the verdict “at least 3.5” changes between runs on 50.0% of unchanged inputs" in told
     assert "24 outputs with 2 answers each" in told
     run(tmp_path, "gate", *terms)
-    assert "“at least 3” on 0.0% of unchanged inputs (0.0% to 2" in capsys.readouterr().out
+    assert (
+        "“at least 3” changes between runs on 0.0% of unchanged inputs (0.0% to 2" in capsys.readouterr().out
+    )
 
 
 def test_peoples_scores_of_the_study_and_of_a_file_correct_the_gate(

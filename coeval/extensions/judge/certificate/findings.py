@@ -66,7 +66,7 @@ def _findings(certificate: Certificate) -> Iterator[str]:
     systems = f" by {counted(len(split.systems), 'system')}" if split.systems else ""
     yield (
         f"On {counted(split.used, 'sealed document')} ({counted(split.outputs, 'output')}{systems}; "
-        f"{counted(split.lines, 'line')} of an output and a criterion), the judge was held against "
+        f"{counted(split.lines, 'line')} of an output and a criterion), the judge was compared with "
         f"{counted(people.scores, 'score')} by {counted(people.people, 'person', 'people')}."
     )
     yield _errors(certificate)
@@ -121,13 +121,13 @@ def _beside_constants(certificate: Certificate) -> str:
         names = " and ".join(_called(rival) for rival in ahead)
         verb = "are" if len(ahead) > 1 else "is"
         return (
-            f"{names[0].upper()}{names[1:]} {verb} at least as near to people's scores as this judge: as a measure of "
-            "how good an output is, the judge says no more than a number that was known without it."
+            f"{names[0].upper()}{names[1:]} {verb} at least as close to people's scores as this judge: the judge says "
+            "no more about quality than numbers that were known without it."
         )
     if unsure:
         names = " and than ".join(_called(rival) for rival in unsure)
         return (
-            f"The judge was nearer to people's scores than {names}, but by no more than chance may explain."
+            f"The judge was closer to people's scores than {names}, but not by more than chance can explain."
         )
     return "The judge is closer to people's scores than a constant and than each criterion's mean."
 
@@ -139,17 +139,17 @@ def _called(rival: Rival) -> str:
 def _beside_person(certificate: Certificate) -> str:
     person = certificate.get_rival(PERSON)
     if person is None or person.gain.value is None:
-        return "The judge was not held against a single person: nobody's lines were scored by others in both parts."
-    how = "nearer to the others than" if person.gain.value > 0 else "further from the others than"
+        return "The judge was not compared with a single person: nobody's lines were scored by others in both parts."
+    how = "closer to the others than" if person.gain.value > 0 else "further from the others than"
     sure = person.gain.bounded and ((person.gain.low or 0) > 0 or (person.gain.high or 0) < 0)
-    chance = "" if sure else ", by no more than chance may explain"
+    chance = "" if sure else ", but not by more than chance can explain"
     return f"On the lines they share, the judge is {how} the person who agreed best with the others{chance}."
 
 
 def _alt_test(certificate: Certificate) -> str:
     test = certificate.alt_test
     if test.passed is None:
-        return f"The alternative annotator test could not be made: {test.reason}."
+        return f"The alternative annotator test was not possible: {test.reason}."
     may = "may" if test.passed else "may not"
     people = counted(test.people, "person", "people")
     return (
@@ -188,12 +188,12 @@ def _equivalence(certificate: Certificate) -> str:
     shown = [f"“{one.criterion}”" for one in tested if one.equivalence.equivalent]
     margin = f"{100 * certificate.margin_share:.3g}% of the scale's range"
     if not tested:
-        return f"Whether the judge's means are within {margin} of people's could not be tested."
+        return f"It could not be tested whether the judge's means are within {margin} of people's."
     if len(shown) == len(tested):
-        return f"By every criterion the judge's mean was shown to be within {margin} of people's."
+        return f"On every criterion, the judge's mean was shown to be within {margin} of people's."
     if not shown:
-        return f"By no criterion was the judge's mean shown to be within {margin} of people's."
-    return f"The judge's mean was shown to be within {margin} of people's by {listed(shown)}, and not by the others."
+        return f"On no criterion was the judge's mean shown to be within {margin} of people's."
+    return f"The judge's mean was shown to be within {margin} of people's on {listed(shown)}, but not on the others."
 
 
 def _flips(certificate: Certificate) -> str:
@@ -205,12 +205,12 @@ def _flips(certificate: Certificate) -> str:
     ]
     if not told:
         return (
-            "Each line has only one answer of the judge, so the rate of changed verdicts between runs "
+            "Each line has only one answer from the judge, so the rate of changed verdicts between runs "
             "is unknown."
         )
     _, criterion, flip = max(told, key=lambda each: each[0])
     return (
-        f"Asked again for one answer, the judge changes a verdict most often by “{criterion}”, at the threshold "
+        f"Asked again for one answer, the judge changes a verdict most often on “{criterion}”, at the threshold "
         f"{flip.threshold:g}: on {percent(flip.share)} of {counted(flip.lines, 'unchanged output')}."
     )
 
@@ -240,26 +240,26 @@ def _limits(certificate: Certificate) -> Iterator[str]:
         )
     weak = [f"“{one.criterion}”" for one in certificate.by_criterion if not _follows(one.pearson)]
     if weak:
-        yield f"It was not shown to tell better outputs from worse by {listed(weak)}: that correlation may be nought."
+        yield f"It was not shown to tell better outputs from worse on {listed(weak)}: the correlation may be zero."
     for one in certificate.by_criterion:
         if one.slope is not None:
             yield (
-                f"{tell_unmoved(one.criterion, one.slope)} By that criterion it tells no output and no system from "
-                "another."
+                f"{tell_unmoved(one.criterion, one.slope)} On this criterion, it does not distinguish outputs or "
+                "systems."
             )
     losing = [f"“{one.criterion}”" for one in certificate.by_criterion if _loses(one.rmse, one.constant)]
     if losing:
-        yield f"By {listed(losing)} people's mean on the dev part is at least as near to people as the judge."
+        yield f"On {listed(losing)}, people's mean on the dev part is at least as close to people as the judge."
     within = next((level for level in certificate.levels if level.level == "document"), None)
     if within is not None and not _follows(within.kendall):
-        yield "It was not shown to put outputs to the same input in people's order."
+        yield "It was not shown to rank outputs for the same input as people do."
     yield from _partial(certificate.by_system)
     ends = [group for group in certificate.by_score if _differs(group.bias)]
     if ends:
         told = listed([f"{group.name} ({number(group.bias.value)})" for group in ends])
         yield (
-            f"Where people's mean score is about {told}, the judge's mean differs from it by so much: single outputs "
-            "there should be read by a person."
+            f"If people's mean score is about {told}, the judge's mean differs by the number in brackets: a person "
+            "should read single outputs there."
         )
     judge = certificate.get_rival(JUDGE)
     if judge is not None and judge.mae.value is not None:
@@ -299,6 +299,6 @@ def _partial(systems: Sequence[Group]) -> Iterator[str]:
     told = [f"{group.name} ({number(group.bias.value)})" for group in systems if _differs(group.bias)]
     if told and len(systems) > 1:
         yield (
-            f"It scores the outputs of {listed(told)} otherwise than people do: correct its means before systems are "
-            "compared."
+            f"It scores the outputs of {listed(told)} differently from people: correct its means before you compare "
+            "systems."
         )

@@ -97,7 +97,7 @@ def _best_person(scored: pd.DataFrame, dev: Labels, sealed: Labels) -> Rival:
     errors = ((own["score"] - own["human"]) ** 2).groupby(own["person"]).mean()
     errors = errors[errors.index.isin(tried["person"])]
     if errors.empty:
-        reason = "nobody has lines in both parts that somebody else scored too"
+        reason = "nobody has lines in both parts that others also scored"
         nothing = Number(value=None, reason=reason)
         return Rival(
             name=PERSON,
@@ -112,8 +112,8 @@ def _best_person(scored: pd.DataFrame, dev: Labels, sealed: Labels) -> Rival:
     kept = tried[tried["person"] == errors.idxmin()]
     judge = kept.drop(columns="score").merge(scored[[*KEYS, "score"]], on=KEYS)
     note = (
-        "whoever was nearest to the others on the dev part, against the others; the gain holds the judge against the "
-        "same others"
+        "the person closest to the others on the dev part, compared with the others; the gain compares the judge with "
+        "the same others"
     )
     return _rival(PERSON, note, kept, judge)
 

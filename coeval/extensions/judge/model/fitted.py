@@ -269,8 +269,8 @@ def find_unmoved(table: pd.DataFrame) -> dict[str, float]:
 def tell_unmoved(criterion: str, slope: float) -> str:
     """Return a sentence about a criterion from ``find_unmoved``."""
     return (
-        f"The calibrated score by “{criterion}” does not follow the judge: it moves by {round(slope, 3) + 0.0:+.3f} "
-        "where the judge's own score moves by 1."
+        f"The calibrated score on “{criterion}” does not follow the judge: it moves by {round(slope, 3) + 0.0:+.3f} "
+        "when the judge's own score moves by 1."
     )
 
 

@@ -94,11 +94,11 @@ class Line:
         """Return a sentence on how often a verdict changes between runs."""
         found = self.flips.value
         if not found.defined:
-            return "How often its verdict changes between runs is not known: each output has one answer."
+            return "The rate of changed verdicts between runs is unknown: each output has only one answer."
         low, high = found.ci
         interval = f"{low:.1%} to {high:.1%}; " if low == low else ""
         return (
-            f"By one answer, this gate changes its verdict “at least {found.threshold:g}” on "
+            f"With one answer each, the verdict “at least {found.threshold:g}” changes between runs on "
             f"{found.value:.1%} of unchanged inputs ({interval}{found.n:,} outputs with "
             f"{found.answers:.3g} answers each)."
         )
@@ -108,7 +108,7 @@ class Line:
         """Return the differences in a sentence."""
         difference = self.difference
         if math.isnan(difference.se):
-            return "There is no difference to tell."
+            return "The difference is undefined."
         people = f", {difference.labelled} of them scored by people" if difference.labelled else ""
         return (
             f"Difference {difference.value:+.3f} (standard error {difference.se:.3f}; {difference.documents} documents"
@@ -134,8 +134,8 @@ class Gate:
     def __str__(self) -> str:
         terms = self.terms
         head = (
-            f"{self.outcome.upper()}: {terms.new} against {terms.old}, a loss of {-terms.margin:g} let pass, one-sided "
-            f"tests at {terms.level:.0%}"
+            f"{self.outcome.upper()}: {terms.new} against {terms.old}, a loss of {-terms.margin:g} tolerated, "
+            f"one-sided tests at {terms.level:.0%}"
         )
         return "\n".join([head, *map(str, self.lines)])
 
@@ -199,9 +199,9 @@ def _find_flips(rows: pd.DataFrame, criterion: JudgeCriterion, threshold: float 
 
 
 def _tell_apart(line: Line, side: str, terms: Terms) -> str:
-    """Return a sentence if calibrated and raw scores lead to different verdicts, or else ""."""
+    """Return a sentence that explains why calibrated and raw scores lead to different verdicts."""
     return (
-        f"The difference of calibrated scores lies {side} {terms.margin:g}, and that of raw scores does not "
+        f"The difference of calibrated scores is {side} {terms.margin:g}, but that of raw scores is not "
         f"({line.on_raw.value:+.3f}, standard error {line.on_raw.se:.3f}): have people score outputs of both systems, "
         "and give their scores with --labels."
     )
@@ -211,7 +211,7 @@ def _find_hidden(rows: pd.DataFrame, difference: Difference, raw: Difference) ->
     """Return why calibrated scores hide the judge's differences, or "" if they do not."""
     scores = rows["score"].dropna()
     if scores.nunique() == 1 and rows["raw"].nunique() == 1:
-        return f"Every output has the score {scores.iloc[0]:g}: the judge tells none of them from another."
+        return f"Every output has the score {scores.iloc[0]:g}: the judge does not distinguish them."
     slopes = find_unmoved(rows)
     if slopes:
         return (
@@ -221,7 +221,7 @@ def _find_hidden(rows: pd.DataFrame, difference: Difference, raw: Difference) ->
     if difference.se <= HARDLY * raw.se and raw.se > 0:
         return (
             f"The differences of calibrated scores hardly differ (standard error {difference.se:.3f}, of raw scores "
-            f"{raw.se:.3f}): the calibration is level where these outputs lie."
+            f"{raw.se:.3f}): the calibration is flat in the range of these outputs."
         )
     return ""
 
@@ -229,7 +229,7 @@ def _find_hidden(rows: pd.DataFrame, difference: Difference, raw: Difference) ->
 def _find_lack(difference: Difference, unscored: float, terms: Terms) -> str:
     """Return why no test is possible, or "" if one is."""
     if difference.documents < max(terms.min_n, 2):
-        return f"{difference.documents} documents have scores, and {max(terms.min_n, 2)} are asked for."
+        return f"{difference.documents} documents have scores, but {max(terms.min_n, 2)} are required."
     if unscored > MISSING:
         return f"{unscored:.0%} of the outputs have no score: run the judge again."
     return ""
@@ -258,10 +258,10 @@ def _worse(line: Line, terms: Terms) -> float:
 def tell_basis(gate: Gate, judge: JudgeFile) -> str:
     """Describe the data behind the differences, in sentences."""
     if any(line.difference.labelled for line in gate.lines):
-        return "What people scored corrects the judge for each system; it has to be a random draw of the outputs."
+        return "People's scores correct the judge for each system; these outputs must be a random draw."
     said = (
-        f"People scored outputs of both systems in fewer than {LABELLED} documents, so the means are the judge's own, "
-        "which is taken to err by as much on both."
+        f"People scored outputs of both systems in fewer than {LABELLED} documents, so the means are the judge's own. "
+        "This assumes that its errors are equal on both systems."
     )
     errors = pd.DataFrame(
         [(one.criterion, one.system, one.people - one.score) for one in judge.labels],
@@ -270,7 +270,7 @@ def tell_basis(gate: Gate, judge: JudgeFile) -> str:
     by_system = errors.groupby(["criterion", "system"])["error"].mean().groupby(level=0)
     apart = (by_system.max() - by_system.min()).max() if len(errors) else 0.0
     if apart > 0:
-        said += f" In the study its mean error differed by up to {apart:.2f} points between systems."
+        said += f" In the study, its mean error differed by up to {apart:.2f} points between systems."
     return said
 
 
