@@ -23,7 +23,7 @@ def make_uploads(folder: Path, *names: str) -> list[str]:
 
 def test_two_uploads_of_one_name_are_refused(tmp_path: Path) -> None:
     paths = make_uploads(tmp_path, "ratings.csv", "instances.csv", "ratings.csv")
-    with pytest.raises(InputError, match="Two of the files are named ratings.csv"), _gathered(paths):
+    with pytest.raises(InputError, match="Two files are named ratings.csv"), _gathered(paths):
         pass
 
 

@@ -271,7 +271,7 @@ _SENTENCES: Mapping[Failure, str] = {
 
 _IMAGE_REMEDIES = {
     Failure.NO_IMAGES: "This model takes no images: choose one that does, or take the column out of “Images” "
-    "(Set-up, Tasks, Further columns).",
+    "(Set-up, Tasks, Study design, Visibility of other columns).",
     Failure.BAD_IMAGE: "The endpoint could not use an image: see that its address can be opened from outside, and that "
     "it is a PNG, JPEG, GIF or WebP.",
 }

@@ -111,7 +111,7 @@ def _systems(report: Document) -> PaperFigure:
 
 def _effects(report: Document) -> PaperFigure:
     names = {
-        "adoption": "Draft's score taken over, assisted minus blind",
+        "adoption": "Draft's score adopted, assisted minus blind",
         "distance": "Distance from the draft in points, assisted minus blind",
         "pull": "Pull of the draft, share of the way to its score",
     }

@@ -135,7 +135,7 @@ def _time(document: Document) -> Table:
     )
     return Table(
         "time",
-        "Seconds a criterion",
+        "Seconds per criterion",
         f"{time['n_untimed']} untimed submissions left out. Idle cut: spans up to "
         f"{time['idle_cut_seconds']:g} s (paper, figure 8).",
         frame if time["n_timed"] else frame.iloc[:0],
@@ -153,7 +153,7 @@ def _sample_time(document: Document) -> Table:
     }
     return Table(
         "time_per_sample",
-        "Minutes a sample",
+        "Minutes per instance",
         "One person's whole work on one instance, its timed criteria together (paper, table 7).",
         _frame([row] if time["n_timed"] else [], tuple(row)),
     )

@@ -472,7 +472,7 @@ class RubricsScreen {
       {
         id: 'history',
         combos: ['H'],
-        label: tr('What you saved here before'),
+        label: tr('Show your saved versions'),
         run: here(() => this.editor.showHistory()),
       },
       { id: 'help', combos: ['?'], label: tr('This page'), run: () => this.keys.show() },
