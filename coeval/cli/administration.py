@@ -17,7 +17,13 @@ def add_invite(commands: argparse._SubParsersAction, common: argparse.ArgumentPa
     command = commands.add_parser(
         "invite", parents=[common], help="create an invitation link that works once"
     )
-    command.add_argument("--role", default=Role.ANNOTATOR, choices=list(Role), type=Role)
+    command.add_argument(
+        "--role",
+        default=Role.ANNOTATOR,
+        choices=list(Role),
+        type=Role,
+        help="role of the person (default: annotator)",
+    )
     command.add_argument("--name", default="", help="existing person to give a new password")
     command.set_defaults(command=_invite, makes_file=True)
 
@@ -43,7 +49,7 @@ def add_upkeep(commands: argparse._SubParsersAction, common: argparse.ArgumentPa
     backup = commands.add_parser(
         "backup", parents=[common], help="back up the database file while people work"
     )
-    backup.add_argument("target", type=Path)
+    backup.add_argument("target", type=Path, help="file to write")
     backup.set_defaults(command=_backup, read_only=True)
     check = commands.add_parser("check", parents=[common], help="verify the database and count its rows")
     check.set_defaults(command=_check, read_only=True)

@@ -24,14 +24,14 @@ def add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentParse
     kinds = draft.add_subparsers(required=True, metavar="criteria|evaluations|compare|assistants|rules")
     rounds = kinds.add_parser("criteria", parents=[task], help="propose criteria and open the vote on them")
     add_preset_option(rounds)
-    rounds.add_argument("--model")
+    rounds.add_argument("--model", help="model to use (default: the server's)")
     rounds.add_argument("--samples", type=int, metavar="N", help="number of answers to request (default: 1)")
     rounds.add_argument("--count", type=int, metavar="N", help="criteria per request (default: 5)")
     rounds.add_argument(
         "--examples", type=int, metavar="N", help="number of instances to show the model (default: 0)"
     )
-    rounds.add_argument("--temperature", type=float)
-    rounds.add_argument("--top-p", type=float)
+    rounds.add_argument("--temperature", type=float, help="sampling temperature")
+    rounds.add_argument("--top-p", type=float, help="nucleus sampling threshold")
     rounds.add_argument("--templates", metavar="DIR", help="folder with your copy of criteria.md")
     rounds.set_defaults(command=_draft_criteria)
     evaluations = kinds.add_parser(
@@ -64,7 +64,7 @@ def add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentParse
     followed = kinds.add_parser(
         "assistants", parents=[task], help="show how closely a fused run follows each of its assistants"
     )
-    followed.add_argument("--label", required=True, metavar="RUN")
+    followed.add_argument("--label", required=True, metavar="RUN", help="label of the run")
     followed.set_defaults(command=_show_assistants)
     rules = kinds.add_parser(
         "rules",
@@ -85,7 +85,9 @@ def add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentParse
 
 def _add_run_options(parser: argparse.ArgumentParser) -> None:
     add_judging_options(parser)
-    parser.add_argument("--concurrency", type=int, default=0, metavar="N")
+    parser.add_argument(
+        "--concurrency", type=int, default=0, metavar="N", help="number of simultaneous requests"
+    )
     parser.add_argument("--price-in", type=float, default=0.0, help="price per million prompt tokens")
     parser.add_argument("--price-out", type=float, default=0.0, help="price per million answer tokens")
     parser.add_argument("--replay", action="store_true", help="use only saved answers and send no requests")
@@ -204,7 +206,7 @@ def add_batch(
     write = kinds.add_parser(
         "write", parents=[task], help="write a run's unanswered questions to batch files"
     )
-    write.add_argument("--out", required=True, type=Path, metavar="F.jsonl")
+    write.add_argument("--out", required=True, type=Path, metavar="F.jsonl", help="file to write")
     add_judging_options(write)
     write.add_argument(
         "--again",

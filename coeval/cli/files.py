@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 def add_import(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
     command = commands.add_parser("import", parents=[task], help="import instances or a whole study")
     command.add_argument("path", help="file or folder to import")
-    command.add_argument("--format", default="auto", choices=list_format_names())
+    command.add_argument(
+        "--format", default="auto", choices=list_format_names(), help="file format (default: detected)"
+    )
     command.add_argument(
         "--map", nargs="+", default=[], metavar="field=column", help="column to read a field from"
     )
@@ -138,7 +140,11 @@ def add_criteria(commands: argparse._SubParsersAction, task: argparse.ArgumentPa
         help="file with one criterion per line, optionally followed by a tab and a scale such as 1-3, "
         "then a tab and a question",
     )  # fmt: skip
-    source.add_argument("--preset", choices=[name for name, preset in PRESETS.items() if preset.criteria])
+    source.add_argument(
+        "--preset",
+        choices=[name for name, preset in PRESETS.items() if preset.criteria],
+        help="use the criteria of a publication",
+    )
     establish.set_defaults(command=_establish)
 
 

@@ -43,15 +43,15 @@ def add_judging_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     flag: dict[str, Any] = {"action": "store_true", "default": None}
     add_preset_option(parser)
-    add("--model")
+    add("--model", help="model to use (default: the server's)")
     add("--protocol", help="prompting protocol (default: coeval)")
     add("--samples", type=int, metavar="N", help="number of answers to average")
     add("--logprobs", help="use the expected score from log-probabilities", **flag)
-    add("--temperature", type=float)
-    add("--top-p", type=float)
+    add("--temperature", type=float, help="sampling temperature")
+    add("--top-p", type=float, help="nucleus sampling threshold")
     add("--max-tokens", type=int, metavar="N", help="token limit per answer")
     add("--reasoning-effort", metavar="LEVEL", help="reasoning effort (reasoning models only)")
-    add("--persona")
+    add("--persona", metavar="NAME", help="persona in the prompt: assistant, evaluator or your own")
     add(
         "--criteria-per-call",
         type=_read_number_of_criteria,

@@ -44,7 +44,7 @@ def add_study(commands: argparse._SubParsersAction) -> argparse._SubParsersActio
     )
     actions: argparse._SubParsersAction = study.add_subparsers(required=True, metavar="ACTION")
     init = actions.add_parser("init", help="write a commented example of a study file, for “serve”")
-    init.add_argument("path", type=Path, metavar="STUDY.yaml")
+    init.add_argument("path", type=Path, metavar="STUDY.yaml", help="study file to write")
     init.set_defaults(command=_init, opens_file=False)
     return actions
 

@@ -45,7 +45,9 @@ def add_output(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
     )
     stats.set_defaults(command=_stats, only_reads=True)
     tables = commands.add_parser("tables", parents=[task], help="write tables for a paper and its reviewers")
-    tables.add_argument("--format", default="md", choices=["csv", "md", "latex"])
+    tables.add_argument(
+        "--format", default="md", choices=["csv", "md", "latex"], help="table format (default: md)"
+    )
     tables.add_argument(
         "--out",
         type=Path,
@@ -191,7 +193,9 @@ def add_plan(commands: argparse._SubParsersAction, task: argparse.ArgumentParser
         help="declare a stopping rule for alpha (--width), for a difference (--systems, --points), "
         "or for the drafts' influence (--pull, --documents)",
     )  # fmt: skip
-    command.add_argument("--systems", nargs=2, default=("", ""), metavar=("A", "B"))
+    command.add_argument(
+        "--systems", nargs=2, default=("", ""), metavar=("A", "B"), help="two systems to compare"
+    )
     command.add_argument(
         "--documents", type=int, default=50, help="planned number of documents (default: 50)"
     )

@@ -337,7 +337,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request with its newest outcome. ``remote`` is the id of the result at Prolific."""
+    """One request with its newest outcome. ``remote`` is the id of the result on Prolific."""
 
     kind: Kind
     study: str

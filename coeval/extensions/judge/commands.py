@@ -53,7 +53,7 @@ def add_judge(parsers: Parsers) -> None:
     gate.add_argument(
         "--system", required=True, metavar="NEW", help="name of the new system in the column “system”"
     )
-    gate.add_argument("--against", required=True, metavar="OLD")
+    gate.add_argument("--against", required=True, metavar="OLD", help="name of the old system")
     gate.add_argument(
         "--margin", type=float, default=-0.1, help="largest accepted loss in points (default: -0.1)"
     )
@@ -102,7 +102,7 @@ def add_judge(parsers: Parsers) -> None:
 def _build_asking() -> argparse.ArgumentParser:
     """Return the options for the judge and for requests to its models."""
     parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("judge", type=Path, metavar="judge.json")
+    parser.add_argument("judge", type=Path, metavar="judge.json", help="judge file")
     parser.add_argument(
         "--key", type=Path, metavar="KEY.pub", help="public key that must have signed the file"
     )
@@ -110,7 +110,9 @@ def _build_asking() -> argparse.ArgumentParser:
         "--ledger", type=Path, default=Path("coeval-ledger.db"), metavar="F.db",
         help="file that saves every answer, so that repeated runs are free (default: coeval-ledger.db)",
     )  # fmt: skip
-    parser.add_argument("--concurrency", type=int, default=0, metavar="N")
+    parser.add_argument(
+        "--concurrency", type=int, default=0, metavar="N", help="number of simultaneous requests"
+    )
     parser.add_argument("--price-in", type=float, default=0.0, help="price per million prompt tokens")
     parser.add_argument("--price-out", type=float, default=0.0, help="price per million answer tokens")
     return parser

@@ -63,7 +63,13 @@ def add_making(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser)
         description="The options from --preset on describe how a judge with imported scores prompts its model; "
         "other judges do not need them.",
     )  # fmt: skip
-    take.add_argument("--out", type=Path, default=Path("judge.json"), metavar="F.json")
+    take.add_argument(
+        "--out",
+        type=Path,
+        default=Path("judge.json"),
+        metavar="F.json",
+        help="file to write (default: judge.json)",
+    )
     take.add_argument("--force", action="store_true", help="replace the file without asking")
     take.add_argument(
         "--sign", type=Path, metavar="KEY", help="sign the file with this private Ed25519 key (SSH or PEM)"

@@ -57,7 +57,7 @@ def add_prolific(parsers: Parsers) -> None:
     bonus = add("bonus", "pay bonuses (default: for all approved submissions)", _bonus, confirm=True)
     _add_bonus(bonus)
     message = add("message", "send people a message", _message)
-    message.add_argument("--message", required=True)
+    message.add_argument("--message", required=True, help="text of the message")
     for command in (approve, returned, reject, bonus, message):
         command.add_argument(
             "submissions", nargs="*", metavar="SUBMISSION", help="submission ids on Prolific"
@@ -71,8 +71,10 @@ def add_prolific(parsers: Parsers) -> None:
         help="number of places to add (default: as many as needed)",
     )
     settle = add("look-up", "look up the result of an unanswered request", _settle, dry=False, confirm=True)
-    settle.add_argument("request", type=int)
-    add("filters", "search Prolific's eligibility filters", _filters, dry=False).add_argument("words")
+    settle.add_argument("request", type=int, help="number of the request")
+    add("filters", "search Prolific's eligibility filters", _filters, dry=False).add_argument(
+        "words", help="words of the filter's name"
+    )
     add("record", "print all requests to Prolific as CSV", _record, dry=False)
 
 
@@ -95,7 +97,13 @@ def _add_draft(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--screen-out-pay", default="0", metavar="AMOUNT", help="amount for screened=pay, such as 0.50"
     )
-    command.add_argument("--screen-out-places", type=int, default=0, metavar="N")
+    command.add_argument(
+        "--screen-out-places",
+        type=int,
+        default=0,
+        metavar="N",
+        help="number of people paid for screening out",
+    )
     command.add_argument(
         "--filter",
         nargs="+",
@@ -103,7 +111,9 @@ def _add_draft(command: argparse.ArgumentParser) -> None:
         metavar="FILTER=VALUES",
         help="eligibility filter, such as age=18..40",
     )
-    command.add_argument("--devices", nargs="+", default=["desktop"])
+    command.add_argument(
+        "--devices", nargs="+", default=["desktop"], help="allowed devices (default: desktop)"
+    )
 
 
 def _add_bonus(command: argparse.ArgumentParser) -> None:

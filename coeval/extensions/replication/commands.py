@@ -16,7 +16,7 @@ def add_replicate(parsers: Parsers) -> None:
         parents=[build_reporting()],
         help="recompute a published study from its public files",
     )
-    command.add_argument("paper", choices=PAPERS)
+    command.add_argument("paper", choices=PAPERS, help="paper to replicate")
     command.add_argument(
         "--data", required=True, type=Path, metavar="DIR", help="folder with the public files"
     )

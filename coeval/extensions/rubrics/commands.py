@@ -48,7 +48,7 @@ def add_rubrics(parsers: Parsers) -> None:
     )
     judge.set_defaults(command=_judge)
     show = kinds.add_parser("show", parents=[parsers.task_reported], help="show another run to annotators")
-    show.add_argument("--run", required=True, metavar="LABEL")
+    show.add_argument("--run", required=True, metavar="LABEL", help="run to show to annotators")
     show.set_defaults(command=_show)
     scale = kinds.add_parser("scale", parents=[parsers.task_reported], help="set the scale of the judgments")
     scale.add_argument(
@@ -70,9 +70,9 @@ def add_rubrics(parsers: Parsers) -> None:
 
 
 def _add_run_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", default="")
+    parser.add_argument("--model", default="", help="model to use (default: the server's)")
     parser.add_argument("--label", default="", help="label of the run (default: the model)")
-    parser.add_argument("--temperature", type=float)
+    parser.add_argument("--temperature", type=float, help="sampling temperature")
     parser.add_argument("--max-tokens", type=int, metavar="N", help="token limit per answer")
     parser.add_argument("--reference", action="store_true", help="show the model each instance's reference")
     parser.add_argument("--concurrency", type=int, metavar="N", help="number of simultaneous requests")

@@ -89,13 +89,13 @@ def _add_study(actions: argparse._SubParsersAction, parsers: Parsers) -> None:
     )
     taken.set_defaults(command=_import, makes_file=True)
     draft = actions.add_parser("draft", parents=[task], help="have a model draft the spans of every instance")
-    draft.add_argument("--model", default="")
+    draft.add_argument("--model", default="", help="model to use (default: the server's)")
     draft.add_argument(
         "--label",
         default="",
         help=("label of the run (default: the model); an existing run with this label is continued"),
     )
-    draft.add_argument("--temperature", type=float)
+    draft.add_argument("--temperature", type=float, help="sampling temperature")
     draft.add_argument("--max-tokens", type=int, metavar="N", help="token limit per answer")
     draft.add_argument("--templates", default="", metavar="DIR", help="folder with your copy of spans-mqm.md")
     draft.add_argument("--limit", type=int, default=0, metavar="N", help="draft at most N instances now")

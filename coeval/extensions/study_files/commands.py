@@ -19,7 +19,7 @@ def add_study(parsers: Parsers) -> None:
 
 def _add_export(actions: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
     export = actions.add_parser("export", parents=[task], help="write a whole study into one zip file")
-    export.add_argument("path", type=Path)
+    export.add_argument("path", type=Path, help="file to write")
     export.add_argument(
         "--people",
         required=True,
@@ -32,7 +32,7 @@ def _add_export(actions: argparse._SubParsersAction, task: argparse.ArgumentPars
 
 def _add_import(actions: argparse._SubParsersAction, common: argparse.ArgumentParser) -> None:
     command = actions.add_parser("import", parents=[common], help="import a study as a new task")
-    command.add_argument("path", type=Path)
+    command.add_argument("path", type=Path, help="study file to import")
     command.add_argument("--as", dest="slug", default="", metavar="SLUG", help="short name of the new task")
     _add_common(command)
     command.set_defaults(command=_import, makes_file=True)
@@ -42,7 +42,7 @@ def _add_merge(actions: argparse._SubParsersAction, task: argparse.ArgumentParse
     merge = actions.add_parser(
         "merge", parents=[task], help="add the work in a study file to the same task in this database"
     )
-    merge.add_argument("path", type=Path)
+    merge.add_argument("path", type=Path, help="study file to merge")
     merge.add_argument(
         "--rename-run",
         nargs="+",
