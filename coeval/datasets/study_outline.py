@@ -50,7 +50,11 @@ SHARES = {
     "reasons": "reasons_share",
     "planted": "planted_share",
 }
-SWITCHES = {"hide systems": "hide_systems", "wait for drafts": "wait_for_drafts"}
+SWITCHES = {
+    "hide systems": "hide_systems",
+    "wait for drafts": "wait_for_drafts",
+    "also defensible": "offers_also",
+}
 
 PARTS = {
     "task": "What the systems were asked to do. The model and the people read the description.",

@@ -6,6 +6,7 @@ import io
 import subprocess
 import sys
 import zipfile
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from coeval.datasets.study_outline import EXAMPLE, read_outline, write_outline
 from coeval.domain import ColumnRole, Person, Role
 from coeval.errors import InputError
+from coeval.rules.arms import Design, Display, Layout
 from coeval.store.queries import tasks
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.criteria_rounds import get_criteria_set
@@ -124,7 +126,8 @@ def test_what_is_written_back_begins_the_same_study(
     context: Context, owner: Person, path: Path, tmp_path: Path
 ) -> None:
     open_outline(context, OPERATOR, path)
-    before = get_design(context, OPERATOR, "capitals").design
+    before = Design(0.1, 0.1, 0.2, 90, Display.MARKDOWN, False, True, Layout.ALL, 0.1, 0.1, offers_also=True)
+    assert all(getattr(before, field.name) != field.default for field in fields(Design))
     set_design(context, owner, "capitals", before)
     target = io.BytesIO()
     export_outline(context, owner, "capitals", target)
