@@ -102,7 +102,7 @@ def _add_draft(command: argparse.ArgumentParser) -> None:
         type=int,
         default=0,
         metavar="N",
-        help="number of people paid for screening out",
+        help="maximum number of screen-out payments",
     )
     command.add_argument(
         "--filter",

@@ -22,7 +22,7 @@ def list_formats() -> dict[str, SpanFormat]:
 
 
 def get_format(name: str, *, reads: bool = False, writes: bool = False) -> SpanFormat:
-    """Return a format that can be read or, on request, written.
+    """Return a format; on request, a readable or writable one.
 
     Raises:
         InputError: no such format has that name.

@@ -208,7 +208,7 @@ GROUPS = "SELECT group_name FROM annotator_group ORDER BY annotator"
 
 
 def get_fingerprint(db: Database, task: int) -> tuple[Any, ...]:
-    """Return a value that changes with any data of a task's statistics, in a millisecond.
+    """Quickly return a value that changes with any data behind a task's statistics.
 
     Facts are only appended, so the newest ids suffice. It may also change with other tasks, but never fails
     to change.

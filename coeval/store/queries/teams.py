@@ -1,4 +1,4 @@
-"""The people and lines of a task: the team, requested lines, and stopping rules."""
+"""The team, requested lines and stopping rules of a task."""
 
 from __future__ import annotations
 

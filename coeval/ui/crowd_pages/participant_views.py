@@ -257,7 +257,7 @@ def _kept(visit: Visit) -> str:
 def _show_paused(visit: Visit, page: int) -> StudyView:
     wait = tr("Wait and check again, or finish here.")
     body: list[Node] = [
-        el("p.lead", tr("The study is paused: it assigns no new work now.")),
+        el("p.lead", tr("The study is paused: no new work is assigned.")),
         el("p", f"{_kept(visit)} {wait}".strip()),
         _look_again(visit),
     ]

@@ -87,7 +87,7 @@ class GradioGate:
         return bool(known and known.fullmatch(path))
 
     def _check_event(self, body: bytes, scope: Scope) -> Response | None:
-        """Refuse an event that Gradio does not know, or that names a file or its address."""
+        """Refuse an event unknown to Gradio, or one with a file that may not be sent."""
         try:
             event = json.loads(body)
             files = find_files(event, MOST_NODES[self.takes_files])

@@ -144,8 +144,7 @@ def add_sign_in(app: FastAPI, context: Context) -> None:
 
 
 def check_next(next: str) -> str:
-    """Return the place to continue to: a study's own page, or a task on a page of tabs. "" for any other
-    address.
+    """Return the address to continue to if it is a study's own page or a page with tabs; otherwise "".
 
     >>> check_next("s/eli5"), check_next("?task=eli5&tab=scrutiny&x=//evil"), check_next("admin/?tab=people")
     ('s/eli5', '?task=eli5&tab=scrutiny', 'admin/?tab=people')

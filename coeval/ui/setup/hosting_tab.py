@@ -117,9 +117,8 @@ def _view(state: SnapshotState) -> Node:
         el("p.note", SHIPS_FIRST if state.ships_first else SHIPS_LATER, " ",
            f"The lineage of this study is {state.lineage}."),
         *[
-            el("p", f"A place also holds snapshots of {name or 'a version before lineages'}: they are kept, "
-               f"but not used. To continue that study, set COEVAL_LINEAGE to it and start without "
-            f"a file.")
+            el("p", f"A place also holds snapshots of {name or 'an older version'}, which are kept but not used. "
+               "To continue that study, set COEVAL_LINEAGE to it and start with no database.")
             for name in others
         ],
         *_restorations(state),

@@ -120,8 +120,8 @@ def require_description(task: Task) -> None:
     """
     if not task.description.strip():
         raise InputError(
-            f"The task “{task.slug}” has no description, so a judge would know only its name. Write the task that the "
-            "systems got: under Tasks in Set-up, or with python -m coeval import FILE --task "
+            f"The task “{task.slug}” has no description, so a judge would know only its name. Describe the systems' "
+            "task: under Tasks in Set-up, or with python -m coeval import FILE --task "
             f"{task.slug} --description TEXT.",
             told=f"The task “{task.slug}” has no description, so a judge would know only its name. Write under Tasks "
             "the task that the systems got.",
