@@ -66,7 +66,7 @@ def act(page: Any, name: str, says: str, *, box: str = "") -> str:
         expect(note).not_to_contain_text("Dry run")
     expect(note).to_contain_text(says)
     words = note.locator("strong").all_inner_texts()
-    return words[0].partition("write: ")[2] if words else ""
+    return words[0].partition("type: ")[2] if words else ""
 
 
 def untick(page: Any, name: str) -> None:
@@ -161,7 +161,7 @@ def test_a_study_from_its_draft_to_the_last_bonus(owner: Any, context: Context, 
     page.get_by_text("Look up an unanswered request", exact=True).click()
     page.locator("#prolific-request input").click()
     page.get_by_role("option", name="bonus").click()
-    act(page, "settle", "2 of 2 bonuses are there, 3.00 GBP in all")
+    act(page, "settle", "2 of 2 bonuses are paid, 3.00 GBP in all")
     assert sorted(stub.paid) == [("a1", 150), ("a2", 150)] and stub.count("/pay/") == 1
 
     page.get_by_text("More places", exact=True).click()
