@@ -174,7 +174,7 @@ def test_a_hosted_study_from_set_up_to_a_restart_on_an_empty_disk(host: LiveServ
             page.get_by_role("link", name="Back to Prolific with").get_attribute("href").endswith("cc=DONE1")
         )  # type: ignore[union-attr]
     owner.goto(f"{host.url}/admin/?task=demo&tab=crowd-people")
-    owner.get_by_text("2 of 2 instances have their 2 people").wait_for()
+    owner.get_by_text("2 of 2 instances have all 2 people").wait_for()
     owner.get_by_text("Agreement so far: ").wait_for()
     before = numbers_of(host, owner)
     assert before[3].count("approve") == 2 and before[3].count("screen out") == 1
