@@ -289,7 +289,7 @@ class Page:
         self.kinds = sorted(kinds, key=lambda kind: order.index(kind.group)) if grouped else list(kinds)
 
     def build_bar(self, brand: str, corner: Callable[[Person, str], Node]) -> gr.Dropdown:
-        """Build the bar; return its task picker."""
+        """Build the bar and return its task picker."""
         self.corner = corner
         with gr.Row(elem_id="top-bar"):
             View(el("strong" if self.grouped else "h1", brand), elem_id="brand")

@@ -132,16 +132,15 @@ def make_study(people: People) -> Study:
 def work(context: Context, people: People) -> tuple[pd.DataFrame, float]:
     """Everybody judges every item in the arm that CoEval draws; the rows, and the tool's own seconds for an item."""
     import_study(context, OPERATOR, make_study(people))
-    share = {arm: SHARES[arm] for arm in SHARES}
     design = Design(
-        blind_share=share[Arm.BLIND],
-        evidence_share=share[Arm.EVIDENCE],
-        reasons_share=share[Arm.REASONS],
+        blind_share=SHARES[Arm.BLIND],
+        evidence_share=SHARES[Arm.EVIDENCE],
+        reasons_share=SHARES[Arm.REASONS],
         planted_share=0.2,
     )
     owner = sign_in(context, "Olu")[0]
     set_design(context, owner, "minute", design)
-    rows, began, cost = [], time.perf_counter(), 0.0
+    rows, cost = [], 0.0
     for number in range(people.n):
         person = sign_in(context, f"Worker {number:02d}")[0]
         for position in range(1, people.items + 1):
@@ -157,7 +156,6 @@ def work(context: Context, people: People) -> tuple[pd.DataFrame, float]:
             submit(context, person, "minute", sent_of(step, score))
             cost += time.perf_counter() - started
             rows.append((number, item, str(arm), score, float(shown), seconds))
-    del began
     columns = ["annotator", "item", "arm", "score", "shown", "seconds"]
     return pd.DataFrame(rows, columns=columns), cost / len(rows)
 

@@ -11,7 +11,6 @@ alike. The clock runs in the page: from the key to the frame after the next crit
 from __future__ import annotations
 
 import argparse
-import shutil
 import statistics
 import sys
 import tempfile
@@ -77,25 +76,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         if options.spans:
-            server = start_server(prepare_spans(folder / "spans.db"))
-            stack.callback(server.stop)
-            driver = stack.enter_context(sync_playwright())
-            chromium = driver.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_ARGS)
-            stack.callback(chromium.close)
-            return report_spans(measure_spans(open_spans(chromium, server), options.confirms))
-        if options.weight:
-            server = start_server(prepare(folder / "page.db", options.sizes[0]))
-            stack.callback(server.stop)
-            driver = stack.enter_context(sync_playwright())
-            chromium = driver.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_ARGS)
-            stack.callback(chromium.close)
-            return report_weight(weigh(chromium, server))
-        servers = [start_server(prepare(folder / f"{size}.db", size)) for size in options.sizes]
+            files = [prepare_spans(folder / "spans.db")]
+        else:
+            sizes = options.sizes[:1] if options.weight else options.sizes
+            files = [prepare(folder / f"{size}.db", size) for size in sizes]
+        servers = [start_server(db) for db in files]
         for server in servers:
             stack.callback(server.stop)
         driver = stack.enter_context(sync_playwright())
-        chromium = driver.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM_ARGS)
+        chromium = driver.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_ARGS)
         stack.callback(chromium.close)
+        if options.spans:
+            return report_spans(measure_spans(open_spans(chromium, servers[0]), options.confirms))
+        if options.weight:
+            return report_weight(weigh(chromium, servers[0]))
         pages = [open_scrutiny(chromium, server, whole=options.all) for server in servers]
         took = measure(pages, options.confirms, SHEET if options.all else STEP)
     return report(options.sizes, took)

@@ -91,8 +91,8 @@ def _add_draft(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--action", nargs="+", default=[], metavar="CODE=ACTION",
-        help="action for each completion code; codes: done, part, screened, declined, full, "
-        "blocked; " "actions: review, approve, return, pay",
+        help="action for each completion code; codes: done, part, screened, declined, full, blocked; "
+        "actions: review, approve, return, pay",
     )  # fmt: skip
     command.add_argument(
         "--screen-out-pay", default="0", metavar="AMOUNT", help="amount for screened=pay, such as 0.50"

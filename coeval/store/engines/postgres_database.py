@@ -99,7 +99,7 @@ class Parts:
 
 
 class PostgresConnection:
-    """Statements of the portable subset on a psycopg connection, in one transaction.
+    """One transaction on a psycopg connection, for the SQL that both engines take.
 
     A transaction sees one state, and a use case reads the same task, study and criteria repeatedly, so
     repeated queries are answered from a cache (``postgres_cache.py``).

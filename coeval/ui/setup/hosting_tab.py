@@ -1,4 +1,4 @@
-"""Set-up, Hosting: snapshots of the file, moving studies, and the allowed hosts of images."""
+"""The Hosting page of Set-up: database snapshots, moving studies, and allowed image hosts."""
 
 from __future__ import annotations
 

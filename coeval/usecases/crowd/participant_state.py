@@ -100,7 +100,7 @@ class Due:
 
 
 def find_due(plan: Plan, part: Part) -> Due:
-    """Return the content of the person's page, and the suggested decision if there is no objection.
+    """Return what the person's page offers, and the decision on their payment that CoEval suggests.
 
     >>> plan = Plan(quota=15, terms=Terms(code_done="DONE", code_part="PART"))
     >>> one = find_due(plan, Part(Standing.FINISHED, finished=1, needed=15))

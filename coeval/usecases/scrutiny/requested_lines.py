@@ -164,7 +164,7 @@ def ask_people(
 
 
 def ensure_asked(context: Context, person: Person, task: Task) -> bool:
-    """Give a person who joined later the requested lines; return whether the work is limited to some lines."""
+    """Give the requested lines to a person who joined later. Return whether only requested lines are judged."""
     with context.store.read() as db:
         if not teams.is_asking(db, task.id):
             return False

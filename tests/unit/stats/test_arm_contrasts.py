@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 
 from coeval.stats.arm_contrasts import (
     Arms,
@@ -42,6 +43,15 @@ def test_a_slow_person_with_many_blind_items_is_no_cost_of_the_blind_arm() -> No
     pooled = known.groupby("arm")["seconds"].mean()
     assert pooled["assisted"] - pooled["blind"] < -70  # what the pooled means would have said
     assert [one.difference for one in found.people] == pytest.approx([-5, -5])
+
+
+def test_a_median_of_few_blind_documents_has_their_degrees_of_freedom() -> None:
+    rng, documents = np.random.default_rng(1), np.repeat(np.arange(30), 4)
+    arms = np.where(documents < 4, "blind", "assisted")
+    known = rows(annotator=["a", "b"] * 60, arm=arms, seconds=rng.lognormal(3, 1, 120), cluster=documents)
+    found = contrast_medians(known, "seconds").difference
+    half = (found.ci_high - found.ci_low) / 2
+    assert half / found.se == pytest.approx(scipy.stats.t.ppf(0.975, 3))
 
 
 def test_people_in_one_arm_only_are_compared_where_nobody_has_both() -> None:
