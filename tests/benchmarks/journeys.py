@@ -5,13 +5,15 @@ the row to ``scores.csv``, a draft from the command to its row, and alpha from t
 
 Two counts are printed. "On the way" are the files of `coeval/` with a function that was given the value or gave it
 back, or that stood on the call stack when the value was stored or computed: a reader opens these. "Ran" are the files
-with any function that ran.
+with any function that ran. Scripts count as on the way if they stood on the call stack when the browser read the value
+from its field, or when the page put it into an object, kept it, or sent it.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import tempfile
 import threading
@@ -41,6 +43,27 @@ ROOT = Path(__file__).resolve().parents[2] / "coeval"
 GOALS = {"key press to row": 12, "row to CSV": 3, "command to draft": 14, "click to alpha": 9}
 CANARY = "A heron stands in the reeds."
 DEEP = 5
+WATCH_SCRIPTS = """
+window.__stacks = []
+const seen = (value) => {
+  if (typeof value === 'string' && value.includes(CANARY)) window.__stacks.push(new Error().stack)
+  return value
+}
+Error.stackTraceLimit = 100
+const field = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value')
+Object.defineProperty(HTMLTextAreaElement.prototype, 'value', {
+  ...field, get() { return seen(field.get.call(this)) },
+})
+const stringify = JSON.stringify
+JSON.stringify = (...given) => seen(stringify(...given))
+for (const [owner, name] of [[Storage.prototype, 'setItem'], [window, 'fetch']]) {
+  const real = owner[name]
+  owner[name] = function (...given) {
+    given.forEach((one) => seen(one?.body ?? one))
+    return real.apply(this, given)
+  }
+}
+""".replace("CANARY", repr(CANARY))
 
 
 class Watch:
@@ -147,7 +170,7 @@ def run(watch: Watch, act: Callable[[], object]) -> tuple[set[str], set[str]]:
 
 
 def save_by_keys(folder: Path) -> tuple[set[str], set[str]]:
-    """Revise a line in the browser, and follow its new text to the database; scripts count by what they ran."""
+    """Revise a line in the browser, and follow its new text to the database."""
     from playwright.sync_api import sync_playwright
 
     db = folder / "keys.db"
@@ -158,6 +181,7 @@ def save_by_keys(folder: Path) -> tuple[set[str], set[str]]:
     with Running(context) as server, sync_playwright() as driver:
         chromium = driver.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_ARGS)
         page = chromium.new_context(viewport={"width": 1440, "height": 900}).new_page()
+        page.add_init_script(WATCH_SCRIPTS)
         # a reader opens the scripts that the bundle is made of
         page.route(
             "**/ui/bundle/main.js*",
@@ -176,6 +200,7 @@ def save_by_keys(folder: Path) -> tuple[set[str], set[str]]:
             if turn:
                 watch.ran.clear()
                 watch.passed.clear()
+                page.evaluate("window.__stacks.length = 0")
                 devtools.send("Profiler.enable")
                 devtools.send("Profiler.startPreciseCoverage", {"callCount": True, "detailed": False})
             press(page, "r", "Control+A")
@@ -189,16 +214,22 @@ def save_by_keys(folder: Path) -> tuple[set[str], set[str]]:
             if turn:
                 # what the scripts do with the answer is another journey
                 taken = devtools.send("Profiler.takePreciseCoverage")["result"]
+                stacks = "\n".join(page.evaluate("window.__stacks"))
             with page.expect_response("**/submissions"):
                 held.pop().continue_()
         chromium.close()
     threading.setprofile(None)  # type: ignore[arg-type]
-    scripts = {
-        str(ROOT / "ui" / "static" / entry["url"].partition("/ui/")[2].partition("?")[0])
+    ran = {
+        file_of(entry["url"])
         for entry in taken
         if "/ui/" in entry["url"] and any(one["ranges"][0]["count"] for one in entry["functions"])
     }
-    return watch.passed | scripts, watch.ran | scripts
+    passed = {file_of(url) for url in re.findall(r"https?://[^\s:]+:\d+/ui/[^\s:?]+", stacks)}
+    return watch.passed | passed, watch.ran | ran
+
+
+def file_of(url: str) -> str:
+    return str(ROOT / "ui" / "static" / url.partition("/ui/")[2].partition("?")[0])
 
 
 def draft(db: Path) -> tuple[set[str], set[str]]:
