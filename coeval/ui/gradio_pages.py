@@ -21,7 +21,7 @@ from coeval.ui.setup.plan_tab import PlanTab
 from coeval.ui.setup.prefill_tab import PrefillTab
 from coeval.ui.setup.review_tab import ReviewTab
 from coeval.ui.setup.tasks_tab import TasksTab
-from coeval.ui.tabs import Alert, Page, StudyTab, Tab
+from coeval.ui.tabs import Page, StudyTab, Tab
 from coeval.usecases.access import Context
 from coeval.usecases.scrutiny import review
 
@@ -44,9 +44,7 @@ def build_main(context: Context) -> gr.Blocks:
     page = Page(context, [*STUDY_TABS, *load_parts("study_tabs")])
     with gr.Blocks(title="CoEval", analytics_enabled=False, fill_width=True) as demo:
         task = page.build_bar("CoEval", lambda person, slug: _me(context, person, slug))
-        alert = Alert(context, task)
         page.build_tabs(demo)
-        alert.load_on(demo.load)
         task.input(None, task, js=OPEN_TASK)
     return demo
 
@@ -117,9 +115,7 @@ def build_admin(context: Context) -> gr.Blocks:
     page = Page(context, [*SETUP_TABS, *load_parts("setup_pages")], grouped=True)
     with gr.Blocks(title="CoEval · Set-up", analytics_enabled=False, fill_width=True) as demo:
         task = page.build_bar("CoEval · Set-up", _back)
-        alert = Alert(context, task)
         page.build_tabs(demo, task.input)
-        alert.load_on(demo.load)
     return demo
 
 

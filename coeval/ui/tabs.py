@@ -246,9 +246,6 @@ class Tab(Panel):
     group: ClassVar[PageGroup] = PageGroup.STUDY
     """Its heading in the side bar of Set-up."""
 
-    at_start: ClassVar[bool] = False
-    """True if the tab loads with the page, before anybody opens it."""
-
     wanted_after: Sequence[Event] = ()
     """Events after which other tabs may appear or disappear."""
 
@@ -298,6 +295,7 @@ class Page:
                 elem_id="task-picker", interactive=True,
             )  # fmt: skip
             self.me = View(elem_id="me")
+        self.alert = Alert(self.context, self.task)
         return self.task
 
     def build_tabs(self, demo: gr.Blocks, *changes: Event) -> None:
@@ -311,17 +309,17 @@ class Page:
         with gr.Tabs(elem_id="tabs", **look) as tabs:
             built = [self._build_tab(kind) for kind in self.kinds]
         doors = [door for _, door in built]
-        start = demo.load(self._on_load, outputs=[self.task, self.me, tabs, *doors], **QUICK)
+        filled = [self.task, self.me, *self.alert.outputs, tabs, *doors]
+        start = demo.load(self._on_load, outputs=filled, **QUICK)
         start.then(None, js=STARTED)
         for tab, door in built:
             tab.load_on(door.select, *changes)
-            if tab.at_start:
-                tab.on(start.then, tab.load)
             for event in tab.wanted_after:
                 event(self._on_wanted, self.task, doors, **QUICK)
-        self.task.change(self._on_task, self.task, self.me, js=KEEP_TASK, **QUICK)
         if self.grouped:
-            self.task.change(self._on_wanted, self.task, doors, **QUICK)
+            self.task.change(self._on_task, self.task, [self.me, *doors], js=KEEP_TASK, **QUICK)
+        else:  # another task is another page
+            self.task.change(None, self.task, js=KEEP_TASK)
         self.task.focus(self._on_focus, None, self.task, **QUICK)
 
     def _build_tab(self, kind: type[Tab]) -> tuple[Tab, gr.Tab]:
@@ -350,7 +348,7 @@ class Page:
             with speaking(get_language(self.context, slug, person)):
                 picker = task_choices(self.context, person, slug)
                 corner = [self.corner(person, slug), self._unlisted(wanted)]
-                return [picker, corner, opened, *self._update_doors(wanted)]
+                return [picker, corner, *self.alert.start(person), opened, *self._update_doors(wanted)]
 
     def _unlisted(self, wanted: set[str]) -> Node | None:
         """Return the unlisted tabs for the browser: Gradio keeps listing tabs that were built visible."""
@@ -403,14 +401,10 @@ class Page:
         with shown_refusals():
             return newest_choices(self.context, get_person(self.context, request))
 
-    def _on_task(self, slug: str | None, request: gr.Request) -> list[Node | None]:
+    def _on_task(self, slug: str | None, request: gr.Request) -> list[Any]:
         with shown_refusals():
-            person = get_person(self.context, request)
-            with speaking(get_language(self.context, slug or "", person)):
-                return [
-                    self.corner(person, slug or ""),
-                    self._unlisted(self._list_wanted(person, slug or "")),
-                ]
+            corner = self.corner(get_person(self.context, request), slug or "")
+        return [corner, *self._on_wanted(slug, request)]
 
 
 def _asks(kind: type[Tab]) -> bool:
@@ -438,21 +432,19 @@ EVERY_SECONDS = 15.0
 
 
 class Alert(Panel):
-    """A warning for owners; empty if there is none."""
+    """A warning for owners, updated regularly; empty if there is none."""
 
     def build(self) -> None:
         self.told = View(elem_id="alert")
         self.clock = gr.Timer(EVERY_SECONDS, active=False)
+        self.outputs = [self.told, self.clock]
         self.on(self.clock.tick, self.tell, outputs=self.told, quiet=True)
 
-    def load_on(self, event: Event) -> None:
-        """Show the alert on an event, and update it regularly for owners."""
-        self.on(event, self.start, outputs=[self.told, self.clock], quiet=True)
-
-    def start(self, person: Person, slug: str) -> list[Any]:
+    def start(self, person: Person) -> list[Any]:
+        """Return the first values of the outputs."""
         owner = person.role is Role.OWNER
-        return [self.tell(person, slug) if owner else "", gr.Timer(active=owner)]
+        return [self.tell(person) if owner else "", gr.Timer(active=owner)]
 
-    def tell(self, person: Person, slug: str) -> Node:
+    def tell(self, person: Person, slug: str = "") -> Node:
         alert = get_alert(self.context, person)
         return el("p.alert", alert, role="alert") if alert else ""

@@ -319,7 +319,9 @@ def test_a_page_is_light_and_its_scripts_are_asked_for_once(app: Any) -> None:
     with TestClient(app, base_url="http://127.0.0.1") as client:
         page = client.get("/s/demo", headers={"Accept-Encoding": "gzip"})
         script = client.get("/ui/bundle/main.js", headers={"Accept-Encoding": "gzip"})
+        theme = client.get("/theme.css?v=1")
     assert "no-store" in page.headers["Cache-Control"]
     assert script.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert theme.headers["Cache-Control"] == "public, max-age=31536000, immutable"
     assert script.headers["Content-Encoding"] == "gzip" and len(script.content) > 100_000
     assert f"bundle/main.js?v={VERSION}" in HEAD.format(static="ui/", version=VERSION)

@@ -1,10 +1,11 @@
 """Import files of Argilla, doccano and Potato.
 
 - Argilla's records as JSON (``dataset.records.to_json``). Shape: ``Record.to_dict`` of argilla 2.8. It records the
-author of a response, but not the time. - doccano's JSON Lines. Shape: ``data_export`` of doccano 1.8. The file of a
-project with shared work is ``all.jsonl`` and names nobody. - Potato's ``user_state.json``. Shape:
-``UserState.to_json`` of potato-annotation 2.12. It names items only by id: without the file of items, the task must
-have them already.
+  author of a response, but not the time.
+- doccano's JSON Lines. Shape: ``data_export`` of doccano 1.8. The file of a project with shared work is ``all.jsonl``
+  and names nobody.
+- Potato's ``user_state.json``. Shape: ``UserState.to_json`` of potato-annotation 2.12. It names items only by id:
+  without the file of items, the task must have them already.
 """
 
 from __future__ import annotations

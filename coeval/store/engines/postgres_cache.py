@@ -1,14 +1,14 @@
 """A cache of PostgreSQL's answers.
 
-One PostgreSQL query costs as much as fifty SQLite queries, because it goes to another process and back. A
-SQLite file answers as fast as this cache (which reduced a confirm from 72 to 34 statements, in the same
-time). There are two caches:
+A query costs fifty times as much as in SQLite, because it goes to another process and back. With the cache, a
+confirm sends 34 statements instead of 72; without it, a confirm takes 1.7 times the processor time. There are two
+caches:
 
-- ``Recent``, of one transaction, keeps the answer to a query until one of its tables is written to. -
-``Settled``, of one server, answers queries about the set-up: tasks, criteria, teams, instances. Every
-transaction that writes to those tables stores a new mark in ``settled_mark``, and every transaction first
-reads the mark in its own view of the database. An answer is valid for its mark, so a transaction that sees
-another server's rows also sees its changes.
+- ``Recent``, of one transaction, keeps the answer to a query until the transaction writes to one of its tables.
+- ``Settled``, of one server, answers queries about the set-up: tasks, criteria, teams, instances. Every transaction
+  that writes to those tables stores a new mark in ``settled_mark``, and every transaction first reads the mark in its
+  own view of the database. An answer is valid for its mark, so a transaction that sees another server's rows also
+  sees its changes.
 """
 
 from __future__ import annotations

@@ -240,7 +240,6 @@ class CriteriaTab(StudyTab):
     """The vote on the criteria: each event calls a use case, then shows the current tab."""
 
     title, id = later("Criteria"), "criteria"
-    at_start = True
 
     @classmethod
     def is_wanted(cls, context: Context, person: Person, slug: str) -> bool:

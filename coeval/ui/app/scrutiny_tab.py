@@ -49,7 +49,6 @@ class ScrutinyTab(StudyTab):
     """The review of a task's evaluations by the signed-in person."""
 
     title, id = later("Scrutiny"), "scrutiny"
-    at_start = True
 
     def build(self) -> None:
         self.outputs = [Screen(screen="scrutiny", elem_id="workbench")]

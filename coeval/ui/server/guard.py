@@ -44,6 +44,9 @@ OWN_ONLY = re.compile(r"/(?:api|gradio_api|admin/gradio_api|download)/.*|/s/[^/]
 
 MOST_PAYERS = 10_000
 
+IMMUTABLE = "public, max-age=31536000, immutable"
+STAMPED = ("/theme.css", "/admin/theme.css")
+"""Pages load these with a hash of their content in the address, so a browser keeps them."""
 KEPT = ("/ui/", "/static/", "/assets/", "/admin/static/", "/admin/assets/")
 """Scripts and styles, which browsers may cache; everything else is private."""
 
@@ -241,7 +244,9 @@ def _with_headers(
             is_page = headers.get("content-type", "").startswith("text/html")
             if is_page and headers["Content-Security-Policy"] == HEADERS["Content-Security-Policy"]:
                 headers["Content-Security-Policy"] = build_policy(list_hosts())
-            if not path.startswith(KEPT):
+            if path in STAMPED:
+                headers["Cache-Control"] = IMMUTABLE
+            elif not path.startswith(KEPT):
                 headers["Cache-Control"] = "no-store"
             for name, value in more:
                 if name != "Set-Cookie" or is_page:

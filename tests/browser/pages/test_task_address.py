@@ -56,7 +56,8 @@ def test_keys_pass_the_picker_and_only_a_choice_opens_a_task(owner: Any, server:
         expect(picker(page)).not_to_be_focused()
     picker(page).focus()
     page.keyboard.press("ArrowDown")
-    page.keyboard.press("Enter")
+    with page.expect_event("load"):
+        page.keyboard.press("Enter")
     expect(picker(page)).to_have_value(FINISHED)
     assert "task=finished-example&tab=criteria" in page.url
     settle(page)
