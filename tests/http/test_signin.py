@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import html
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,6 +9,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
+import httpx2
 import pytest
 from starlette.testclient import TestClient
 
@@ -17,7 +17,6 @@ from coeval.domain import Role
 from coeval.settings import OAuth, SignIn, load_settings
 from coeval.store import Store
 from coeval.ui.run import build_app
-from coeval.ui.server import identity
 from coeval.ui.server.identity import COOKIE
 from coeval.ui.server.signin import TICKET
 from coeval.usecases.access import OPERATOR, Context
@@ -153,14 +152,14 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Provider:
     found = Provider()
     client = TestClient(found.app, base_url=found.url, follow_redirects=False)
 
-    def request(method: str, url: str, *, timeout: float, auth: tuple[str, str] | None = None, **options):  # type: ignore[no-untyped-def]
-        if auth:
-            pair = base64.b64encode(":".join(auth).encode()).decode()
-            options["headers"] = {"Authorization": f"Basic {pair}"}
-        answer = client.request(method, url, **options)
-        return httpx.Response(answer.status_code, content=answer.content, request=httpx.Request(method, url))
+    def send(transport: httpx2.HTTPTransport, request: httpx2.Request) -> httpx2.Response:
+        request.read()
+        answer = client.request(
+            request.method, str(request.url), content=request.content, headers=dict(request.headers)
+        )
+        return httpx2.Response(answer.status_code, content=answer.content)
 
-    monkeypatch.setattr(identity.httpx, "request", request)
+    monkeypatch.setattr(httpx2.HTTPTransport, "handle_request", send)
     return found
 
 
@@ -238,10 +237,10 @@ def test_a_provider_in_trouble_signs_nobody_in(
     provider.profile = {"sub": "", "preferred_username": "x"}
     assert go_through(space, provider).status_code == 422
 
-    def fails(*args: object, **options: object) -> httpx.Response:
-        raise httpx.ConnectError("down")
+    def fails(*args: object, **options: object) -> httpx2.Response:
+        raise httpx2.ConnectError("down")
 
-    monkeypatch.setattr(identity.httpx, "request", fails)
+    monkeypatch.setattr(httpx2.HTTPTransport, "handle_request", fails)
     answer = space.get("/login/huggingface")
     assert answer.status_code == 422 and "sign in again" in answer.text and COOKIE not in space.cookies
 

@@ -7,18 +7,17 @@ signature has to be checked (OpenID Connect Core, 3.1.3.7).
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import hmac
 import html
 import re
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.cookies import SimpleCookie
-from typing import Any, Literal
-from urllib.parse import urlencode
+from typing import TYPE_CHECKING, Any, Literal
 
 import gradio as gr
-import httpx
+import httpx2
 from fastapi import Request
 from fastapi.responses import Response
 from starlette.datastructures import Headers
@@ -31,6 +30,9 @@ from coeval.ui.server.payloads import tell
 from coeval.usecases.access import Context
 from coeval.usecases.accounts import Profile
 from coeval.usecases.sessions import SESSION_DAYS, get_signed_in
+
+if TYPE_CHECKING:
+    from authlib.integrations.httpx_client import OAuth2Client
 
 # The person of a request, by its session cookie.
 
@@ -147,17 +149,10 @@ def build_ticket() -> str:
 def build_authorize_url(oauth: OAuth, ticket: str, redirect_uri: str) -> str:
     """Return the URL of the provider's authorization page."""
     state, _, verifier = ticket.partition(".")
-    challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
-    query = {
-        "response_type": "code",
-        "client_id": oauth.client_id,
-        "redirect_uri": redirect_uri,
-        "scope": "openid profile",
-        "state": state,
-        "code_challenge": challenge,
-        "code_challenge_method": "S256",
-    }
-    return f"{_endpoint(oauth, 'authorization_endpoint')}?{urlencode(query)}"
+    with _asking(oauth, redirect_uri) as client:
+        page = _endpoint(client, oauth, "authorization_endpoint")
+        address: str = client.create_authorization_url(page, state=state, code_verifier=verifier)[0]
+        return address
 
 
 def get_profile(oauth: OAuth, ticket: str, state: str, code: str, redirect_uri: str) -> Profile:
@@ -169,18 +164,10 @@ def get_profile(oauth: OAuth, ticket: str, state: str, code: str, redirect_uri: 
     expected, _, verifier = ticket.partition(".")
     if not expected or not code or not hmac.compare_digest(expected.encode(), state.encode()):
         raise NotAllowedError(tr("This sign-in started in another browser or too long ago: sign in again."))
-    form = {
-        "grant_type": "authorization_code",
-        "code": code,
-        "redirect_uri": redirect_uri,
-        "client_id": oauth.client_id,
-        "code_verifier": verifier,
-    }
-    basic = (oauth.client_id, oauth.client_secret)
-    tokens = _ask("POST", _endpoint(oauth, "token_endpoint"), data=form, auth=basic)
-    bearer = {"Authorization": f"Bearer {tokens.get('access_token', '')}"}
-    profile = _ask("GET", _endpoint(oauth, "userinfo_endpoint"), headers=bearer)
-    subject, name = profile.get("sub"), profile.get("preferred_username")
+    with _asking(oauth, redirect_uri) as client:
+        client.fetch_token(_endpoint(client, oauth, "token_endpoint"), code=code, code_verifier=verifier)
+        profile = _read(client, _endpoint(client, oauth, "userinfo_endpoint"))
+        subject, name = profile.get("sub"), profile.get("preferred_username")
     if not isinstance(subject, str) or not isinstance(name, str) or not subject or not name:
         raise NotAllowedError(tr(AGAIN))
     return Profile(subject, name)
@@ -202,21 +189,42 @@ def check_refusal(error: str) -> None:
         )
 
 
-def _endpoint(oauth: OAuth, name: str) -> str:
-    address = _ask("GET", f"{oauth.provider}/.well-known/openid-configuration").get(name)
+@contextmanager
+def _asking(oauth: OAuth, redirect_uri: str) -> Iterator[OAuth2Client]:
+    """Provide a client for the provider; any fault of an answer becomes our error.
+
+    The error shows neither an address nor an answer: they can hold a code or a token.
+    """
+    # only a server with this way to sign in needs the library
+    from authlib.integrations.base_client import OAuthError
+    from authlib.integrations.httpx_client import OAuth2Client
+
+    try:
+        with OAuth2Client(
+            oauth.client_id,
+            oauth.client_secret,
+            scope="openid profile",
+            redirect_uri=redirect_uri,
+            code_challenge_method="S256",
+            timeout=PATIENCE,
+        ) as client:
+            yield client
+    except (httpx2.HTTPError, OAuthError, ValueError) as error:
+        raise NotAllowedError(tr(AGAIN)) from error
+
+
+def _endpoint(client: OAuth2Client, oauth: OAuth, name: str) -> str:
+    known = _read(client, f"{oauth.provider}/.well-known/openid-configuration", withhold_token=True)
+    address = known.get(name)
     if not isinstance(address, str):
         raise NotAllowedError(tr(AGAIN))
     return address
 
 
-def _ask(method: str, url: str, **options: Any) -> dict[str, Any]:
-    try:
-        answer = httpx.request(method, url, timeout=PATIENCE, **options)
-        answer.raise_for_status()
-        body = answer.json()
-    except (httpx.HTTPError, ValueError) as error:
-        # neither the address nor the answer is shown: they can hold a code or a token
-        raise NotAllowedError(tr(AGAIN)) from error
+def _read(client: OAuth2Client, url: str, **options: bool) -> dict[str, Any]:
+    answer = client.request("GET", url, **options)
+    answer.raise_for_status()
+    body = answer.json()
     if not isinstance(body, dict):
         raise NotAllowedError(tr(AGAIN))
     return body
