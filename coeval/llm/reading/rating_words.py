@@ -14,7 +14,8 @@ from coeval.llm.reading.markup import strip_bullet
 _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _OF_TOP = (
     r"(?:(?:[ \t]+(?:points?|pts\.?|stars?)(?=[ \t(]))?[ \t]*[(\[]?[ \t]*"
-    r"(?:/|out[ \t]+of\b(?:[ \t]+a[ \t]+(?:possible|maximum))?|of\b|(?<=[(\[])max(?:imum|\.)?(?::|[ \t]of\b)?|"
+    r"(?:/|out[ \t]+of\b(?:[ \t]+a[ \t]+(?:possible|maximum))?|(?:of|von|van|sur|su|de|af|av|из)\b|"
+    r"(?<=[(\[])max(?:imum|\.)?(?::|[ \t]of\b)?|"
     r"on[ \t]+(?:an?|the)[ \t]+scale[ \t]+(?:of|from)[ \t]+\d{1,3}[ \t]*(?:-|–|to\b))"
     r"[ \t]*(?P<k>\d{1,9}(?:\.\d{1,9})?))?"
 )

@@ -297,6 +297,12 @@ _ITEM = re.compile(
 )
 
 
+_QUOTED_LABEL = re.compile(
+    r"(?<=[\w,(][ \t(])(?<!\b(?:is|as|be)[ \t])[\"'‘“][^\W\d_][\w \t-]{0,30}[:=][ \t]{0,3}\d[^\"'’”\n]{0,9}[\"'’”]"
+)
+"""A quotation within a sentence: 'it says "Score: 5"'."""
+
+
 def hide_scale(text: str, low: float, high: float) -> str:
     """Hide the numbers that describe the scale: "(1-5)", "1 to 5", "(1 = bad, 3 = good)", "(out of 5)"."""
 
@@ -318,10 +324,11 @@ def hide_scale(text: str, low: float, high: float) -> str:
 
 
 def hide_quotes(text: str) -> str:
-    """Hide the numbers in longer quotations, which are another person's words."""
+    """Hide the numbers in longer quotations and in quoted labels, which are another person's words."""
 
     def hide_quote(match: re.Match[str]) -> str:
         return match[0] if len(re.findall(r"[^\W\d_]{2,}", match[0])) < 3 else hide(match[0])
 
+    text = _QUOTED_LABEL.sub(lambda label: hide(label[0]), text)
     quoted = r'(?<!\d)"[^"\n]{1,1000}"|“[^”\n]{1,1000}”|«[^»\n]{1,1000}»|「[^」\n]{1,1000}」'
     return re.sub(quoted, hide_quote, text)

@@ -383,7 +383,7 @@ MAX_ENTRIES = 200
 MAX_MARK = 160
 """Longest line that can start another pass."""
 
-_NUMBER_ONLY = re.compile(r"\W*(?:criterion|aspect|item)?[ \t_#]*(\d{1,3})\W*", re.I)
+_NUMBER_ONLY = re.compile(r"\W*(?:criterion|aspect|item|c)?[ \t_#]*(\d{1,3})\W*", re.I)
 _BRACKET = re.compile(r"[^\w\n\[]{0,12}\[[ \t]*(?P<name>[^\[\]\n]{1,300})[ \t]*\][ \t]*[:：.–—-]?")
 _WORDED = re.compile(
     r"[^\w\n]{0,12}(?:criterion|aspect)[ \t]*#?(?P<number>\d{1,3})\b[ \t]*[:：.)–—-]?[ \t]*", re.I
