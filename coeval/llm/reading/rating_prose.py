@@ -135,7 +135,7 @@ _SEPARATED = re.compile(r"[ \t]*(?:[.:：)\]\-–—,(=;]|$)|[ \t]+(?=[A-Z])|[ \
 _BRACKETED = re.compile(rf"(?:^|[.!?\n\w][ \t]+)\([ \t]*{TARGET}[ \t]*\)\W*$", re.M)
 _ONE_LINE = re.compile(rf"\W{{0,4}}[^\W\d][^\d\n:：=]{{0,60}}[:：=][ \t]*{TARGET}{ENDS}")
 _OUT_OF = re.compile(
-    rf"{NUMBER}(?P<w>(?!))?(?![ \t]+(?!(?:stars?|points?|for|because|since|as|in|on|overall|from|here|"
+    rf"{NUMBER}(?P<w>(?!))?(?![ \t]+(?!(?:stars?|points?|punkten?|for|because|since|as|in|on|overall|from|here|"
     rf"and|but|with)\b)[a-z])",
     re.I,
 )

@@ -211,9 +211,8 @@ def prepare(text: str, low: float, high: float, given: str, *, items: bool = Fal
 
     These are numbers copied from the prompt, mentions of the scale, and numbers in longer quotations.
     """
-    words = hide_scale(
-        flatten_tables(strip_markup(hide_echoes(cut_middle(text), given, items=items))), low, high
-    )
+    words = strip_markup(hide_echoes(cut_middle(text), given, items=items))
+    words = hide_scale(flatten_tables(_SUM.sub("", words)), low, high)
     if len(words) > 2 and words[0] in "\"'“" and words[-1] in "\"'”" and words[0] not in words[1:-1]:
         words = words[1:-1].strip()
     return hide_quotes(re.sub(r"(?<![\w.])\+(?=\d)", "", words) if low < 0 else words)
@@ -297,6 +296,11 @@ _ITEM = re.compile(
 )
 
 
+_SUM = re.compile(
+    r"(?<![\w.,/])\(?\d{1,3}(?:\.\d{1,3})?(?:[ \t]{0,2}[-+−–][ \t]{0,2}\d{1,3}(?:\.\d{1,3})?){1,20}\)?"
+    r"(?:[ \t]{0,2}[/÷][ \t]{0,2}\d{1,2})?[ \t]{0,2}=[ \t]{0,2}(?=\d)"
+)
+"""The sum or mean before its result: "2 + 1 = "."""
 _QUOTED_LABEL = re.compile(
     r"(?<=[\w,(][ \t(])(?<!\b(?:is|as|be)[ \t])[\"'‘“][^\W\d_][\w \t-]{0,30}[:=][ \t]{0,3}\d[^\"'’”\n]{0,9}[\"'’”]"
 )

@@ -93,6 +93,16 @@ def test_words_about_the_text_replace_no_score(between: str) -> None:
         (3, "Note : 3 sur 5"),
         (3, "Ocena: 3\nTekst jest jasny."),
         (3, "最终评分：3"),
+        (3, json.dumps({"name": "submit", "arguments": json.dumps({"conclusion": "Fine.", "score": 3})})),
+        (None, json.dumps({"name": "submit", "arguments": "Score: 3"})),
+        (None, json.dumps({"name": "submit", "quote": json.dumps({"score": 3})})),
+        (3, "Points: 2 for the order, 1 for the wording.\nTotal score: 2 + 1 = 3"),
+        (3, "Score: 5 - 2 = 3"),
+        (4, "Final score: (4 + 3 + 5) / 3 = 4"),
+        (None, "Total score: 2 + 1"),
+        (None, "Score: 2 × 2"),
+        (3, "**Final score:** \\(3\\)"),
+        (3, "Ich gebe 3 von 5 Punkten."),
     ],
 )
 def test_single_answers(score: float | None, answer: str) -> None:
