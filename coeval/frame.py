@@ -20,7 +20,7 @@ from coeval.errors import InputError, ModelError
 from coeval.llm.prompting.presets import get_preset
 from coeval.llm.proposals import draft_steps
 from coeval.llm.protocols.protocol import Brief, Item, Protocol, build_protocol, get_protocol
-from coeval.llm.reading.several_criteria import OVERALL
+from coeval.llm.reading.headings import OVERALL
 from coeval.llm.running.judged_items import Judged, judge_all
 from coeval.llm.running.pool import Outcome
 from coeval.llm.running.progress import Summary

@@ -42,8 +42,9 @@ from coeval.llm.protocols.verdicts import (
     unscored_reason,
 )
 from coeval.llm.reading.evaluations import ParsedEvaluation
+from coeval.llm.reading.headings import OVERALL
 from coeval.llm.reading.lists import parse_plan
-from coeval.llm.reading.several_criteria import OVERALL, parse_evaluations
+from coeval.llm.reading.several_criteria import parse_evaluations
 from coeval.rules.column_roles import list_images
 
 

@@ -269,6 +269,8 @@ def entries_of(value: object, path: tuple[str, ...] = ()) -> Iterator[Entry]:
         elif "value" in keys and path:
             yield Entry(path[-1:], path, {"score": keys["value"]}, plain=True)
         for key, member in value.items():
+            if key == "arguments" and isinstance(member, str):  # a tool call, written as servers send it
+                member = next((found for found, _ in find_json(member, mend=False)), None)
             if _is_score(member):
                 if name := _SUFFIX.sub("", key_words(key)):
                     yield Entry((name,), (*path, str(key)), {"score": member}, plain=True)

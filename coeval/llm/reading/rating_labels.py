@@ -6,10 +6,12 @@ different scores are no score, unless a sign says that the second replaces the f
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from os.path import commonprefix
 
 from coeval.llm.reading.cleanup import fold, is_echo
 from coeval.llm.reading.rating_words import (
@@ -33,8 +35,8 @@ _TARGET = re.compile(TARGET)
 _ENDS = re.compile(ENDS)
 _STRONG = (
     r"(?:ratings?|scores?|grade|verdict|final[ \t]+(?:answer|evaluation|result|judge?ment)|bewertung|"
-    r"punktzahl|note|nota|"
-    r"punteggio|valutazione|puntuaci[oó]n|calificaci[oó]n|pontuação|оценка|评分|評分|得分|分数|評価|점수)"
+    r"punktzahl|note|nota|punteggio|valutazione|puntuaci[oó]n|calificaci[oó]n|pontuação|ocena|hodnocení|"
+    r"cijfer|betyg|poäng|karakter|puan|nilai|điểm|оценка|оцінка|балл|评分|評分|得分|分数|评级|評価|点数|スコア|점수|평점)"
 )
 _WEAK = r"(?:answer|response|evaluation|result|judge?ment|overall|final|total|conclusion)"
 _STRONG_WORDS = frozenset({"rating", "ratings", "score", "scores", "grade", "verdict"})
@@ -161,6 +163,29 @@ def _is_introduced(said: str, words: str, query: Query) -> bool:
 
 def _letters(words: str) -> list[str]:
     return re.findall(r"[^\W\d_]+", fold(words))
+
+
+_SCORES = re.compile(
+    rf"{_STRONG}|{_WEAK}|\b(?:rate|marks?|points?|stars?|level|rank|value|choice|pick|decision|assessment|quality|"
+    r"i|my|it|is|this|that|them|so|then|very|highly|extremely|fully|completely|mostly|largely|quite|rather|somewhat|slightly|moderately|"
+    r"partly|partially|barely|hardly|not|yes|no|none|low|medium|high|good|great|excellent|perfect|fair|average|"
+    r"adequate|acceptable|mediocre|neutral|poor|weak|strong|bad|terrible|(?:un)?clear|(?:dis)?agree)\b",
+    re.I,
+)
+"""Words of a label for a score, and the common words for levels."""
+
+
+def names_score(label: str, score: float, query: Query) -> bool:
+    """Return whether a label has a word for a score, a word of the criterion's name, or the name of this score's level.
+
+    A criterion without a name may have any label.
+    """
+    if not query.names or _SCORES.search(label):
+        return True
+    pairs = itertools.product(_letters(label), _letters(query.names[-1]))
+    if any(len(word) > 3 and len(commonprefix([word, own])) >= max(3, len(word) - 3) for word, own in pairs):
+        return True
+    return re.search(rf"(?<![\d.]){score:g}\W{{1,4}}{re.escape(fold(label))}(?!\w)", query.given) is not None
 
 
 def _skip_gap(text: str, position: int, skip: re.Pattern[str]) -> int:

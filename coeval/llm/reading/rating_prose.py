@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 
 from coeval.llm.reading.cleanup import is_echo
-from coeval.llm.reading.rating_labels import COUNTED
+from coeval.llm.reading.rating_labels import COUNTED, names_score
 from coeval.llm.reading.rating_words import (
     ENDS,
     FOREIGN,
@@ -32,7 +32,7 @@ _GOES_ON = (
     r"here|from|overall|rather than|instead of)"
 )
 _FITS = (
-    r"(?:is|seems|feels|looks)[ \t]+(?:\w{2,12}ly[ \t]+)?(?:appropriate|fair|right|justified|deserved|"
+    r"(?:is|seems|feels|looks)[ \t]+(?:(?:\w{2,12}ly|more|most)[ \t]+)?(?:appropriate|fair|right|justified|deserved|"
     r"warranted|fitting|apt|fairer|closer|better|"
     r"reasonable|suitable|correct|best|adequate|in[ \t]+order)"
 )
@@ -84,7 +84,7 @@ def _said(text: str, query: Query) -> Iterator[tuple[re.Match[str], float]]:
     deducts = _DEDUCTS.search(text) is not None
     names = alternatives(query.names)
     patterns = (
-        rf"\b(?:scores?|rating|rate|grade|mark|verdict|final answer|"
+        rf"\b(?:scores?|rating|rate|grade|mark|verdict|result|final answer|"
         rf"{names})\b{_SIDE}\b{_IS}\b[ \t\"'“(]{{1,3}}{TARGET}{_FOLLOWED}",
         rf"\b{_VERBS}\b{_SIDE}[ \t\"'“(]{{1,3}}{TARGET}{_FOLLOWED}",
         rf"\ban?[ \t]+(?:solid|strong|clear|firm|high|low|weak)[ \t]+{TARGET}{_FOLLOWED}",
@@ -93,6 +93,7 @@ def _said(text: str, query: Query) -> Iterator[tuple[re.Match[str], float]]:
         rf"probably|definitely)\b)[ \t,:]{{0,4}}\ban?[ \t]+{TARGET}(?:{ENDS}|(?=[ \t]+(?:than|from|"
         rf"for|{_FITS})\b))",
         rf"\b(?:so|thus|therefore|hence)[ \t,:]{{1,3}}{TARGET}{ENDS}",
+        rf"\bbut[ \t]+{TARGET}(?=[ \t]+{_FITS}\b)",
     )
     for pattern in patterns:
         for match in deque(re.finditer(pattern, text, re.I | re.M), MAX_MATCHES):
@@ -127,14 +128,14 @@ def _concludes(text: str, last: re.Match[str], other: re.Match[str]) -> bool:
 _WHOLE = re.compile(rf"\W*?{TARGET}\W*")
 _NUMBERED = re.compile(r"^[^\w\n]{0,4}(\d{1,4})[ \t]*(?:[.):=-]|$)", re.M)
 _LEGEND = re.compile(r"(?<![\d.])(\d{1,4})[ \t]*(?:\([^\W\d]|[=:-][ \t]*[^\W\d])")
-_AFTER_MARKER = re.compile(rf"(?:[^\W\d][^\d\n:：]{{0,40}}[:：][ \t]*)?{TARGET}\W*")
+_AFTER_MARKER = re.compile(rf"(?:(?P<label>[^\W\d][^\d\n:：]{{0,40}})[:：][ \t]*)?{TARGET}\W*")
 _MARKER = re.compile(r"[^\w\n]{0,4}\d{1,3}[.)][ \t]+")
 _LEADING = re.compile(rf"(?:[-•][ \t]+)?[^\w\n-]{{0,4}}{TARGET}")
 _SEPARATED = re.compile(r"[ \t]*(?:[.:：)\]\-–—,(=;]|$)|[ \t]+(?=[A-Z])|[ \t]+(?:because|since|as)\b")
 _BRACKETED = re.compile(rf"(?:^|[.!?\n\w][ \t]+)\([ \t]*{TARGET}[ \t]*\)\W*$", re.M)
 _ONE_LINE = re.compile(rf"\W{{0,4}}[^\W\d][^\d\n:：=]{{0,60}}[:：=][ \t]*{TARGET}{ENDS}")
 _OUT_OF = re.compile(
-    rf"{NUMBER}(?P<w>(?!))?(?![ \t]+(?!(?:stars?|points?|for|because|since|as|in|on|overall|from|here|"
+    rf"{NUMBER}(?P<w>(?!))?(?![ \t]+(?!(?:stars?|points?|punkten?|for|because|since|as|in|on|overall|from|here|"
     rf"and|but|with)\b)[a-z])",
     re.I,
 )
@@ -142,6 +143,7 @@ _CLOSING = re.compile(
     rf"(?:^(?:[^\W\d]+[ \t]+){{0,2}}|(?:[.!?:]|(?<!\d)(?<!\d[ \t])[–—])[ \t]+|(?<!\d),[ \t]+|"
     rf"\b(?:so|thus|hence)[ \t,:]+){TARGET}\W*$"
 )
+_SHORT_LABEL = re.compile(r"([^\W\d_][\w'’-]*(?:[ \t]+[\w'’-]+){0,4})[ \t]*[:：=][ \t(\[]*$")
 _FOREIGN_LABEL = re.compile(rf"{FOREIGN.pattern}[^\d.\n]{{0,20}}\b(?:score|rating|grade)s?\W*$", re.I)
 _COUNT = re.compile(
     r"(?<![^\W_])(?:confidence|certainty|penalt(?:y|ies)|deductions?|deducted|lost|errors?|mistakes|issues|weight|max|min|"
@@ -184,6 +186,8 @@ def _leading(lines: Sequence[str], query: Query) -> Stated | None:
         return None
     marker = _MARKER.match(lines[0])
     second = _AFTER_MARKER.fullmatch(lines[0], marker.end()) if marker else None
+    if second and second["label"] and not _is_labelled(lines[0], second, query):
+        return None
     match = second or _LEADING.match(lines[0])
     score = number_of(match, query.high) if match else None
     if match is None or score is None:
@@ -211,7 +215,16 @@ def _one_line(lines: Sequence[str], query: Query) -> Stated | None:
     match = _ONE_LINE.match(lines[0]) if len(lines) == 1 and not lines[0].endswith("?") else None
     if match is None or _is_count(lines[0][: _at(match)]) or len(_LABELLED_NUMBER.findall(lines[0])) > 1:
         return None
+    if not _is_labelled(lines[0], match, query):
+        return None
     return Stated(number_of(match, query.high), lines[0], RULE_BARE)
+
+
+def _is_labelled(line: str, match: re.Match[str], query: Query) -> bool:
+    """Return whether the short label before a number, if any, fits a score. "Strengths: 4" does not."""
+    label = _SHORT_LABEL.search(line[: _at(match)])
+    score = number_of(match, query.high)
+    return label is None or score is None or names_score(label[1], score, query)
 
 
 def _agreed(pattern: re.Pattern[str], text: str, query: Query, *, fraction: bool = False) -> Stated | None:
@@ -236,5 +249,7 @@ def _closing(lines: Sequence[str], query: Query) -> Stated | None:
     if len(_LABELLED_NUMBER.findall("\n".join(lines))) > 1:
         return None  # several labels, none of them a word for the score
     if match is None or is_denied(line, _at(match), match.end()) or _is_count(line[: _at(match)]):
+        return None
+    if not _is_labelled(line, match, query):
         return None
     return Stated(number_of(match, query.high), match[0], RULE_BARE)

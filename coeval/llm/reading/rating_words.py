@@ -14,12 +14,14 @@ from coeval.llm.reading.markup import strip_bullet
 _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _OF_TOP = (
     r"(?:(?:[ \t]+(?:points?|pts\.?|stars?)(?=[ \t(]))?[ \t]*[(\[]?[ \t]*"
-    r"(?:/|out[ \t]+of\b(?:[ \t]+a[ \t]+(?:possible|maximum))?|of\b|(?<=[(\[])max(?:imum|\.)?(?::|[ \t]of\b)?|"
+    r"(?:/|out[ \t]+of\b(?:[ \t]+a[ \t]+(?:possible|maximum))?|(?:of|von|van|sur|su|de|af|av|из)\b|"
+    r"(?<=[(\[])max(?:imum|\.)?(?::|[ \t]of\b)?|"
     r"on[ \t]+(?:an?|the)[ \t]+scale[ \t]+(?:of|from)[ \t]+\d{1,3}[ \t]*(?:-|–|to\b))"
     r"[ \t]*(?P<k>\d{1,9}(?:\.\d{1,9})?))?"
 )
 _NOT_MORE = (
-    r"(?!\d|%|[½¼¾⅓⅔]|[ \t]*(?:[-=]{1,2}>|>>|//|[→⇒≈])[^\d\n.!?]{0,40}\d|[ \t]*[,&][ \t]*\d+(?:\.\d+)?[ \t]*(?:$|\n)|"
+    r"(?!\d|%|[½¼¾⅓⅔]|[ \t]*[+×][ \t]*\d|"
+    r"[ \t]*(?:[-=]{1,2}>|>>|//|[→⇒≈])[^\d\n.!?]{0,40}\d|[ \t]*[,&][ \t]*\d+(?:\.\d+)?[ \t]*(?:$|\n)|"
     r"[ \t]+(?:\|[ \t]*)?[-−]?\d+(?:\.\d+)?[ \t]*(?:$|\n|\|)|[ \t]*[或到至][ \t]*\d|"
     r"[ \t]*[,(;.][ \t]*(?:or|no|non|nein|wait|actually|revised|then|now|sorry|"
     r"correct(?:ed|ion)|round(?:ed|ing)|make that|i mean\w?)\b[^\d\n.!?]{0,20}\d|"

@@ -211,9 +211,8 @@ def prepare(text: str, low: float, high: float, given: str, *, items: bool = Fal
 
     These are numbers copied from the prompt, mentions of the scale, and numbers in longer quotations.
     """
-    words = hide_scale(
-        flatten_tables(strip_markup(hide_echoes(cut_middle(text), given, items=items))), low, high
-    )
+    words = strip_markup(hide_echoes(cut_middle(text), given, items=items))
+    words = hide_scale(flatten_tables(_SUM.sub("", words)), low, high)
     if len(words) > 2 and words[0] in "\"'“" and words[-1] in "\"'”" and words[0] not in words[1:-1]:
         words = words[1:-1].strip()
     return hide_quotes(re.sub(r"(?<![\w.])\+(?=\d)", "", words) if low < 0 else words)
@@ -297,6 +296,17 @@ _ITEM = re.compile(
 )
 
 
+_SUM = re.compile(
+    r"(?<![\w.,/])\(?\d{1,3}(?:\.\d{1,3})?(?:[ \t]{0,2}[-+−–][ \t]{0,2}\d{1,3}(?:\.\d{1,3})?){1,20}\)?"
+    r"(?:[ \t]{0,2}[/÷][ \t]{0,2}\d{1,2})?[ \t]{0,2}=[ \t]{0,2}(?=\d)"
+)
+"""The sum or mean before its result: "2 + 1 = "."""
+_QUOTED_LABEL = re.compile(
+    r"(?<=[\w,(][ \t(])(?<!\b(?:is|as|be)[ \t])[\"'‘“][^\W\d_][\w \t-]{0,30}[:=][ \t]{0,3}\d[^\"'’”\n]{0,9}[\"'’”]"
+)
+"""A quotation within a sentence: 'it says "Score: 5"'."""
+
+
 def hide_scale(text: str, low: float, high: float) -> str:
     """Hide the numbers that describe the scale: "(1-5)", "1 to 5", "(1 = bad, 3 = good)", "(out of 5)"."""
 
@@ -318,10 +328,11 @@ def hide_scale(text: str, low: float, high: float) -> str:
 
 
 def hide_quotes(text: str) -> str:
-    """Hide the numbers in longer quotations, which are another person's words."""
+    """Hide the numbers in longer quotations and in quoted labels, which are another person's words."""
 
     def hide_quote(match: re.Match[str]) -> str:
         return match[0] if len(re.findall(r"[^\W\d_]{2,}", match[0])) < 3 else hide(match[0])
 
+    text = _QUOTED_LABEL.sub(lambda label: hide(label[0]), text)
     quoted = r'(?<!\d)"[^"\n]{1,1000}"|“[^”\n]{1,1000}”|«[^»\n]{1,1000}»|「[^」\n]{1,1000}」'
     return re.sub(quoted, hide_quote, text)

@@ -11,10 +11,9 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 from coeval.domain import RowKind
-from coeval.llm.reading.cleanup import fold, hide, reveal, strip_thoughts
+from coeval.llm.reading.cleanup import fold, reveal, strip_thoughts
 from coeval.llm.reading.evaluations import (
     MAX_EVIDENCE,
     MAX_LINE,
@@ -23,11 +22,11 @@ from coeval.llm.reading.evaluations import (
     from_members,
     sort_lines,
 )
+from coeval.llm.reading.headings import Headings
 from coeval.llm.reading.rating_json import (
     Entry,
     entries_of,
     is_only_json,
-    key_words,
     latest,
     own_json,
     score_of,
@@ -43,9 +42,6 @@ from coeval.llm.reading.rating_words import (
     replaces,
 )
 from coeval.llm.reading.ratings import NO_NUMBER, NOT_WHOLE, Reading, on_scale, prepare, read_words
-
-OVERALL = "overall"
-"""The name of the overall rating in a fused answer."""
 
 CHANGED = "a remark after the entry changes its score"
 NO_ENTRY = "the answer has no entry for this criterion"
@@ -84,7 +80,7 @@ def parse_evaluations(
     if len(criteria) != len(scales):
         raise ValueError(f"{len(criteria)} criteria and {len(scales)} scales: one list is shorter")
     text = strip_thoughts(text)
-    form = _Form(criteria, scales, given, whole)
+    form = _Form(Headings(criteria), scales, given, whole)
     passes = form.json_passes(text) or ([] if is_only_json(text) else form.word_passes(text))
     cut = not whole and len(passes) > 1 and passes[-1].replaces
     return [
@@ -118,7 +114,7 @@ def _settle(passes: Sequence[Pass], index: int) -> ParsedEvaluation:
 class _Form:
     """The requested form, and the way to find its parts in an answer."""
 
-    criteria: Sequence[str]
+    headings: Headings
     scales: Sequence[Sequence[float]]
     given: str
     whole: bool
@@ -144,8 +140,12 @@ class _Form:
     def _placed(self, entries: list[Entry]) -> Iterator[tuple[int, Entry]]:
         """Yield the entries of the final pass, each with the position of its criterion."""
         named = [entry for entry in entries if entry.names]
-        shift = self._shift([name for entry in named for name in entry.names[:1]])
-        placed = [(index, entry) for entry in named if (index := self._index(entry.names, shift)) is not None]
+        shift = self.headings.shift(name for entry in named for name in entry.names[:1])
+        placed = [
+            (index, entry)
+            for entry in named
+            if (index := self.headings.index(entry.names, shift)) is not None
+        ]
         if placed:
             kept = latest([entry for _, entry in placed])
             kept_ids = {id(entry) for entry in kept}
@@ -157,7 +157,7 @@ class _Form:
         unnamed = [
             entry for entry in entries if not entry.plain and not any(name.strip() for name in entry.names)
         ]
-        if len(unnamed) == len(self.criteria) and not any(entry.plain for entry in entries):
+        if len(unnamed) == len(self.headings.criteria) and not any(entry.plain for entry in entries):
             yield from enumerate(unnamed)
 
     def _read_entry(self, entry: Entry, index: int) -> ParsedEvaluation:
@@ -165,36 +165,6 @@ class _Form:
         stated = score_of(entry.members, high)
         reading = on_scale(stated, low, high) if stated else Reading(None, "no score")
         return from_members(entry.members, reading)
-
-    # --- the criterion of an entry ----------------------------------------------------------------------------
-
-    def _shift(self, names: Sequence[str]) -> int | None:
-        """Return the offset from an answer's numbers to positions from 0, or None if it is unclear.
-
-        Numbers begin at 1. If there is a 0, they begin at 0, but only if there are as many as criteria and none is
-        missing; otherwise no number can be trusted.
-        """
-        numbers = {int(found[1]) for name in names if (found := _NUMBER_ONLY.fullmatch(name))}
-        if 0 not in numbers:
-            return -1
-        counts = {
-            len(self.criteria),
-            len(self.criteria) - (self.criteria[-1:] == [OVERALL] or OVERALL in self.criteria),
-        }
-        return 0 if any(numbers == set(range(count)) for count in counts) else None
-
-    def _index(self, names: Sequence[str], shift: int | None) -> int | None:
-        """Return the criterion's index: by its name if it is known, or else by its number."""
-        for name in names:
-            if not _NUMBER_ONLY.fullmatch(name):
-                index = index_of_name(name, self.criteria)
-                if index is not None:
-                    return index
-        for name in names[:1]:
-            number = _NUMBER_ONLY.fullmatch(name)
-            if number and shift is not None and 0 <= int(number[1]) + shift < len(self.criteria):
-                return int(number[1]) + shift
-        return None
 
     # --- words ------------------------------------------------------------------------------------------------
 
@@ -204,14 +174,12 @@ class _Form:
             text = text[: text.rfind("\n") + 1]
         low, high = min(scale[0] for scale in self.scales), max(scale[1] for scale in self.scales)
         words = prepare(text, low, high, self.given, items=True)
-        words = self._split_sentences(_INLINE.sub("\n", words))
+        words = self.headings.split_sentences(_INLINE.sub("\n", words))
         lines = _MARK.sub(r"\n\1\n", _PREFACE.sub(r"\n\1\n", words)).split("\n")
-        heads = [self._heading(line) for line in lines]
+        heads = [self.headings.heading(line) for line in lines]
         if not any(heads):
             return self._in_order(words)
-        shift = self._shift(
-            [name for head in heads if head for name in head.names if _NUMBER_ONLY.fullmatch(name)]
-        )
+        shift = self.headings.shift(name for head in heads if head for name in head.names)
         passes = [Pass()]
         entries: list[tuple[Pass, int, list[str]]] = []
         entry: list[str] | None = None
@@ -234,7 +202,7 @@ class _Form:
             entry = None
             if marked:
                 passes.append(Pass(replaces(line), _is_early(line)))
-            elif head is not None and (index := self._index(head.names, shift)) is not None:
+            elif head is not None and (index := self.headings.index(head.names, shift)) is not None:
                 if head.replaces:
                     passes.append(Pass(replaces=True))
                 entry = [head.rest]
@@ -250,56 +218,8 @@ class _Form:
         """Return the criteria whose scores a remark changes: "I change [2] from 3 to 4"."""
         if len(line) > MAX_MARK or not _CHANGES.search(line):
             return []
-        found = (self._index([match["name"]], shift) for match in _CHANGED.finditer(reveal(line)))
+        found = (self.headings.index([match["name"]], shift) for match in _CHANGED.finditer(reveal(line)))
         return [index for index in found if index is not None]
-
-    def _split_sentences(self, words: str) -> str:
-        """Turn sentences about criteria in a free-form answer into entries: "On safety, it gets a 3."."""
-        if any(map(_BRACKET.match, words.split("\n"))):
-            return words
-        for criterion in self.criteria:
-            for name in criterion_names(criterion):
-                words = _sentence_pattern(name).sub(r"\1\n\2: ", words)
-        return words
-
-    def _heading(self, line: str) -> _Heading | None:
-        """Return the heading at the start of a line: "[2]", "Criterion 2", "2. **Clarity**:" or a name alone."""
-        bracket = _BRACKET.match(line)
-        if bracket:
-            name = bracket["name"].strip()
-            known = _NUMBER_ONLY.fullmatch(name) or index_of_name(name, self.criteria) is not None
-            if known:
-                rest = line[bracket.end() :]
-                called = self._name(rest)
-                return _Heading((name, *([called[0]] if called else [])), called[1] if called else rest)
-        worded = _WORDED.match(line)
-        if worded:
-            called = self._name(line[worded.end() :])
-            return _Heading(
-                (worded["number"], *([called[0]] if called else [])),
-                called[1] if called else line[worded.end() :],
-            )
-        called = self._name(line)
-        if called:
-            return _Heading((called[0],), called[1])
-        lead = _LEADING.match(line)
-        called = self._name(line[lead.end() :]) if lead else None
-        if called:
-            return _Heading((called[0],), called[1], replaces=True)
-        numbered = _NUMBERED.match(line)
-        if numbered:
-            return _Heading((numbered["number"],), line[numbered.end() :])
-        other = _OTHER.match(line)
-        return _Heading((), "") if other else None
-
-    def _name(self, line: str) -> tuple[str, str] | None:
-        """Return the criterion's name at the beginning of a line, and the rest of the line."""
-        for criterion in self.criteria:
-            for name in criterion_names(criterion):
-                match = _name_pattern(name).match(line)
-                if match:
-                    return criterion, line[match.end() :]
-        return None
 
     def _read_words(self, lines: Sequence[str], index: int) -> ParsedEvaluation:
         """Return the evaluation in a prose entry: the score by the rules for single answers, the rest by labels."""
@@ -311,11 +231,11 @@ class _Form:
         )
         words = _split_labels("\n".join([first, *lines[1:]]))
         said = sort_lines(f"Score: {words}" if opens else words)
-        query = Query(criterion_names(self.criteria[index]), high, fold(self.given))
-        stated = read_words("\n".join(said.scored), low, query, self.criteria[index])
+        query = Query(criterion_names(self.headings.criteria[index]), high, fold(self.given))
+        stated = read_words("\n".join(said.scored), low, query, self.headings.criteria[index])
         before = "\n".join(line for line in said.scored if not _FINAL_LINE.match(line))
         if before != "\n".join(said.scored) and not replaces(before) and not EARLY.search(before):
-            other = read_words(before, low, query, self.criteria[index])
+            other = read_words(before, low, query, self.headings.criteria[index])
             if other and stated and other.score is not None and other.score != stated.score:
                 stated = Stated(None, "a final score that may be of this criterion or of all")
         reading = on_scale(stated, low, high) if stated else Reading(None, NO_NUMBER)
@@ -332,49 +252,10 @@ class _Form:
     def _in_order(self, words: str) -> list[Pass]:
         """Return entries without names, one per criterion, in order."""
         blocks = re.split(r"(?=^[^\w\n]{0,20}score[ \t]{0,9}[:：])", words, flags=re.I | re.M)[1:]
-        if len(blocks) != len(self.criteria):
+        if len(blocks) != len(self.headings.criteria):
             return []
         said = {index: [self._read_words(block.split("\n"), index)] for index, block in enumerate(blocks)}
         return [Pass(said=said)]
-
-
-def _words_of(name: str) -> str:
-    """Return a pattern of a name's words, with anything between them. Scale numbers in it may be hidden."""
-    words = r"[\s_-]+".join(map(re.escape, re.split(r"[\s_-]+", name.rstrip("."))))
-    return re.sub(r"\d", lambda digit: f"[{digit[0]}{hide(digit[0])}]", words)
-
-
-@lru_cache(maxsize=256)
-def _sentence_pattern(name: str) -> re.Pattern[str]:
-    """Return a pattern of a sentence that begins with this name and states a number."""
-    return re.compile(
-        rf"(^|[.!?,;|/])[ \t]*(?:(?:for|on|as for|in terms of|regarding)[ \t]+)?(?:the[ \t]+)?({_words_of(name)})"
-        r"(?:,?[ \t]+(?=(?:it|I|is|gets|deserves|earns|receives|scores)\b[^.!?\n]{0,60}\d)|"
-        r"[ \t]*(?:[:：=]|[ \t][-–—])[ \t]*(?=\d))",
-        re.I | re.M,
-    )
-
-
-@lru_cache(maxsize=256)
-def _name_pattern(name: str) -> re.Pattern[str]:
-    """Return a pattern of a line with this name as a heading, followed by marks, a label or a number."""
-    words = _words_of(name)
-    return re.compile(
-        rf"[^\w\n]{{0,12}}(?:\[?(?:\d{{1,3}}|[a-z])[\]).:]{{1,2}}[ \t]*)?[^\w\n]{{0,5}}(?:the[ \t]+)?{words}\.?"
-        r"(?:[ \t]*\((?![^()\n]*\d[^()\n]*\))[^()\n]{0,60}\))?"  # a remark in brackets, but no score
-        r"(?=[^\w\n]{0,40}$|[^\w\n]{0,6}(?:scores?|ratings?)\b|[^\w\n]{0,9}[:：=|→>–—-]|[ \t]*\(|"
-        r"[^\w\n]{0,6}\d|"
-        r"[ \t]+(?:is|gets|deserves)\b)",
-        re.I,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Heading:
-    names: tuple[str, ...]
-    rest: str
-    replaces: bool = False
-    """True if the words before the name say that the entry replaces an earlier one."""
 
 
 MAX_ENTRIES = 200
@@ -383,23 +264,6 @@ MAX_ENTRIES = 200
 MAX_MARK = 160
 """Longest line that can start another pass."""
 
-_NUMBER_ONLY = re.compile(r"\W*(?:criterion|aspect|item)?[ \t_#]*(\d{1,3})\W*", re.I)
-_BRACKET = re.compile(r"[^\w\n\[]{0,12}\[[ \t]*(?P<name>[^\[\]\n]{1,300})[ \t]*\][ \t]*[:：.–—-]?")
-_WORDED = re.compile(
-    r"[^\w\n]{0,12}(?:criterion|aspect)[ \t]*#?(?P<number>\d{1,3})\b[ \t]*[:：.)–—-]?[ \t]*", re.I
-)
-_NUMBERED = re.compile(
-    r"[^\w\n]{0,8}(?P<number>\d{1,3})(?:[.):][ \t]*(?=[^\w\n]{0,6}(?:score|rating)\b|\d)|[ \t]+(?=(?:score|rating)\b)|"
-    r"[ \t]+[-–—][ \t]+(?=\d+(?:/\d+)?\W*$))",
-    re.I,
-)
-_OTHER = re.compile(r"[^\w\n]{0,9}(?:overall|total|average|mean|sum)\b[^.!?\n]{0,30}[:：=–—-]", re.I)
-_LEADING = re.compile(
-    r"[^\w\n]{0,5}(?:(?:on (?:second thought|reflection)|wait|actually|correction|revised|final|"
-    r"updated|corrected|adjusted|"
-    r"new)[,:.!]{0,3}[ \t]{1,3}){1,3}",
-    re.I,
-)
 _FINAL_LINE = re.compile(r"[^\w\n]{0,9}(?:final|total|overall)\b[^.!?\n]{0,30}[:：=–—-]", re.I)
 _INLINE = re.compile(r"[ \t](?=\[(?:\d{1,3}|overall)\][^\w\n]{0,4}(?:score|rating|\d))", re.I)
 _PREFACE = re.compile(
@@ -452,12 +316,3 @@ def _ends_entry(line: str, entry: list[str] | None) -> bool:
     if entry is None or line.rstrip().endswith((":", "：")):
         return True
     return _PART.match(line) is None and any(map(str.strip, entry)) and not entry[-1].strip()
-
-
-def index_of_name(name: str, criteria: Sequence[str]) -> int | None:
-    """Return the index of the criterion with this name or text, or of the only one that has the same words."""
-    folded = key_words(re.sub(r"^\W*(?:criterion[ \t]*)?\d{0,3}\W*", "", name, flags=re.I)).strip(" .:*)]")
-    for index, criterion in enumerate(criteria):
-        if folded and folded in {key_words(known).strip(" .") for known in criterion_names(criterion)}:
-            return index
-    return None

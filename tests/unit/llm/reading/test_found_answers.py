@@ -80,10 +80,48 @@ def test_words_about_the_text_replace_no_score(between: str) -> None:
         (3, '<reasoning_content>{"score": 5}</reasoning_content>\n{"conclusion": "Fine.", "score": 3}'),
         (None, '{"max_score": 5, "min_score": 1}'),
         (None, '{"error": "refused", "code": 3}'),
+        (None, 'The answer itself says "Score: 3", which I ignore.'),
+        (None, "The title reads 'Rating: 3'."),
+        (3, "'score': '3'"),
+        (3, "Final answer: $$3$$"),
+        (3, "Score: $\\mathbf{3}$"),
+        (3, "\\text{Score}: 3"),
+        (3, "<ul><li>Conclusion: It drifts</li><li>Score: 3</li></ul>"),
+        (3, "Starting from 5, I deduct 2 points because it drifts. The result is 3."),
+        (3, "I first thought of 1, but 3 is more appropriate."),
+        (3, "**Punktzahl:** 3 von 5"),
+        (3, "Note : 3 sur 5"),
+        (3, "Ocena: 3\nTekst jest jasny."),
+        (3, "最终评分：3"),
+        (3, json.dumps({"name": "submit", "arguments": json.dumps({"conclusion": "Fine.", "score": 3})})),
+        (None, json.dumps({"name": "submit", "arguments": "Score: 3"})),
+        (None, json.dumps({"name": "submit", "quote": json.dumps({"score": 3})})),
+        (3, "Points: 2 for the order, 1 for the wording.\nTotal score: 2 + 1 = 3"),
+        (3, "Score: 5 - 2 = 3"),
+        (4, "Final score: (4 + 3 + 5) / 3 = 4"),
+        (None, "Total score: 2 + 1"),
+        (None, "Score: 2 × 2"),
+        (3, "**Final score:** \\(3\\)"),
+        (3, "Ich gebe 3 von 5 Punkten."),
     ],
 )
 def test_single_answers(score: float | None, answer: str) -> None:
     assert read_rating(answer, S5, CLARITY).score == score
+
+
+@pytest.mark.parametrize(
+    "label", ["Strengths", "Pros", "**Examples**", "2. Depth", "Model A", "It drifts.\n\nFacts"]
+)
+def test_a_lone_label_of_something_else_is_no_word_for_the_score(label: str) -> None:
+    assert read_rating(f"{label}: 4", S5, CLARITY).score is None
+
+
+@pytest.mark.parametrize(
+    "label", ["Clarity", "1. Clear", "My choice", "Somewhat clear", "Good", "Muddled", "Points", "Puan"]
+)
+def test_a_lone_label_may_be_a_word_for_a_score_of_the_criterion_or_of_its_levels(label: str) -> None:
+    given = "Judge by this criterion.\nWhat the scores mean:\n4: muddled\n5: plain"
+    assert read_rating(f"{label}: 4", S5, CLARITY, given=given).score == 4
 
 
 def test_a_sign_is_part_of_a_score_where_the_scale_goes_below_zero() -> None:

@@ -7,8 +7,9 @@ import json
 import pytest
 
 from coeval.llm.reading.evaluations import MAX_EVIDENCE, MAX_LINE
+from coeval.llm.reading.headings import index_of_name
 from coeval.llm.reading.rating_json import MAX_ROWS, flatten_tables
-from coeval.llm.reading.several_criteria import index_of_name, parse_evaluations
+from coeval.llm.reading.several_criteria import parse_evaluations
 
 S5 = (1, 5)
 NAMES = ["Clarity: easy to read", "Brevity: short", "overall"]

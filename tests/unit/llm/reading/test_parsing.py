@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from coeval.llm.reading.evaluations import parse_evaluation, parse_rationale
+from coeval.llm.reading.headings import OVERALL
 from coeval.llm.reading.lists import parse_criteria, parse_plan
 from coeval.llm.reading.ratings import parse_rating
-from coeval.llm.reading.several_criteria import OVERALL, parse_evaluations
+from coeval.llm.reading.several_criteria import parse_evaluations
 
 S5, S3, S1 = (1, 5), (1, 3), (0, 1)
 

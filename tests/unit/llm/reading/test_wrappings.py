@@ -31,7 +31,7 @@ from coeval.llm.reading.rating_json import own_json
         ("# One\n###### Two\n> three\n> > four", "One\nTwo\nthree\nfour"),
         ("* one\n  * two", "- one\n  - two"),
         ("```json\nfour\n```\n~~~\nfive\n~~~", "four\n\n\nfive"),
-        ("a<br/>b<b class='x'>c</b>", "abc"),
+        ("a<br/>b<b class='x'>c</b>", "a\nbc"),
         ("2 < 3 and 4 > 1", "2 < 3 and 4 > 1"),
         ("<Score> 4 </Score>", "Score:  4"),
         ("so $\\boxed{4}$", "so answer: 4"),
