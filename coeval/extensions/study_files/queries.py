@@ -10,7 +10,9 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from coeval.errors import InputError
 from coeval.extensions.study_files.queries_schema import LEDGER, Schema, Shape
+from coeval.rules.names import compose
 from coeval.store.engines.database import Database, chunks, continue_ids, get_row, insert, rows, scalar
 from coeval.store.queries import people
 
@@ -150,6 +152,7 @@ class PeopleMap:
         """New ids of people who came with the study."""
         self.renamed: dict[int, str] = {}
         """New names by the ids in the study."""
+        names: dict[int, str] = {}
         accounts = {row["annotator"]: row for row in list_rows(source, schema, "account", scope)}
         for row in list_rows(source, schema, "annotator", scope):
             account = accounts.get(row["id"])
@@ -157,7 +160,13 @@ class PeopleMap:
             if name != row["name"]:
                 self.renamed[row["id"]] = name
             here = self._find(db, name, account)
-            self.ids[row["id"]] = here or self._add(db, row | {"name": name}, account)
+            if here in names:
+                raise InputError(
+                    f"“{names[here]}” and “{row['name']}” are two people of the study, and would be one here: "
+                    "rename one of them. Nothing was written."
+                )
+            self.ids[row["id"]] = here = here or self._add(db, row | {"name": compose(name)}, account)
+            names[here] = row["name"]
 
     def get_uid(self, row: Row) -> str:
         """Return the key of a submission in this database; a renamed person's key differs, because two people

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from coeval.extensions.study_files.queries import (
@@ -20,6 +21,7 @@ from coeval.extensions.study_files.queries import (
     names_a_person,
 )
 from coeval.extensions.study_files.queries_schema import LEDGER, Schema, Shape
+from coeval.rules.names import compose, find_other_forms
 from coeval.store.engines.database import Database, get_row, rows, scalar
 
 MOST = 200
@@ -44,6 +46,9 @@ SETTINGS = frozenset(
     ("task", "crowd", "column_role", "design_change", "criterion_guide", "criterion_steps", "stopping_rule")
 )
 """An owner's settings of a task. On request, a merge keeps the settings of this database."""
+
+NAMES = {"instance": ("external_id", "document", "system"), "criterion": ("text",)}
+"""Columns whose texts are names: they are compared in their normal form."""
 
 HARD = frozenset(("scale_min", "scale_max"))
 """Columns of the task that must match: scores on two scales cannot be compared."""
@@ -146,6 +151,8 @@ class Merging:
         self._known: dict[str, set[int]] = {name: set() for name in self.ids}
         """The ids in this database of recognised rows."""
         self._last = {shape.name: get_last_id(db, shape.name) for shape in schema.shapes if shape.has_id}
+        self._forms: dict[tuple[str, int], Mapping[str, str]] = {}
+        """The names of earlier versions by table and task, by their normal forms."""
 
     def run(self) -> None:
         for shape in self.schema.shapes:
@@ -191,11 +198,22 @@ class Merging:
                 if row[column] not in self.ids[table]:
                     return None
                 moved[column] = self.ids[table][row[column]]
+        for column in NAMES.get(shape.name, ()):
+            moved[column] = self._give_form(shape.name, moved["task"], moved[column])
         if "uid" in moved:
             moved["uid"] = self.persons.get_uid(row)
         if shape.name == "run":
             moved["label"] = self.runs.get(row["label"], row["label"])
         return moved
+
+    def _give_form(self, table: str, task: int, name: str) -> str:
+        """Return the form of a name that is stored here, or else its normal form."""
+        if (table, task) not in self._forms:
+            columns = ", ".join(NAMES[table])
+            stored = self.db.conn.execute(f"SELECT {columns} FROM {table} WHERE task = ?", [task])
+            self._forms[table, task] = find_other_forms(chain.from_iterable(stored))
+        form = compose(name)
+        return self._forms[table, task].get(name) or self._forms[table, task].get(form, form)
 
     def _find(self, shape: Shape, moved: Row) -> list[Row]:
         """Return the rows here that share a unique key with it."""

@@ -38,6 +38,7 @@ from coeval.extensions.study_files.queries import (
 from coeval.extensions.study_files.queries_examination import build_scratch
 from coeval.extensions.study_files.queries_merge import Conflicts, Merging
 from coeval.extensions.study_files.queries_schema import LEDGER, Schema, get_schema
+from coeval.rules.names import compose
 from coeval.store import Database, IntegrityError, Store
 from coeval.store.queries import tasks
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
@@ -177,9 +178,16 @@ def get_own_scope(db: Database, manifest: Manifest) -> Scope:
     return get_scope(db, task.id)
 
 
-def check_renamed(renamed: Mapping[str, str]) -> dict[str, str]:
-    """Return the new names of a file's people in normalized form."""
-    return {old: check_name(new) for old, new in renamed.items()}
+def read_renamed(renamed: Mapping[str, str], names: Collection[str]) -> dict[str, str]:
+    """Return the new names in normalized form, by the names in the study, which may have another form.
+
+    Raises:
+        InputError: a person is not in the study, or a new name cannot be used.
+    """
+    stored = {compose(name): name for name in names} | {name: name for name in names}
+    if unknown := sorted(old for old in renamed if compose(old) not in stored):
+        raise InputError(f"Nobody in the study is called “{unknown[0][:80]}”. Nothing was written.")
+    return {stored.get(old, stored[compose(old)]): check_name(new) for old, new in renamed.items()}
 
 
 @use_case(OWNERS)
@@ -202,12 +210,11 @@ def import_study_file(
         InputError: the file cannot be used, a short name is taken, or its submissions already exist. Nothing
         was written.
     """
-    new_names = check_renamed(renamed or {})
     with opened(path) as (scratch, manifest), scratch.read() as source, context.store.write() as db:
         schema, scope = get_schema(), get_own_scope(source, manifest)
         slugs = _name_tasks(db, manifest, slug)
         _refuse_known(list(islice(list_known_uids(db, source, schema, scope), 1)))
-        refuse_strangers(new_names, list_people(source, schema, scope))
+        new_names = read_renamed(renamed or {}, list_people(source, schema, scope))
         persons = PeopleMap(db, source, schema, scope, new_names)
         rows = write_study(db, source, schema, scope, persons, slugs, ledger=ledger)
         return MovedStudy(
@@ -256,12 +263,6 @@ def _list_import_notes(
         yield "The study's links have new secrets: give the crowd service the new link."
     if manifest.ledger and not ledger:
         yield "The file also has a ledger of calls to models, which was not imported: to import it, use --ledger."
-
-
-def refuse_strangers(renamed: Mapping[str, str], names: Collection[str]) -> None:
-    """Refuse a new name for a person who is not in the study."""
-    if unknown := sorted(set(renamed) - set(names)):
-        raise InputError(f"Nobody in the study is called “{unknown[0][:80]}”. Nothing was written.")
 
 
 WORK = ("instance", "run", "draft", "submission", "ballot", "mark")
@@ -352,8 +353,8 @@ def _merge(
     dry_run: bool,
 ) -> Merged:
     schema, there = get_schema(), get_own_scope(source, manifest)
-    here, named = _get_here(db, slug, there, manifest), check_renamed(choices.people)
-    refuse_strangers(named, list_people(source, schema, there))
+    here = _get_here(db, slug, there, manifest)
+    named = read_renamed(choices.people, list_people(source, schema, there))
     runs = _check_runs(source, schema, there, choices)
     conflicts = Conflicts(source, schema, keep_texts=choices.keep_texts)
     persons = PeopleMap(db, source, schema, there, named)

@@ -12,6 +12,7 @@ from typing import Any
 from coeval.clock import now
 from coeval.domain import Column, ColumnRole, Instance, Scale, Task, TaskSource
 from coeval.rules.arms import Design, Display, Layout
+from coeval.rules.names import compose
 from coeval.store.engines.database import (
     Database,
     Record,
@@ -337,6 +338,18 @@ def get_instances_by_external_id(db: Database, task: int, ids: Iterable[str]) ->
         sql = f"SELECT * FROM instance WHERE task = ? AND external_id IN ({marks})"
         by_id |= {row["external_id"]: instance_of(row) for row in rows(db, sql, [task, *batch])}
     return by_id
+
+
+def find_instance(db: Database, task: int, external_id: str) -> Instance | None:
+    """Return the instance with this external id, even if it is stored in another Unicode form."""
+    known = get_instances_by_external_id(db, task, [external_id])
+    if not known:
+        form = compose(external_id)
+        ids = stream(db, "SELECT external_id FROM instance WHERE task = ?", [task])
+        known = get_instances_by_external_id(
+            db, task, [next((one for (one,) in ids if compose(one) == form), "")]
+        )
+    return next(iter(known.values()), None)
 
 
 def get_instance_ids(db: Database, task: int, ids: Iterable[str]) -> dict[str, int]:

@@ -134,10 +134,10 @@ def show_question(
 def _find_instance(db: Database, task: int, external_id: str) -> Instance:
     if not external_id:
         return next(iter(tasks.list_instances(db, task, limit=1)))
-    known = tasks.get_instances_by_external_id(db, task, [external_id])
-    if external_id not in known:
+    known = tasks.find_instance(db, task, external_id)
+    if known is None:
         raise NotFoundError(f"There is no instance “{external_id[:80]}”: use the id of the imported file.")
-    return known[external_id]
+    return known
 
 
 # A pilot that compares one criterion per request with several: the effect on scores and costs.

@@ -110,7 +110,7 @@ def compare_people(
 
 
 def _find_unit(db: Database, task: Task, external_id: str, criterion: int) -> tuple[Instance, Criterion]:
-    instance = tasks.get_instances_by_external_id(db, task.id, [external_id]).get(external_id)
+    instance = tasks.find_instance(db, task.id, external_id)
     if instance is None:
         raise NotFoundError(f"“{task.name}” has no instance “{external_id[:80]}”: copy its id from a list.")
     by = next((one for one in require_set(db, task).criteria if one.id == criterion), None)
@@ -242,7 +242,7 @@ def view_instance(context: Context, person: Person, slug: str, external_id: str)
     """
     with context.store.read() as db:
         task = require_task(db, slug)
-        instance = tasks.get_instances_by_external_id(db, task.id, [external_id]).get(external_id)
+        instance = tasks.find_instance(db, task.id, external_id)
         if instance is None:
             raise NotFoundError(f"The task “{slug}” has no instance “{external_id[:80]}”: search for it.")
         current = criteria.get_criteria_set(db, task.id)

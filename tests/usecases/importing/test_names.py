@@ -24,6 +24,7 @@ from coeval.usecases.access import Context
 from coeval.usecases.criteria_rounds import open_round, reopen_criteria
 from coeval.usecases.criteria_sets import establish_list
 from coeval.usecases.crowd.exams import set_keys
+from coeval.usecases.scrutiny.review import view_instance
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import ImportOptions, import_file, import_study
 
@@ -104,6 +105,16 @@ def test_names_that_a_person_types_or_a_file_of_keys_holds_are_found_in_any_form
         set_keys(context, owner, "demo", f"{head}x\u200b,1,4\n")
     age(context)
     assert set_keys(context, owner, "demo", f"{head}x-{NFC},Be {NFC}.,4\n") == 1
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_the_id_of_an_instance_is_found_in_any_form(context: Context, owner: Person, old: bool) -> None:
+    import_study(context, owner, make(NFC))
+    if old:
+        age(context)
+    for form in (NFC, NFD):
+        seen = view_instance(context, owner, "demo", f" x-{form}")
+        assert seen.instance.external_id == f"x-{NFD if old else NFC}"
 
 
 def test_joiners_that_shape_a_name_are_part_of_it(context: Context) -> None:

@@ -15,11 +15,13 @@ from coeval.extensions.study_files.transfer import (
     Merged,
     Naming,
     export_study_file,
+    import_study_file,
     merge_study_file,
 )
 from coeval.rules.arms import Design
 from coeval.settings import load_settings
 from coeval.store import Store
+from coeval.store.queries import people
 from coeval.store.queries import tasks as task_store
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.export import export_folder
@@ -47,6 +49,22 @@ def pack(context: Context, path: Path) -> Path:
 
 def merge(context: Context, path: Path, **choices: object) -> Merged:
     return merge_study_file(context, OPERATOR, path, "demo", Choices(**choices))  # type: ignore[arg-type]
+
+
+NFC, NFD = "caf\u00e9", "cafe\u0301"
+
+
+def rename_everything(context: Context, form: str) -> None:
+    """Append a word to all names, in the form that an earlier version would have kept."""
+    with context.store.write() as db:
+        for table, column in (
+            ("annotator", "name"),
+            ("criterion", "text"),
+            ("instance", "external_id"),
+            ("instance", "document"),
+            ("instance", "system"),
+        ):
+            db.conn.execute(f"UPDATE {table} SET {column} = {column} || ?", [f" {form}"])
 
 
 def scores_of(context: Context, folder: Path) -> list[str]:
@@ -145,6 +163,60 @@ def test_settings_that_both_changed_conflict(context: Context, there: Context, t
     merged = merge(context, pack(there, tmp_path / "study.zip"))
     assert any("blind_share differs: here “0.25”, there “0.5”" in line for line in merged.conflicts)
     assert any(line.startswith("the design") for line in merged.conflicts)
+
+
+@pytest.mark.parametrize(("kept", "brought"), [(NFC, NFD), (NFD, NFC), (NFD, NFD)])
+def test_names_in_another_form_of_unicode_are_the_same(
+    context: Context, there: Context, tmp_path: Path, kept: str, brought: str
+) -> None:
+    study = scored(["Ana", "Bo"])
+    fill(context, replace(study, submissions=study.submissions[: len(study.submissions) // 2]))
+    fill(there, study)
+    rename_everything(context, kept)
+    rename_everything(there, brought)
+    path = pack(there, tmp_path / "study.zip")
+    merged = merge(context, path, people={f"Bo {NFC}": f"Cy {NFD}"})
+    assert merged.written, merged.conflicts
+    half = len(study.submissions) // 2
+    new = {"import_batch": 1, "submission": half, "submission_row": 4 * half}
+    assert {name: n for name, n in merged.added.items() if n} == new and merged.new_people == 1
+    checked = check_file(context, OPERATOR)
+    assert checked.sound and not checked.alike
+    with context.store.read() as db:
+        assert people.get_person(db, f"Cy {NFC}").name == f"Cy {NFC}"  # type: ignore[union-attr]
+
+
+def test_new_names_get_the_normal_form(context: Context, there: Context, tmp_path: Path) -> None:
+    study = replace(scored([]), runs=())
+    fill(there, scored(["Ana"]))
+    rename_everything(there, NFD)
+    fill(context, replace(study, criteria=()))
+    with context.store.write() as db:
+        db.conn.execute("DELETE FROM criteria_set")
+    merged = merge(context, pack(there, tmp_path / "study.zip"))
+    assert merged.written and merged.added["instance"] == len(study.instances), merged.conflicts
+    with context.store.read() as db:
+        for table, column in (("annotator", "name"), ("criterion", "text"), ("instance", "external_id")):
+            names = [row[column] for row in db.query(f"SELECT {column} FROM {table}")]
+            assert any(NFC in name for name in names) and not any(NFD in name for name in names)
+
+
+def test_two_people_of_a_study_never_become_one(context: Context, there: Context, tmp_path: Path) -> None:
+    fill(there, scored(["Ana", f"Jo {NFC}"]))
+    with there.store.write() as db:
+        db.conn.execute("UPDATE annotator SET name = ? WHERE name = 'Ana'", [f"Jo {NFD}"])
+    before, path = snapshot(context.store), pack(there, tmp_path / "study.zip")
+    with pytest.raises(
+        InputError, match="are two people of the study, and would be one here: rename one of them"
+    ):
+        import_study_file(context, OPERATOR, path)
+    assert snapshot(context.store) == before
+    import_study_file(context, OPERATOR, path, renamed={f"Jo {NFD}": "Ana"})
+    with pytest.raises(InputError, match="would be one here"):
+        merge(context, path)
+    with pytest.raises(InputError, match="would be one here"):
+        merge(context, path, people={f"Jo {NFD}": "Bo", f"Jo {NFC}": "Bo"})
+    assert merge(context, path, people={f"Jo {NFD}": "Ana"}).n_conflicts
 
 
 def test_names_that_nobody_has_are_refused(context: Context, tmp_path: Path) -> None:
