@@ -23,7 +23,8 @@ from tests.benchmarks.parts.labels_cells import RulerDesign
 from tests.support.studies.stats_frames import make_frames
 
 PLAIN = Extras()
-LSAT = json.loads((Path(__file__).parents[2] / "data" / "rasch_lsat6.json").read_text(encoding="utf-8"))
+KNOWN = json.loads((Path(__file__).parents[2] / "data" / "rasch.json").read_text(encoding="utf-8"))
+LSAT, VERBAL = KNOWN["lsat6"], KNOWN["verbal_aggression"]
 
 
 def test_the_law_school_admission_test() -> None:
@@ -38,6 +39,27 @@ def test_the_law_school_admission_test() -> None:
     assert hard == pytest.approx(LSAT["difficulties"], abs=0.005) == LSAT["girth"]["difficulties"]
     _, value = found.model.posterior(found.model.chances(found.free))
     assert value == pytest.approx(LSAT["log_likelihood"], abs=0.01)
+
+
+@pytest.mark.parametrize("model", ["rating_scale", "partial_credit"])
+def test_published_thresholds_of_verbal_aggression(model: str) -> None:
+    """Conditional likelihood, unlike ours, assumes nothing of people: estimates may differ by a part of their error."""
+    answers = np.array([[int(c) for c in one] for one in VERBAL["answers"]])
+    person, item = (place.ravel() for place in np.indices(answers.shape))
+    zeros, alone = np.zeros(len(answers), dtype=int), np.arange(len(answers))
+    scores = FacetScores(person, item, np.zeros_like(person), answers.ravel(), zeros, alone, (3,) * 12, 1, 1)
+    found = fit(scores, partial_credit=model == "partial_credit")
+    thresholds = found.model.thresholds(found.free)
+    steps = found.block("criterion")[0][:, None] + thresholds
+    steps -= steps[0, 0]
+    own = (
+        np.append(steps[1:, 0], steps[0, 1])
+        if model == "rating_scale"
+        else np.cumsum(steps, axis=1).ravel()[1:]
+    )
+    published, errors = np.array(VERBAL[model]), np.array(VERBAL[f"{model}_se"])
+    assert own == pytest.approx(published, abs=0.04)
+    assert (np.abs(own - published) < 0.12 * errors).all()
 
 
 def small(partial_credit: bool, extras: Extras = PLAIN) -> tuple[Model, np.ndarray]:
