@@ -66,8 +66,8 @@ def list_marks(draft: Draft) -> tuple[Quote, ...]:
 def keep_reasons(draft: Draft) -> Draft:
     """Return the draft with only its lines of evidence that do not state the score.
 
-    The conclusion and the score are left out. An unscored draft looks like any other, and the origin of the
-    score is not shown.
+    The conclusion, the score and the origin of the score are left out. An unscored draft looks like any
+    other.
     """
     rows = tuple(
         row

@@ -28,7 +28,7 @@ WORKING = (Standing.ADMITTED, Standing.FINISHED)
 
 
 def ensure_work(context: Context, person: Person, task: Task) -> bool:
-    """Give the person their next batch if the task has a crowd plan; return whether it has one.
+    """Give the person their next batch if the task has a crowd plan; return whether the task has one.
 
     Raises:
         NotAllowedError: the person is not admitted to the study, or the study is closed.
