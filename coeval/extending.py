@@ -52,8 +52,8 @@ class Extension:
     queue_orders: tuple[str, ...] = ()
     """Functions ``order(db, task: int, instances: list[int]) -> list[int] | None``, for the queue order.
 
-    They return the given instances in the order for everybody, without those that nobody should get, or None
-    if the extension does not order this task.
+    They return the given instances in the order in which everybody gets them, without instances that nobody
+    should get. They return None if the extension does not order this task.
     """
     criterion_notes: tuple[str, ...] = ()
     """Functions ``describe(context, slug: str) -> Mapping[str, str]``: notes on criteria, from scores so far.

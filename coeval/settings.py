@@ -67,7 +67,9 @@ class OAuth:
 
 @dataclass(frozen=True, slots=True)
 class Snapshots:
-    """Where and when copies of the database are made: in a folder, in a Hub data set, in both, or in neither."""
+    """The settings for copies of the database: their places (a folder, a Hub data set, both or neither) and
+    their times.
+    """
 
     folder: Path | None = None
     repo: str = ""

@@ -1,4 +1,4 @@
-"""The output of commands: results in words or as JSON, and errors."""
+"""The output of commands: results as text or JSON, and errors."""
 
 from __future__ import annotations
 

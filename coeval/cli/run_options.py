@@ -85,7 +85,8 @@ def add_judging_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read_judging_options(options: argparse.Namespace) -> RunSettings:
-    """Return the settings of these options: given ones, then the preset's, then the defaults.
+    """Return the settings from these options. A given option overrides the preset, and the preset overrides
+    the default.
 
     Raises:
         InputError: the plan cannot be read.

@@ -31,7 +31,7 @@ def serve(arguments: Sequence[str] | None = None) -> None:
 
 
 def add_serve(commands: argparse._SubParsersAction, common: argparse.ArgumentParser) -> None:
-    """Add the command to the parser. It opens the database itself, with its snapshots."""
+    """Add the command to the parser. The command opens the database and its snapshots itself."""
     command = commands.add_parser("serve", parents=[common], help="start CoEval in the browser")
     _add_options(command)
     command.set_defaults(command=run_serving, opens_file=False)

@@ -235,7 +235,7 @@ def _plan(context: Context, options: argparse.Namespace) -> None:
 
 
 def read_assumed(pairs: list[str]) -> Assumed:
-    """Return ``["people=5", "noise=.8"]`` as assumptions.
+    """Parse assumptions such as ``["people=5", "noise=.8"]``.
 
     Raises:
         InputError: an unknown name, or a value that is not a number.

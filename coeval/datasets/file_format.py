@@ -115,7 +115,9 @@ class _Ids:
 def _look_again(
     table: Table, matched: Mapping[str, str], mapping: Mapping[str, str], texts: Collection[str], ids: _Ids
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return the fields' columns, corrected from the rows, with notes. Requested mappings are kept."""
+    """Return the columns of the fields, corrected after a look at the rows, with notes. Requested mappings
+    are kept.
+    """
     found, notes = dict(matched), []
     source = found.get("document", "")
     if source in texts and "input" not in found and "document" not in mapping:

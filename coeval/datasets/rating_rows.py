@@ -1,4 +1,4 @@
-"""The checked rows of a table of ratings, and a first pass that finds the criteria's scales."""
+"""The checked rows of a table of ratings, and a first pass that determines the scales of the criteria."""
 
 from __future__ import annotations
 

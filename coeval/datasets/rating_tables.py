@@ -32,7 +32,7 @@ NEAR_ONE = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The criteria in a folder's tables of models, with their names and the lowest score."""
+    """The criteria in the model tables of a folder, with their names and the lowest score."""
 
     criteria: frozenset[str]
     low: int

@@ -284,14 +284,14 @@ def build_instance(
     reference: str = "",
     context: Mapping[str, str] | None = None,
 ) -> Instance:
-    """Return another tool's answer as an instance. Without a question, it is a separate document."""
+    """Return another tool's answer as an instance. An answer without a question becomes a separate document."""
     document = name_document(question) if question.strip() else name
     further = {key: text for key, text in (context or {}).items() if text and key.strip()}
     return Instance(name, question, output, document, system, reference, further)
 
 
 def _build_submission(judgment: Judgment, draft: ImportedDraft | None) -> ImportedSubmission:
-    """Return a person's judgment as a submission. ``draft`` was on the screen, if any."""
+    """Build a submission from a person's judgment. ``draft`` is the draft that was displayed, if any."""
     rows = [ScrutinyRow(RowKind.CONCLUSION, Action.ADD, text=judgment.comment)] if judgment.comment else []
     if judgment.score is not None:
         rows.append(_build_score_row(judgment.score, draft))

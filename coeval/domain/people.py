@@ -75,7 +75,7 @@ class Invitation:
 
 
 class Proof(StrEnum):
-    """The way in which a crowd service's link proves a person's identity."""
+    """The method by which a crowd service's link proves a person's identity."""
 
     NONE = ""
     """No proof: everybody who knows an id can use the link."""
@@ -177,7 +177,7 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Enrolment:
-    """One step of a person in a study."""
+    """One change of a person's state in a study."""
 
     task: int
     person: int
@@ -266,7 +266,7 @@ class Participant:
     before: Standing | None = None
     """The earlier state of a person who has withdrawn or was removed."""
     repeats: tuple[str, ...] = ()
-    """Further sessions of the same study in which the person also arrived."""
+    """Further sessions of the same study with which the person arrived."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +277,7 @@ class ReturnRequest:
     annotator: int
     name: str
     number: str
-    """The number on the browser's page, for which an owner can ask the person."""
+    """The number on the browser's page. An owner can ask the person for it."""
     asked_at: str
     admitted: bool | None
 
@@ -306,16 +306,16 @@ class Outcome(StrEnum):
     SENT = "sent"
     """it was sent, and no answer is on record"""
     UNKNOWN = "unknown"
-    """no answer came: it may have taken effect"""
+    """no answer came: it may have had an effect"""
     DONE = "done"
     REFUSED = "refused"
-    """it did not take effect"""
+    """it had no effect"""
     DROPPED = "dropped"
     """it was cancelled before anything was paid"""
 
 
 STANDING = (Outcome.PREPARED, Outcome.SENT, Outcome.UNKNOWN, Outcome.DONE)
-"""Outcomes of requests that took effect or may have done so. CoEval does not repeat them by itself."""
+"""Outcomes of requests that had an effect or may have had one. CoEval never repeats these requests by itself."""
 UNSETTLED = (Outcome.SENT, Outcome.UNKNOWN)
 """Outcomes that only Prolific can clarify."""
 

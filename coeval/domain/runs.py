@@ -159,7 +159,7 @@ class JobState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A long piece of work that outlives the page that started it."""
+    """A long-running task that continues after its page is closed."""
 
     kind: str
     task: int

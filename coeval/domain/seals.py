@@ -15,7 +15,7 @@ class Part(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """The one split of a task's documents. A salted hash makes it, so that nobody can choose.
+    """The one split of a task's documents. A salted hash decides it, so that nobody can influence the split.
 
     ``share`` is the certificate's share of the documents, above 0 and below 1.
     """
@@ -29,7 +29,7 @@ class Seal:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """A reading of the certificate's labels. ``number`` counts the openings of a seal from 1; none is ever deleted.
+    """One reading of the certificate's labels. ``number`` counts the openings of a seal from 1; none is ever deleted.
 
     ``certificate`` is the result as JSON; empty if computing it failed after the labels were read.
     """

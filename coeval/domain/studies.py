@@ -104,7 +104,7 @@ class StoppingRule:
 
 @dataclass(frozen=True, slots=True)
 class Restoration:
-    """A restoration: its place, snapshot, time and loss."""
+    """The record of a restoration: its place, snapshot, time and loss."""
 
     source: str
     name: str
@@ -115,4 +115,4 @@ class Restoration:
     newest_at: str = ""
     """The time of the newest snapshot in the place."""
     put_aside: str = ""
-    """The file that was there before, kept under this name."""
+    """The name under which the replaced file was kept."""

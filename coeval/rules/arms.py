@@ -1,9 +1,9 @@
 """How a study shows its drafts: arms, the distribution of work in a team, and ids as one person sees them.
 
 A draw depends on the task's secret seed and on the order in which people come, so nobody can guess or repeat
-it. People are drawn in pairs, so that scores without a draft overlap: agreement needs two of them on one
-instance. The blind arm and planted errors separate the draft's influence from agreement with it (Schroeder et
-al. 2025).
+it. People are drawn in pairs, so that scores without a draft overlap: measuring agreement requires two such
+scores on one instance. The blind arm and planted errors separate the draft's influence from agreement with it
+(Schroeder et al. 2025).
 
 The ids of the tables increase as rows are added, so ``id % 2`` can reveal the system, and adjacent ids the
 import. An alias is a permutation of the id with a key from the task's secret seed and the person: a Feistel
@@ -167,7 +167,8 @@ def draw_arm(
 
 
 def describe_overlap(design: Design, n_instances: int, n_people: int) -> tuple[str, bool]:
-    """Return a text on the data for blind agreement, and whether it warns; ("", False) without blind arms.
+    """Describe the data that is available for blind agreement. Return the text, and whether it is a warning;
+    ("", False) without blind arms.
 
     Args:
         n_people: the number of people per instance.
@@ -209,7 +210,7 @@ def draw_order(seed: str, annotator: int, instances: Iterable[int]) -> list[int]
 
 
 def find_telling(instances: Iterable[Instance], columns: Container[str], systems: Iterable[str]) -> set[str]:
-    """Return the columns that must stay hidden with the systems, because a name or value identifies a system.
+    """Return the columns that must be hidden together with the systems, because a name or value identifies a system.
 
     One such value hides the whole column. If it were hidden only next to outputs of the named system, its
     absence would reveal who wrote the output.

@@ -35,7 +35,7 @@ def check_ballot(proposals: Sequence[Proposal], votes: Sequence[Vote]) -> tuple[
     known = {proposal.id for proposal in proposals}
     if len(by_proposal) < sum(vote.proposal is not None for vote in votes) or by_proposal.keys() - known:
         raise InputError(
-            tr("This ballot does not fit the proposals of this round: reload the page and vote again.")
+            tr("This ballot does not match the proposals of this round: reload the page and vote again.")
         )
     missing = [p.text for p in proposals if p.id not in by_proposal]
     if missing:
@@ -102,7 +102,7 @@ def _check_added(proposals: Sequence[Proposal], added: Sequence[Vote]) -> None:
     if len(added) > MAX_ADDED:
         raise InputError(
             tr(
-                "A ballot can add {limit} criteria; this one adds {n}: remove some.",
+                "A ballot can add at most {limit} criteria; this one adds {n}: remove some.",
                 limit=MAX_ADDED,
                 n=len(added),
             )
@@ -110,11 +110,11 @@ def _check_added(proposals: Sequence[Proposal], added: Sequence[Vote]) -> None:
     seen = {same_words(proposal.text) for proposal in proposals}
     for vote in added:
         if vote.action is not Action.ADD or not vote.new_text:
-            raise InputError(tr("A criterion you add needs its text: write it, or remove the empty line."))
+            raise InputError(tr("An added criterion is empty: write it, or remove the line."))
         if same_words(vote.new_text) in seen:
             raise InputError(
                 tr(
-                    "“{text}” is on the ballot already: remove the line you added.",
+                    "“{text}” is already on the ballot: remove the line you added.",
                     text=_short(vote.new_text),
                 )
             )

@@ -66,8 +66,8 @@ def list_marks(draft: Draft) -> tuple[Quote, ...]:
 def keep_reasons(draft: Draft) -> Draft:
     """Return the draft with only its lines of evidence that do not state the score.
 
-    The conclusion and the score are left out. An unscored draft looks like any other, and the origin of the
-    score is not shown.
+    The conclusion, the score and the origin of the score are left out. An unscored draft looks like any
+    other.
     """
     rows = tuple(
         row
@@ -155,7 +155,7 @@ def check_also(also: str, scale: Scale, score: float | None) -> str:
         step = int(text) if text.lstrip("-").isdigit() else None
         if step is None or not scale.admits(step):
             raise InputError(
-                tr("“{score}” cannot be defended too: choose scores of {scale}.", score=text, scale=scale)
+                tr("“{score}” is not on the scale: choose scores from {scale}.", score=text, scale=scale)
             )
         found.add(step)
     return " ".join(str(step) for step in sorted(found) if step != score)
@@ -236,7 +236,7 @@ def _check_added(added: Sequence[AddedRow]) -> list[ScrutinyRow]:
     if len(added) > MAX_ADDED:
         raise InputError(
             tr(
-                "{limit} lines can be added to an evaluation; this one adds {n}.",
+                "You can add at most {limit} lines to an evaluation; this one has {n}.",
                 limit=MAX_ADDED,
                 n=len(added),
             )

@@ -50,7 +50,7 @@ It never changes, because running studies would change too.
 """
 
 SAMPLE = 200
-"""The number of drafts to read: enough for scores and forms, and fast enough while a person waits."""
+"""The number of drafts to read. It is large enough to find scores and forms, and small enough while a person waits."""
 
 
 class ErrorKind(StrEnum):
@@ -152,7 +152,7 @@ def plant_score(
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
-    """What a draft's lines say about its score."""
+    """The statements of a draft's lines about its score."""
 
     form: Hashable
     """The properties that drafts must share to exchange scores: the spread of the answers, and the phrasing."""

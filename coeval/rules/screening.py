@@ -16,7 +16,7 @@ import numpy.typing as npt
 from coeval.clock import read_time
 
 PAUSE_MINUTES = 15.0
-"""A longer pause counts as this number of minutes: the person reads, or has left."""
+"""A pause longer than this counts as this number of minutes: the person is reading, or has left."""
 
 Event = tuple[str, bool]
 """A time, and whether the person had to wait after it."""

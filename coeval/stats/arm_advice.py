@@ -1,4 +1,4 @@
-"""Advice on how to show drafts: the cheapest arm whose pull is surely under the team's limit."""
+"""Advice on how to show drafts: find the fastest arm whose pull is reliably below the team's limit."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class AdviseArm:
 
 
 def advise_arm(rows: pd.DataFrame, limit: float, planned: int, *, kind: str = "documents") -> Advice:
-    """Return the cheapest arm whose pull is surely under the limit.
+    """Return the fastest arm whose pull is reliably below the limit.
 
     Parameters
     ----------

@@ -260,7 +260,7 @@ def group_interval(
 
 
 def cut(spread: dict[str, Any], low: float, high: float) -> dict[str, Any]:
-    """Return the interval, limited to the statistic's range."""
+    """Return the interval, cut to the statistic's range."""
     return spread | {
         "ci_low": float(np.maximum(spread["ci_low"], low)),
         "ci_high": float(np.minimum(spread["ci_high"], high)),
@@ -294,11 +294,11 @@ def crossed_interval(
     *,
     confidence: float = 0.95,
 ) -> dict[str, Any]:
-    """Return the interval for other clusters and other people.
+    """Return an interval that applies to other clusters and other people.
 
-    The variance is that over clusters plus that over people, minus the variance over each person's work on each
-    cluster, which both include (Cameron, Gelbach and Miller 2011). It is never below either of the two. Student's t
-    has the degrees of freedom of the smaller number.
+    The variance is that over clusters plus that over people, minus the variance over each person's work on
+    each cluster, which both include (Cameron, Gelbach and Miller 2011). It is never smaller than either of
+    the first two. Student's t has the degrees of freedom of the smaller number.
 
     Returns
     -------

@@ -170,8 +170,8 @@ def error_of(sources: Sources, counts: Mapping[str, int]) -> float:
 
 @dataclass(frozen=True)
 class Purchase:
-    """The effect of one more model, wording or repeat (or twice the documents): the new error ``se``, and the number
-    of additional documents with the same effect, None if no number has it.
+    """The effect of one more model, wording or repeat, or of twice the documents. ``se`` is the new error.
+    The number of additional documents with the same effect is None if there is no such number.
     """
 
     source: str
@@ -195,7 +195,7 @@ def list_purchases(sources: Sources, counts: Mapping[str, int]) -> list[Purchase
 
 
 def _documents_for(sources: Sources, counts: Mapping[str, int], se: float) -> int | None:
-    """Return the number of additional documents that give this error; None if no number does."""
+    """Return the number of additional documents that give this error; None if there is no such number."""
     floor = error_of(sources, {**counts, DOCUMENT: 10**12})
     if floor >= se:
         return None
@@ -214,7 +214,9 @@ class PeopleSources:
 
 @dataclass(frozen=True)
 class SystemMean:
-    """The judges' mean of a system over all criteria, with an interval for all sources and one for documents alone."""
+    """The judges' mean score of a system over all criteria, with an interval for all sources and one for
+    documents alone.
+    """
 
     system: str
     mean: Estimate

@@ -228,7 +228,7 @@ def reasons(value: Any, path: str = "") -> Iterator[str]:
 
 
 def _label(entry: Any, position: int) -> str:
-    """Return the name of a list entry: its pair, its own name, or its position."""
+    """Return a name for an entry of a list: its pair, its own name, or its position."""
     if is_dataclass(entry) and not isinstance(entry, type):
         entry = entries(entry)
     if isinstance(entry, Mapping):

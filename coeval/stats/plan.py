@@ -1,4 +1,4 @@
-"""A study's plan: the needed documents and people, the progress, and sentences about them."""
+"""A study's plan: the documents and people that it needs, its progress, and sentences about them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class PlannedDifference:
 
 @dataclass(frozen=True)
 class Plan:
-    """The needs of a study, from the data so far."""
+    """The numbers of documents and people that a study needs, computed from the data so far."""
 
     wanted: Wanted
     pilot: Pilot
@@ -171,7 +171,7 @@ def _difference_so_far(rule: StoppingRule, pilot: Pilot) -> tuple[Estimate, floa
 
 
 def tell_plan(plan: Plan, *, differences: bool = True) -> Iterator[str]:
-    """Yield the needs of a study, one sentence each, with or without those of pairs of systems."""
+    """Yield one sentence for each requirement of a study, with or without those for pairs of systems."""
     pilot, wanted = plan.pilot, plan.wanted
     if pilot.source == "scores" and not pilot.scored:
         yield "Nobody has scored anything yet: plan from assumed spreads, or come back after a pilot."

@@ -69,7 +69,7 @@ class CriterionTime:
 
 @dataclass(frozen=True)
 class TimeSpent:
-    """The time for submissions and samples."""
+    """The time spent on submissions and samples."""
 
     n_timed: int
     n_untimed: int

@@ -1,15 +1,15 @@
--- The present schema. This page is for reading: steps.sql makes the schema, step by step. tests/store/test_schema.py
--- fails while this page and the result of the steps differ, to the last CHECK.
+-- The current schema, for reading: steps.sql creates the schema, step by step. tests/store/test_schema.py fails if
+-- this page differs from the result of the steps, down to the last CHECK.
 --
--- Facts are appended, each with its author and its time; nothing that a person saved is overwritten. Where a table is
--- appended to, the row with the highest id, or the highest revision, is in force, and a current_ view gives only these
--- rows. Times are UTC text, ISO 8601 with milliseconds and Z, so that they sort as text; text that ends in _json is
--- JSON; a column that ends in _by holds a person's name, unless it refers to a table. The SQL is the subset that SQLite
+-- Facts are appended, each with its author and its time; nothing that a person saved is overwritten. In such a table,
+-- the row with the highest id, or the highest revision, is valid, and a current_ view shows only these rows. Times are
+-- UTC text, ISO 8601 with milliseconds and Z, so that they sort as text. Text columns that end in _json contain JSON.
+-- A column that ends in _by contains a person's name, unless it refers to a table. The SQL is the subset that SQLite
 -- and PostgreSQL share, except for the triggers.
 --
--- Every reference has an index, so that a delete does not read whole tables: both engines look for the rows that refer
--- to a deleted row. Without these indexes, taking back an import of 1,000 drafts from a file of 375,000 submissions
--- kept everybody from saving for minutes. If most rows refer to nothing, the index holds only the others.
+-- Every reference has an index, so that a delete does not read whole tables: both engines look up the rows that refer
+-- to a deleted row. Without these indexes, removing an import of 1,000 drafts from a file of 375,000 submissions
+-- blocked all saves for minutes. If most rows refer to nothing, the index contains only the others.
 --
 --   People and sign-in · Tasks and instances · Criteria · Drafts · Scrutiny · Crowd studies · Prolific
 --   Judges and certificates · Statistics · The database itself
@@ -23,12 +23,12 @@ CREATE TABLE annotator (
   name TEXT NOT NULL UNIQUE CHECK (length(name) BETWEEN 1 AND 80),
   role TEXT NOT NULL CHECK (role IN ('owner', 'researcher', 'annotator')),
   created_at TEXT NOT NULL,
-  -- the group that an owner set; empty if the group follows from how the person comes (see annotator_group)
+  -- the group that an owner set; empty if the group follows from the kind of account (see annotator_group)
   set_group TEXT NOT NULL DEFAULT '' CHECK (set_group IN ('', 'team', 'expert', 'crowd'))
 ) STRICT;
 
--- The group that a person is counted in. Strangers, who come by the link of a study, are the crowd; everybody else is
--- the team.
+-- The group of a person in the statistics. Strangers, who come through a study's link, are the crowd; everybody else
+-- is the team.
 CREATE VIEW annotator_group AS
 SELECT a.id AS annotator, CASE
     WHEN a.set_group <> '' THEN a.set_group
@@ -36,7 +36,7 @@ SELECT a.id AS annotator, CASE
     ELSE 'team' END AS group_name
 FROM annotator a;
 
--- A browser that is signed in. The table keeps only a hash of the cookie's token: the file opens no session.
+-- A browser that is signed in. The table stores only a hash of the cookie's token, so the file opens no session.
 CREATE TABLE session (
   token_hash TEXT PRIMARY KEY,
   annotator INTEGER NOT NULL REFERENCES annotator(id),
@@ -46,20 +46,21 @@ CREATE TABLE session (
 ) STRICT;
 CREATE INDEX session_annotator ON session(annotator);
 
--- How a person proves who they are.
+-- A person's proof of identity.
 CREATE TABLE account (
   annotator INTEGER PRIMARY KEY REFERENCES annotator(id),
   kind TEXT NOT NULL CHECK (kind IN ('password', 'huggingface', 'prolific', 'mturk')),
-  -- the name of the account, the lasting id at Hugging Face, or the id at Prolific (lower case) or MTurk (upper case)
+  -- the name of the account, the permanent id at Hugging Face, or the id at Prolific (lower case) or MTurk (upper
+  -- case)
   subject TEXT NOT NULL,
   secret TEXT NOT NULL, -- an Argon2 hash, or empty
-  guest INTEGER NOT NULL CHECK (guest IN (0, 1)), -- 1 for strangers: they see only the studies that they joined
+  guest INTEGER NOT NULL CHECK (guest IN (0, 1)), -- 1 for strangers, who see only the studies that they joined
   created_at TEXT NOT NULL,
   UNIQUE (kind, subject)
 ) STRICT;
 
--- A link that makes one account, once. With an annotator, the link gives this person a new password. The table keeps
--- only a hash of the token. A link gives nothing if it was revoked, or if its creator is not an owner any more.
+-- A link that creates one account. With an annotator, the link gives this person a new password. The table stores only
+-- a hash of the token. A link is void if it was revoked, or if its creator is no longer an owner.
 CREATE TABLE invitation (
   token_hash TEXT PRIMARY KEY,
   annotator INTEGER REFERENCES annotator(id),
@@ -76,7 +77,7 @@ CREATE INDEX invitation_by_annotator ON invitation(annotator) WHERE annotator IS
 CREATE INDEX invitation_by_creator ON invitation(creator) WHERE creator IS NOT NULL;
 CREATE INDEX invitation_by_used_by ON invitation(used_by) WHERE used_by IS NOT NULL;
 
--- Recent sign-ins that were refused, by a hash of name and address. Throttling counts them; old rows are deleted.
+-- Recent refused sign-ins, by a hash of name and address. Throttling counts them; old rows are deleted.
 CREATE TABLE sign_in_failure (
   id INTEGER PRIMARY KEY,
   key TEXT NOT NULL,
@@ -84,7 +85,7 @@ CREATE TABLE sign_in_failure (
 ) STRICT;
 CREATE INDEX sign_in_failure_key ON sign_in_failure(key, failed_at);
 
--- Each time that an owner kept a person from signing in. A person with a row without enabled_at cannot sign in.
+-- Each time that an owner disabled a person's sign-in. A person with a row without enabled_at cannot sign in.
 CREATE TABLE disabling (
   id INTEGER PRIMARY KEY,
   annotator INTEGER NOT NULL REFERENCES annotator(id),
@@ -96,19 +97,19 @@ CREATE TABLE disabling (
 CREATE UNIQUE INDEX disabling_now ON disabling(annotator) WHERE enabled_at IS NULL;
 CREATE INDEX disabling_by_annotator ON disabling(annotator);
 
--- The owner of a hosted study. Names at Hugging Face change hands, lasting ids do not: the first person who signs in
--- with the name that the settings give the owner is the owner. A later holder of the name is not.
+-- The owner of a hosted study. At Hugging Face, a name can pass to another person, but an id is permanent. The first
+-- person who signs in with the owner's name from the settings becomes the owner; a later holder of the name does not.
 CREATE TABLE named_owner (
   name TEXT PRIMARY KEY,
-  subject TEXT NOT NULL, -- the lasting id
+  subject TEXT NOT NULL, -- the permanent id
   pinned_at TEXT NOT NULL
 ) STRICT;
 
 
 -- ---- Tasks and instances --------------------------------------------------------------------------------------------
 
--- A text-generation task with its design: the paper's T_desc, T_ipt and T_opt are description, input_field and
--- output_field. An exam of a crowd study is a task too.
+-- A text-generation task with its design. description, input_field and output_field are the paper's T_desc, T_ipt and
+-- T_opt. An exam of a crowd study is also a task.
 CREATE TABLE task (
   id INTEGER PRIMARY KEY,
   slug TEXT NOT NULL UNIQUE,
@@ -119,33 +120,33 @@ CREATE TABLE task (
   guidelines TEXT NOT NULL,
   scale_min INTEGER NOT NULL,
   scale_max INTEGER NOT NULL CHECK (scale_max > scale_min),
-  origin TEXT NOT NULL, -- where the task comes from; everyone sees it
-  seed TEXT NOT NULL, -- a secret that fixes each person's order, arms and planted errors
-  -- share of the pairs of annotator and instance that are shown without the draft
+  origin TEXT NOT NULL, -- the source of the task, which everyone sees
+  seed TEXT NOT NULL, -- a secret that determines each person's order, arms and planted errors
+  -- share of (annotator, instance) pairs that are shown without the draft
   blind_share REAL NOT NULL DEFAULT 0 CHECK (blind_share BETWEEN 0 AND 1),
   created_at TEXT NOT NULL,
   -- share of these pairs that are scored before the draft is shown
   first_share REAL NOT NULL DEFAULT 0 CHECK (first_share >= 0 AND blind_share + first_share <= 1),
   -- share of the assisted evaluations that contain a planted error
   planted_share REAL NOT NULL DEFAULT 0 CHECK (planted_share BETWEEN 0 AND 1),
-  -- active time counts until this many seconds pass without activity
+  -- seconds without activity after which the active time stops
   idle_seconds INTEGER NOT NULL DEFAULT 60 CHECK (idle_seconds BETWEEN 10 AND 3600),
   display TEXT NOT NULL DEFAULT 'plain' CHECK (display IN ('plain', 'markdown')),
   hide_systems INTEGER NOT NULL DEFAULT 1 CHECK (hide_systems IN (0, 1)), -- 1: annotators do not see the systems
-  -- 1: an instance that is to be shown with its draft is held back until there is a draft
+  -- 1: an instance that needs its draft waits for it
   wait_for_drafts INTEGER NOT NULL DEFAULT 0 CHECK (wait_for_drafts IN (0, 1)),
-  -- one criterion at a time, or all criteria in one sheet; 'choice' leaves it to each annotator
+  -- the layout: one criterion at a time, or all criteria on one sheet; 'choice' lets each annotator choose
   layout TEXT NOT NULL DEFAULT 'choice' CHECK (layout IN ('choice', 'one', 'all')),
-  language TEXT NOT NULL DEFAULT 'en', -- of the annotators' screens: the code of a catalogue, such as 'ar'
-  -- share of the pairs of annotator and instance that see the passages which the draft quotes, and nothing else of it
+  language TEXT NOT NULL DEFAULT 'en', -- the language of the annotators' screens, such as 'ar'
+  -- share of (annotator, instance) pairs that see only the passages that the draft quotes
   evidence_share REAL NOT NULL DEFAULT 0 CHECK (evidence_share >= 0),
-  -- share of these pairs that see the draft's lines of evidence, without its conclusion and score
+  -- share of these pairs that see only the draft's lines of evidence
   reasons_share REAL NOT NULL DEFAULT 0 CHECK (reasons_share >= 0),
-  -- 1: people may mark further scores that they would defend too
+  -- 1: people may mark further scores that they would also defend
   offers_also INTEGER NOT NULL DEFAULT 0 CHECK (offers_also IN (0, 1))
 ) STRICT;
 
--- Each setting of the design columns of a task: a paper must say under which design its study was made.
+-- Each version of a task's design columns, because a paper must report the design of its study.
 CREATE TABLE design_change (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -155,8 +156,8 @@ CREATE TABLE design_change (
 ) STRICT;
 CREATE INDEX design_change_task ON design_change(task, id);
 
--- Each time that a task was archived (1) or brought back (0). The newest row is in force. Nothing else of the task
--- changes, so that its record stays whole.
+-- Each time that a task was archived (1) or restored (0). The newest row is valid. The task itself does not change, so
+-- that its record stays complete.
 CREATE TABLE task_archive (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -177,14 +178,13 @@ CREATE TABLE task_source (
   UNIQUE (task, address, revision)
 ) STRICT;
 
--- The role of a column of the instances' context. The newest row is in force. A column without a role is shown to
--- nobody.
+-- The role of a column of the instances' context. The newest row is valid. A column without a role is shown to nobody.
 CREATE TABLE column_role (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
   name TEXT NOT NULL,
   role TEXT NOT NULL,
-  set_by TEXT NOT NULL, -- empty if nobody has set the role: a rule gave it
+  set_by TEXT NOT NULL, -- empty if a rule set the role
   set_at TEXT NOT NULL
 ) STRICT;
 CREATE INDEX column_role_newest ON column_role(task, name, id);
@@ -196,11 +196,11 @@ CREATE TABLE instance (
   position INTEGER NOT NULL, -- the order of the import, from 1 without gaps within a task
   external_id TEXT NOT NULL,
   document TEXT NOT NULL, -- groups the instances that share an input
-  system TEXT NOT NULL, -- what wrote the output
+  system TEXT NOT NULL, -- the system that wrote the output
   input TEXT NOT NULL,
   output TEXT NOT NULL,
   reference TEXT NOT NULL,
-  context_json TEXT NOT NULL, -- the further columns of the file, by name
+  context_json TEXT NOT NULL, -- the extra columns of the file, by name
   UNIQUE (task, external_id),
   UNIQUE (task, position)
 ) STRICT;
@@ -226,8 +226,8 @@ CREATE TABLE import_batch_person (
   PRIMARY KEY (import_batch, person)
 ) STRICT;
 
--- The owners' list of hosts that pages may show images from, for all tasks of this server. Each change is the whole
--- list, one name a line; the newest row is in force.
+-- The owners' list of hosts whose images pages may show, for all tasks of this server. Each change stores the whole
+-- list, one name per line; the newest row is valid.
 CREATE TABLE image_host (
   id INTEGER PRIMARY KEY,
   hosts TEXT NOT NULL,
@@ -238,8 +238,8 @@ CREATE TABLE image_host (
 
 -- ---- Criteria -------------------------------------------------------------------------------------------------------
 
--- One wording of a criterion; it never changes. A criterion that a new version of the set keeps is the same row, so
--- that its drafts and submissions stay valid and people only judge what changed.
+-- One wording of a criterion, which never changes. A criterion that a new version of the set keeps is the same row, so
+-- that its drafts and submissions stay valid and people judge only the changed criteria.
 CREATE TABLE criterion (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -248,12 +248,12 @@ CREATE TABLE criterion (
   origin TEXT NOT NULL CHECK (origin IN ('llm', 'human')),
   scale_min INTEGER NOT NULL,
   scale_max INTEGER NOT NULL CHECK (scale_max > scale_min),
-  -- the question for a free-text judge; empty for the usual one, how well the output meets the criterion
+  -- the question for a free-text judge; empty for the default question: how well the output meets the criterion
   question TEXT NOT NULL DEFAULT '',
   UNIQUE (task, text, scale_min, scale_max)
 ) STRICT;
 
--- How to score by a criterion. The newest row of a criterion is in force; what people read before stays on record.
+-- The scoring guide of a criterion. The newest row is valid; earlier guides stay on record.
 CREATE TABLE criterion_guide (
   id INTEGER PRIMARY KEY,
   criterion INTEGER NOT NULL REFERENCES criterion(id),
@@ -268,8 +268,8 @@ CREATE VIEW current_criterion_guide AS
   SELECT g.* FROM criterion_guide g WHERE NOT EXISTS (
     SELECT 1 FROM criterion_guide later WHERE later.criterion = g.criterion AND later.id > g.id);
 
--- Evaluation steps (Auto-CoT) for a criterion, by a model or a person. The newest row of a criterion is in force; a run
--- keeps the text that it used.
+-- Evaluation steps (auto-CoT) for a criterion, written by a model or a person. The newest row of a criterion is valid;
+-- a run keeps the text that it used.
 CREATE TABLE criterion_steps (
   id INTEGER PRIMARY KEY,
   criterion INTEGER NOT NULL REFERENCES criterion(id),
@@ -280,7 +280,7 @@ CREATE TABLE criterion_steps (
 ) STRICT;
 CREATE INDEX criterion_steps_newest ON criterion_steps(criterion, id);
 
--- A numbered, frozen list of criteria. The highest version is in force.
+-- A numbered, frozen list of criteria. The highest version is valid.
 CREATE TABLE criteria_set (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -310,7 +310,7 @@ CREATE TABLE ballot_round (
   UNIQUE (task, version, round)
 ) STRICT;
 
--- A round that was cancelled: it results in nothing. Its proposals and ballots stay on record.
+-- A cancelled round, which has no result. Its proposals and ballots stay on record.
 CREATE TABLE cancelled_round (
   ballot_round INTEGER PRIMARY KEY REFERENCES ballot_round(id),
   cancelled_by TEXT NOT NULL,
@@ -328,7 +328,7 @@ CREATE TABLE proposal (
   samples INTEGER NOT NULL, -- the number of all samples
   members_json TEXT NOT NULL, -- the wordings that were merged into this one
   criterion INTEGER REFERENCES criterion(id), -- the criterion of an earlier version that it repeats word for word
-  note TEXT NOT NULL DEFAULT '', -- where it comes from, such as the instance that prompted it
+  note TEXT NOT NULL DEFAULT '', -- the origin of the proposal, such as the instance that prompted it
   UNIQUE (ballot_round, position)
 ) STRICT;
 CREATE INDEX proposal_by_criterion ON proposal(criterion) WHERE criterion IS NOT NULL;
@@ -360,7 +360,7 @@ CREATE TABLE vote (
 ) STRICT;
 CREATE INDEX vote_by_proposal ON vote(proposal) WHERE proposal IS NOT NULL;
 
--- A criterion that a person thought of during scrutiny, with the instance that prompted it.
+-- A criterion that a person suggested during scrutiny, with the instance that prompted it.
 CREATE TABLE suggestion (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -373,7 +373,7 @@ CREATE INDEX suggestion_task ON suggestion(task, id);
 CREATE INDEX suggestion_by_annotator ON suggestion(annotator);
 CREATE INDEX suggestion_by_instance ON suggestion(instance);
 
--- A sharper wording of a criterion, which the model made from people's corrections.
+-- A clearer wording of a criterion, which the model derived from people's corrections.
 CREATE TABLE wording (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -388,7 +388,7 @@ CREATE TABLE wording (
 CREATE INDEX wording_task ON wording(task, id);
 CREATE INDEX wording_by_criterion ON wording(criterion);
 
--- The owner's decision on a wording: taken (1) or not (0). A wording without a row is not decided yet.
+-- The owner's decision on a wording: accepted (1) or rejected (0). A wording without a row is not decided yet.
 CREATE TABLE wording_decision (
   wording INTEGER PRIMARY KEY REFERENCES wording(id),
   taken INTEGER NOT NULL CHECK (taken IN (0, 1)),
@@ -408,7 +408,7 @@ CREATE TABLE run (
   model TEXT NOT NULL,
   prompt_hash TEXT NOT NULL,
   params_json TEXT NOT NULL,
-  label TEXT NOT NULL, -- the name that people know the run by
+  label TEXT NOT NULL, -- the name of the run for people
   shown INTEGER NOT NULL DEFAULT 0 CHECK (shown IN (0, 1)),
   created_at TEXT NOT NULL,
   UNIQUE (task, label)
@@ -416,8 +416,8 @@ CREATE TABLE run (
 CREATE UNIQUE INDEX run_shown ON run(task) WHERE shown = 1;
 CREATE INDEX run_by_criteria_set ON run(criteria_set) WHERE criteria_set IS NOT NULL;
 
--- Each time that a run was archived (1) or brought back (0). The newest row is in force. The drafts of the run, and
--- people's work on them, do not change.
+-- Each time that a run was archived (1) or restored (0). The newest row is valid. The run's drafts, and people's work
+-- on them, do not change.
 CREATE TABLE run_archive (
   id INTEGER PRIMARY KEY,
   run INTEGER NOT NULL REFERENCES run(id),
@@ -430,19 +430,19 @@ CREATE VIEW archived_run AS
   SELECT a.run FROM run_archive a WHERE a.archived = 1 AND NOT EXISTS (
     SELECT 1 FROM run_archive later WHERE later.run = a.run AND later.id > a.id);
 
--- A worked example that the questions of a run show. It is written when the run is opened and never changed.
+-- A worked example in the questions of a run. It is written when the run is opened and never changes.
 CREATE TABLE run_example (
   run INTEGER NOT NULL REFERENCES run(id),
   position INTEGER NOT NULL,
   base INTEGER NOT NULL REFERENCES run(id), -- the run that was corrected; this run repeats it with examples
-  document TEXT NOT NULL, -- the document that the example is from: its own questions do not show the example
+  document TEXT NOT NULL, -- the source of the example, whose own questions do not show it
   example_json TEXT NOT NULL,
   PRIMARY KEY (run, position)
 ) STRICT;
 CREATE INDEX run_example_by_base ON run_example(base);
 
 -- The model's evaluation of one instance by one criterion; it never changes. If an unscored draft is requested again,
--- the answer is a further attempt beside the first.
+-- the answer is stored as a further attempt.
 CREATE TABLE draft (
   id INTEGER PRIMARY KEY,
   run INTEGER NOT NULL REFERENCES run(id),
@@ -451,15 +451,15 @@ CREATE TABLE draft (
   attempt INTEGER NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('ok', 'unscored')),
   score REAL,
-  reason TEXT NOT NULL, -- why the draft is unscored
+  reason TEXT NOT NULL, -- the reason why the draft is unscored
   raw TEXT NOT NULL, -- the model's own words
   samples_json TEXT NOT NULL, -- the scores of the single answers, if there was more than one
   created_at TEXT NOT NULL,
-  -- the probability of each step of the scale, if the endpoint gave log-probabilities, else empty: the expected score
-  -- alone does not tell how sure the judge was
+  -- the probability of each step of the scale if log-probabilities were requested, else empty; the expected score
+  -- alone does not show how certain the judge was
   probabilities_json TEXT NOT NULL DEFAULT '[]',
-  -- the rule that read the score from the answer, or every rule once if there were several answers; empty for an
-  -- unscored draft, an imported draft, and a draft that was stored before there were rules
+  -- the rule that read the score from the answer or, for several answers, each rule once; empty for an unscored draft,
+  -- an imported draft, and a draft from before rules were stored
   rule TEXT NOT NULL DEFAULT '',
   CHECK ((status = 'ok') = (score IS NOT NULL)),
   UNIQUE (run, instance, criterion, attempt)
@@ -486,14 +486,14 @@ CREATE TABLE quote (
   draft_row INTEGER NOT NULL REFERENCES draft_row(id),
   position INTEGER NOT NULL,
   text TEXT NOT NULL,
-  quote_start INTEGER, -- in Unicode code points of the text that place names; null if the span was not found
+  quote_start INTEGER, -- in Unicode code points of the text in place; null if the span was not found
   quote_end INTEGER, -- exclusive
   place TEXT NOT NULL DEFAULT 'output', -- 'output', 'nearly in the output' or 'input'
   CHECK ((quote_start IS NULL) = (quote_end IS NULL)),
   PRIMARY KEY (draft_row, position)
 ) STRICT;
 
--- Fusion also rates each instance as a whole: the model's own rating, not a mean over the criteria.
+-- Fusion also rates each instance as a whole. This is the model's own rating, not a mean over the criteria.
 CREATE TABLE overall_rating (
   run INTEGER NOT NULL REFERENCES run(id),
   instance INTEGER NOT NULL REFERENCES instance(id),
@@ -512,7 +512,7 @@ CREATE TABLE assistant_score (
   PRIMARY KEY (instance, assistant)
 ) STRICT;
 
--- Two outputs of one document, as a judge compared them; a row never changes. Each pair is compared in both orders.
+-- A judge's comparison of two outputs of one document; it never changes. Each pair is compared in both orders.
 CREATE TABLE comparison (
   id INTEGER PRIMARY KEY,
   run INTEGER NOT NULL REFERENCES run(id),
@@ -520,8 +520,8 @@ CREATE TABLE comparison (
   first INTEGER NOT NULL REFERENCES instance(id), -- the output that was shown first
   second INTEGER NOT NULL REFERENCES instance(id),
   attempt INTEGER NOT NULL,
-  -- 1 if the first was preferred, 0 if the second was, null if no answer could be read: the pair is then compared again
-  -- as a further attempt
+  -- 1 if the first was preferred, 0 if the second was, null if no answer could be read: the pair is then compared
+  -- again as a further attempt
   preference REAL CHECK (preference BETWEEN 0 AND 1),
   reason TEXT NOT NULL,
   raw TEXT NOT NULL,
@@ -537,8 +537,8 @@ CREATE VIEW current_comparison AS
     SELECT 1 FROM comparison later WHERE later.run = c.run AND later.criterion = c.criterion
       AND later.first = c.first AND later.second = c.second AND later.attempt > c.attempt);
 
--- The ledger of calls to models: cache, resume and audit in one. Each question and sample is paid for once at each
--- endpoint; failures are kept as well. One model name on two servers never shares answers.
+-- The ledger of calls to models, for caching, resuming and audits. Each question and sample is paid for only once per
+-- endpoint; failures are stored as well. One model name on two servers never shares answers.
 CREATE TABLE call (
   id INTEGER PRIMARY KEY,
   request_hash TEXT NOT NULL,
@@ -556,7 +556,7 @@ CREATE TABLE call (
 ) STRICT;
 CREATE UNIQUE INDEX call_answered ON call(request_hash, sample, endpoint) WHERE error = '';
 
--- Long work in the background, with its progress.
+-- A long-running task in the background, with its progress.
 CREATE TABLE job (
   id INTEGER PRIMARY KEY,
   kind TEXT NOT NULL,
@@ -570,13 +570,13 @@ CREATE TABLE job (
   created_by TEXT NOT NULL,
   created_at TEXT NOT NULL,
   updated_at TEXT NOT NULL,
-  -- another server takes a job over when its own server ends; a job that ends every server must stop
+  -- if a server ends, another one continues its jobs; a job that ends every server must stop
   takeovers INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX job_by_task ON job(task);
 
--- The holder of work that only one worker at a time may do, such as the drafts of a run. The holder renews the lease
--- every few seconds and removes it at the end; a lease that was not renewed belongs to nobody.
+-- The holder of exclusive work, such as the drafts of a run. The holder renews the lease every few seconds and removes
+-- it at the end. A lease that was not renewed has no holder.
 CREATE TABLE lease (
   name TEXT PRIMARY KEY,
   holder TEXT NOT NULL,
@@ -588,12 +588,11 @@ CREATE INDEX lease_job ON lease(job);
 
 -- ---- Scrutiny -------------------------------------------------------------------------------------------------------
 
--- The members of one's own team who work on a task. The newest row is in force. If it has no members, everybody works
--- on the task.
+-- The team members who work on a task. The newest row is valid. If it has no members, everybody works on the task.
 CREATE TABLE task_team (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
-  per_instance INTEGER NOT NULL CHECK (per_instance >= 0), -- people for each instance; 0 gives every member everything
+  per_instance INTEGER NOT NULL CHECK (per_instance >= 0), -- people per instance; 0: every member gets every instance
   set_by TEXT NOT NULL,
   set_at TEXT NOT NULL
 ) STRICT;
@@ -611,19 +610,19 @@ CREATE TABLE task_team_member (
 CREATE INDEX task_team_member_by_annotator ON task_team_member(annotator);
 
 -- A person's queue: their own order of the instances, with the arm and the state of each. This table is updated in
--- place: it can be made again from the submissions.
+-- place, because it can be rebuilt from the submissions.
 CREATE TABLE assignment (
   annotator INTEGER NOT NULL REFERENCES annotator(id),
   task INTEGER NOT NULL REFERENCES task(id),
   position INTEGER NOT NULL,
   instance INTEGER NOT NULL REFERENCES instance(id),
-  -- drawn when the person first opens the instance, so that a change of the shares only touches what nobody has seen;
-  -- null until then
+  -- drawn when the person first opens the instance, so that a change of the shares affects only unopened instances;
+  -- until then null
   arm TEXT CHECK (arm IN ('assisted', 'blind', 'first', 'evidence', 'reasons')),
   opened_at TEXT,
   state TEXT NOT NULL CHECK (state IN ('open', 'finished')), -- finished: every criterion of the current set is saved
-  flagged INTEGER NOT NULL DEFAULT 0 CHECK (flagged IN (0, 1)), -- repeats the latest mark
-  skipped INTEGER NOT NULL DEFAULT 0 CHECK (skipped IN (0, 1)), -- repeats the latest mark
+  flagged INTEGER NOT NULL DEFAULT 0 CHECK (flagged IN (0, 1)), -- copied from the newest mark
+  skipped INTEGER NOT NULL DEFAULT 0 CHECK (skipped IN (0, 1)), -- copied from the newest mark
   CHECK ((arm IS NULL) = (opened_at IS NULL)),
   PRIMARY KEY (annotator, task, position),
   UNIQUE (annotator, instance)
@@ -636,8 +635,8 @@ CREATE INDEX assignment_instance ON assignment(instance) WHERE arm IS NOT NULL;
 CREATE INDEX assignment_by_instance ON assignment(instance);
 CREATE INDEX assignment_by_task ON assignment(task);
 
--- The number of finished and flagged instances of each queue. Triggers keep it: every screen shows it, and to count a
--- queue of 100,000 takes longer than the rest of a screen. PostgreSQL has its own text of the triggers, in
+-- The number of finished and flagged instances in each queue, kept up to date by triggers. Every screen shows it, and
+-- counting a queue of 100,000 instances takes longer than the rest of a screen. PostgreSQL has separate triggers, in
 -- engines/postgres_schema.py.
 CREATE TABLE queue_tally (
   annotator INTEGER NOT NULL REFERENCES annotator(id),
@@ -662,8 +661,8 @@ CREATE TRIGGER tally_removed AFTER DELETE ON assignment WHEN OLD.state = 'finish
     WHERE annotator = OLD.annotator AND task = OLD.task;
 END;
 
--- An error in a draft as one person sees it, put there on purpose. It is drawn when the instance is opened; only owners
--- learn of it.
+-- A planted error in a draft as one person sees it. It is drawn when the instance is opened, and only owners can see
+-- it.
 CREATE TABLE planted_error (
   annotator INTEGER NOT NULL REFERENCES annotator(id),
   instance INTEGER NOT NULL REFERENCES instance(id),
@@ -674,7 +673,7 @@ CREATE TABLE planted_error (
   draft_row INTEGER REFERENCES draft_row(id), -- the line of the draft that is replaced
   source_row INTEGER REFERENCES draft_row(id), -- the line of another instance that is shown instead
   planted_at TEXT NOT NULL,
-  -- the line as it was shown: it quotes what the draft's own line quoted; null if the source's own words were shown,
+  -- the line as it was shown, with the quotations of the draft's own line; null if the source's own words were shown,
   -- and for a score
   text TEXT,
   CHECK ((kind = 'score') = (score IS NOT NULL)),
@@ -687,7 +686,7 @@ CREATE INDEX planted_error_by_draft ON planted_error(draft);
 CREATE INDEX planted_error_by_draft_row ON planted_error(draft_row) WHERE draft_row IS NOT NULL;
 CREATE INDEX planted_error_by_source_row ON planted_error(source_row) WHERE source_row IS NOT NULL;
 
--- The score that a person gave before the draft was shown, in the arm 'first': once, and never changed.
+-- The score that a person gave before the draft was shown, in the arm 'first'. It is stored once and never changes.
 CREATE TABLE first_score (
   id INTEGER PRIMARY KEY,
   uid TEXT NOT NULL UNIQUE, -- as in submission
@@ -706,7 +705,7 @@ CREATE INDEX first_score_by_criterion ON first_score(criterion);
 -- One save of one person's evaluation of an instance by a criterion. The highest revision counts.
 CREATE TABLE submission (
   id INTEGER PRIMARY KEY,
-  uid TEXT NOT NULL UNIQUE, -- the browser's key for one confirm, so that a save that is sent twice is kept once
+  uid TEXT NOT NULL UNIQUE, -- the browser's key for one confirm, so that a save that is sent twice is stored once
   annotator INTEGER NOT NULL REFERENCES annotator(id),
   instance INTEGER NOT NULL REFERENCES instance(id),
   criterion INTEGER NOT NULL REFERENCES criterion(id),
@@ -721,17 +720,17 @@ CREATE TABLE submission (
   submitted_at TEXT NOT NULL,
   active_ms INTEGER,
   import_batch INTEGER REFERENCES import_batch(id),
-  also TEXT, -- further scores that the person would defend too, in order, such as '2 4'
+  also TEXT, -- further scores that the person would also defend, in order, such as '2 4'
   CHECK (planted IS NULL OR arm = 'assisted'),
   CHECK (shown_score IS NULL OR arm <> 'blind'),
   UNIQUE (annotator, instance, criterion, revision)
 ) STRICT;
--- with the score in the index, the instances where people differ are found in the index alone: 1.3 s for 6,250,000
--- submissions, 2.8 s without
+-- with the score in the index, disputed instances are found in the index alone: 1.3 s for 6,250,000 submissions, 2.8 s
+-- without
 CREATE INDEX submission_instance ON submission(instance, criterion, score);
 CREATE INDEX submission_annotator ON submission(annotator);
 CREATE INDEX submission_import ON submission(import_batch) WHERE import_batch IS NOT NULL;
--- few saves are revisions, so that few write here; it finds superseded submissions without reading all
+-- few saves are revisions, so few saves write here; it finds superseded submissions without reading all
 CREATE INDEX submission_revised ON submission(annotator, instance, criterion, revision) WHERE revision > 1;
 CREATE INDEX submission_by_criterion ON submission(criterion);
 CREATE INDEX submission_also ON submission(instance) WHERE also IS NOT NULL;
@@ -757,11 +756,11 @@ CREATE TABLE submission_row (
   text TEXT NOT NULL, -- the new wording, or the new score, for 'revise' and 'add'; else empty
   PRIMARY KEY (submission, position)
 ) STRICT;
--- few lines are changed; it finds the submissions that kept every line of the draft without reading all
+-- few lines are changed; it finds submissions that kept every line of the draft without reading all
 CREATE INDEX submission_row_changed ON submission_row(submission) WHERE action <> 'approve';
 CREATE INDEX submission_row_by_draft_row ON submission_row(draft_row) WHERE draft_row IS NOT NULL;
 
--- What a person says of an instance as a whole. The latest row is in force.
+-- A person's remarks on a whole instance. The newest row is valid.
 CREATE TABLE mark (
   id INTEGER PRIMARY KEY,
   annotator INTEGER NOT NULL REFERENCES annotator(id),
@@ -774,8 +773,8 @@ CREATE TABLE mark (
 CREATE INDEX mark_latest ON mark(annotator, instance, id);
 CREATE INDEX mark_by_instance ON mark(instance);
 
--- The answer to a flag or comment, which its author sees, or the closing of one without an answer. The newest row of a
--- mark is in force. A mark is open if it has no row, or if its author has changed it since.
+-- The answer to a flag or comment, which its author sees, or its closing without an answer. The newest row of a mark
+-- is valid. A mark is open if it has no row, or if its author has changed it since.
 CREATE TABLE mark_answer (
   id INTEGER PRIMARY KEY,
   mark INTEGER NOT NULL REFERENCES mark(id),
@@ -786,8 +785,8 @@ CREATE TABLE mark_answer (
 ) STRICT;
 CREATE INDEX mark_answer_newest ON mark_answer(mark, id);
 
--- An owner's decision where people differ. The highest revision is in force. It is kept beside the annotators' scores
--- and never counts as one of them.
+-- An owner's decision on differing scores. The highest revision is valid. It is stored separately from the annotators'
+-- scores and never counts as one of them.
 CREATE TABLE adjudication (
   id INTEGER PRIMARY KEY,
   instance INTEGER NOT NULL REFERENCES instance(id),
@@ -805,22 +804,22 @@ CREATE INDEX adjudication_by_decided_by ON adjudication(decided_by);
 
 -- ---- Crowd studies --------------------------------------------------------------------------------------------------
 
--- The plan by which a task is given out. A task without a row is open: everybody gets every instance.
+-- The plan by which a task is assigned. A task without a row is open: everybody gets every instance.
 CREATE TABLE crowd (
   task INTEGER PRIMARY KEY REFERENCES task(id),
   state TEXT NOT NULL CHECK (state IN ('running', 'paused', 'closed')),
   per_instance INTEGER NOT NULL CHECK (per_instance BETWEEN 1 AND 1000), -- people for each instance
-  batch INTEGER NOT NULL CHECK (batch BETWEEN 1 AND 1000), -- instances that a person gets at a time
+  batch INTEGER NOT NULL CHECK (batch BETWEEN 1 AND 1000), -- number of instances in one assignment
   quota INTEGER NOT NULL CHECK (quota BETWEEN 1 AND 100000), -- instances for each person
   exam INTEGER REFERENCES task(id), -- the task whose instances are the qualification
   reserve_minutes INTEGER NOT NULL CHECK (reserve_minutes BETWEEN 1 AND 100000),
-  settings_json TEXT NOT NULL, -- the owner's other choices: texts, codes, pay, pass mark, attention checks
-  reason TEXT NOT NULL DEFAULT '' -- why it does not run: 'full' if it paused by itself, empty if an owner decided
+  settings_json TEXT NOT NULL, -- other settings: texts, codes, pay, pass mark, attention checks
+  reason TEXT NOT NULL DEFAULT '' -- why it is not running: 'full' if it paused by itself, empty if an owner decided
 ) STRICT;
 CREATE INDEX crowd_by_exam ON crowd(exam) WHERE exam IS NOT NULL;
 
--- One submission at a crowd service: a person in a study. It is added once and never changed; a person who finished
--- and comes again in another session has a second one.
+-- One submission at a crowd service: a person in a study. It is added once and never changes; a finished person who
+-- returns in another session gets a second one.
 CREATE TABLE arrival (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -828,20 +827,20 @@ CREATE TABLE arrival (
   study TEXT NOT NULL, -- the service's id of its study; empty for a person who signs in
   session TEXT NOT NULL, -- the service's id of the session; empty for a person who signs in
   at TEXT NOT NULL,
-  -- how CoEval knew that the person is the one whom the link names: 'token', 'link', or empty for not at all
+  -- the proof of the person's identity: 'token', 'link', or empty if there was none
   proof TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE UNIQUE INDEX arrival_once ON arrival(task, annotator, study, session);
 CREATE INDEX arrival_annotator ON arrival(annotator, task);
 
--- A person's place in a study: a row for every step. The newest row is in force.
+-- A person's state in a study, with one row per step. The newest row is valid.
 CREATE TABLE enrolment (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
   annotator INTEGER NOT NULL REFERENCES annotator(id),
   state TEXT NOT NULL, -- one of Standing in domain/crowd.py
   note TEXT NOT NULL,
-  actor TEXT NOT NULL, -- who took the step
+  actor TEXT NOT NULL, -- the person or process that caused the step
   at TEXT NOT NULL,
   arrival INTEGER REFERENCES arrival(id) -- null for work from before the study had a plan
 ) STRICT;
@@ -853,8 +852,8 @@ CREATE VIEW current_enrolment AS
     SELECT 1 FROM enrolment later WHERE later.task = e.task AND later.annotator = e.annotator
       AND later.id > e.id);
 
--- Each time that an instance was given to a person. It stays for good: nobody is given the same instance twice. An
--- instance that is held, and one that is finished, takes one of the places of the instance.
+-- Each assignment of an instance to a person. Rows are permanent: nobody gets the same instance twice. Held and
+-- finished instances each use one of the instance's places.
 CREATE TABLE reservation (
   annotator INTEGER NOT NULL REFERENCES annotator(id),
   instance INTEGER NOT NULL REFERENCES instance(id),
@@ -872,15 +871,15 @@ CREATE INDEX reservation_places ON reservation(instance, outcome);
 CREATE INDEX reservation_due ON reservation(task, outcome, reserved_until);
 CREATE INDEX reservation_arrival ON reservation(arrival);
 
--- Work that stays on record and leaves the statistics: the work of people whose part was rejected, and attention
--- checks, whose answers were known before.
+-- Work that stays on record but is left out of the statistics: the work of rejected people, and attention checks,
+-- whose answers were known in advance.
 CREATE VIEW uncounted AS
   SELECT r.task, r.annotator, r.instance FROM reservation r
   JOIN current_enrolment e ON e.task = r.task AND e.annotator = r.annotator
   WHERE r.purpose = 'check' OR e.state IN ('rejected', 'blocked', 'removed');
 
--- The right answer for an instance by a criterion: in the task of an exam, the key of the exam; in a task that people
--- work on, an attention check.
+-- The right answer for an instance and a criterion. For the task of an exam it is the exam's key, for any other task
+-- an attention check.
 CREATE TABLE answer_key (
   instance INTEGER NOT NULL REFERENCES instance(id),
   criterion INTEGER NOT NULL REFERENCES criterion(id),
@@ -891,7 +890,7 @@ CREATE TABLE answer_key (
 ) STRICT;
 CREATE INDEX answer_key_by_criterion ON answer_key(criterion);
 
--- One try at an exam that a person handed in, graded by the keys at that time.
+-- One submitted attempt at an exam, graded with the keys at that time.
 CREATE TABLE exam_attempt (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -900,13 +899,13 @@ CREATE TABLE exam_attempt (
   right_items INTEGER NOT NULL,
   items INTEGER NOT NULL,
   passed INTEGER NOT NULL CHECK (passed IN (0, 1)),
-  detail_json TEXT NOT NULL, -- each item as the person answered it
+  detail_json TEXT NOT NULL, -- the person's answer to each item
   at TEXT NOT NULL,
   UNIQUE (task, annotator, attempt)
 ) STRICT;
 CREATE INDEX exam_attempt_by_annotator ON exam_attempt(annotator);
 
--- The instances of one try at an exam, drawn when the try begins: those that the person has seen least often.
+-- The instances of one attempt at an exam, drawn when the attempt begins: those that the person has seen least often.
 CREATE TABLE exam_item (
   task INTEGER NOT NULL REFERENCES task(id),
   annotator INTEGER NOT NULL REFERENCES annotator(id),
@@ -917,13 +916,13 @@ CREATE TABLE exam_item (
 CREATE INDEX exam_item_annotator ON exam_item(annotator, instance);
 CREATE INDEX exam_item_by_instance ON exam_item(instance);
 
--- A browser that asks to go on as a person of the study, without proof: an owner decides.
+-- A browser that asks to continue as a person of the study, without proof of identity: an owner decides.
 CREATE TABLE return_request (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
   annotator INTEGER NOT NULL REFERENCES annotator(id),
-  number TEXT NOT NULL, -- the browser's page shows it, so that an owner can ask the person for it
-  token_hash TEXT NOT NULL, -- of the token in the cookie of the browser; empty once the admission was used
+  number TEXT NOT NULL, -- shown on the browser's page, so that an owner can ask for it
+  token_hash TEXT NOT NULL, -- the hash of the token in the browser's cookie; empty after the admission was used
   asked_at TEXT NOT NULL,
   admitted INTEGER CHECK (admitted IN (0, 1)), -- null until an owner decides
   decided_by TEXT,
@@ -932,7 +931,7 @@ CREATE TABLE return_request (
 CREATE INDEX return_request_task ON return_request(task, annotator, id);
 CREATE INDEX return_request_annotator ON return_request(annotator);
 
--- A further session of the same study at the service. It makes no submission of its own.
+-- A further session of the same study at the service. It is not a separate submission.
 CREATE TABLE repeated_session (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -944,7 +943,7 @@ CREATE TABLE repeated_session (
 CREATE UNIQUE INDEX repeated_session_once ON repeated_session(task, annotator, study, session);
 CREATE INDEX repeated_session_annotator ON repeated_session(annotator);
 
--- The network that a new person came from, as a hash. Rows that are too old to count are deleted.
+-- The network of a new person, as a hash. Rows are deleted when they are too old to count.
 CREATE TABLE newcomer (
   annotator INTEGER PRIMARY KEY REFERENCES annotator(id),
   network TEXT NOT NULL,
@@ -952,12 +951,12 @@ CREATE TABLE newcomer (
 ) STRICT;
 CREATE INDEX newcomer_network ON newcomer(network, came_at);
 
--- Everything that a person saved who withdrew, taken out of the other tables. It is deleted after delete_after.
+-- Everything that a withdrawn person saved, moved out of the other tables. It is deleted after delete_after.
 CREATE TABLE withdrawn_work (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
   annotator INTEGER NOT NULL REFERENCES annotator(id),
-  state TEXT NOT NULL, -- the person's place in the study before they withdrew
+  state TEXT NOT NULL, -- the person's state before they withdrew
   rows_json TEXT NOT NULL, -- rows by table
   withdrawn_at TEXT NOT NULL,
   delete_after TEXT NOT NULL
@@ -969,40 +968,40 @@ CREATE INDEX withdrawn_work_annotator ON withdrawn_work(annotator);
 
 -- ---- Prolific -------------------------------------------------------------------------------------------------------
 
--- A request that changes something at Prolific or costs money. It is written before it is sent, so that nothing is paid
--- twice, and never changed: prolific_step tells the result.
+-- A request that changes something on Prolific or costs money. It is written before it is sent, so that nothing is
+-- paid twice, and never changes; its result is appended to prolific_step.
 CREATE TABLE prolific_request (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
   kind TEXT NOT NULL,
   study TEXT NOT NULL,
   currency TEXT NOT NULL,
-  note TEXT NOT NULL, -- the grounds for the request: a rule, a reason, the evidence
+  note TEXT NOT NULL, -- the basis of the request: a rule, a reason, the evidence
   asked_by TEXT NOT NULL,
   asked_at TEXT NOT NULL
 ) STRICT;
 CREATE INDEX prolific_request_task ON prolific_request(task, id);
 
--- The submission, study or person that a request concerns; a bonus concerns up to 200 submissions. Amounts are in pence
--- or cents.
+-- The submission, study or person that a request concerns; a bonus can have up to 200 submissions. Amounts are in
+-- pence or cents.
 CREATE TABLE prolific_item (
   id INTEGER PRIMARY KEY,
   request INTEGER NOT NULL REFERENCES prolific_request(id),
-  key TEXT NOT NULL, -- requests for the same thing share it
+  key TEXT NOT NULL, -- requests for the same item share it
   subject TEXT NOT NULL,
   who TEXT NOT NULL,
   amount INTEGER NOT NULL CHECK (amount >= 0),
-  paid_before INTEGER NOT NULL CHECK (paid_before >= 0) -- the sum of the bonuses before this request
+  paid_before INTEGER NOT NULL CHECK (paid_before >= 0) -- the total of earlier bonuses
 ) STRICT;
 CREATE INDEX prolific_item_request ON prolific_item(request, id);
 
--- What is known of a request. The newest row is in force.
+-- The known results of a request. The newest row is valid.
 CREATE TABLE prolific_step (
   id INTEGER PRIMARY KEY,
   request INTEGER NOT NULL REFERENCES prolific_request(id),
   outcome TEXT NOT NULL
     CHECK (outcome IN ('prepared', 'sent', 'unknown', 'done', 'refused', 'dropped')),
-  remote TEXT NOT NULL, -- the id that Prolific gave to what it made
+  remote TEXT NOT NULL, -- the id of the result on Prolific
   answer TEXT NOT NULL,
   actor TEXT NOT NULL,
   at TEXT NOT NULL
@@ -1012,19 +1011,19 @@ CREATE INDEX prolific_step_request ON prolific_step(request, id);
 
 -- ---- Judges and certificates ----------------------------------------------------------------------------------------
 
--- The split of the documents of a task into those that a judge is fitted on and those that certify it. It is made once
--- and never changed: a new split after a look would undo the seal.
+-- The split of a task's documents into those for fitting a judge and those for its certificate. It never changes: a
+-- new split after a reading would undo the seal.
 CREATE TABLE seal (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL UNIQUE REFERENCES task(id),
-  salt TEXT NOT NULL, -- a salted hash splits the documents, so that nobody chooses
-  share REAL NOT NULL CHECK (share > 0 AND share < 1), -- of the documents, for the certificate
+  salt TEXT NOT NULL, -- the salt of the hash that splits the documents, so that nobody can choose
+  share REAL NOT NULL CHECK (share > 0 AND share < 1), -- the certificate's share of the documents
   sealed_by TEXT NOT NULL,
   sealed_at TEXT NOT NULL
 ) STRICT;
 
--- The part that each document belongs to; an instance without a document has its own id here. A document that was
--- imported after the sealing is in neither part until it is added.
+-- The part of each document; an instance without a document is stored under its own id. A document that was imported
+-- after the sealing is in neither part until it is added.
 CREATE TABLE sealed_document (
   seal INTEGER NOT NULL REFERENCES seal(id),
   document TEXT NOT NULL,
@@ -1043,7 +1042,7 @@ CREATE TABLE fitted_judge (
 ) STRICT;
 CREATE INDEX fitted_judge_newest ON fitted_judge(seal, id);
 
--- Each time that the labels of the certificate part were read. It is written in the transaction that reads them.
+-- Each reading of the certificate's labels, written in the transaction that reads them.
 CREATE TABLE seal_opening (
   id INTEGER PRIMARY KEY,
   seal INTEGER NOT NULL REFERENCES seal(id),
@@ -1053,18 +1052,18 @@ CREATE TABLE seal_opening (
 ) STRICT;
 CREATE INDEX seal_opening_seal ON seal_opening(seal, id);
 
--- The result of an opening. In an opening without a certificate, the labels were read all the same.
+-- The result of an opening. In an opening without a result, the labels were read as well.
 CREATE TABLE certificate (
   seal_opening INTEGER PRIMARY KEY REFERENCES seal_opening(id),
   certificate_json TEXT NOT NULL,
   written_at TEXT NOT NULL,
-  -- means of people's scores by salted hashes of the outputs, as in judge.json: a gate may correct by them after the
-  -- opening, without a second one
+  -- means of people's scores by salted hashes of the outputs, as in judge.json; a gate can use them to correct its
+  -- result without a second opening
   labels_json TEXT NOT NULL DEFAULT '[]'
 ) STRICT;
 
--- A request that people score only the lines that a judge leaves to them. The newest row of a task is in force; one
--- without lines ends the one before it.
+-- A request that people score only the lines that a judge leaves to them. The newest row of a task is valid; a row
+-- without lines ends the previous request.
 CREATE TABLE asking (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -1074,7 +1073,7 @@ CREATE TABLE asking (
 ) STRICT;
 CREATE INDEX asking_newest ON asking(task, id);
 
--- The lines that people score, and no others, while the request is in force.
+-- The only lines that people are asked to score while the request is valid.
 CREATE TABLE asked_line (
   asking INTEGER NOT NULL REFERENCES asking(id),
   instance INTEGER NOT NULL REFERENCES instance(id),
@@ -1083,7 +1082,7 @@ CREATE TABLE asked_line (
 ) STRICT;
 CREATE INDEX asked_line_instance ON asked_line(instance, criterion);
 CREATE INDEX asked_line_by_criterion ON asked_line(criterion);
--- Only lines by criteria of the current set: a new version ends the requests for the criteria that it replaced.
+-- Only lines on criteria of the current set: a new version ends requests for the criteria that it replaces.
 CREATE VIEW current_asked_line AS
   SELECT a.task, l.asking, l.instance, l.criterion FROM asking a JOIN asked_line l ON l.asking = a.id
   WHERE NOT EXISTS (SELECT 1 FROM asking later WHERE later.task = a.task AND later.id > a.id)
@@ -1094,13 +1093,13 @@ CREATE VIEW current_asked_line AS
 
 -- ---- Statistics -----------------------------------------------------------------------------------------------------
 
--- A rule, declared for a task, that says when the study has enough scores. The newest row is in force; the others stay,
--- so that a reader can see whether the rule was changed.
+-- A stopping rule that was declared for a task. The newest row is valid; the others stay, so that readers can see
+-- whether the rule was changed.
 CREATE TABLE stopping_rule (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
   measure TEXT NOT NULL CHECK (measure IN ('alpha', 'difference', 'pull')),
-  width REAL NOT NULL CHECK (width > 0), -- half the width that the interval may have; the limit of a pull
+  width REAL NOT NULL CHECK (width > 0), -- the target half-width of the interval, or the limit of a pull
   planned INTEGER NOT NULL CHECK (planned > 0), -- documents
   system_a TEXT NOT NULL, -- the two systems of a difference; empty for alpha
   system_b TEXT NOT NULL,
@@ -1110,15 +1109,15 @@ CREATE TABLE stopping_rule (
 ) STRICT;
 CREATE INDEX stopping_rule_newest ON stopping_rule(task, id);
 
--- A change of the methods that this database has met (rules/method_changes.py).
+-- A method change that this database has recorded (rules/method_changes.py).
 CREATE TABLE method_change (
   id TEXT PRIMARY KEY,
   met_at TEXT NOT NULL,
-  last_submission INTEGER NOT NULL, -- scores up to this id were there before the change; 0 if there were none
-  earlier_copy TEXT NOT NULL -- the name of the copy of the file from before the upgrade; empty if there is none
+  last_submission INTEGER NOT NULL, -- scores up to this id existed before the change; 0 if there were none
+  earlier_copy TEXT NOT NULL -- the copy of the file from before the upgrade; empty if there is none
 ) STRICT;
 
--- A person who has read of a change.
+-- A person who has read about a change.
 CREATE TABLE method_change_read (
   annotator INTEGER NOT NULL REFERENCES annotator(id),
   method_change TEXT NOT NULL REFERENCES method_change(id),
@@ -1127,7 +1126,7 @@ CREATE TABLE method_change_read (
 ) STRICT;
 CREATE INDEX method_change_read_change ON method_change_read(method_change);
 
--- The figure that one state of the methods showed last.
+-- The figure that was last shown by one state of the methods.
 CREATE TABLE shown_figure (
   task INTEGER NOT NULL REFERENCES task(id),
   kind TEXT NOT NULL,
@@ -1136,7 +1135,7 @@ CREATE TABLE shown_figure (
   value REAL, -- null if the figure was undefined
   low REAL, -- low and high are the interval
   high REAL,
-  scores INTEGER NOT NULL, -- the number of scores that the figure rested on
+  scores INTEGER NOT NULL, -- the number of scores behind the figure
   shown_at TEXT NOT NULL,
   PRIMARY KEY (task, kind, part, methods)
 ) STRICT;
@@ -1144,35 +1143,35 @@ CREATE TABLE shown_figure (
 
 -- ---- The database itself --------------------------------------------------------------------------------------------
 
--- One row: the line of files that this file belongs to, so that no other file takes its place.
+-- One row: the lineage of files that this file belongs to, so that no other file takes its place.
 CREATE TABLE lineage (
-  id TEXT NOT NULL UNIQUE, -- the same in every copy of the file; a file that was begun anew has another
-  term INTEGER NOT NULL, -- the latest term in which the file was served from a place of snapshots
+  id TEXT NOT NULL UNIQUE, -- the same in every copy of the file; a newly created file has another id
+  term INTEGER NOT NULL, -- the latest term in which the file was served from a snapshot place
   sign_in TEXT NOT NULL -- the kind of sign-in that opened its sessions
 ) STRICT;
 
--- Each time that this file came back from a snapshot. The work that was saved after taken_at in the file before is
--- lost, and the record must say so.
+-- Each restoration of this file from a snapshot. Work that was saved in the previous file after taken_at is lost, and
+-- the record must say so.
 CREATE TABLE restoration (
   id INTEGER PRIMARY KEY,
   source TEXT NOT NULL,
-  name TEXT NOT NULL, -- of the snapshot
+  name TEXT NOT NULL, -- the name of the snapshot
   taken_at TEXT NOT NULL,
   restored_at TEXT NOT NULL,
-  passed_over TEXT NOT NULL DEFAULT '', -- newer snapshots that were damaged, one a line
-  newest_at TEXT NOT NULL DEFAULT '', -- when the newest of these was taken
-  put_aside TEXT NOT NULL DEFAULT '' -- the file that was in the place before, which is kept beside it
+  passed_over TEXT NOT NULL DEFAULT '', -- newer snapshots that were damaged, one per line
+  newest_at TEXT NOT NULL DEFAULT '', -- the time of the newest of these
+  put_aside TEXT NOT NULL DEFAULT '' -- the replaced file, which is kept in the same folder
 ) STRICT;
 
--- One row. Several servers work on one PostgreSQL database, and each remembers tasks, criteria and teams. A transaction
+-- One row. Several servers can use one PostgreSQL database, and each caches tasks, criteria and teams. A transaction
 -- that changes one of these also writes another mark; a transaction that finds another mark reads them again. SQLite
--- does not need it.
+-- does not need the mark.
 CREATE TABLE settled_mark (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   mark TEXT NOT NULL
 );
 
--- The steps that this database has taken. The table is made by sqlite-utils.
+-- The steps that were applied to this database. sqlite-utils creates the table.
 CREATE TABLE _sqlite_migrations (
   id INTEGER PRIMARY KEY,
   migration_set TEXT, -- 'coeval', or the name of the extension that the step belongs to

@@ -4,14 +4,14 @@
 -- Each step begins with a line "-- step NAME: why". Databases have recorded the names. Never edit, rename or move a
 -- released step: add the next step at the end. The order is the order of the releases, not of the numbers.
 --
--- Write STRICT tables with foreign keys, in SQL that both SQLite and PostgreSQL take (coeval/README.md, "A query or a
--- step for both engines"). Facts are appended; the current state is a view. Times are UTC text, ISO 8601 with
--- milliseconds and Z, so that they sort as text.
+-- Write STRICT tables with foreign keys, in SQL that both SQLite and PostgreSQL accept (coeval/README.md, "A
+-- query or a step for both engines"). Facts are appended, and a view shows the current state. Times are UTC
+-- text, ISO 8601 with milliseconds and Z, so that they sort as text.
 
 
 -- step m001_people_and_tasks: People, sessions, tasks and instances
 
--- Somebody who signs in. Names are what a local team signs in with, so they are unique.
+-- A person who signs in. A local team signs in with these names, so names are unique.
 CREATE TABLE annotator (
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL UNIQUE CHECK (length(name) BETWEEN 1 AND 80),
@@ -19,7 +19,7 @@ CREATE TABLE annotator (
   created_at TEXT NOT NULL
 ) STRICT;
 
--- A signed-in browser. Only a hash of the cookie's token is kept: the file opens no session.
+-- A browser that is signed in. Only a hash of the cookie's token is stored, so the file opens no session.
 CREATE TABLE session (
   token_hash TEXT PRIMARY KEY,
   annotator INTEGER NOT NULL REFERENCES annotator(id),
@@ -29,8 +29,9 @@ CREATE TABLE session (
 ) STRICT;
 CREATE INDEX session_annotator ON session(annotator);
 
--- The paper's T_desc, T_ipt, T_opt. seed fixes each person's order and arm; blind_share is the
--- share of (annotator, instance) pairs shown without the draft.
+-- description, input_field and output_field are the paper's T_desc, T_ipt and T_opt. seed determines each
+-- person's order and arms. blind_share is the share of (annotator, instance) pairs that are shown without the
+-- draft.
 CREATE TABLE task (
   id INTEGER PRIMARY KEY,
   slug TEXT NOT NULL UNIQUE,
@@ -47,7 +48,7 @@ CREATE TABLE task (
   created_at TEXT NOT NULL
 ) STRICT;
 
--- One (X, Y) pair. position is the order of import, dense from 1 within a task.
+-- One (X, Y) pair. position is the order of the import, from 1 without gaps within a task.
 CREATE TABLE instance (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -66,8 +67,8 @@ CREATE TABLE instance (
 
 -- step m002_criteria: Criteria, rounds of voting, and the criteria sets that result from them
 
--- A wording is written once: a criterion kept from one version to the next is the same row, so
--- that its drafts and submissions stay good and only what changed is opened again.
+-- A wording never changes. A criterion that a new version keeps is the same row, so that its drafts and
+-- submissions stay valid and only changed criteria are reopened.
 CREATE TABLE criterion (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -96,7 +97,7 @@ CREATE TABLE criteria_set_member (
   UNIQUE (criteria_set, criterion)
 ) STRICT;
 
--- A vote being held: which version of the set it is for, and which round of that version.
+-- A vote: the version of the set that it is for, and the number of the round for this version.
 CREATE TABLE ballot_round (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -119,7 +120,7 @@ CREATE TABLE proposal (
   UNIQUE (ballot_round, position)
 ) STRICT;
 
--- One save of one person's ballot; the highest revision is the ballot that counts.
+-- One save of one person's ballot. The highest revision counts.
 CREATE TABLE ballot (
   id INTEGER PRIMARY KEY,
   ballot_round INTEGER NOT NULL REFERENCES ballot_round(id),
@@ -129,7 +130,7 @@ CREATE TABLE ballot (
   UNIQUE (ballot_round, annotator, revision)
 ) STRICT;
 
--- proposal is null for a criterion the evaluator adds.
+-- proposal is null for a criterion that the evaluator adds.
 CREATE TABLE vote (
   ballot INTEGER NOT NULL REFERENCES ballot(id),
   position INTEGER NOT NULL,
@@ -148,7 +149,7 @@ CREATE VIEW current_ballot AS
 
 -- step m003_drafts: Runs, drafts, the ledger of calls, and jobs
 
--- One pass of one judge. At most one run of a task is shown to its annotators.
+-- One pass of one judge over a task. At most one run of a task is shown to its annotators.
 CREATE TABLE run (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -164,7 +165,7 @@ CREATE TABLE run (
 ) STRICT;
 CREATE UNIQUE INDEX run_shown ON run(task) WHERE shown = 1;
 
--- Immutable. An unscored draft that is sent again becomes a further attempt beside the first.
+-- A draft never changes. If an unscored draft is requested again, the answer is stored as a further attempt.
 CREATE TABLE draft (
   id INTEGER PRIMARY KEY,
   run INTEGER NOT NULL REFERENCES run(id),
@@ -195,7 +196,7 @@ CREATE TABLE draft_row (
   UNIQUE (draft, position)
 ) STRICT;
 
--- A line can quote several spans; offsets are null where the span is not in the output.
+-- A line can quote several spans. Offsets are null if the span is not in the output.
 CREATE TABLE quote (
   draft_row INTEGER NOT NULL REFERENCES draft_row(id),
   position INTEGER NOT NULL,
@@ -206,8 +207,8 @@ CREATE TABLE quote (
   PRIMARY KEY (draft_row, position)
 ) STRICT;
 
--- The ledger: cache, resume and audit in one. Only one answer per question and sample is paid for;
--- failures are kept beside it.
+-- The ledger is used for caching, resuming and audits. Only one answer per question and sample is paid for.
+-- Failures are stored as well.
 CREATE TABLE call (
   id INTEGER PRIMARY KEY,
   request_hash TEXT NOT NULL,
@@ -243,9 +244,9 @@ CREATE TABLE job (
 
 -- step m004_scrutiny: Assignments, and the work that people save
 
--- A person's queue: their own order of the instances, the arm of each, and whether it is finished
--- (every criterion of the current set saved). The one table here that is updated in place: it can
--- be made again from the submissions.
+-- A person's queue: their own order of the instances, the arm of each instance, and whether it is finished
+-- (every criterion of the current set is saved). This is the only table here that is updated in place,
+-- because it can be rebuilt from the submissions.
 CREATE TABLE assignment (
   annotator INTEGER NOT NULL REFERENCES annotator(id),
   task INTEGER NOT NULL REFERENCES task(id),
@@ -260,8 +261,8 @@ CREATE TABLE assignment (
 CREATE INDEX assignment_state ON assignment(annotator, task, state, position);
 CREATE INDEX assignment_flagged ON assignment(annotator, task, position) WHERE flagged = 1;
 
--- draft is the one shown, or, in the blind arm, the one withheld. uid is the browser's key for one
--- confirm, so that a save sent twice is kept once.
+-- draft is the draft that was shown or, in the blind arm, withheld. uid is the browser's key for one confirm,
+-- so that a save that is sent twice is stored once.
 CREATE TABLE submission (
   id INTEGER PRIMARY KEY,
   uid TEXT NOT NULL UNIQUE,
@@ -298,7 +299,7 @@ CREATE VIEW current_submission AS
       AND later.instance = s.instance AND later.criterion = s.criterion
       AND later.revision > s.revision);
 
--- What a person says of an instance as a whole; the latest row is what holds.
+-- A person's remarks on a whole instance. The newest row is valid.
 CREATE TABLE mark (
   id INTEGER PRIMARY KEY,
   annotator INTEGER NOT NULL REFERENCES annotator(id),
@@ -313,8 +314,9 @@ CREATE INDEX mark_latest ON mark(annotator, instance, id);
 
 -- step m005_study_design: The design of a study: arms, planted errors, first scores, decisions and suggestions
 
--- first_share: pairs of (annotator, instance) scored before the draft is shown; sown_share: assisted
--- evaluations with something wrong on purpose. Times count until idle_seconds without a sign of life.
+-- first_share is the share of (annotator, instance) pairs that are scored before the draft is shown.
+-- sown_share is the share of assisted evaluations with a planted error. Active time stops after idle_seconds
+-- without activity.
 ALTER TABLE task ADD COLUMN first_share REAL NOT NULL DEFAULT 0
   CHECK (first_share >= 0 AND blind_share + first_share <= 1);
 ALTER TABLE task ADD COLUMN sown_share REAL NOT NULL DEFAULT 0 CHECK (sown_share BETWEEN 0 AND 1);
@@ -322,7 +324,8 @@ ALTER TABLE task ADD COLUMN idle_seconds INTEGER NOT NULL DEFAULT 60 CHECK (idle
 ALTER TABLE task ADD COLUMN display TEXT NOT NULL DEFAULT 'plain' CHECK (display IN ('plain', 'markdown'));
 ALTER TABLE task ADD COLUMN hide_systems INTEGER NOT NULL DEFAULT 1 CHECK (hide_systems IN (0, 1));
 
--- The columns above as they were set, by whom and when: a paper has to say under which design it was made.
+-- Each version of the columns above, with its author and time, because a paper must report the design of the
+-- study.
 CREATE TABLE design_change (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -332,8 +335,9 @@ CREATE TABLE design_change (
 ) STRICT;
 CREATE INDEX design_change_task ON design_change(task, id);
 
--- As before, with a third arm. The arm is drawn when the person first opens the instance, so that a change
--- of the shares touches only what nobody has seen; until then it is null. skipped repeats the latest mark.
+-- This is the same table with a third arm. The arm is drawn when the person first opens the instance, so that
+-- a change of the shares affects only unopened instances; until then it is null. skipped repeats the newest
+-- mark.
 CREATE TABLE assignment_new (
   annotator INTEGER NOT NULL REFERENCES annotator(id),
   task INTEGER NOT NULL REFERENCES task(id),
@@ -348,7 +352,7 @@ CREATE TABLE assignment_new (
   PRIMARY KEY (annotator, task, position),
   UNIQUE (annotator, instance)
 ) STRICT;
--- What somebody saved or marked is what they have opened; its arm stays.
+-- Instances with saves or marks count as opened and keep their arm.
 INSERT INTO assignment_new (annotator, task, position, instance, arm, opened_at, state, flagged, skipped)
   SELECT a.annotator, a.task, a.position, a.instance, CASE WHEN seen.at IS NULL THEN NULL ELSE a.arm END,
     seen.at, a.state, a.flagged, coalesce(seen.skipped, 0)
@@ -368,8 +372,8 @@ ALTER TABLE assignment_new RENAME TO assignment;
 CREATE INDEX assignment_state ON assignment(annotator, task, state, skipped, position);
 CREATE INDEX assignment_flagged ON assignment(annotator, task, position) WHERE flagged = 1;
 
--- As before, with a third arm, the score that stood on the screen, and what of it was wrong on purpose.
--- The lines are copied with it: they point at the table that takes the old one's place.
+-- This is the same table with a third arm, the score on the screen, and the kind of planted error. The lines
+-- are copied too, because they refer to the table that replaces the old one.
 DROP VIEW current_submission;
 CREATE TABLE submission_new (
   id INTEGER PRIMARY KEY,
@@ -420,7 +424,8 @@ CREATE VIEW current_submission AS
       AND later.instance = s.instance AND later.criterion = s.criterion
       AND later.revision > s.revision);
 
--- The score given before the draft was shown, in the arm `first`: once, and never changed.
+-- The score that a person gave before the draft was shown, in the arm `first`. It is stored once and never
+-- changes.
 CREATE TABLE first_score (
   id INTEGER PRIMARY KEY,
   uid TEXT NOT NULL UNIQUE,
@@ -434,9 +439,9 @@ CREATE TABLE first_score (
   UNIQUE (annotator, instance, criterion)
 ) STRICT;
 
--- What is wrong on purpose in a draft as one person sees it: score holds the score shown instead of the
--- draft's, or source_row the line of another instance shown in the place of draft_row. Drawn when the
--- instance is opened, and told to owners only.
+-- A planted error in a draft as one person sees it: score is shown instead of the draft's score, or
+-- source_row, a line of another instance, is shown instead of draft_row. It is drawn when the instance is
+-- opened, and only owners can see it.
 CREATE TABLE sown (
   annotator INTEGER NOT NULL REFERENCES annotator(id),
   instance INTEGER NOT NULL REFERENCES instance(id),
@@ -452,8 +457,8 @@ CREATE TABLE sown (
   PRIMARY KEY (annotator, instance, criterion)
 ) STRICT;
 
--- What an owner decided where people differ; a later revision replaces an earlier one. It stands beside
--- the annotators' scores and is never one of them.
+-- An owner's decision on differing scores. A later revision replaces an earlier one. It is stored separately
+-- from the annotators' scores and never counts as one of them.
 CREATE TABLE adjudication (
   id INTEGER PRIMARY KEY,
   instance INTEGER NOT NULL REFERENCES instance(id),
@@ -466,7 +471,7 @@ CREATE TABLE adjudication (
   UNIQUE (instance, criterion, revision)
 ) STRICT;
 
--- A criterion that somebody thought of while scrutinising, and the instance that prompted it.
+-- A criterion that a person suggested during scrutiny, and the instance that prompted it.
 CREATE TABLE suggestion (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -477,14 +482,14 @@ CREATE TABLE suggestion (
 ) STRICT;
 CREATE INDEX suggestion_task ON suggestion(task, id);
 
--- Where a proposal comes from, such as the instance that prompted it.
+-- The origin of a proposal, such as the instance that prompted it.
 ALTER TABLE proposal ADD COLUMN note TEXT NOT NULL DEFAULT '';
 
 
 -- step m010_judging: Help for a judge: evaluation steps, assistant evaluators, and a rating of the whole
 
--- Auto-CoT: how to go about judging by a criterion, written by a model or a person. The newest text
--- of a criterion is in force; a run keeps the text that it used.
+-- Evaluation steps (auto-CoT) for a criterion, written by a model or a person. The newest text of a criterion
+-- is valid; a run keeps the text that it used.
 CREATE TABLE criterion_steps (
   id INTEGER PRIMARY KEY,
   criterion INTEGER NOT NULL REFERENCES criterion(id),
@@ -495,7 +500,7 @@ CREATE TABLE criterion_steps (
 ) STRICT;
 CREATE INDEX criterion_steps_newest ON criterion_steps(criterion, id);
 
--- What an assistant evaluator says of an instance, computed once, or imported. Null: it has no score.
+-- An assistant evaluator's score of an instance, computed once or imported. It is null if there is no score.
 CREATE TABLE assistant_score (
   instance INTEGER NOT NULL REFERENCES instance(id),
   assistant TEXT NOT NULL,
@@ -503,7 +508,7 @@ CREATE TABLE assistant_score (
   PRIMARY KEY (instance, assistant)
 ) STRICT;
 
--- Fusion also rates each instance as a whole: the model's own rating, not a mean of the criteria.
+-- Fusion also rates each instance as a whole. This is the model's own rating, not a mean over the criteria.
 CREATE TABLE overall_rating (
   run INTEGER NOT NULL REFERENCES run(id),
   instance INTEGER NOT NULL REFERENCES instance(id),
@@ -516,9 +521,9 @@ CREATE TABLE overall_rating (
 
 -- step m020_accounts: Accounts and invitations
 
--- How a person proves who they are. subject is what the kind knows them by: the account's name, the
--- lasting id at Hugging Face, the id at Prolific or MTurk. secret is an Argon2 hash, or empty.
--- guest is 1 for strangers, who see nothing but the studies they joined.
+-- A person's proof of identity. subject is the account's name, the permanent id at Hugging Face, or the id at
+-- Prolific or MTurk. secret is an Argon2 hash, or empty. guest is 1 for strangers, who see only the studies
+-- that they joined.
 CREATE TABLE account (
   annotator INTEGER PRIMARY KEY REFERENCES annotator(id),
   kind TEXT NOT NULL CHECK (kind IN ('password', 'huggingface', 'prolific', 'mturk')),
@@ -529,8 +534,8 @@ CREATE TABLE account (
   UNIQUE (kind, subject)
 ) STRICT;
 
--- A link that makes one account, once; with annotator, one that gives this person a new password.
--- Only a hash of its token is kept.
+-- A link that creates one account or, with annotator, gives that person a new password. Only a hash of its
+-- token is stored.
 CREATE TABLE invitation (
   token_hash TEXT PRIMARY KEY,
   annotator INTEGER REFERENCES annotator(id),
@@ -542,7 +547,7 @@ CREATE TABLE invitation (
   used_by INTEGER REFERENCES annotator(id)
 ) STRICT;
 
--- Refused sign-ins of late, by a hash of name and address: what throttling counts. Pruned.
+-- Recent refused sign-ins, by a hash of name and address, for throttling. Old rows are deleted.
 CREATE TABLE sign_in_failure (
   id INTEGER PRIMARY KEY,
   key TEXT NOT NULL,
@@ -553,9 +558,9 @@ CREATE INDEX sign_in_failure_key ON sign_in_failure(key, failed_at);
 
 -- step m021_crowd: Crowd studies: plans, enrolments, reservations and exams
 
--- How a task is given out. A task without a row is open: everybody gets every instance.
--- exam is the task whose instances are the qualification. settings_json is the rest of the owner's
--- choices: texts, codes, pay, pass mark, attention checks.
+-- The plan by which a task is assigned. A task without a row is open: everybody gets every instance. exam is
+-- the task whose instances are the qualification. settings_json has the owner's other settings: texts, codes,
+-- pay, pass mark, attention checks.
 CREATE TABLE crowd (
   task INTEGER PRIMARY KEY REFERENCES task(id),
   state TEXT NOT NULL CHECK (state IN ('running', 'paused', 'closed')),
@@ -567,9 +572,9 @@ CREATE TABLE crowd (
   settings_json TEXT NOT NULL
 ) STRICT;
 
--- Every time an instance was given to somebody, for good: nobody is given it twice. outcome is empty
--- while it is held. A finished one, and a held one, take one of the instance's places.
--- passed is how a finished attention check was answered.
+-- Each assignment of an instance to a person. Rows are permanent: nobody gets the same instance twice.
+-- outcome is empty while the person holds the instance. Held and finished instances each use one of the
+-- instance's places. passed is the result of a finished attention check.
 CREATE TABLE reservation (
   annotator INTEGER NOT NULL REFERENCES annotator(id),
   instance INTEGER NOT NULL REFERENCES instance(id),
@@ -584,7 +589,8 @@ CREATE TABLE reservation (
 CREATE INDEX reservation_places ON reservation(instance, outcome);
 CREATE INDEX reservation_due ON reservation(task, outcome, reserved_until);
 
--- Where a person stands in a study: a line for every step, the last one holds. actor is who took it.
+-- A person's state in a study: one row per step, of which the last is valid. actor is the person or process
+-- that caused the step.
 CREATE TABLE enrolment (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -600,7 +606,7 @@ CREATE VIEW current_enrolment AS
     SELECT 1 FROM enrolment later WHERE later.task = e.task AND later.annotator = e.annotator
       AND later.id > e.id);
 
--- One coming of a person by a crowd service's link; what the service calls its study and session.
+-- One arrival of a person through a crowd service's link, with the service's ids of its study and session.
 CREATE TABLE arrival (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -611,9 +617,9 @@ CREATE TABLE arrival (
 ) STRICT;
 CREATE INDEX arrival_annotator ON arrival(annotator, task);
 
--- What a right answer is, by instance and criterion: of the exam's task it is the key of the exam,
--- of a task that is worked on, an attention check. must_json: positions of drafted lines that have
--- to be deleted or revised.
+-- The right answer for an instance and a criterion. For the task of an exam it is the exam's key, for any
+-- other task an attention check. must_json has the positions of drafted lines that must be deleted or
+-- revised.
 CREATE TABLE answer_key (
   instance INTEGER NOT NULL REFERENCES instance(id),
   criterion INTEGER NOT NULL REFERENCES criterion(id),
@@ -623,7 +629,7 @@ CREATE TABLE answer_key (
   PRIMARY KEY (instance, criterion)
 ) STRICT;
 
--- One handing-in of the exam, graded against the keys as they stood.
+-- One submitted attempt at the exam, graded with the keys at that time.
 CREATE TABLE exam_attempt (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -637,8 +643,8 @@ CREATE TABLE exam_attempt (
   UNIQUE (task, annotator, attempt)
 ) STRICT;
 
--- Work that stays in the record and leaves the statistics: of people whose part was rejected, and
--- the attention checks, whose answers were known before.
+-- Work that stays on record but is left out of the statistics: the work of rejected people, and attention
+-- checks, whose answers were known in advance.
 CREATE VIEW uncounted AS
   SELECT r.task, r.annotator, r.instance FROM reservation r
   JOIN current_enrolment e ON e.task = r.task AND e.annotator = r.annotator
@@ -647,8 +653,8 @@ CREATE VIEW uncounted AS
 
 -- step m022_restoration: A record of each time that the file came back from a snapshot
 
--- Each time this file came back from a snapshot: what was saved between taken_at and the end of the
--- file before it is gone, and the record has to say so.
+-- Each restoration of this file from a snapshot. Work that was saved in the previous file after taken_at is
+-- lost, and the record must say so.
 CREATE TABLE restoration (
   id INTEGER PRIMARY KEY,
   source TEXT NOT NULL,
@@ -660,8 +666,8 @@ CREATE TABLE restoration (
 
 -- step m023_queue_tally: The progress of each queue, without counting the queue
 
--- How much of each queue is finished and flagged, kept by triggers: every screen shows it, and counting
--- a queue of 100,000 takes longer than all the rest of a screen.
+-- The number of finished and flagged instances in each queue, kept up to date by triggers. Every screen shows
+-- it, and counting a queue of 100,000 instances takes longer than the rest of a screen.
 CREATE TABLE queue_tally (
   annotator INTEGER NOT NULL REFERENCES annotator(id),
   task INTEGER NOT NULL REFERENCES task(id),
@@ -698,8 +704,8 @@ ALTER TABLE submission RENAME COLUMN sown TO planted;
 
 -- step m025_leases: Work that only one worker at a time may do
 
--- Who is at work on something that one worker at a time may do, such as the drafts of a run. Its holder
--- renews it every few seconds and removes it at the end; one that was not renewed belongs to nobody.
+-- The holder of exclusive work, such as the drafts of a run. The holder renews the lease every few seconds
+-- and removes it at the end. A lease that was not renewed has no holder.
 CREATE TABLE lease (
   name TEXT PRIMARY KEY,
   holder TEXT NOT NULL,
@@ -711,9 +717,10 @@ CREATE INDEX lease_job ON lease(job);
 
 -- step m026_import_batch: Imports that are written in parts and become visible at once
 
--- An import of a file into the task of that slug. While finished_at is null it is on its way: its instances
--- and runs stand under a task that no list shows (staging), its submissions are not counted, and whatever it
--- wrote goes if it does not end well. It is written in short transactions, so that people can save meanwhile.
+-- An import of a file into the task with this slug. While finished_at is null, the import is in progress: its
+-- instances and runs belong to a task that no list shows (staging), and its submissions are not counted. If
+-- it fails, everything that it wrote is deleted. It is written in short transactions, so that people can save
+-- meanwhile.
 CREATE TABLE import_batch (
   id INTEGER PRIMARY KEY,
   slug TEXT NOT NULL,
@@ -724,7 +731,7 @@ CREATE TABLE import_batch (
 ) STRICT;
 CREATE INDEX import_batch_pending ON import_batch(id) WHERE finished_at IS NULL;
 
--- Whom an import brought: they go with it if it does not end well.
+-- The people whom an import added. They are deleted with it if it fails.
 CREATE TABLE import_batch_person (
   import_batch INTEGER NOT NULL REFERENCES import_batch(id),
   person INTEGER NOT NULL,
@@ -747,33 +754,33 @@ CREATE VIEW current_submission AS
 
 -- step m030_lineage: The line that a file belongs to, so that no other file takes its place; the cost of a restoration
 
--- One row. id is this file's and that of every copy of it; a file that was begun anew has another. term
--- is the latest in which it was served from a place of snapshots. sign_in is the kind of sign-in that
--- its sessions were opened by.
+-- One row. id identifies this file and all of its copies; a newly created file has another id. term is the
+-- latest term in which the file was served from a snapshot place. sign_in is the kind of sign-in that opened
+-- its sessions.
 CREATE TABLE lineage (
   id TEXT NOT NULL UNIQUE,
   term INTEGER NOT NULL,
   sign_in TEXT NOT NULL
 ) STRICT;
 
--- passed_over: newer snapshots that were damaged, one a line. newest_at: when the newest of them was
--- taken. put_aside: the file that stood in the place before and is kept beside it.
+-- passed_over has newer snapshots that were damaged, one per line. newest_at is the time of the newest of
+-- them. put_aside is the replaced file, which is kept in the same folder.
 ALTER TABLE restoration ADD COLUMN passed_over TEXT NOT NULL DEFAULT '';
 ALTER TABLE restoration ADD COLUMN newest_at TEXT NOT NULL DEFAULT '';
 ALTER TABLE restoration ADD COLUMN put_aside TEXT NOT NULL DEFAULT '';
--- then the function begin_lineage in steps.py
+-- The function begin_lineage in steps.py runs next.
 
 
 -- step m031_revocation: Ways to take back what lets people in: invitations, and the name of the owner of a hosted study
 
--- creator is who made the link; without one it is from the command line. A link that was taken back, or
--- whose creator is no owner any more, gives nothing.
+-- creator is the person who made the link; it is null for the command line. A link is void if it was revoked,
+-- or if its creator is no longer an owner.
 ALTER TABLE invitation ADD COLUMN creator INTEGER REFERENCES annotator(id);
 ALTER TABLE invitation ADD COLUMN revoked_at TEXT;
 UPDATE invitation SET creator = (SELECT id FROM annotator WHERE name = created_by);
 
--- Names at Hugging Face change hands, their lasting ids do not: the first to sign in under the name that
--- the settings give the owner is the owner, and whoever has the name later is not.
+-- At Hugging Face, a name can pass to another person, but an id is permanent. The first person who signs in
+-- with the owner's name from the settings becomes the owner; a later holder of the name does not.
 CREATE TABLE named_owner (
   name TEXT PRIMARY KEY,
   subject TEXT NOT NULL,
@@ -783,10 +790,10 @@ CREATE TABLE named_owner (
 
 -- step m035_submission_record: One record for each submission at a crowd service; steps and reservations refer to it
 
--- An arrival is one submission: a person in a study, with what the service calls its own study and
--- session; both are empty for who signs in. It is added once and never changed, so that who finished
--- and comes again by another session has a second one. proof is how it was known that the person is
--- who the link names: 'token', 'link', or empty for not at all.
+-- An arrival is one submission: a person in a study, with the service's ids of its study and session. Both
+-- are empty for people who sign in. It is added once and never changes; a finished person who returns in
+-- another session gets a second one. proof is the proof of identity: 'token', 'link', or empty if there was
+-- none.
 ALTER TABLE arrival ADD COLUMN proof TEXT NOT NULL DEFAULT '';
 CREATE UNIQUE INDEX arrival_once ON arrival(task, annotator, study, session);
 INSERT INTO arrival (task, annotator, study, session, at)
@@ -794,7 +801,7 @@ INSERT INTO arrival (task, annotator, study, session, at)
     SELECT 1 FROM arrival v WHERE v.task = e.task AND v.annotator = e.annotator)
   GROUP BY e.task, e.annotator;
 
--- Which submission a step and a reservation belong to; empty for work from before the study had a plan.
+-- The submission that a step or a reservation belongs to; null for work from before the study had a plan.
 ALTER TABLE enrolment ADD COLUMN arrival INTEGER REFERENCES arrival(id);
 ALTER TABLE reservation ADD COLUMN arrival INTEGER REFERENCES arrival(id);
 UPDATE enrolment SET arrival = (SELECT coalesce(max(CASE WHEN v.at <= enrolment.at THEN v.id END), min(v.id))
@@ -805,7 +812,7 @@ UPDATE reservation SET arrival = (
 CREATE INDEX enrolment_arrival ON enrolment(arrival, id);
 CREATE INDEX reservation_arrival ON reservation(arrival);
 
--- The services' ids in one spelling, as they are compared from now on.
+-- The services' ids in one spelling, in which they are compared from now on.
 UPDATE account SET subject = lower(subject) WHERE kind = 'prolific' AND NOT EXISTS (
   SELECT 1 FROM account other WHERE other.kind = 'prolific' AND other.annotator <> account.annotator
     AND lower(other.subject) = lower(account.subject));
@@ -813,13 +820,14 @@ UPDATE account SET subject = upper(subject) WHERE kind = 'mturk' AND NOT EXISTS 
   SELECT 1 FROM account other WHERE other.kind = 'mturk' AND other.annotator <> account.annotator
     AND upper(other.subject) = upper(account.subject));
 
--- Why a study is not running: 'full' where it paused by itself, empty where an owner decided.
+-- The reason why a study is not running: 'full' if it paused by itself, empty if an owner decided.
 ALTER TABLE crowd ADD COLUMN reason TEXT NOT NULL DEFAULT '';
 
 
 -- step m036_exam_item: The items of an exam that a person was given in each try
 
--- The instances of one try at a study's exam, drawn when the try begins: those a person saw least often.
+-- The instances of one attempt at a study's exam, drawn when the attempt begins: those that the person has
+-- seen least often.
 CREATE TABLE exam_item (
   task INTEGER NOT NULL REFERENCES task(id),
   annotator INTEGER NOT NULL REFERENCES annotator(id),
@@ -832,20 +840,20 @@ CREATE INDEX exam_item_annotator ON exam_item(annotator, instance);
 
 -- step m037_assignment_arm: A count of the arms of a study, without reading its queues
 
--- Every draw of an arm looks at how often each was drawn in the whole study.
+-- Each draw of an arm counts how often each arm was drawn in the whole study.
 CREATE INDEX assignment_arm ON assignment(task, arm) WHERE arm IS NOT NULL;
 
 
 -- step m040_planted_text: The text of a planted line as it was shown: it quotes what the draft's own line quoted
 
--- null where the source's own words were shown, and where a score was planted
+-- It is null if the source's own words were shown, or if a score was planted.
 ALTER TABLE planted_error ADD COLUMN text TEXT;
 
 
 -- step m045_column_role: Column roles: who may see which column of an instance beyond its input and output
 
--- The role of a column of the instances' context. Rows are appended and the newest is in force; nobody
--- has set a role where set_by is empty: the rule gave it. A column without a role is shown to nobody.
+-- The role of a column in the instances' context. The newest row is valid. set_by is empty if a rule set the
+-- role and nobody has changed it. A column without a role is shown to nobody.
 CREATE TABLE column_role (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -855,7 +863,7 @@ CREATE TABLE column_role (
   set_at TEXT NOT NULL
 ) STRICT;
 CREATE INDEX column_role_newest ON column_role(task, name, id);
--- then the function guess_column_roles in steps.py
+-- The function guess_column_roles in steps.py runs next.
 
 
 -- step m046_call_endpoint: Answers belong to their endpoint: one model name on two servers never shares answers
@@ -866,14 +874,14 @@ CREATE UNIQUE INDEX call_answered ON call(request_hash, sample, endpoint) WHERE 
 
 -- step m047_quote_place: The place of a quotation: word for word or nearly in the output, or in the input
 
--- The text that quote_start and quote_end count in; they are null where the quotation is in neither.
+-- The text that quote_start and quote_end refer to. They are null if the quotation is in neither text.
 ALTER TABLE quote ADD COLUMN place TEXT NOT NULL DEFAULT 'output';
 
 
 -- step m060_task_archive: Tasks that are archived and brought back
 
--- Each time a task was put away (archived = 1) or taken out again (0). The newest line holds; nothing of
--- the task itself is touched, so that its record stays whole.
+-- Each time that a task was archived (1) or restored (0). The newest row is valid. The task itself does not
+-- change, so that its record stays complete.
 CREATE TABLE task_archive (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -886,8 +894,8 @@ CREATE INDEX task_archive_newest ON task_archive(task, id);
 
 -- step m070_group: The group that a person is counted in
 
--- The group that an owner set; empty where it follows from how the person comes: strangers, who come by
--- a study's link, are the crowd, and everybody else is the team.
+-- The group that an owner set. If it is empty, the group follows from the kind of account: strangers, who
+-- come through a study's link, are the crowd, and everybody else is the team.
 ALTER TABLE annotator ADD COLUMN set_group TEXT NOT NULL DEFAULT ''
   CHECK (set_group IN ('', 'team', 'expert', 'crowd'));
 
@@ -901,7 +909,7 @@ FROM annotator a;
 
 -- step m071_disabled: People who may not sign in
 
--- Each time that an owner kept a person from signing in; who has a row without enabled_at cannot.
+-- Each time that an owner disabled a person's sign-in. A person with a row without enabled_at cannot sign in.
 CREATE TABLE disabling (
   id INTEGER PRIMARY KEY,
   annotator INTEGER NOT NULL REFERENCES annotator(id),
@@ -915,15 +923,15 @@ CREATE UNIQUE INDEX disabling_now ON disabling(annotator) WHERE enabled_at IS NU
 
 -- step m085_criterion_question: The question about a criterion that a free-text judge answers
 
--- Empty where the usual question is asked: how well the output meets the criterion.
+-- Empty for the default question: how well the output meets the criterion.
 ALTER TABLE criterion ADD COLUMN question TEXT NOT NULL DEFAULT '';
 
 
 -- step m086_comparison: Two outputs of one document side by side, as a judge compared them
 
--- Immutable. Each pair is compared in both orders: first is the output that was shown first. preference is
--- 1 where it was preferred, 0 where the second was, and null where no answer could be read; such a pair is
--- compared again as a further attempt.
+-- A comparison never changes. Each pair is compared in both orders; first is the output that was shown first.
+-- preference is 1 if it was preferred, 0 if the second was, and null if no answer could be read. Such a pair
+-- is compared again as a further attempt.
 CREATE TABLE comparison (
   id INTEGER PRIMARY KEY,
   run INTEGER NOT NULL REFERENCES run(id),
@@ -947,8 +955,8 @@ CREATE VIEW current_comparison AS
 
 -- step m090_stopping_rule: The rule, declared beforehand, that says when a study has enough scores
 
--- Each rule that was declared for a task. The newest holds; the others stay, so that a reader can see
--- whether the rule was changed, and how many scores there were when it was declared (scores_then).
+-- Each rule that was declared for a task. The newest is valid; the others stay, so that readers can see
+-- whether the rule was changed, and how many scores there were at its declaration (scores_then).
 CREATE TABLE stopping_rule (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -966,23 +974,23 @@ CREATE INDEX stopping_rule_newest ON stopping_rule(task, id);
 
 -- step m095_waiting: Waiting for drafts; the people of an instance, found without reading the queues
 
--- Whether what is to be shown with its draft is held back until there is one.
+-- 1 if an instance that needs its draft waits for it.
 ALTER TABLE task ADD COLUMN wait_for_drafts INTEGER NOT NULL DEFAULT 0 CHECK (wait_for_drafts IN (0, 1));
 
--- Every draw of an arm looks at who has opened the same instance before.
+-- Each draw of an arm looks up the people who have already opened the instance.
 CREATE INDEX assignment_instance ON assignment(instance) WHERE arm IS NOT NULL;
 
 
 -- step m096_layout: One criterion at a time, or all criteria of an instance in one sheet
 
--- What annotators work at; `choice` leaves it to each of them.
+-- The annotators' layout; `choice` lets each annotator choose.
 ALTER TABLE task ADD COLUMN layout TEXT NOT NULL DEFAULT 'choice' CHECK (layout IN ('choice', 'one', 'all'));
 
 
 -- step m097_inbox: The answers of those who run a study to flags and comments
 
--- What became of a flag or comment: an answer that its author sees, or closed without one. The newest row
--- of a mark holds; a mark without a row is open, as is one that its author has changed since.
+-- The outcome of a flag or comment: an answer that its author sees, or closed without an answer. The newest
+-- row of a mark is valid. A mark is open if it has no row, or if its author has changed it since.
 CREATE TABLE mark_answer (
   id INTEGER PRIMARY KEY,
   mark INTEGER NOT NULL REFERENCES mark(id),
@@ -996,7 +1004,7 @@ CREATE INDEX mark_answer_newest ON mark_answer(mark, id);
 
 -- step m100_criterion_guide: How to score by a criterion: its definition, the meaning of the scores, examples
 
--- Appended: the newest of a criterion is in force, and what people read before stays on record.
+-- The newest row of a criterion is valid; earlier guides stay on record.
 CREATE TABLE criterion_guide (
   id INTEGER PRIMARY KEY,
   criterion INTEGER NOT NULL REFERENCES criterion(id),
@@ -1015,7 +1023,7 @@ CREATE VIEW current_criterion_guide AS
 
 -- step m105_seal: A judge is fitted on some documents and certified on others, whose labels stay sealed until then
 
--- One for a task, made once and never changed: to split anew after a look would undo the seal.
+-- One seal for a task. It never changes: a new split after a reading would undo the seal.
 CREATE TABLE seal (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL UNIQUE REFERENCES task(id),
@@ -1025,8 +1033,8 @@ CREATE TABLE seal (
   sealed_at TEXT NOT NULL
 ) STRICT;
 
--- What each document is for; an instance without a document stands under its own id. A document that is
--- not here, since it was imported after the sealing, is in neither part until it is added.
+-- The part of each document. An instance without a document is stored under its own id. A document that was
+-- imported after the sealing is in neither part until it is added.
 CREATE TABLE sealed_document (
   seal INTEGER NOT NULL REFERENCES seal(id),
   document TEXT NOT NULL,
@@ -1034,7 +1042,7 @@ CREATE TABLE sealed_document (
   PRIMARY KEY (seal, document)
 ) STRICT;
 
--- Every judge that was fitted on the dev part; the newest is the one to certify.
+-- Every judge that was fitted on the dev part. The newest is the one to certify.
 CREATE TABLE fitted_judge (
   id INTEGER PRIMARY KEY,
   seal INTEGER NOT NULL REFERENCES seal(id),
@@ -1045,7 +1053,7 @@ CREATE TABLE fitted_judge (
 ) STRICT;
 CREATE INDEX fitted_judge_newest ON fitted_judge(seal, id);
 
--- A row for each time that the certificate's labels were read, written in the transaction that reads them.
+-- Each reading of the certificate's labels, written in the transaction that reads them.
 CREATE TABLE seal_opening (
   id INTEGER PRIMARY KEY,
   seal INTEGER NOT NULL REFERENCES seal(id),
@@ -1055,7 +1063,7 @@ CREATE TABLE seal_opening (
 ) STRICT;
 CREATE INDEX seal_opening_seal ON seal_opening(seal, id);
 
--- What came of an opening. An opening without one was read all the same.
+-- The result of an opening. In an opening without a result, the labels were read as well.
 CREATE TABLE certificate (
   seal_opening INTEGER PRIMARY KEY REFERENCES seal_opening(id),
   certificate_json TEXT NOT NULL,
@@ -1065,14 +1073,14 @@ CREATE TABLE certificate (
 
 -- step m106_certificate_labels: The labels of each sealed line stay beside the certificate, for judge.json
 
--- Means of people's scores by salted hashes of the outputs, as judge.json has them: once an opening has read
--- them, a gate may correct by them without the seal being opened again.
+-- Means of people's scores by salted hashes of the outputs, as in judge.json. A gate can use them to correct
+-- its result without opening the seal again.
 ALTER TABLE certificate ADD COLUMN labels_json TEXT NOT NULL DEFAULT '[]';
 
 
 -- step m110_task_source: The data set of the Hub that the instances of a task came from
 
--- The part of a data set at the commit it was read at, so that others can fetch the very same rows.
+-- The part of a data set and the commit from which it was read, so that others can fetch the same rows.
 CREATE TABLE task_source (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -1086,15 +1094,15 @@ CREATE TABLE task_source (
 
 -- step m111_task_language: The language of the annotators of a task
 
--- The code of the catalogue that the annotators' screens are in, such as `ar`.
+-- The code of the catalogue for the annotators' screens, such as `ar`.
 ALTER TABLE task ADD COLUMN language TEXT NOT NULL DEFAULT 'en';
 
 
 -- step m113_settled_mark: A mark that changes with the set-up, so that servers on one database may remember the set-up
 
--- Several servers work on one PostgreSQL database, and each remembers tasks, criteria and teams. Whoever
--- changes one of them writes another mark here in the same transaction; a transaction that finds another
--- mark than before asks anew. SQLite has no need of it.
+-- Several servers can use one PostgreSQL database, and each caches tasks, criteria and teams. A transaction
+-- that changes one of these also writes another mark; a transaction that finds another mark reads them again.
+-- SQLite does not need the mark.
 CREATE TABLE settled_mark (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   mark TEXT NOT NULL
@@ -1104,14 +1112,14 @@ INSERT INTO settled_mark (id, mark) VALUES (1, '');
 
 -- step m115_draft_probabilities: How likely a judge found each step of the scale, beside the resulting score
 
--- The probability of each step of the criterion's scale, where log-probabilities were asked for; else empty.
--- How sure the judge was cannot be told from its expected score alone.
+-- The probability of each step of the criterion's scale if log-probabilities were requested, else empty. The
+-- expected score alone does not show how certain the judge was.
 ALTER TABLE draft ADD COLUMN probabilities_json TEXT NOT NULL DEFAULT '[]';
 
 
 -- step m116_asked_line: The lines that the judge leaves to people, and the time since which people are asked for them
 
--- Appended: the newest of a task holds, and one without lines ends the one before it.
+-- The newest row of a task is valid. A row without lines ends the previous request.
 CREATE TABLE asking (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -1121,7 +1129,7 @@ CREATE TABLE asking (
 ) STRICT;
 CREATE INDEX asking_newest ON asking(task, id);
 
--- What people are asked to score, and nothing else, while the asking holds.
+-- The only lines that people are asked to score while the request is valid.
 CREATE TABLE asked_line (
   asking INTEGER NOT NULL REFERENCES asking(id),
   instance INTEGER NOT NULL REFERENCES instance(id),
@@ -1130,7 +1138,7 @@ CREATE TABLE asked_line (
 ) STRICT;
 CREATE INDEX asked_line_instance ON asked_line(instance, criterion);
 
--- Lines by criteria of the set that holds: a new version ends what was asked by those it replaced.
+-- Only lines on criteria of the current set: a new version ends requests for the criteria that it replaces.
 CREATE VIEW current_asked_line AS
   SELECT a.task, l.asking, l.instance, l.criterion FROM asking a JOIN asked_line l ON l.asking = a.id
   WHERE NOT EXISTS (SELECT 1 FROM asking later WHERE later.task = a.task AND later.id > a.id)
@@ -1141,8 +1149,8 @@ CREATE VIEW current_asked_line AS
 
 -- step m117_run_example: Worked examples that the questions of a run show
 
--- Written when the run is opened and never changed. base is the run that was corrected, of which this one is
--- the same with examples; document is where the example is from: its own questions do not show it.
+-- An example is written when the run is opened and never changes. base is the corrected run; this run repeats
+-- it with examples. document is the source of the example, whose own questions do not show it.
 CREATE TABLE run_example (
   run INTEGER NOT NULL REFERENCES run(id),
   position INTEGER NOT NULL,
@@ -1168,7 +1176,7 @@ CREATE TABLE wording (
 ) STRICT;
 CREATE INDEX wording_task ON wording(task, id);
 
--- One that has none is still to be taken or left.
+-- A wording without a row is not decided yet.
 CREATE TABLE wording_decision (
   wording INTEGER PRIMARY KEY REFERENCES wording(id),
   taken INTEGER NOT NULL CHECK (taken IN (0, 1)),
@@ -1179,7 +1187,7 @@ CREATE TABLE wording_decision (
 
 -- step m123_cancelled_round: Votes that were cancelled before they resulted in a criteria set
 
--- A round that is here ends in nothing. Its proposals and ballots stay on record.
+-- A round with a row here has no result. Its proposals and ballots stay on record.
 CREATE TABLE cancelled_round (
   ballot_round INTEGER PRIMARY KEY REFERENCES ballot_round(id),
   cancelled_by TEXT NOT NULL,
@@ -1189,8 +1197,8 @@ CREATE TABLE cancelled_round (
 
 -- step m124_run_archive: Runs that are archived and brought back
 
--- Each time a run was put away (archived = 1) or taken out again (0); the newest line holds. Its drafts,
--- and what people did with them, are not touched.
+-- Each time that a run was archived (1) or restored (0). The newest row is valid. The run's drafts, and
+-- people's work on them, do not change.
 CREATE TABLE run_archive (
   id INTEGER PRIMARY KEY,
   run INTEGER NOT NULL REFERENCES run(id),
@@ -1207,8 +1215,8 @@ CREATE VIEW archived_run AS
 
 -- step m125_task_team: The members of one's own team who work on a task, and the number of people for each instance
 
--- Appended: the newest of a task holds. Without members everybody works at it; per_instance 0 gives each
--- of them every instance.
+-- The newest row of a task is valid. Without members, everybody works on the task. If per_instance is 0,
+-- every member gets every instance.
 CREATE TABLE task_team (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -1231,8 +1239,8 @@ CREATE VIEW current_task_team AS
 
 -- step m126_prolific: A record of each request to Prolific before it is sent, so that nothing is paid twice
 
--- One row for each request that changes something at Prolific or costs money, written before it is sent.
--- Never changed: what came of it is appended to prolific_step.
+-- One row for each request that changes something on Prolific or costs money, written before it is sent. It
+-- never changes; its result is appended to prolific_step.
 CREATE TABLE prolific_request (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -1245,7 +1253,7 @@ CREATE TABLE prolific_request (
 ) STRICT;
 CREATE INDEX prolific_request_task ON prolific_request(task, id);
 
--- What a request is about; a bonus is about up to 200 submissions. Amounts are in pence or cents.
+-- The subject of a request; a bonus can have up to 200 submissions. Amounts are in pence or cents.
 CREATE TABLE prolific_item (
   id INTEGER PRIMARY KEY,
   request INTEGER NOT NULL REFERENCES prolific_request(id),
@@ -1257,7 +1265,7 @@ CREATE TABLE prolific_item (
 ) STRICT;
 CREATE INDEX prolific_item_request ON prolific_item(request, id);
 
--- What is known of a request, appended; the newest row counts.
+-- The known results of a request. The newest row is valid.
 CREATE TABLE prolific_step (
   id INTEGER PRIMARY KEY,
   request INTEGER NOT NULL REFERENCES prolific_request(id),
@@ -1273,14 +1281,14 @@ CREATE INDEX prolific_step_request ON prolific_step(request, id);
 
 -- step m130_job_takeovers: The number of times that another server took a job over
 
--- A job goes on at another server when its own ends. One that ends every server it comes to must stop.
+-- If a server ends, another server continues its jobs. A job that ends every server must stop.
 ALTER TABLE job ADD COLUMN takeovers INTEGER NOT NULL DEFAULT 0;
 
 
 -- step m112_image_host: Hosts that images may come from
 
--- The owners' list of hosts that pages may show images from, of every task of this server. Each change is
--- the whole list anew, one name a line: the newest is in force.
+-- The owners' list of hosts whose images pages may show, for all tasks of this server. Each change stores the
+-- whole list, one name per line. The newest row is valid.
 CREATE TABLE image_host (
   id INTEGER PRIMARY KEY,
   hosts TEXT NOT NULL,
@@ -1291,21 +1299,21 @@ CREATE TABLE image_host (
 
 -- step m120_review_indexes: A review of millions of submissions, without reading each of them
 
--- With the score in the index, where people differ is found in it alone: in 6,250,000 submissions in 1.3 s, not
--- 2.8. It stands in place of the index that was there, so that a save writes as many as before.
+-- With the score in the index, disputed instances are found in the index alone: in 6,250,000 submissions in
+-- 1.3 s instead of 2.8 s. It replaces the earlier index, so that a save writes no more indexes than before.
 DROP INDEX submission_instance;
 CREATE INDEX submission_instance ON submission(instance, criterion, score);
--- Few saves are revisions, and few lines are changed: only these write here. Which submissions were
--- superseded, and which kept every line of the draft, is then known without reading all.
+-- Few saves are revisions, and few lines are changed, so few saves write to these indexes. They find
+-- superseded submissions, and submissions that kept every line, without reading all.
 CREATE INDEX submission_revised ON submission(annotator, instance, criterion, revision) WHERE revision > 1;
 CREATE INDEX submission_row_changed ON submission_row(submission) WHERE action <> 'approve';
 
 
 -- step m131_reference_indexes: An index on every reference, so that a delete does not read whole tables
 
--- Both engines look for rows that refer to a deleted one. Without these indexes, taking back an import of
--- 1,000 drafts from a file of 375,000 submissions kept everybody from saving for minutes. Where most rows
--- refer to nothing, the index holds the others only.
+-- Both engines look up the rows that refer to a deleted row. Without these indexes, removing an import of
+-- 1,000 drafts from a file of 375,000 submissions blocked all saves for minutes. If most rows refer to
+-- nothing, the index contains only the others.
 CREATE INDEX draft_by_instance ON draft(instance);
 CREATE INDEX draft_by_criterion ON draft(criterion);
 CREATE INDEX assignment_by_instance ON assignment(instance);
@@ -1354,13 +1362,13 @@ CREATE INDEX task_team_member_by_annotator ON task_team_member(annotator);
 
 -- step m132_earlier_groups: People who were there before groups keep the group that they were counted in
 
--- no SQL: the function keep_earlier_groups in steps.py
+-- There is no SQL: see the function keep_earlier_groups in steps.py.
 
 
 -- step m142_returning: People of a crowd study who come back or leave: requests, second sessions, withdrawn work
 
--- Somebody names a person of the study and cannot prove that it is they: an owner decides. token_hash is
--- of the token in the cookie of the browser that waits, number is what its page shows.
+-- A request by a browser to continue as a person of the study, without proof of identity: an owner decides.
+-- token_hash is the hash of the token in the browser's cookie; number is shown on its page.
 CREATE TABLE return_request (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -1375,7 +1383,7 @@ CREATE TABLE return_request (
 CREATE INDEX return_request_task ON return_request(task, annotator, id);
 CREATE INDEX return_request_annotator ON return_request(annotator);
 
--- A further session of the same study at the service: it makes no submission of its own.
+-- A further session of the same study at the service. It is not a separate submission.
 CREATE TABLE repeated_session (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -1387,7 +1395,7 @@ CREATE TABLE repeated_session (
 CREATE UNIQUE INDEX repeated_session_once ON repeated_session(task, annotator, study, session);
 CREATE INDEX repeated_session_annotator ON repeated_session(annotator);
 
--- Which network brought somebody new, as a hash; rows are deleted once they are too old to count.
+-- The network of a new person, as a hash. Rows are deleted when they are too old to count.
 CREATE TABLE newcomer (
   annotator INTEGER PRIMARY KEY REFERENCES annotator(id),
   network TEXT NOT NULL,
@@ -1395,7 +1403,7 @@ CREATE TABLE newcomer (
 ) STRICT;
 CREATE INDEX newcomer_network ON newcomer(network, came_at);
 
--- All that somebody saved who withdrew, taken out of the other tables; deleted after delete_after.
+-- Everything that a withdrawn person saved, moved out of the other tables and deleted after delete_after.
 CREATE TABLE withdrawn_work (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -1412,15 +1420,15 @@ CREATE INDEX withdrawn_work_annotator ON withdrawn_work(annotator);
 
 -- step m147_draft_rule: The rule of the reader that accepted a draft's score, so that owners can check doubtful ones
 
--- The rule that read the score from the answer; of several answers, every rule once. Empty for an unscored
--- draft, for an imported one, and for one that was stored before rules were.
+-- The rule that read the score from the answer or, for several answers, each rule once. It is empty for an
+-- unscored draft, an imported draft, and a draft from before rules were stored.
 ALTER TABLE draft ADD COLUMN rule TEXT NOT NULL DEFAULT '';
 
 
 -- step m148_method_news: Changes of methods that a database has met, their readers, and the figures of each state
 
--- Up to last_submission, 0 where there was none, scores were there before the change. earlier_copy is the
--- name of the copy of the file from before the upgrade, '' where there is none.
+-- Scores up to last_submission (0 if there were none) existed before the change. earlier_copy is the name of
+-- the copy of the file from before the upgrade, '' if there is none.
 CREATE TABLE method_change (
   id TEXT PRIMARY KEY,
   met_at TEXT NOT NULL,
@@ -1436,8 +1444,9 @@ CREATE TABLE method_change_read (
 ) STRICT;
 CREATE INDEX method_change_read_change ON method_change_read(method_change);
 
--- The figure that was shown last by one state of the methods, which the newest change then names. scores is
--- how many it rested on; low and high are its interval; value is NULL where it was undefined.
+-- The figure that was last shown by one state of the methods, which is named by its newest change. scores is
+-- the number of scores behind it, and low and high are its interval. value is NULL if the figure was
+-- undefined.
 CREATE TABLE shown_figure (
   task INTEGER NOT NULL REFERENCES task(id),
   kind TEXT NOT NULL,
@@ -1454,21 +1463,21 @@ CREATE TABLE shown_figure (
 
 -- step m149_arms_in_part: Arms that show a part of the draft: its quoted passages, or its lines of evidence
 
--- evidence_share, reasons_share: pairs of (annotator, instance) shown the passages or the lines of evidence alone. The
--- function admits both arms to assignment and submission.
+-- evidence_share and reasons_share are shares of (annotator, instance) pairs that see only the passages or
+-- only the lines of evidence. The function allows both arms in assignment and submission.
 ALTER TABLE task ADD COLUMN evidence_share REAL NOT NULL DEFAULT 0 CHECK (evidence_share >= 0);
 ALTER TABLE task ADD COLUMN reasons_share REAL NOT NULL DEFAULT 0 CHECK (reasons_share >= 0);
 
 
 -- step m150_rule_of_pull: A rule may be about the pull of drafts, so that the arm to keep is decided by it
 
--- The function admits it to stopping_rule.
+-- The function allows it in stopping_rule.
 
 
 -- step m158_also_defensible: Further scores that a person would defend too, so that agreement can count sets of scores
 
--- Scores in order, such as '2 4'; NULL where none was marked.
+-- Scores in order, such as '2 4'; NULL if none was marked.
 ALTER TABLE submission ADD COLUMN also TEXT;
 CREATE INDEX submission_also ON submission(instance) WHERE also IS NOT NULL;
--- 1: people may mark them
+-- 1 if people may mark further scores.
 ALTER TABLE task ADD COLUMN offers_also INTEGER NOT NULL DEFAULT 0 CHECK (offers_also IN (0, 1));

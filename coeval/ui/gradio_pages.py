@@ -68,7 +68,9 @@ def _me(context: Context, person: Person, slug: str) -> Node:
 
 
 def _messages(context: Context, person: Person, slug: str) -> list[Node]:
-    """Return an owner's number of messages, and the answers to this person with links to the instances."""
+    """Return the nodes for messages: an owner's number of open messages, and the answers to this person with
+    links to the instances.
+    """
     if not slug:
         return []
     shown: list[Node] = []

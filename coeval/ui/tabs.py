@@ -362,7 +362,7 @@ class Page:
         if asked and asked != slug:
             with speaking(get_language(self.context, slug, person)):
                 told = tr(
-                    "There is no task “{task}” for you: it may be archived, or you may not work on it.",
+                    "You cannot open the task “{task}”: it may be archived, or you may not be assigned to it.",
                     task=asked[:100],
                 )
             gr.Warning(html.escape(told), duration=None, title="")

@@ -316,7 +316,9 @@ def count_arrival(db: Database, address: str) -> None:
     """
     key = hashlib.sha256(f"arrival\n{address}".encode()).hexdigest()
     if people.count_sign_in_tries(db, key, time_from_now(-WINDOW)) >= ARRIVALS:
-        raise NotAllowedError(tr("Too many people came from your network just now: try again in 15 minutes."))
+        raise NotAllowedError(
+            tr("Too many people arrived from your network just now: try again in 15 minutes.")
+        )
     people.add_sign_in_try(db, key)
 
 

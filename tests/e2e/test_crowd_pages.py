@@ -90,7 +90,7 @@ def test_the_end_comes_by_itself_with_the_code_and_the_study_is_full(host: Host)
         host.confirm(page)
         page.wait_for_timeout(300)
     assert code_of(page) == "DONE1" and page.url.endswith("/s/full")
-    assert page.get_by_role("link", name="Back to Prolific").get_attribute("href").endswith("cc=DONE1")  # type: ignore[union-attr]
+    assert page.get_by_role("link", name="Return to Prolific").get_attribute("href").endswith("cc=DONE1")  # type: ignore[union-attr]
     page.get_by_role("link", name="Review your saved work").click()
     page.locator(".wb[data-state=step]").wait_for()  # saved work is shown, and not passed by
     late = host.come("full")
@@ -149,7 +149,7 @@ def test_a_time_out_is_told_with_a_way_on(host: Host) -> None:
         )
     host.begin("late")  # somebody else asks for work, and the time that ran out is noted
     host.confirm(page)
-    page.get_by_text("ran out, and it went to somebody else").wait_for()
+    page.get_by_text("ran out, and it was given to another person").wait_for()
     page.get_by_role("button", name="Continue").click()
     page.get_by_text("Your time for 1 instance ran out").wait_for()
 
@@ -161,7 +161,7 @@ def test_withdrawing_says_what_is_deleted_and_does_it(host: Host) -> None:
     page.wait_for_timeout(500)
     page.click("#to-study")
     page.get_by_role("link", name="I no longer want to take part").click()
-    page.get_by_text("1 evaluation of yours").wait_for()
+    page.get_by_text("1 evaluation from you").wait_for()
     page.get_by_label("Your return code").fill(host.code)
     page.get_by_role("button", name="Withdraw and delete").click()
     page.get_by_text("your data is no longer part of the study").wait_for()

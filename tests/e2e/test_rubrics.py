@@ -126,7 +126,7 @@ def test_an_instance_is_decided_and_judged_by_keyboard(served: Served, page: Pag
     page.get_by_text("1 of 4 instances with criteria are judged.").wait_for()
     # back to what was saved: it stands there, with both scores
     press(page, "k")
-    page.get_by_text("Score of what you saved:").wait_for()
+    page.get_by_text("Your score:").wait_for()
     assert page.get_by_label("Added criterion", exact=True).input_value() == "Is kind."
 
 
@@ -138,7 +138,7 @@ def test_what_is_typed_can_be_taken_back_and_survives_a_reload(served: Served, p
     press(page, "Control+z")
     assert second.get_attribute("data-action") == "none" and first.get_attribute("data-action") == "approve"
     page.reload()
-    page.get_by_text("is restored; it is not saved yet").wait_for()
+    page.get_by_text("is restored but not saved yet").wait_for()
     assert page.locator(".rx .rt-row").first.get_attribute("data-action") == "approve"
     assert page.locator(".rx .rt-row").first.locator(".rx-verdict [aria-checked=true]").count() == 1
 
@@ -148,7 +148,7 @@ def test_nothing_of_a_draft_reaches_who_judges_blind(served: Served, page: Page)
     answers = []
     page.on("response", lambda answer: answers.append(answer) if "/api/rubrics/" in answer.url else None)
     served.open(page)
-    assert "You judge this one without a draft." in page.locator(".rx").inner_text()
+    assert "You judge this instance without a draft." in page.locator(".rx").inner_text()
     body = answers[0].text()
     assert "The draft says" not in page.locator(".rx").inner_text() and "About fact" not in body
     assert json.loads(body)["draft"] is None and {row["drafted"] for row in json.loads(body)["rows"]} == {

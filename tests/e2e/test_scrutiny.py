@@ -225,7 +225,7 @@ def test_what_is_typed_survives_a_killed_server_and_a_reload(
     server.kill9()
     server.restart()
     show(page, server, "killed-after")
-    page.get_by_text("is restored; it is not saved yet").wait_for()
+    page.get_by_text("is restored but not saved yet").wait_for()
     assert page.locator(".rt textarea").first.input_value() == "not confirmed yet"
 
 
@@ -272,7 +272,7 @@ def test_judge_first_then_see_the_draft(open_task: Callable[[str], Any], server:
     assert page.locator(".rt-row").count() == 1 and page.locator(".rt-add").count() == 0
     assert not [text for text in DRAFTED if text in page.locator(".wb").inner_text()]
     press(page, "2", "Control+Enter")
-    page.get_by_text("Before the draft you gave 2").wait_for()
+    page.get_by_text("Your score before the draft was 2").wait_for()
     assert "It does." in page.locator(".rt").inner_text()
     assert page.locator(".rt-step[aria-checked=true]").inner_text() == "2"
     assert saved(server, "first") == []

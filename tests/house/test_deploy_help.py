@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 
 import yaml
@@ -43,5 +42,3 @@ def test_what_is_named_exists() -> None:
     for name in set(re.findall(r"COEVAL_[A-Z_]+", TEXT)):
         assert f'"{name}"' in known, name
     assert TEXT.count(f"$cookie_{STICKY}") == 2 and all(path in TEXT for path in HEALTH)
-    (recipe,) = [block for block in read_blocks(TEXT) if block.startswith("import ray")]
-    ast.parse(recipe)

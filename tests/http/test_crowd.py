@@ -91,7 +91,7 @@ class Worker:
     def _open(self) -> Any:
         """The next step; None for who was stopped. A warning is read, and one goes on."""
         answer = self.browser.post("/api/scrutiny/demo/step")
-        if answer.status_code == 403 and "missed an attention check" in answer.text:
+        if answer.status_code == 403 and "failed an attention check" in answer.text:
             assert self.browser.post("/s/demo/go-on").status_code == 303
             answer = self.browser.post("/api/scrutiny/demo/step")
         assert answer.status_code in (200, 403), answer.text

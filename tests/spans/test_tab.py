@@ -194,7 +194,7 @@ def test_a_reload_loses_nothing(page: Page, desk: Desk) -> None:
     press(page, "a", "d", "ArrowRight", "n")
     before = words(page), actions(page)
     page.reload()
-    page.get_by_text("What you did here before is restored").wait_for()
+    page.get_by_text("Your earlier work is restored").wait_for()
     assert (words(page), actions(page)) == before
     page.get_by_role("button", name="Discard it").click()
     assert actions(page) == ["none"] * 3

@@ -49,7 +49,7 @@ NOTES: Mapping[str, str] = {
 
 
 def tell_notes(tally: Mapping[str, int]) -> tuple[str, ...]:
-    """Return a sentence with its count for every problem that occurred."""
+    """Return one sentence, with a count, for each problem that occurred."""
     return tuple(f"{text}: {tally[key]:,}." for key, text in NOTES.items() if tally.get(key))
 
 

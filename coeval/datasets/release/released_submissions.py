@@ -107,8 +107,9 @@ def _build_rows(
 ) -> Iterator[ScrutinyRow]:
     """Yield each line with an action, the matching drafted line, and its kind.
 
-    An unknown line gets the kind of its position, or evidence if the draft has a line of this kind. Of two actions on a
-    drafted line, the first is used, but a second revision of evidence is kept, because it is the person's own words.
+    An unknown line gets the kind of its position, or evidence if the draft has a line of this kind. If a
+    drafted line has two actions, the first one is used. A second revision of evidence is kept, because it is
+    in the person's own words.
     """
     drafted = list(draft.rows) if draft else []
     places = _find_places(lines, [row.text for row in drafted])
@@ -165,7 +166,9 @@ def _count_oddities(
 
 
 def _stated_score(rows: Sequence[ScrutinyRow], draft: ImportedDraft | None) -> float | None:
-    """Return the score in the person's score row: the draft's if approved, the new one if revised."""
+    """Return the score in the person's score row: the draft's score if it was approved, the new score if it
+    was revised.
+    """
     row = next((row for row in rows if row.kind is RowKind.SCORE), None)
     if row is None or row.action is Action.DELETE:
         return None

@@ -156,7 +156,7 @@ def _same(known: dict[str, Any], part: Any, key: str, place: str) -> Any:
 def _belongs(
     record: ImportedSubmission, kept: Node, instance: Instance, lines: dict[str, ImportedDraft]
 ) -> bool:
-    """Return whether work is for this task's instance and criterion, and acts on drafted lines."""
+    """Return whether the work belongs to this task's instance and criterion, and acts only on drafted lines."""
     drafted = len(lines[record.run].rows) if record.run in lines else 0
     return (
         record.instance == instance.external_id

@@ -130,7 +130,7 @@ def _result(
 
 
 def _uncertainty(cell: CriterionMean) -> dict[str, Any]:
-    """Return the figures of uncertainty that are defined."""
+    """Return the measures of uncertainty that are defined."""
     more = cell.mean.details
     told: dict[str, Any] = {"num_samples": cell.n_units}
     if math.isfinite(cell.deviation):
@@ -169,7 +169,7 @@ def _build_inspect_edits(context: Context, person: Person, slug: str) -> Files:
 
 
 def _lines(db: Database, task: int, slug: str) -> Iterator[str]:
-    """Yield a line for each instance and criterion that people scored, if it counts."""
+    """Yield a line for each counted instance and criterion that people scored."""
     at = now()
     for (instance, criterion), rows in groupby(
         read(db, exports.UNITS, task=task), lambda row: (row[0], row[1])

@@ -107,7 +107,8 @@ def choose_part(parts: Iterable[Part], address: HubAddress) -> Part:
     """Return the part that an address names, or the only existing part.
 
     Raises:
-        InputError: there is none that can be read, not that one, or several and the address leaves open which.
+        InputError: no part can be read, the named part does not exist, or the address does not say
+            which of several parts it means.
     """
     parts = tuple(parts)
     if not parts:

@@ -80,7 +80,7 @@ class Facts:
 
     @property
     def shown(self) -> str:
-        """Sentences about how drafts were shown."""
+        """Return sentences that say how drafts were shown."""
         parts = [f"{n:,} {SHOWN[arm]}" for arm, n in sorted(self.content.arms.items())]
         if not parts:
             return "Nobody has scrutinised the instances yet."
@@ -94,7 +94,7 @@ class Facts:
 
     @property
     def people(self) -> str:
-        """A sentence about the people who judged, by group."""
+        """Return a sentence about the people who judged, by group."""
         groups = [f"{len(names):,} of the group {group}" for group, names in self.content.groups.items()]
         if not groups:
             return "Nobody has judged yet."
@@ -102,7 +102,7 @@ class Facts:
 
     @property
     def biases(self) -> str:
-        """Known biases of the scores that follow from the study's design."""
+        """Return known biases of the scores that follow from the study's design."""
         told = []
         if self.content.arms.get("assisted") or self.content.arms.get("first"):
             told.append(

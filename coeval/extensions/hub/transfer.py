@@ -111,7 +111,7 @@ class Leaving:
 
     repo: str
     standing: str
-    """A sentence about the current data set with that name."""
+    """A sentence about an existing data set with that name."""
     counts: Mapping[str, int]
     sizes: Mapping[str, int]
     """Bytes of each file."""

@@ -211,7 +211,7 @@ def _describe(found: Worth, one: CriterionWorth) -> Iterator[str]:
     if one.alpha.defined:
         yield tr("agreement (alpha) {alpha}", alpha=f"{one.alpha:.2f}")
     if not np.isnan(one.seconds):
-        yield tr("{seconds} s for a score", seconds=f"{one.seconds:.0f}")
+        yield tr("{seconds} s per score", seconds=f"{one.seconds:.0f}")
     if one.place <= found.kept < len(found.criteria):
         yield tr("in the smallest set that keeps {share} of the information", share=f"{found.share:.0%}")
 

@@ -165,7 +165,7 @@ def _find_due(desk: Desk, entry: Entry, bonus: Bonus, known: Sequence[Asked]) ->
 
 
 def _find_unclear(status: str) -> str:
-    """Return why a submission's reward cannot be subtracted from the pay for its time; "" if it can."""
+    """Return the reason why a submission's reward cannot be subtracted from the pay for its time; "" if it can."""
     if status in AHEAD:
         return f"is {status.lower()}: decide about the reward first"
     if status == APPROVED or status in UNREWARDED:
@@ -218,7 +218,8 @@ def _pay(desk: Desk, bonus: Bonus, part: Sequence[_Due], known: Sequence[Asked])
 
     Raises:
         RefusedError: nothing was paid.
-        StaleError: one of them was paid meanwhile, or another owner took the payment over; this request paid nothing.
+        StaleError: one of the people was paid meanwhile, or another owner took over the payment. This request
+            paid nothing.
         UnansweredError: it may have been paid.
     """
     items = tuple(due.item for due in part if due.item)

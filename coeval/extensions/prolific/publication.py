@@ -394,7 +394,9 @@ def _count_needed(desk: Desk, study: RemoteStudy) -> tuple[int, str]:
 
 
 def _count_promised(row: Row, quota: int) -> int:
-    """Return the number of instances that a current participant will still get after the held ones."""
+    """Return the number of instances that a current participant will still get, in addition to those already
+    assigned.
+    """
     one = row.participant
     # people whose time has run out, or who may finish for lack of work, are not counted
     if one.left or one.state not in (Standing.ADMITTED, Standing.WARNED) or row.advice.suggestion != "wait":

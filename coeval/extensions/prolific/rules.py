@@ -18,9 +18,9 @@ from coeval.usecases.crowd.overview import FEWEST
 
 MESSAGE_LEAST = 100
 LONG_STUDY = 5
-"""From this many minutes on, one failed check is not enough for a rejection."""
+"""The length of a study, in minutes, from which one failed check is not enough for a rejection."""
 FAST_SPREADS = 3
-"""A time is exceptionally short if it is this many standard deviations below the mean."""
+"""The number of standard deviations below the mean at which a time counts as exceptionally short."""
 LEAST_PER_HOUR = {"GBP": 6.0, "USD": 8.0}
 """Prolific's minimum pay per hour, by currency."""
 
@@ -55,7 +55,7 @@ def compute_reward(minutes: float, hourly_rate: float) -> int:
 def measure_minutes(people: Iterable[Participant], quota: int) -> float | None:
     """Return the estimated minutes of a whole submission: the people's median per instance, times ``quota``.
 
-    None if fewer than three people have finished an instance.
+    Return None if fewer than three people have finished an instance.
     """
     times = [one.wall_minutes / one.finished for one in people if one.finished and one.wall_minutes]
     return statistics.median(times) * quota if len(times) >= FEWEST else None

@@ -37,7 +37,7 @@ class Cell:
     within: float = DEFAULT
     """The largest difference from the printed value that counts as equal, to allow for rounding."""
     source: str = ""
-    """The source of the printed value, if a table has several."""
+    """True if the value was printed in the paper. If not, the verdict says so."""
     published: bool = True
     """Whether the value was ever printed; if not, the verdict says so."""
 
@@ -63,7 +63,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Finding:
-    """An observation about printed numbers: a sentence, and the rows that support it."""
+    """An observation about printed numbers: a sentence, and the rows behind it."""
 
     name: str
     text: str
@@ -161,7 +161,7 @@ def alike(
 
     Parameters
     ----------
-    key : what tells the tables apart that rows are looked for in.
+    key : returns the table of a cell. Rows are compared only within a table.
     """
     renamed = []
     tables: dict[object, dict[str, dict[str, Cell]]] = {}

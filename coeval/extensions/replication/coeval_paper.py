@@ -151,7 +151,7 @@ def _pairs(name: str, report: Mapping[str, Any]) -> Iterator[Cell]:
 
 
 def _find_above_parts(replication: Replication, name: str) -> None:
-    """Find printed shares over all lines that cannot be a mean of the shares of their parts."""
+    """Find printed overall shares that lie outside the range of the shares for each kind of line."""
     for action in ACTIONS:
         own = {
             cell.row: cell
@@ -174,7 +174,9 @@ def _find_above_parts(replication: Replication, name: str) -> None:
 
 
 def _find_shifts(replication: Replication, name: str, folder: Path) -> None:
-    """Return the effect of pairing people's scores by their place in the files instead of by instance and criterion."""
+    """Show how results change if people's scores are paired by their place in the files instead of by
+    instance and criterion.
+    """
     people: dict[str, list[tuple[tuple[str, str], float | None]]] = {}
     for file in find_files(folder):
         for entry in load_entries(file):

@@ -138,7 +138,7 @@ class Campaigns:
     segments: pd.DataFrame
     pairs: pd.DataFrame
     twice: pd.DataFrame
-    """Pairs of which one side was saved twice, with the earlier save."""
+    """Pairs in which one side was saved twice, with the earlier save."""
 
 
 def replicate_esa(data: Path) -> Replication:
@@ -291,8 +291,9 @@ def _read_scores(data: Path, pattern: str) -> pd.Series[float]:
 def _with_lines(saves: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """Return the saves with the line in the source file and the text shown.
 
-    Two people can have parts of one document with the same item. If several lines fit, the one that continues the
-    person's other items of the document counts, or else one that continues nobody's.
+    Two people can have parts of one document with the same item. If several lines match, the line that
+    continues the person's other items of the document is used. Otherwise, a line is used that continues
+    nobody's items.
     """
     items = items.rename(columns={"itemID": "item", "documentID": "document"})
     items = items.assign(offset=items["line"] - items["item"])

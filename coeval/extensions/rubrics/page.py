@@ -170,9 +170,9 @@ def _told(score: float | None) -> str:
     return "—" if score is None else f"{score:.3f}"
 
 
-BLIND = later("You judge this one without a draft.")
-FIRST = later("Judge first. The draft’s verdicts are shown right after it.")
-UNDRAFTED = later("There are no drafted verdicts for this one: give your own.")
+BLIND = later("You judge this instance without a draft.")
+FIRST = later("Judge first. You see the draft’s verdicts afterwards.")
+UNDRAFTED = later("There are no drafted verdicts for this instance: give your own.")
 NOTHING = later("No instance of this task has its own criteria yet.")
 LEVELS = {0: later("Not met"), 1: later("Met")}
 
@@ -283,7 +283,7 @@ def sheet_json(sheet: Sheet, aliases: Aliases) -> Json:
         "reason_required": False,
         "add": {"label": tr("Add a criterion"), "key": "N", "kind": "criterion"},
         "counted": "criterion",
-        "confirm": {"label": tr("Save and go on"), "keyed": True},
+        "confirm": {"label": tr("Save and continue"), "keyed": True},
         "levels": [[step, tr(LEVELS[step]) if sheet.scale == MET else str(step)] for step in scale],
         "scale": None,
         "draft_score": None,

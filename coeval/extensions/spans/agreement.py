@@ -263,8 +263,8 @@ def compare_with_reference(found: Collection, reference: Collection) -> dict[str
 
 
 def _overlaps(mine: Sequence[Span], gold: Sequence[Span]) -> Numbers:
-    """Return the credit, marked characters and reference characters, then correct spans, spans, found reference spans
-    and reference spans.
+    """Return seven numbers: credit, marked characters, reference characters, correct spans, spans, found
+    reference spans, and reference spans.
     """
     ours, theirs = _by_character(mine), _by_character(gold)
     credit = sum(1.0 if severity == theirs[at] else HALF for at, severity in ours.items() if at in theirs)

@@ -218,7 +218,7 @@ def _show_draft(
 def save_spans(context: Context, person: Person, slug: str, sent: SentSheet) -> SpanSubmission:
     """Save the person's spans of an instance as a new revision.
 
-    The same ``uid`` sent again is answered with what was saved the first time.
+    If the same ``uid`` is sent again, the first save is returned.
 
     Raises:
         StaleError: another tab saved these spans meanwhile, or the draft shown has changed.

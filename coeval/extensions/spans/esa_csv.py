@@ -151,8 +151,8 @@ def _place_lines(
 ) -> dict[Place, int]:
     """Return the line of each (login, item, document).
 
-    A document that was split between two logins can have two items with the same number, of which the list of items
-    names only one. Then the document's lines are assigned in the order of logins and items.
+    A document that was split between two logins can have two items with the same number, but the list of
+    items names only one of them. Then the document's lines are assigned in the order of logins and items.
     """
     by_document: dict[str, set[tuple[str, int]]] = defaultdict(set)
     for one in saves:

@@ -149,7 +149,7 @@ class Merging:
         self.ids["annotator"] = dict(persons.ids)
         self.ids["task"] = {there[name]: here[name] for name in ("exam", "task")}
         self._known: dict[str, set[int]] = {name: set() for name in self.ids}
-        """The ids in this database of recognised rows."""
+        """The ids of recognised rows in this database."""
         self._last = {shape.name: get_last_id(db, shape.name) for shape in schema.shapes if shape.has_id}
         self._forms: dict[tuple[str, int], Mapping[str, str]] = {}
         """The names of earlier versions by table and task, by their normal forms."""

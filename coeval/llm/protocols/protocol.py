@@ -35,7 +35,7 @@ class Item:
 
 
 class Items(Sequence[Item]):
-    """Items in order, stored in a few bytes each, because a run may have a million."""
+    """A sequence of items. It stores each item in a few bytes, because a run may have a million items."""
 
     def __init__(self, items: Iterable[Item]) -> None:
         self._instances, self._groups = array("q"), array("l")

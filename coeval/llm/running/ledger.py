@@ -124,7 +124,7 @@ class Ledger(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """The prices of a million tokens in the user's currency (0: free).
+    """The prices per million tokens, in the user's currency; 0 means free.
 
     >>> Prices(prompt=2.5, completion=10.0).cost(1_000_000, 100_000)
     3.5

@@ -284,10 +284,11 @@ def _drawn_by_unit(times: Codes, size: int, rng: np.random.Generator) -> Numbers
 
 
 def _drawn_by_kind(times: Codes, size: int, rng: np.random.Generator) -> Numbers:
-    """Return multinomial draws by way of Poisson counts, which is twice as fast.
+    """Return multinomial draws, generated from Poisson counts, which is twice as fast.
 
-    Poisson counts given their total are multinomial. Each row therefore draws slightly too few units as Poisson
-    counts, and the rest one by one; a row with too many units is drawn again. The result is exactly multinomial.
+    Poisson counts given their total are multinomial. Each row first draws slightly fewer units than needed as
+    Poisson counts, and then the remaining units one by one. A row with too many units is drawn again. The
+    result is exactly multinomial.
     """
     units, kinds = int(times.sum()), len(times)
     weights = rng.poisson(times * max(0.0, 1 - 3 / np.sqrt(units)), size=(size, kinds))

@@ -169,12 +169,12 @@ def value_name(place: str) -> str:
 
 
 def list_notes(study: StudyFrames) -> list[str]:
-    """Return the omissions of the whole report for a page. Each section lists its own."""
+    """Return the notes on omissions that apply to the whole report. Each section lists its own omissions."""
     return list(study_notes(study))
 
 
 def study_notes(study: StudyFrames) -> Iterator[str]:
-    """Yield the omissions of the whole report, and how to read it."""
+    """Yield notes on the omissions of the whole report, and on how to read it."""
     yield _sampled(study)
     yield from _in_view(study)
     missing = len(study.scores) - len(study.scored)
@@ -198,7 +198,7 @@ def study_notes(study: StudyFrames) -> Iterator[str]:
 
 
 def _in_view(study: StudyFrames) -> Iterator[str]:
-    """Yield how many scores were given with the draft in view, and how many of them kept the draft's score."""
+    """Yield a note on the scores given with the draft in view, and on how many of them kept the draft's score."""
     seen = study.scored[study.scored["arm"].isin((ASSISTED, FIRST))]
     drafted = seen.dropna(subset=["draft_score"])
     if not len(drafted):
@@ -233,7 +233,7 @@ def _sampled(study: StudyFrames) -> str:
 
 
 def _design_notes(study: StudyFrames) -> Iterator[str]:
-    """Yield the effects of the design on scores: planted errors, and scores before the draft."""
+    """Yield notes on the effects of the design on scores: planted errors, and scores before the draft."""
     planted, scores = (
         int(is_planted(study.scores).sum()),
         int(study.scores["planted_score"].astype(bool).sum()),

@@ -64,7 +64,9 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class Cell:
-    """The number of units with this median of people and score of the model. Medians between two points count half."""
+    """The number of units with this median score from people and this score from the model. A median between
+    two points counts half for each.
+    """
 
     people: float
     llm: float
@@ -121,7 +123,7 @@ class AgainstCriterion:
 
 @dataclass(frozen=True)
 class Mean:
-    """Each correlation's mean over criteria, with its interval over clusters, and the number of criteria."""
+    """The mean of each correlation over criteria, with its interval over clusters and the number of criteria."""
 
     pearson: Spelled
     spearman: Spelled

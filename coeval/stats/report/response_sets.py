@@ -29,7 +29,9 @@ BAND = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 
 @dataclass(frozen=True)
 class PeopleSets:
-    """Shares of pairs of people with the same score, with overlapping sets, and with one's score in the other's set."""
+    """Shares of pairs of people who gave the same score, whose sets overlap, or in which one person's score
+    is in the other's set.
+    """
 
     same: Spelled
     overlap: Spelled

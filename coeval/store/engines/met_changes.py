@@ -1,4 +1,6 @@
-"""Method changes that a database has recorded, the people who read of them, and the last shown figures."""
+"""Method changes that a database has recorded, the people who have read about them, and the figures that were
+last shown.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ def list_new(db: Database) -> list[str]:
 
 
 def meet_changes(db: Database, earlier_copy: str = "") -> None:
-    """Record the changes that are new to a database, and its scores at that time."""
+    """Record each method change that is new to a database, with the id of its newest submission."""
     new = list_new(db)
     last = scalar(db, "SELECT max(id) FROM submission") or 0
     for name in new:

@@ -93,7 +93,7 @@ class PostgresStore:
         self._numbered: frozenset[str] = frozenset()
         self._steps = 0
         self._checked: str | None = None
-        """The mark at which the tables last matched this version."""
+        """The mark that was current when the tables last matched this version."""
         self._begin_writing, self._begin_reading = BEGIN_WRITING, BEGIN_READING
         self._settled: Settled | None = None
         self._filled: Counter[str] = Counter()

@@ -128,7 +128,7 @@ class Store:
         return get_identity(self.path), None if self.read_only else get_identity(self._log)
 
     def check_place(self) -> None:
-        """Refuse to work on a file that nobody will find again.
+        """Refuse to work on a file that no longer has its name, because nobody would find the data again.
 
         Raises:
             StorageError: the file, or the log of its latest changes, was moved, deleted or replaced since it

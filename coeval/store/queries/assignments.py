@@ -26,7 +26,7 @@ OR (arm IS NOT NULL AND EXISTS (
     SELECT 1 FROM submission s WHERE s.annotator = assignment.annotator AND s.instance = assignment.instance
       AND s.criterion = m.criterion)))
 """
-"""The condition for something to judge, if the design waits for drafts.
+"""The SQL condition that there is something to judge, if the design waits for drafts.
 
 An opened instance needs a draft of an unsaved criterion. An unopened one needs all of its drafts, so that
 errors can be planted in them.
@@ -43,7 +43,7 @@ OR EXISTS (SELECT 1 FROM current_asked_line l WHERE l.task = :task AND l.instanc
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
-    """The data for waiting for drafts: the shown run (0: none yet), and the criteria set."""
+    """The data that is needed to wait for drafts: the shown run (0 if there is none yet) and the criteria set."""
 
     run: int
     criteria_set: int

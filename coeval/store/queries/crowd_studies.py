@@ -108,7 +108,9 @@ SELECT e.annotator, e.at, e.state FROM enrolment e JOIN annotator p ON p.id = e.
 WHERE e.task = :task AND (:annotator = 0 OR e.annotator = :annotator)
   AND (e.actor = p.name OR e.actor IN ('exam', 'attention checks')) ORDER BY e.id
 """
-"""Events that a person caused, directly or immediately. Owners' decisions are not included."""
+"""Changes of state that a person caused, directly or by an exam or attention check. Owners' decisions are not
+included.
+"""
 
 REPEATS = "SELECT annotator, study, session FROM repeated_session WHERE task = :task ORDER BY id"
 
@@ -209,7 +211,9 @@ def _timed(db: Database, values: dict[str, int], participants: list[Participant]
 
 
 def count_offered(db: Database, task: int) -> tuple[int, dict[int, int]]:
-    """Return the number of instances for work, and for each person, of those that only lend them lines."""
+    """Return the number of instances available for work and, for each person, the number withheld because
+    their lines were shown as planted errors.
+    """
     sql = (
         "SELECT count(*) FROM instance i WHERE i.task = ?"
         " AND NOT EXISTS (SELECT 1 FROM answer_key k WHERE k.instance = i.id)"
@@ -223,7 +227,9 @@ def count_offered(db: Database, task: int) -> tuple[int, dict[int, int]]:
 
 
 def count_places(db: Database, task: int) -> list[tuple[int, int, int]]:
-    """Return (done, taken, n): n instances were finished by ``done`` people, and at least begun by ``taken``."""
+    """Return (done, taken, n) triples: ``n`` instances were finished by ``done`` people, and started or
+    finished by ``taken`` people.
+    """
     return [(row["done"], row["taken"], row["n"]) for row in db.query(PLACES, [task])]
 
 

@@ -1,6 +1,6 @@
 """People's states in a study, as append-only steps, and their arrivals. The last step is the current state.
 
-Also returning people and new ones: return requests, second sessions, newcomers of a network.
+The module also stores requests to return and second sessions, and counts newcomers from a network.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def record_step(
 
 
 def get_newest_arrival(db: Database, task: int, person: int) -> int | None:
-    """Return a person's current submission; None if they never arrived by the study's page."""
+    """Return a person's current submission; None if they never arrived through the study's page."""
     arrival: int | None = scalar(
         db, "SELECT max(id) FROM arrival WHERE task = ? AND annotator = ?", [task, person]
     )
@@ -168,7 +168,7 @@ def decide_request(db: Database, task: int, id_: int, admitted: bool, actor: str
 
 
 def use_request(db: Database, id_: int) -> None:
-    """End a used admission; each lets in one browser once."""
+    """Mark an admission as used. Each admission lets in one browser once."""
     db.conn.execute("UPDATE return_request SET token_hash = '' WHERE id = ?", [id_])
 
 
@@ -188,7 +188,9 @@ def record_repeat(db: Database, task: int, person: int, study: str, session: str
 
 
 def is_known_session(db: Database, task: int, person: int, study: str, session: str) -> bool:
-    """Return whether a person has arrived with this session before, as the first of a study or a later one."""
+    """Return whether a person has already arrived with this session, either as the first session of a study
+    or as a later one.
+    """
     if get_arrival(db, task, person, study, session) is not None:
         return True
     sql = "SELECT 1 FROM repeated_session WHERE task = ? AND annotator = ? AND study = ? AND session = ?"
@@ -221,7 +223,7 @@ def prune_newcomers(db: Database, before: str) -> None:
 
 
 def count_idle_newcomers(db: Database, network: str, since: str) -> int:
-    """Return the number of people of a network who have arrived since a time and saved nothing."""
+    """Return the number of people from a network who have arrived since a given time and have saved nothing."""
     sql = (
         "SELECT count(*) FROM newcomer n WHERE n.network = ? AND n.came_at BETWEEN ? AND ?"
         " AND NOT EXISTS (SELECT 1 FROM submission s WHERE s.annotator = n.annotator)"

@@ -138,7 +138,7 @@ def reject_finished(db: Database, annotator: int, task: int) -> None:
 
 
 def list_free(db: Database, annotator: int, task: int, per_instance: int) -> list[tuple[int, int]]:
-    """Return instances with a free place that this person never had: the number of people on it, and its id.
+    """Return instances with a free place that this person never had. Each comes with its number of people and its id.
 
     Instances with an answer key are attention checks, and are left out. So are instances that lent this
     person a planted line of evidence, which they would recognise.

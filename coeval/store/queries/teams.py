@@ -118,7 +118,7 @@ def _renumber(db: Database, annotator: int, instances: Sequence[int], sign: int)
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """The current request for scores: ``scored`` of its ``lines`` have one."""
+    """The current request for scores: ``scored`` of its ``lines`` have a score."""
 
     lines: int
     instances: int

@@ -316,7 +316,7 @@ class CriteriaTab(StudyTab):
         return {self.parts.card: views.no_task_view(person.role is Role.OWNER)}
 
     def _next(self, person: Person, task: Task, tally: Tally | None, voting: bool) -> list[Node]:
-        """Return the owner's next step: from the demo, or of the study."""
+        """Return the owner's next step, in the demo or in their own study."""
         if task.origin in views.TAGS:
             return [views.own_data_view()]
         here = views.next_words(tally if voting else None)

@@ -26,7 +26,7 @@ from coeval.usecases.scrutiny.queue import Step
 from coeval.usecases.scrutiny.steps import WAITS
 
 Json = dict[str, Any]
-EVIDENCE = later("A model took the marked passages as evidence. You score without its verdict.")
+EVIDENCE = later("The marked passages are the model's evidence. Its verdict is hidden.")
 REASONS = later("You see a model's evidence without its verdict. Choose a score yourself.")
 BLIND = later("You score this one without a draft. Choose a score and say why.")
 FIRST = later("Give your own score first. The draft is shown right after it.")
@@ -46,7 +46,7 @@ EMPTY = {
         "people",
     ),
     Emptiness.ALL_WITH_OTHERS: (
-        later("Every instance of this task already has all the people it needs."),
+        later("Every instance of this task already has enough people."),
         "To judge it too, raise the number of people for each instance under Set-up, People.",
         "Choose the number of people per instance",
         "people",
@@ -217,7 +217,7 @@ def _note(step: Step, draft: Draft | None) -> str:
         return tr(REASONS)
     if draft is not None:
         before = _score_before(step, draft)
-        said = "" if before is None else tr("Before the draft you gave {score}.", score=f"{before:g}")
+        said = "" if before is None else tr("Your score before the draft was {score}.", score=f"{before:g}")
         # the reason of a scored draft would reveal its score, so only unscored drafts give one
         why = draft.reason if draft.status is DraftStatus.UNSCORED else ""
         return " ".join(part for part in (said, why) if part)

@@ -30,11 +30,11 @@ def show_arrival(arrival: Arrival) -> StudyView:
 def _show_elsewhere(arrival: Arrival) -> StudyView:
     """Return the page for a known person in another browser: the ways to prove their identity."""
     body: list[Node] = [
-        el("p.lead", tr("A participant with this id was here before, in another browser.")),
+        el("p.lead", tr("A participant with this id has already joined from another browser.")),
         el("p", tr("Open the link in that browser, or type the return code that was shown there.")),
     ]
     if arrival.refused:
-        body.append(el("p.note", tr("An owner of the study turned this browser away.")))
+        body.append(el("p.note", tr("An owner of the study refused access from this browser.")))
     body.append(
         el(
             "p.note",
@@ -111,7 +111,7 @@ def show_closed_door(visit: Visit) -> StudyView:
 def show_shut(plan: Plan, full: bool) -> StudyView:
     """Return the page of a study that accepts no new people: the reason, and the next step."""
     if full:
-        text = tr("This study is full: it has all the people it needs. Thank you for coming.")
+        text = tr("This study is full: it has enough people. Thank you for coming.")
     elif plan.state is StudyState.CLOSED:
         text = tr("This study is closed. Thank you for coming.")
     else:
@@ -129,13 +129,13 @@ def show_declined(plan: Plan) -> StudyView:
 def show_withdrawal(visit: Visit) -> StudyView:
     """Return the page for withdrawing, which explains what happens to the saved work."""
     saved = trn(
-        "You agreed to take part, and this study holds {n} evaluation of yours.",
-        "You agreed to take part, and this study holds {n} evaluations of yours.",
+        "You agreed to take part, and the study has {n} evaluation from you.",
+        "You agreed to take part, and the study has {n} evaluations from you.",
         visit.part.saved,
     )
     items = trn(
-        "It also holds {n} answer from your qualification.",
-        "It also holds {n} answers from your qualification.",
+        "It also has {n} answer from your qualification.",
+        "It also has {n} answers from your qualification.",
         visit.confirmed[0],
     )
     deleted = tr(

@@ -39,7 +39,7 @@ def show_way_out(plan: Plan, code: str) -> list[Node]:
     """Return the completion code with the link back to the service, or instructions if there is no code."""
     service = plan.terms.service
     if code and service == "prolific":
-        button = el("p", el("a.button", tr("Back to Prolific with this code"), href=PROLIFIC + code))
+        button = el("p", el("a.button", tr("Return to Prolific with this code"), href=PROLIFIC + code))
         return [el("p", tr("Your completion code:")), el("p.code", code), button]
     if code:
         where = (
@@ -227,8 +227,8 @@ def _show_timed_out(visit: Visit, page: int) -> StudyView:
         el(
             "p.lead",
             trn(
-                "Your time for {n} instance ran out, and it went to somebody else.",
-                "Your time for {n} instances ran out, and they went to other people.",
+                "Your time for {n} instance ran out, and it was given to another person.",
+                "Your time for {n} instances ran out, and they were given to other people.",
                 part.lapsed,
             ),
         ),

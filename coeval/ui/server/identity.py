@@ -138,7 +138,7 @@ def build_sticky_cookie(settings: Settings, headers: Headers) -> str:
 
 
 PATIENCE = 10.0
-AGAIN = later("Hugging Face did not confirm who you are: sign in again.")
+AGAIN = later("Hugging Face did not confirm your identity: sign in again.")
 
 
 def build_ticket() -> str:
@@ -178,7 +178,7 @@ def check_refusal(error: str) -> None:
     if error == "access_denied":
         raise NotAllowedError(
             tr(
-                "You did not allow Hugging Face to say who you are, so you are not signed in. To take part, "
+                "You did not allow Hugging Face to share your identity, so you are not signed in. To take part, "
                 "sign in again and choose “Authorize”."
             )
         )

@@ -1,4 +1,4 @@
-"""Check browsers' data, and answer refusals as JSON."""
+"""Validate data from browsers, and answer refused requests as JSON."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class BallotPayload(Payload):
         """Return the votes, added criteria last.
 
         Raises:
-            InputError: a proposal has no action yet, or a line is added that is no criterion.
+            InputError: a proposal has no action yet, or an added line is not a criterion.
         """
         undecided = sum(row.action is None for row in self.rows)
         if undecided:
@@ -109,7 +109,7 @@ class BallotPayload(Payload):
         """Return an owner's decisions as arguments for ``establish``.
 
         Raises:
-            InputError: a tie is still open, or a line is added that is no criterion.
+            InputError: a tie is still open, or an added line is not a criterion.
         """
         if any(row.action is None for row in self.rows):
             raise InputError("A tie is still open: approve, revise or delete it, then establish the set.")

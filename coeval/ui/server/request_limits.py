@@ -113,7 +113,7 @@ async def read_body(
     Raises:
         TooLargeError: the body is too large; raised as soon as its length is announced or exceeded.
         TooSlowError: the rest did not come within ``seconds``.
-        GoneError: the sender left before it was whole.
+        GoneError: the sender left before the body was complete.
     """
     announced = headers.get("content-length", "")
     size = int(announced) if announced.isascii() and announced.isdigit() and len(announced) < 20 else 0

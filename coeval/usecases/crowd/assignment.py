@@ -28,7 +28,7 @@ WORKING = (Standing.ADMITTED, Standing.FINISHED)
 
 
 def ensure_work(context: Context, person: Person, task: Task) -> bool:
-    """Give the person their next batch if the task has a crowd plan; return whether it has one.
+    """Give the person their next batch if the task has a crowd plan; return whether the task has one.
 
     Raises:
         NotAllowedError: the person is not admitted to the study, or the study is closed.
@@ -148,7 +148,7 @@ def _check_admitted(db: Database, plan: Plan, person: Person, task: Task) -> Non
     state = standing.state if standing else None
     if state is Standing.WARNED:
         raise NotAllowedError(
-            tr("You missed an attention check: open the study's page, read the note, and go on.")
+            tr("You failed an attention check: open the study's page, read the note, and continue.")
         )
     if state not in WORKING:
         raise NotAllowedError(
@@ -174,7 +174,7 @@ def check_saving(db: Database, person: Person, task: Task, instance: int) -> Non
     if reservations.get_outcome(db, person.id, instance) == reservations.TIMED_OUT:
         raise NotAllowedError(
             tr(
-                "Your {minutes} minutes for this instance ran out, and it went to somebody else. "
+                "Your {minutes} minutes for this instance ran out, and it was given to another person. "
                 "Everything you confirmed is saved; you can still copy the text on this page. Press "
                 "“Continue” for the next instance.",
                 minutes=plan.reserve_minutes,

@@ -184,7 +184,7 @@ def check_open_to_new(db: Database, task: Task, plan: Plan) -> None:
     """
     free = reservations.has_free(db, 0, task.id, plan.per_instance)
     if is_full(plan, free):
-        raise ShutError(tr("“{name}” is full: it has all the people it needs.", name=task.name))
+        raise ShutError(tr("“{name}” is full: it has enough people.", name=task.name))
     if plan.state is not StudyState.RUNNING:
         raise ShutError(tr("“{name}” is not accepting new people now: come back later.", name=task.name))
 
@@ -326,7 +326,7 @@ def _check_idle(db: Database, plan: Plan, network: str) -> None:
     enrolments.prune_newcomers(db, time_from_now(-timedelta(days=1)))
     if enrolments.count_idle_newcomers(db, network, since) >= IDLE:
         raise NotAllowedError(
-            tr("Many people came from your network and have not begun: try again in a few minutes.")
+            tr("Many people arrived from your network and have not begun: try again in a few minutes.")
         )
 
 

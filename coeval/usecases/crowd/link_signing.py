@@ -180,7 +180,7 @@ def read_token(token: str, keys_url: str, host: str) -> Link:
         ) from error
     except jwt.PyJWKClientConnectionError as error:
         raise NotAllowedError(
-            tr("Prolific's keys cannot be read just now: try again in a minute.")
+            tr("Prolific's keys cannot be read at the moment: try again in a minute.")
         ) from error
     except jwt.PyJWTError as error:
         raise NotAllowedError(tr(NOT_SIGNED)) from error

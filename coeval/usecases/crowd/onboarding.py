@@ -221,12 +221,12 @@ def withdraw(context: Context, person: Person, slug: str, code: str = "") -> Non
         and _has_code(account)
         and not is_their_code(context, account.kind, account.subject, code)
     ):
-        raise NotAllowedError(tr("That is not your return code: it was shown when you first came."))
+        raise NotAllowedError(tr("That is not your return code: the code was shown when you joined."))
     with context.store.write() as db:
         task, plan = require_plan(db, slug)
         standing = enrolments.get_enrolment(db, task.id, person.id)
         if standing is None:
-            raise NotAllowedError(tr("You have not joined this study, so it holds no data of yours."))
+            raise NotAllowedError(tr("You have not joined this study, so it has none of your data."))
         if standing.state in (Standing.WITHDRAWN, Standing.REMOVED):
             return
         reservations.take_back(db, person.id, task.id, reservations.RETURNED)

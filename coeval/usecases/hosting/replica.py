@@ -171,7 +171,7 @@ class Shipper:
         return max([lag for _, lag in self._lags] + [moment - since if since else 0.0])
 
     def get_shipped_until(self, noted: float) -> float:
-        """Return the monotonic time before which the place has everything.
+        """Return the monotonic time up to which the place has every change.
 
         ``noted`` is the start of the last check.
         """
@@ -207,7 +207,9 @@ class Shipper:
         return self._number is None or bool(self._waiting.changes.pages) or bool(self.state.error)
 
     def ship(self, *, whole: bool = False) -> bool:
-        """Send the pending changes; return whether the place has everything. Failures are recorded, not raised."""
+        """Send the pending changes, and return whether the place now has every change. Failures are recorded,
+        not raised.
+        """
         with self._sending:
             try:
                 if self._number is not None:

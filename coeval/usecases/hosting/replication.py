@@ -169,7 +169,7 @@ class Keeper:
             shipper.ship(whole=whole)
 
     def get_shipped_until(self) -> float | None:
-        """Return the monotonic time before which every working place has everything; None if no place works."""
+        """Return the monotonic time up to which every working place has every change; None if no place works."""
         taking = [shipper for shipper in self.shippers if not shipper.state.error]
         return min((one.get_shipped_until(self.noted_at) for one in taking), default=None)
 

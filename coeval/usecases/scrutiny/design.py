@@ -18,7 +18,9 @@ from coeval.usecases.access import OWNERS, Context, require_task, use_case
 
 @dataclass(frozen=True, slots=True)
 class DesignState:
-    """A task's design, its last change and author (empty: never), and the items that it no longer affects."""
+    """A task's design, the time and author of its last change (empty if it never changed), and the items that
+    it no longer affects.
+    """
 
     design: Design
     changed_at: str

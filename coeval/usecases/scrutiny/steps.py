@@ -124,7 +124,7 @@ def submit_sheet(context: Context, person: Person, slug: str, sent: Sequence[Sen
         StaleError, InputError, NotFoundError, NotAllowedError: as for ``submit``.
     """
     if len({one.instance for one in sent}) != 1:
-        raise InputError(tr("A sheet holds one instance: reload the page and confirm again."))
+        raise InputError(tr("A sheet can contain only one instance: reload the page and confirm again."))
     with context.store.write():
         return [submit(context, person, slug, one) for one in sent]
 
@@ -199,7 +199,7 @@ def _build_submission(
 ) -> Submission:
     shown, arm = evaluation.shown, evaluation.arm
     if sent.first and sent.added:
-        raise InputError(tr("Give only the score before the draft is shown: add your lines afterwards."))
+        raise InputError(tr("Before the draft is shown, give only the score: add your lines afterwards."))
     rows = evaluation_rows.check(shown, criterion.scale, arm, sent.score, sent.rows, sent.added)
     told: dict[str, Any] = {field.name: getattr(sent, field.name) for field in fields(Conduct)}
     opened_at, active_ms = _times(assignment, worked_until, sent)

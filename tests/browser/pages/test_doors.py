@@ -242,7 +242,7 @@ def test_who_does_not_allow_hugging_face_is_told_so_and_can_try_again(
     page.goto(by_huggingface.url)
     provider.denies = True
     page.get_by_role("link", name="Sign in with Hugging Face").click()
-    page.get_by_text("You did not allow Hugging Face to say who you are").wait_for()
+    page.get_by_text("You did not allow Hugging Face to share your identity").wait_for()
     provider.denies = False
     page.get_by_role("link", name="Sign in with Hugging Face").click()
     page.get_by_text("julia-m · owner").wait_for()

@@ -109,7 +109,7 @@ def test_an_unknown_task_in_the_address_is_named(owner: Any, server: Running) ->
     page = owner
     for address in ("?task=gone-away", "admin/?task=gone-away"):
         page.goto(f"{server.url}/{address}")
-        expect(page.locator(".toast-body")).to_contain_text("There is no task “gone-away”")
+        expect(page.locator(".toast-body")).to_contain_text("You cannot open the task “gone-away”")
 
 
 def test_an_answer_of_the_owner_leaves_the_top_bar_whole(owner: Any, server: Running, browser: Any) -> None:

@@ -81,7 +81,7 @@ def test_what_is_open_is_said_and_nothing_is_sent(page: Page, bench: Bench) -> N
     assert "Criterion 2, conclusion: approve, revise or delete it." in page.locator(".ce-toast").inner_text()
     assert bench.saved() == [] and bench.requests == []
     group(page, 2).get_by_role("button", name="Approve rest").click()
-    assert "First look at every line" in page.locator(".ce-toast").last.inner_text()
+    assert "Read every line first" in page.locator(".ce-toast").last.inner_text()
     page.set_viewport_size({"width": 1440, "height": 1600})
     page.wait_for_timeout(200)
     group(page, 2).get_by_role("button", name="Approve rest").click()
@@ -97,7 +97,7 @@ def test_words_are_kept_over_a_reload_and_in_the_other_view(page: Page, bench: B
     page.keyboard.type(" and more")
     page.reload()
     page.locator(".wb.is-all .rg-row").first.wait_for()
-    assert "is restored; it is not saved yet" in page.locator(".wb-banner").inner_text()
+    assert "is restored but not saved yet" in page.locator(".wb-banner").inner_text()
     assert lines(page, 1) == ["revise"] + ["approve"] * 4 and lines(page, 2)[:2] == ["revise", "revise"]
     page.get_by_role("button", name="One criterion at a time").click()
     page.locator(".wb:not(.is-all)[aria-busy=false] .rt-row").first.wait_for()
@@ -206,7 +206,7 @@ def test_the_score_comes_first_where_the_design_asks_for_it(page: Page, bench: B
     assert [len(lines(page, n)) for n in (1, 2)] == [1, 1]
     press(page, "3", "4", "Control+Enter")
     group(page, 2).locator(".rt-row").nth(4).wait_for()
-    assert bench.saved() == [] and "Before the draft you gave 3" in group(page, 1).inner_text()
+    assert bench.saved() == [] and "Your score before the draft was 3" in group(page, 1).inner_text()
     press(page, "a", "a", "a", "a", "a", "a", "a", "a", "Control+Enter")
     wait_saved(page, bench, 2)
 
@@ -231,7 +231,7 @@ def test_a_score_given_before_the_draft_is_shown_and_kept(page: Page, bench: Ben
     open_all(page, bench)
     page.locator(".wb-jump").fill("1")
     page.keyboard.press("Enter")
-    expect(group(page, 1)).to_contain_text("Before the draft you gave 2.")
+    expect(group(page, 1)).to_contain_text("Your score before the draft was 2.")
     assert lines(page, 1) == ["revise", "none", "none", "none", "none"]
     expect(group(page, 1).get_by_role("radio", name="2", exact=True)).to_be_checked()
     for row in (

@@ -49,7 +49,7 @@ def test_a_reload_brings_back_what_was_typed(page: Page, bench: Bench) -> None:
     page.reload()
     at_step(page, "2", "1")
     assert typed(page) == TYPED
-    assert "is restored; it is not saved yet" in page.locator(".wb-banner").inner_text()
+    assert "is restored but not saved yet" in page.locator(".wb-banner").inner_text()
     page.get_by_role("button", name="Discard it").click()
     assert typed(page) == {"boxes": [], "score": [], "actions": ["none"] * 5}
 
@@ -133,7 +133,7 @@ def test_what_waited_when_the_page_was_closed_is_sent_by_the_next(page: Page, be
     bench.open_bench(again)
     assert len(bench.saved()) == 1
     at_step(again, "1", "2")
-    assert "an answer that was waiting here" in again.locator(".ce-toast").inner_text()
+    assert "a waiting answer" in again.locator(".ce-toast").inner_text()
 
 
 def test_signed_out_says_so_and_saves_after_signing_in(page: Page, bench: Bench) -> None:

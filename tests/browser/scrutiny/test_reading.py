@@ -197,7 +197,7 @@ def test_a_quote_that_is_nearly_there_shows_what_differs(page: Page, bench: Benc
     bench.rows = lambda instance: (*make_rows(instance.output)[:2], line)
     bench.open_bench(page)
     flag = page.locator(".ce-flag")
-    assert flag.inner_text() == "nearly in the answer: extracted withfrom alcohol"
+    assert flag.inner_text() == "similar passage in the answer: extracted withfrom alcohol"
     assert (flag.locator("del").inner_text(), flag.locator("ins").inner_text()) == ("with", "from")
     assert marks(page) == [(passage, "1")]
 

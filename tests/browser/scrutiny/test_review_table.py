@@ -135,7 +135,7 @@ def test_a_reload_brings_the_ballot_back(page: Page, start: Start) -> None:
     start()
     decide(page)
     page.reload()
-    page.get_by_text("is restored; it is not saved yet").wait_for()
+    page.get_by_text("is restored but not saved yet").wait_for()
     boxes = [box.input_value() for box in page.locator("textarea:visible").all()]
     assert boxes == ["same as the first", NEW, "clearer"]
     page.get_by_role("button", name="Discard it").click()

@@ -107,7 +107,7 @@ def test_a_reason_goes_in_its_cell_once_there_is_something_to_explain(page: Page
     bench.open_bench(page)
     line(page, "Evidence 1").focus()
     press(page, "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", "x")
-    assert "Only a revision or a deletion takes a reason" in page.locator(".ce-toast").inner_text()
+    assert "Only a revision or a deletion needs a reason" in page.locator(".ce-toast").inner_text()
     assert actions(page)[2] == "none"
     press(page, "ArrowLeft", "d")
     line(page, "Evidence 1").locator(".rt-why").focus()
@@ -193,7 +193,7 @@ def test_what_nobody_saw_is_not_approved_with_others_and_bulk_is_said(page: Page
         ".dispatchEvent(new MouseEvent(name, { bubbles: true, shiftKey: true }))"
     )
     press(page, "a")
-    assert "First look at every line" in page.locator(".ce-toast").last.inner_text()
+    assert "Read every line first" in page.locator(".ce-toast").last.inner_text()
     assert actions(page) == ["none"] * 5
     page.set_viewport_size({"width": 1280, "height": 1400})
     page.wait_for_timeout(200)

@@ -241,7 +241,7 @@ def test_blind_shows_no_draft_and_takes_a_score_and_own_lines(page: Page, bench:
 def test_evidence_only_marks_passages_and_leaves_the_score_row_empty(page: Page, bench: Bench) -> None:
     bench.design = Design(evidence_share=1)
     bench.open_bench(page)
-    assert "You score without its verdict" in page.locator(".wb-arm[data-kind]").inner_text()
+    assert "Its verdict is hidden" in page.locator(".wb-arm[data-kind]").inner_text()
     page.locator("mark").first.wait_for()
     assert page.locator(".rt-row").count() == 2 and page.locator(".rt-score [aria-checked=true]").count() == 0
     assert page.locator("mark").all_inner_texts() == ["condensed"]

@@ -39,11 +39,11 @@ def test_check_orders_and_strips() -> None:
         ([vote(1, APPROVE)], "“Be short.” still needs a decision"),
         ([vote(1, APPROVE), vote(2, DELETE, reason=" ")], "Say why you delete"),
         ([vote(1, APPROVE), vote(2, REVISE, "be short")], "Write the new wording"),
-        ([vote(1, APPROVE), vote(1, APPROVE), vote(2, APPROVE)], "does not fit"),
-        ([vote(1, APPROVE), vote(2, APPROVE), vote(3, APPROVE)], "does not fit"),
+        ([vote(1, APPROVE), vote(1, APPROVE), vote(2, APPROVE)], "does not match"),
+        ([vote(1, APPROVE), vote(2, APPROVE), vote(3, APPROVE)], "does not match"),
         ([vote(1, APPROVE), vote(2, Action.ADD, "x")], "not “add”"),
         ([vote(1, APPROVE), vote(2, APPROVE), Vote(Action.ADD, None, "", "USE simple words")], "already"),
-        ([vote(1, APPROVE), vote(2, APPROVE), Vote(Action.ADD)], "needs its text"),
+        ([vote(1, APPROVE), vote(2, APPROVE), Vote(Action.ADD)], "is empty"),
         ([vote(1, APPROVE), vote(2, DELETE, reason="x" * (MAX_REMARK + 1))], "10,001 characters"),
     ],
 )
@@ -165,13 +165,13 @@ def added(*texts: str) -> list[Vote]:
 def test_how_many_criteria_a_ballot_adds_and_none_twice() -> None:
     texts = [f"Criterion {n}." for n in range(51)]
     assert len(check_ballot(BOTH, added(*texts[:50]))) == 52
-    with pytest.raises(InputError, match="^A ballot can add 50 criteria; this one adds 51: remove some.$"):
-        check_ballot(BOTH, added(*texts))
-    with pytest.raises(InputError, match="^“be true” is on the ballot already: remove the line you added.$"):
-        check_ballot(BOTH, added("Be true.", "be true"))
     with pytest.raises(
-        InputError, match="^A criterion you add needs its text: write it, or remove the empty line.$"
+        InputError, match="^A ballot can add at most 50 criteria; this one adds 51: remove some.$"
     ):
+        check_ballot(BOTH, added(*texts))
+    with pytest.raises(InputError, match="^“be true” is already on the ballot: remove the line you added.$"):
+        check_ballot(BOTH, added("Be true.", "be true"))
+    with pytest.raises(InputError, match="^An added criterion is empty: write it, or remove the line.$"):
         check_ballot(BOTH, added(" "))
 
 

@@ -154,5 +154,5 @@ def test_messages_name_what_is_open_and_what_is_too_long() -> None:
 def test_how_many_lines_can_be_added() -> None:
     line = AddedRow(EVIDENCE, "more")
     assert len(rows(4, APPROVED, [line] * 50)) == 53
-    with pytest.raises(InputError, match="50 lines can be added to an evaluation; this one adds 51"):
+    with pytest.raises(InputError, match="You can add at most 50 lines to an evaluation; this one has 51"):
         rows(4, APPROVED, [line] * 51)

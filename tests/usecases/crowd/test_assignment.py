@@ -182,7 +182,7 @@ def test_what_went_to_somebody_else_is_saved_no_more(context: Context, owner: Pe
     step = get_step(context, first, "demo")
     lapse(context, first)
     assert get_step(context, second, "demo").total == 10
-    with pytest.raises(NotAllowedError, match="ran out, and it went to somebody else"):
+    with pytest.raises(NotAllowedError, match="ran out, and it was given to another person"):
         submit(context, first, "demo", answer(step))
     with context.store.read() as db:
         assert db.conn.execute("SELECT count(*) FROM submission").fetchone()[0] == 0

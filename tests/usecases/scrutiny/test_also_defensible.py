@@ -52,7 +52,7 @@ def test_scores_off_the_scale_are_refused(context: Context, owner: Person, study
     import_study(context, owner, study)
     person = sign_in(context, "Ana")[0]
     for also in ("6", "3 0", "-", "4.5"):
-        with pytest.raises(InputError, match="cannot be defended too"):
+        with pytest.raises(InputError, match="is not on the scale"):
             submit(context, person, "demo", replace(sent_of(get_step(context, person, "demo"), 3), also=also))
 
 

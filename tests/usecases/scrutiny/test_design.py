@@ -190,7 +190,7 @@ def test_the_draft_cannot_be_had_before_the_first_score(context: Context, owner:
             submit(context, ana, "demo", tried)
     with pytest.raises(InputError, match="not on the scale"):
         submit(context, ana, "demo", sent_of(step, 9))
-    with pytest.raises(InputError, match="Give only the score"):
+    with pytest.raises(InputError, match="give only the score"):
         added = (AddedRow(RowKind.EVIDENCE, "mine"),)
         submit(context, ana, "demo", replace(sent_of(step, 3), added=added))
     assert list_history(context, ana, "demo", final.instance, final.criterion) == []

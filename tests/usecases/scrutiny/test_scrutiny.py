@@ -202,7 +202,7 @@ def test_without_criteria_the_way_is_shown(context: Context, owner: Person, stud
 def test_a_sheet_of_two_instances_is_refused(context: Context, ana: Person) -> None:
     first = get_step(context, ana, "demo")
     second = get_step(context, ana, "demo", Where(position=2))
-    with pytest.raises(InputError, match="A sheet holds one instance"):
+    with pytest.raises(InputError, match="A sheet can contain only one instance"):
         submit_sheet(context, ana, "demo", [sent(first), sent(second, "uid-00000002")])
     assert get_step(context, ana, "demo", Where(position=1)).saved is None
     places = [Where(instance=first.instance.id, criterion=one.id) for one in first.criteria]

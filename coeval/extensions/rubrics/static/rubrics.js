@@ -42,7 +42,8 @@ class Verdict {
           class: line.row.drafted === step ? 'rt-step is-drafted' : 'rt-step',
           role: 'radio',
           'aria-keyshortcuts': String(step),
-          'aria-label': line.row.drafted === step ? tr('{level}, as the draft says', { level: name }) : name,
+          'aria-label':
+            line.row.drafted === step ? tr('{level}, the draft’s verdict', { level: name }) : name,
           onclick: () => table.setValue(line, step),
         },
         kbd(String(step)),
@@ -437,7 +438,7 @@ class RubricsScreen {
       {
         id: 'confirm',
         combos: ['Ctrl+Enter', 'Meta+Enter'],
-        label: tr('Save and go on'),
+        label: tr('Save and continue'),
         inText: true,
         remappable: true,
         run: here(() => this.editor.confirm()),
@@ -446,7 +447,7 @@ class RubricsScreen {
         id: 'score',
         combos: Array.from('0123456789'),
         shown: ['1', '0'],
-        label: tr('Judge the criterion: a digit of the scale'),
+        label: tr('Judge the criterion: press a digit'),
         run: here((event) => table().pressDigit(event.key)),
       },
       { id: 'met', combos: ['M'], label: tr('It is met'), run: here(() => table().setEnd(-1)) },
@@ -559,7 +560,7 @@ class RubricsScreen {
         : `${Math.round(1000 * Math.min(1, Math.max(0, value))) / 1000}`;
     this.score.hidden = !score;
     this.score.textContent = score
-      ? tr('Score of what you saved: {people}; of the draft: {judge}.', {
+      ? tr('Your score: {people}. The draft’s score: {judge}.', {
           people: told(score.people),
           judge: told(score.judge),
         })
@@ -581,7 +582,7 @@ class RubricsScreen {
           { tabindex: '-1' },
           total ? tr('That was the last one. Thank you.') : tr('Nothing to judge yet'),
         ),
-        el('p', {}, total ? tr('Everything is saved; you can still change your mind.') : empty),
+        el('p', {}, total ? tr('Everything is saved, and you can still make changes.') : empty),
         total ? again : null,
       ),
     );

@@ -171,7 +171,7 @@ class SpansScreen {
       onsaved: (entry, answer) => this.onsaved(entry, answer),
       onwaiting: (_entry, error, seconds) => this.onwaiting(error, seconds),
       onrefused: (entry, error) => this.onrefused(entry, error),
-      onrestored: () => this.notices.say(tr('The server came back: what it had lost was sent again.')),
+      onrestored: () => this.notices.say(tr('The server is back: this browser sent the lost work again.')),
       onlost: (_entry, error) => this.notices.warn(error.message),
     };
   }
@@ -210,7 +210,7 @@ class SpansScreen {
       one('add', ['N'], tr('Add a span where the cursor is; Shift with an arrow key selects more'), () =>
         this.add(),
       ),
-      one('missing', ['M'], tr('Something is missing, nowhere in particular'), () => this.addMissing()),
+      one('missing', ['M'], tr('Mark an omission without a position'), () => this.addMissing()),
       one('text', ['X'], tr('Go to the other text'), () => this.changeText()),
       one('whole', ['W'], tr('Select whole words, or single characters'), () => this.changeWhole()),
       one('rest', ['Shift+A'], tr('Approve the rest'), () => this.approveRest()),
@@ -308,7 +308,7 @@ class SpansScreen {
   }
 
   endText(sheet) {
-    if (!sheet.total) return tr('Nothing was given to you here yet.');
+    if (!sheet.total) return tr('Nothing is assigned to you here yet.');
     if (sheet.waits) return tr('The other instances are waiting for the model’s draft: come back later.');
     return tr('You have marked everything here. Thank you!');
   }
@@ -361,7 +361,7 @@ class SpansScreen {
       this.load(sheet, kept.state);
       this.bulk = Boolean(kept.bulk);
       const drop = parts().button(tr('Discard it'), { class: 'ce-btn', onclick: () => this.discard() });
-      this.notices.stay('kept', tr('What you did here before is restored; it is not saved yet.'), drop);
+      this.notices.stay('kept', tr('Your earlier work is restored but not saved yet.'), drop);
     } else
       this.offerVersions(kept.state, tr('These spans were saved elsewhere after you worked on them here.'));
   }
@@ -386,7 +386,7 @@ class SpansScreen {
       'stale',
       why,
       parts().button(tr('Keep my version'), { class: 'ce-btn is-primary', onclick: choose(mine) }),
-      parts().button(tr('Take the saved version'), { class: 'ce-btn', onclick: choose(null) }),
+      parts().button(tr('Use the saved version'), { class: 'ce-btn', onclick: choose(null) }),
     );
   }
 

@@ -174,7 +174,7 @@ export class BallotScreen {
         el(
           'section',
           { class: 'left-out', 'aria-label': tr('Left out') },
-          el('p', {}, tr('Added by at most half of the voters, and left out unless you keep it:')),
+          el('p', {}, tr('Added by at most half of the voters. Left out unless you keep it:')),
           el('ul', {}, left.map(line)),
         ),
     );

@@ -63,8 +63,8 @@ function endWords(step, look) {
   return [
     tr('That was the last one. Thank you.'),
     trn(
-      'You have gone through it. Everything is saved; you can still change your mind.',
-      'You have gone through all {n}. Everything is saved; you can still change your mind.',
+      'You have finished it. Everything is saved, and you can still make changes.',
+      'You have finished all {n}. Everything is saved, and you can still make changes.',
       total,
     ),
     ...more,

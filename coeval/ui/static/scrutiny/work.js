@@ -21,7 +21,7 @@ export function sheetOf({ evaluation, limits, task }) {
   const { revision, saved_at, draft, rows, added, scale, anchors, draft_score, score } = evaluation;
   const missing = tr('not in the {text}', { text: inSentence(task.output_field) });
   const fromInput = tr('quotes the {text}', { text: inSentence(task.input_field) });
-  const nearly = tr('nearly in the {text}:', { text: inSentence(task.output_field) });
+  const nearly = tr('similar passage in the {text}:', { text: inSentence(task.output_field) });
   const add = offersOf(evaluation);
   // without a draft, the box for a reason is open beside the score; an empty one is not sent
   const isBare = rows.every(({ kind }) => kind === 'score');

@@ -377,7 +377,7 @@ export class Workbench {
   /** Refuses bulk approval of unseen lines; the save records a bulk approval. */
   onbulk(lines) {
     if (lines.some(({ node }) => this.seen.waiting.has(node)))
-      return tr('First look at every line: some are further down.');
+      return tr('Read every line first: some are further down.');
     if (this.work) this.work.bulk = true;
     return '';
   }

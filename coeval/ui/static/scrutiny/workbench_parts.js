@@ -52,7 +52,7 @@ export class Foot extends SheetFoot {
     this.comment.title = comment || `${tr('Add a comment')} (C)`;
     this.skip.setAttribute('aria-pressed', String(Boolean(skipped)));
     this.flag.title = `${flagged ? tr('Remove the flag') : tr('Flag this instance')} (F)`;
-    this.skip.title = `${skipped ? tr('No longer skip this instance') : tr('Skip this instance and go on')} (S)`;
+    this.skip.title = `${skipped ? tr('Stop skipping this instance') : tr('Skip to the next instance')} (S)`;
   }
 
   /** `unseen` lines were not on screen yet; bulk approval is off until they were. */
@@ -64,8 +64,8 @@ export class Foot extends SheetFoot {
       ? tr('Approve every line without a decision')
       : canApprove
         ? trn(
-            'First look at every line: {n} is further down',
-            'First look at every line: {n} are further down',
+            'Read every line first: {n} is further down',
+            'Read every line first: {n} are further down',
             unseen,
           )
         : tr('There is no line left to approve');

@@ -125,7 +125,7 @@ export class SheetEditor {
   sayRestored(at) {
     this.notices.stay(
       'restored',
-      tr('Your text from {time} is restored; it is not saved yet.', { time: clockTime(at) }),
+      tr('Your text from {time} is restored but not saved yet.', { time: clockTime(at) }),
       button(tr('Discard it'), { class: 'ce-btn', onclick: () => this.takeSaved() }),
     );
   }
@@ -240,7 +240,7 @@ export class SheetEditor {
     if (!this.isHere(entry) || !this.work) {
       if (entry.task === this.task)
         this.caughtUp.push(entry.place, ...(entry.parts ?? []).map(({ place }) => place));
-      this.notices.say(tr('{saved}: an answer that was waiting here.', { saved: at }));
+      this.notices.say(tr('{saved}: a waiting answer.', { saved: at }));
       return;
     }
     this.work.settled = true;
@@ -332,7 +332,7 @@ export class SheetEditor {
     this.notices.warn(
       here
         ? tr('{reason} Nothing you typed is lost.', said)
-        : tr('An answer that was waiting here: {reason} Nothing you typed is lost.', said),
+        : tr('A waiting answer was refused: {reason} Nothing you typed is lost.', said),
     );
   }
 

@@ -66,7 +66,7 @@ export class SheetTable extends ReviewTable {
     const before = { ...row.row };
     if (row.edit(column ?? (cell[1] === 'reason' ? 'reason' : 'version'), words))
       this.editing = { row, before };
-    else this.on.onsay(tr('Only a revision or a deletion takes a reason: decide first.'));
+    else this.on.onsay(tr('Only a revision or a deletion needs a reason: choose an action first.'));
     return true;
   }
 

@@ -48,7 +48,7 @@ export function tableCommands(table) {
     {
       id: 'stretch',
       combos: ['Shift+ArrowDown', 'Shift+ArrowUp'],
-      label: tr('Choose several lines; then A approves them, D deletes them'),
+      label: tr('Select several lines; A then approves them, and D deletes them'),
       shown: ['Shift+ArrowDown', 'Shift+ArrowUp'],
       again: true,
       run: ({ key }) => table().stretch(key === 'ArrowDown' ? 1 : -1),
@@ -108,7 +108,7 @@ export function workbenchCommands(bench) {
     {
       id: 'confirm',
       combos: ['Ctrl+Enter', 'Meta+Enter'],
-      label: tr('Confirm and go on'),
+      label: tr('Confirm and continue'),
       inText: true,
       remappable: true,
       run: () => bench.editor.confirm(),

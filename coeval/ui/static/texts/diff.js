@@ -83,7 +83,7 @@ const SHOWN = 24;
 /** The text of a flag; for a near match, it shows the difference from the passage to the quote. */
 function flagOf({ text, place, passage }, sheet, several) {
   if (place === 'nearly in the output')
-    return [sheet.nearly ?? tr('nearly in the text:'), ' ', ...diffNodes(passage, text)];
+    return [sheet.nearly ?? tr('similar passage in the text:'), ' ', ...diffNodes(passage, text)];
   const said =
     place === 'input'
       ? (sheet.from_input ?? tr('quotes the input'))
