@@ -151,6 +151,13 @@ def apply_steps(db: SqliteDatabase, names: Collection[str] | None = None) -> Non
                 apply_step(db, step)
 
 
+def create_database(names: Collection[str] | None = None) -> SqliteDatabase:
+    """Return a new SQLite database in memory with the schema after all steps, or after the named ones."""
+    db = SqliteDatabase(memory=True)
+    apply_steps(db, names)
+    return db
+
+
 def apply_step(db: Database, step: Step) -> None:
     """Run one step in the caller's transaction and record it."""
     step.run(db)

@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -21,10 +21,13 @@ import pytest
 from coeval.cli.commands import main
 from coeval.cli.results import reported
 from coeval.datasets.example_studies import SLUG
-from coeval.domain import Call, Person, Study
+from coeval.domain import Call, Person, Study, Task
 from coeval.errors import BusyError, StorageError
 from coeval.settings import load_settings
 from coeval.store import Database, Store
+from coeval.store.engines import sqlite as sqlite_engine
+from coeval.store.engines.sqlite_file import connect
+from coeval.store.queries import tasks
 from coeval.store.queries.calls import StoredLedger
 from coeval.store.soundness import examine_file
 from coeval.usecases.access import Context
@@ -201,6 +204,31 @@ def test_a_backup_taken_while_people_write_is_sound(context: Context, owner: Per
         assert examine_file(db).sound
         assert db.conn.execute("SELECT name FROM task").fetchone() == ("A task",)
     copy.close()
+
+
+def test_the_log_that_a_long_reader_kept_shrinks_after_it(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_engine, "LOG_BYTES", 100_000)
+    store = Store(context.settings.db)
+    log = store.path.with_name(store.path.name + "-wal")
+
+    def save(n: int) -> None:
+        with store.write() as db:
+            tasks.add_task(db, Task(f"t{n}", "A task", "words " * 20_000))
+
+    with closing(connect(store.path)) as reader:
+        reader.execute("BEGIN")
+        (seen,) = reader.execute("SELECT count(*) FROM task").fetchone()
+        for n in range(100):
+            save(n)
+        assert log.stat().st_size > 10_000_000
+        assert reader.execute("SELECT count(*) FROM task").fetchone() == (seen,)
+    save(100)  # copies the log into the file
+    save(101)  # begins a new one
+    assert log.stat().st_size < 1_000_000
+    assert count_rows(store, "task") == seen + 102
+    store.close()
 
 
 def test_check_finds_what_is_wrong(context: Context, owner: Person, study: Study) -> None:

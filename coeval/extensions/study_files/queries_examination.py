@@ -7,23 +7,20 @@ Every rule of the schema is checked here, before the live database is touched.
 from __future__ import annotations
 
 import json
-import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from sqlite_utils import Database as SqliteDatabase
-
 from coeval.clock import read_time
 from coeval.domain import ColumnRole, JobState, Standing
 from coeval.errors import InputError
-from coeval.store.engines.database import Database, rows
-from coeval.store.engines.sqlite import Store
+from coeval.store import Database, IntegrityError, Store
+from coeval.store.engines.database import rows
 from coeval.store.engines.sqlite_file import connect
 from coeval.store.queries import answer_keys, crowd_studies
 from coeval.store.soundness import examine_file
-from coeval.store.steps import apply_steps
+from coeval.store.steps import create_database
 
 MOST_ID = 10**12
 """The largest accepted id of an imported row, because new ids continue after the largest."""
@@ -34,9 +31,6 @@ ENUMERATIONS = {
     ("job", "state"): frozenset(JobState),
 }
 """Columns with a fixed set of values that the schema does not enforce."""
-
-UNFIT = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.InterfaceError, sqlite3.ProgrammingError)
-"""SQLite's errors for invalid values."""
 
 Portion = tuple[str, Sequence[str], Iterable[Sequence[Any]]]
 """A table with its columns and its rows."""
@@ -53,15 +47,14 @@ def build_scratch(path: Path, steps: Sequence[str], portions: Iterable[Portion])
     with closing(connect(path)) as connection:
         connection.execute("PRAGMA journal_mode=MEMORY")
         connection.execute("PRAGMA synchronous=OFF")
-        db = SqliteDatabase(connection)
-        apply_steps(db, steps)
+        create_database(steps).conn.backup(connection)
         connection.execute("BEGIN")
         for name, columns, lines in portions:
-            _fill(connection, name, columns, lines)
+            _fill(connection.executemany, name, columns, lines)
         connection.execute("COMMIT")
     try:
         store = Store(path)
-    except sqlite3.IntegrityError as error:
+    except IntegrityError as error:
         raise InputError(
             f"The study cannot be updated to this version: {error}. Nothing was written."
         ) from None
@@ -75,13 +68,16 @@ def build_scratch(path: Path, steps: Sequence[str], portions: Iterable[Portion])
 
 
 def _fill(
-    connection: sqlite3.Connection, name: str, columns: Sequence[str], lines: Iterable[Sequence[Any]]
+    write: Callable[[str, Iterable[Sequence[Any]]], object],
+    name: str,
+    columns: Sequence[str],
+    lines: Iterable[Sequence[Any]],
 ) -> None:
     sql = f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
     counted = _Counted(_check_values(name, columns, lines))
     try:
-        connection.executemany(sql, counted)
-    except (*UNFIT, OverflowError, UnicodeError) as error:
+        write(sql, counted)
+    except (IntegrityError, OverflowError, UnicodeError) as error:
         raise InputError(
             f"Row {counted.n:,} of the study's {name} cannot be stored ({error}): export the study again. Nothing was "
             "written."

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from graphlib import TopologicalSorter
 
-from sqlite_utils import Database
-
-from coeval.store.steps import apply_steps, list_step_names
+from coeval.store import Database
+from coeval.store.steps import create_database, list_step_names
 
 SHARED = ("annotator", "import_batch", "account")
 """Tables that several studies share; only rows that the study refers to are exported."""
@@ -96,9 +95,8 @@ class Schema:
 @lru_cache(maxsize=8)
 def get_schema(steps: tuple[str, ...] = ()) -> Schema:
     """Return the schema after these steps (default: after all steps)."""
-    db = Database(memory=True)
     names = steps or tuple(list_step_names())
-    apply_steps(db, names)
+    db = create_database(names)
     shapes = {
         name: _read_shape(db, name) for name in db.table_names() if not name.startswith(("_", "sqlite"))
     }
@@ -110,25 +108,25 @@ def get_schema(steps: tuple[str, ...] = ()) -> Schema:
 
 
 def _read_shape(db: Database, name: str) -> Shape:
-    columns = db.execute(
+    columns = db.conn.execute(
         'SELECT name, pk, "notnull" FROM pragma_table_info(?) ORDER BY cid', [name]
     ).fetchall()
     key = tuple(column for column, place, _ in sorted(columns, key=lambda row: row[1]) if place)
     pairs: dict[int, list[tuple[str, str]]] = {}
-    for number, column, table in db.execute(
+    for number, column, table in db.conn.execute(
         'SELECT id, "from", "table" FROM pragma_foreign_key_list(?) ORDER BY id, seq', [name]
     ):
         pairs.setdefault(number, []).append((column, table))
     # a reference of several columns: each id in it is also a reference
     references = dict(found[0] for found in pairs.values() if len(found) == 1)
     parents = frozenset(table for found in pairs.values() for _, table in found)
-    indexes = db.execute(
+    indexes = db.conn.execute(
         'SELECT name FROM pragma_index_list(?) WHERE "unique" AND NOT partial ORDER BY seq DESC', [name]
     ).fetchall()
     unique = [
         tuple(
             column
-            for (column,) in db.execute("SELECT name FROM pragma_index_info(?) ORDER BY seqno", [index])
+            for (column,) in db.conn.execute("SELECT name FROM pragma_index_info(?) ORDER BY seqno", [index])
         )
         for (index,) in indexes
     ]

@@ -16,7 +16,7 @@ from sqlite_utils import Database as SqliteDatabase
 
 from coeval.store.engines.postgres_database import PostgresDatabase, list_numbered
 from coeval.store.engines.row_copy import copy_rows, put_in_order, read_model
-from coeval.store.steps import APPLIED, apply_step, apply_steps, list_pending
+from coeval.store.steps import APPLIED, apply_step, create_database, list_pending
 
 TALLY = """
 CREATE FUNCTION tally_assignment() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -61,8 +61,7 @@ TRIGGERS = {
 
 def ensure_schema(db: PostgresDatabase) -> None:
     """Update a database to the newest schema; the caller holds the writers' lock."""
-    newest = SqliteDatabase(memory=True)
-    apply_steps(newest)
+    newest = create_database()
     if APPLIED not in db.table_names():
         create_schema(db, newest)
         return

@@ -13,7 +13,7 @@ from typing import Any
 from sqlite_utils import Database as SqliteDatabase
 
 from coeval.store.engines.database import Database, continue_ids, stream
-from coeval.store.steps import apply_steps
+from coeval.store.steps import create_database
 
 BLOCK = 2_000
 """The number of rows in memory at a time."""
@@ -79,9 +79,7 @@ def _hash(row: tuple[Any, ...]) -> int:
 
 def list_tables() -> list[str]:
     """Return all tables of the newest schema, each after the tables that it refers to."""
-    newest = SqliteDatabase(memory=True)
-    apply_steps(newest)
-    return put_in_order(read_model(newest, "table"))
+    return put_in_order(read_model(create_database(), "table"))
 
 
 def put_in_order(tables: dict[str, str]) -> list[str]:

@@ -30,6 +30,9 @@ from coeval.store.steps import APPLIED, apply_steps, list_newer, list_pending
 
 log = logging.getLogger(__name__)
 
+LOG_BYTES = 64_000_000
+"""The size to which a log is cut once it starts anew; a long reader or an import can make it much larger."""
+
 OUTERMOST = ("BEGIN IMMEDIATE", "COMMIT", ("ROLLBACK",))
 NESTED = ("SAVEPOINT part", "RELEASE part", ("ROLLBACK TO part", "RELEASE part"))
 """The statements that begin, keep and roll back a nested transaction."""
@@ -107,6 +110,7 @@ class Store:
         if not self.read_only:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=FULL")
+            connection.execute(f"PRAGMA journal_size_limit={LOG_BYTES}")
         connection.execute("PRAGMA foreign_keys=ON")
         return Database(connection)
 
