@@ -207,6 +207,7 @@ def _plan(context: Context, options: argparse.Namespace) -> None:
     from coeval.stats import plain
     from coeval.stats.arm_advice import tell_advice
     from coeval.stats.error_sources import tell_purchases
+    from coeval.stats.estimates import spell
     from coeval.stats.plan import Wanted, tell_plan, tell_progress
     from coeval.usecases import planning
 
@@ -220,7 +221,8 @@ def _plan(context: Context, options: argparse.Namespace) -> None:
     assumed = None if options.assume is None else read_assumed(options.assume)
     known = planning.get_planning(context, OPERATOR, options.task, wanted, assumed)
     if options.json:
-        json.dump(plain(known), sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
+        found = {**plain(known), "judge": spell(known.judge)}
+        json.dump(found, sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
         print()
         return
     for line in tell_plan(known.plan):

@@ -197,14 +197,22 @@ def plain(value: Any) -> Any:
     return None if value is None or value is pd.NA else str(value)
 
 
+PRINTED = ("reason", "n", *SPREAD, "sensitivity", "specificity", "shares", "multiplier", "plain", "sequence")
+"""The details that JSON prints beside an estimate. Help pages explain each."""
+
+
 def spell(value: Any) -> Any:
-    """Return ``value`` in JSON types; each estimate becomes its value with all details.
+    """Return ``value`` in JSON types; each estimate becomes its value with the details in ``PRINTED``.
 
     >>> spell({"share": Estimate(0.5, n=4)})
     {'share': {'value': 0.5, 'reason': None, 'n': 4}}
     """
     if isinstance(value, Estimate):
-        return {"value": plain(float(value)), **{name: spell(part) for name, part in value.details.items()}}
+        details = value.details
+        return {
+            "value": plain(float(value)),
+            **{name: spell(details[name]) for name in PRINTED if name in details},
+        }
     if isinstance(value, Mapping):
         return {str(key): spell(entry) for key, entry in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
