@@ -54,17 +54,18 @@ def _me(context: Context, person: Person, slug: str) -> Node:
     setup = el("a", "Set-up ↗", href=address) if person.role is Role.OWNER else None
     page = "annotate" if person.role is Role.ANNOTATOR else "guide"
     help_ = el("a", tr("Help"), href=f"help/{page}", target="_blank")
-    leave = el("a", tr("Sign out"), href="signout", data_post="1")
-    everywhere = el("a", tr("Sign out on all devices"), href="signout/everywhere", data_post="1")
-    who = el(
-        "details.who",
-        el("summary", el("span", person.name, dir="auto"), f" · {tr(ROLES[person.role])}"),
-        everywhere,
-    )
     spoken = get_spoken()
     # the corner sets the language and direction of the page, see static/texts/view.js
     speaks = f"{spoken.code} {spoken.direction}"
+    who, leave = _who(person)
     return el("div.me", who, *_messages(context, person, slug), help_, setup, leave, data_speaks=speaks)
+
+
+def _who(person: Person, home: str = "") -> tuple[Node, Node]:
+    """Return the person's name and role, and the link to sign out."""
+    everywhere = el("a", tr("Sign out on all devices"), href=f"{home}signout/everywhere", data_post="1")
+    name = el("summary", el("span", person.name, dir="auto"), f" · {tr(ROLES[person.role])}")
+    return el("details.who", name, everywhere), el("a", tr("Sign out"), href=f"{home}signout", data_post="1")
 
 
 def _messages(context: Context, person: Person, slug: str) -> list[Node]:
@@ -122,4 +123,7 @@ def build_admin(context: Context) -> gr.Blocks:
 
 
 def _back(person: Person, slug: str) -> Node:
-    return el("div.me", el("a", "← Back to the study", href=f"../?task={slug}" if slug else "../"))
+    who, leave = _who(person, "../")
+    help_ = el("a", "Help", href="../help/guide", target="_blank")
+    back = el("a", "← Back to the study", href=f"../?task={slug}" if slug else "../")
+    return el("div.me", who, help_, back, leave)

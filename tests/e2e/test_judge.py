@@ -130,7 +130,7 @@ def test_from_a_scrutinised_study_to_the_exit_code_of_a_gate(
 
     page.get_by_role("button", name="Open the seal and certify").click()
     page.get_by_text("to open it now, type “opening 1”").wait_for()
-    page.get_by_label("Confirmation text (shown above)").fill("opening 1")
+    page.get_by_label("Confirmation text").fill("opening 1")
     page.get_by_role("button", name="Open the seal and certify").click()
     page.get_by_text("This is the first opening of the seal").wait_for()
     page.get_by_text("The seal was opened 1 time before.").wait_for()

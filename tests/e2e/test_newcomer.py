@@ -96,7 +96,7 @@ def url(stub: Stub, tmp_path: Path) -> Iterator[str]:
 
 def describe_and_import(owner: Visitor, folder: Path) -> None:
     page = owner.page
-    owner.follow("Set-up ↗")
+    owner.tab("Tasks")
     page.locator("#task-state").get_by_text("Progress").wait_for()
     owner.press("New task")
     expect(owner.field("task-name")).to_have_value("")
@@ -161,7 +161,7 @@ def prefill(owner: Visitor, stub: Stub) -> None:
     owner.press("Estimate")
     owner.said("prefill-note", "20 calls")
     owner.unfold("More settings")
-    page.get_by_role("textbox", name="Label").fill("first try")
+    page.get_by_role("textbox", name="Run label").fill("first try")
     page.locator("#prefill-concurrency input").fill("1")
     stub.latency = 1.5
     stub.reply = lambda body: "No idea." if "Rivers bring salt" in str(body) else default_reply(body)

@@ -146,3 +146,13 @@ def test_jargon_is_explained() -> None:
 
 def test_screens_use_no_unclear_word() -> None:
     assert not [(place, text) for place, text in list_screen_texts() if re.search(UNCLEAR, text, re.I)]
+
+
+def test_a_label_is_a_name_and_its_explanation_an_info() -> None:
+    found = []
+    for place in sorted((ROOT / "coeval").rglob("*.py")):
+        for node in ast.walk(ast.parse(place.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("gr."):
+                labels = [_read(one.value) for one in node.keywords if one.arg == "label"]
+                found += [label for label in labels if re.search(r"\((?!of )", label)]
+    assert not found

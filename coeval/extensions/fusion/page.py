@@ -27,13 +27,18 @@ class FusionBox(Panel):
                 [],
                 multiselect=True,
                 allow_custom_value=True,
-                label="Assistant evaluators (select none to use all)",
-                info="To use a score column of the imported file, write column:low:high, such as bleurt:-2:1.",
+                label="Assistant evaluators",
+                info="Select none to use all. To use a score column of the imported file, write column:low:high, "
+                "such as bleurt:-2:1.",
                 elem_id="fusion-assistants",
             )
             self.ablation = gr.Checkbox(label="Ablation: without assistants, scores and plan")
             self.plan = gr.Textbox(
-                label="Plan (frozen with the run)", lines=6, max_length=20_000, elem_id="fusion-plan"
+                label="Plan",
+                info="It is frozen with the run.",
+                lines=6,
+                max_length=20_000,
+                elem_id="fusion-plan",
             )
             draft = gr.Button(
                 "Draft the plan", interactive=self.context.settings.has_model, elem_id="draft-plan"

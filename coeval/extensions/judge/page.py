@@ -245,7 +245,8 @@ class JudgeTab(StudyTab):
                     minimum=100 * LEAST_MARGIN, maximum=100 * MOST_MARGIN, min_width=160,
                 )  # fmt: skip
                 self.typed = gr.Textbox(
-                    label="Confirmation text (shown above)",
+                    label="Confirmation text",
+                    info="It is shown above.",
                     max_length=40,
                     elem_id="judge-typed",
                     min_width=160,

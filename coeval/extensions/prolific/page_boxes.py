@@ -139,7 +139,8 @@ def dry_box(name: str) -> gr.Checkbox:
 
 def confirm_box(name: str) -> gr.Textbox:
     return gr.Textbox(
-        label="Confirmation text (shown by the dry run)",
+        label="Confirmation text",
+        info="The dry run shows it.",
         max_length=200,
         elem_id=f"prolific-{name}-confirm",
     )
@@ -159,7 +160,7 @@ class DraftBox(Panel):
             self.on(button.click, self.on_publish, [confirm, dry], note)
         with gr.Accordion("More places", open=False, elem_id="prolific-places-box"):
             more = gr.Number(
-                label="Places to add (0: as many as needed)", value=0, precision=0, minimum=0,
+                label="Places to add", info="0 adds as many as needed.", value=0, precision=0, minimum=0,
                 elem_id="prolific-more",
             )  # fmt: skip
             confirm, dry = confirm_box("places"), dry_box("places")
@@ -176,10 +177,14 @@ class DraftBox(Panel):
         with gr.Row(equal_height=False):
             with gr.Column():
                 title = gr.Textbox(
-                    label="Title (leave blank for the task’s name)", max_length=255, elem_id="prolific-title"
+                    label="Title",
+                    info="Leave blank for the task’s name.",
+                    max_length=255,
+                    elem_id="prolific-title",
                 )
                 text = gr.Textbox(
-                    label="Description for participants (leave blank for the task’s)",
+                    label="Description for participants",
+                    info="Leave blank for the task’s.",
                     lines=3,
                     elem_id="prolific-description",
                 )
@@ -193,12 +198,19 @@ class DraftBox(Panel):
                     find = gr.Button("Look up", elem_id="prolific-find", scale=0, min_width=110)
             with gr.Column():
                 numbers = [
-                    gr.Number(label=label, value=0, minimum=0, precision=digits, elem_id=f"prolific-{name}")
-                    for label, name, digits in (
-                        ("Places (0: as many as the plan needs)", "count", 0),
-                        ("Estimated minutes (0: the measured time)", "minutes", None),
-                        ("Fixed payment if not qualified", "screen-pay", None),
-                        ("Largest number of people to pay it to", "screen-places", 0),
+                    gr.Number(
+                        label=label,
+                        info=info,
+                        value=0,
+                        minimum=0,
+                        precision=digits,
+                        elem_id=f"prolific-{name}",
+                    )
+                    for label, info, name, digits in (
+                        ("Places", "0 uses as many as the plan needs.", "count", 0),
+                        ("Estimated minutes", "0 uses the measured time.", "minutes", None),
+                        ("Fixed payment if not qualified", None, "screen-pay", None),
+                        ("Largest number of people to pay it to", None, "screen-places", 0),
                     )
                 ]
                 devices = gr.CheckboxGroup(
@@ -333,14 +345,13 @@ class ReviewBox(Panel):
                     info="Nobody gets two bonuses with the same name.",
                 )  # fmt: skip
                 amount = gr.Textbox(
-                    label="Amount, such as 1.50 (not for the time rule)",
+                    label="Amount",
+                    info="Such as 1.50; the time rule ignores it.",
                     max_length=20,
                     elem_id="prolific-amount",
                 )
         confirm, dry = confirm_box("bonus"), dry_box("bonus")
-        button = gr.Button(
-            "Pay selected (none selected: all approved)", elem_id="prolific-bonus", scale=0, min_width=360
-        )
+        button = gr.Button("Pay selected, or all approved", elem_id="prolific-bonus", scale=0, min_width=360)
         note = self._note("bonus")
         self.on(button.click, self.on_bonus, [self.who, rule, name, amount, confirm, dry], note)
 

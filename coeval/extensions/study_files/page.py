@@ -35,7 +35,7 @@ class MovingBox(LoadedPanel):
             self.links = View(elem_id="study-links")
             with gr.Row():
                 self.file = gr.File(
-                    label="Study file (.zip)",
+                    label="Study file",
                     file_count="single",
                     type="filepath",
                     elem_id="study-file",
@@ -43,7 +43,10 @@ class MovingBox(LoadedPanel):
                 )
                 with gr.Column():
                     slug = gr.Textbox(
-                        label="Short name here (leave blank to keep it)", max_length=64, elem_id="study-slug"
+                        label="Short name here",
+                        info="Leave blank to keep it.",
+                        max_length=64,
+                        elem_id="study-slug",
                     )
                     renamed = gr.Textbox(
                         label="People to rename, one per line: old=new", lines=2, elem_id="study-rename",

@@ -72,7 +72,11 @@ class GuideBox:
                     elem_id="guide-anchors",
                 )
                 self.examples = gr.Textbox(
-                    label="Examples (Markdown)", lines=4, max_length=MAX_REMARK, elem_id="guide-examples"
+                    label="Examples",
+                    info="You can use Markdown.",
+                    lines=4,
+                    max_length=MAX_REMARK,
+                    elem_id="guide-examples",
                 )
             with gr.Row(elem_classes="actions"):
                 self.save = gr.Button("Save", elem_id="guide-save", scale=0)
@@ -106,12 +110,15 @@ def build_ideation() -> list[Any]:
         with gr.Row():
             temperature = gr.Textbox(
                 "0.7",
-                label="Temperature (blank: model default)",
+                label="Temperature",
+                info="Leave blank for the model’s default.",
                 max_length=6,
                 elem_id="ideation-temperature",
             )
-            top_p = gr.Textbox("", label="top_p (blank: model default)", max_length=6)
-        templates = gr.Textbox("", label="Folder with your criteria.md (blank: built-in)", max_length=500)
+            top_p = gr.Textbox("", label="top_p", info="Leave blank for the model’s default.", max_length=6)
+        templates = gr.Textbox(
+            "", label="Folder with your criteria.md", info="Leave blank for the built-in one.", max_length=500
+        )
     return [count, examples, temperature, top_p, templates]
 
 

@@ -38,7 +38,7 @@ from coeval.ui.server.identity import (
 from coeval.ui.server.language_middleware import list_ways
 from coeval.ui.server.payloads import tell
 from coeval.ui.server.plain_pages import render_page
-from coeval.usecases import accounts, sessions
+from coeval.usecases import accounts, sessions, tasks
 from coeval.usecases.access import Context
 
 # The queue of sign-ins: passwords are checked on separate threads, and nobody's tries delay other people.
@@ -204,6 +204,12 @@ def _sign_in_page(
     )
 
 
+def _first_page(context: Context, person: Person) -> str:
+    """Return Import for an owner who has only example studies, else ""."""
+    examples_only = all(task.origin for task in tasks.list_tasks(context, person))
+    return "admin/?tab=import" if person.role is Role.OWNER and examples_only else ""
+
+
 def _add_names(app: FastAPI, context: Context) -> None:
     @app.post("/signin")
     def post_name(
@@ -211,9 +217,9 @@ def _add_names(app: FastAPI, context: Context) -> None:
     ) -> Response:
         try:
             old = read_session(context, request)
-            return _let_in(
-                context, lambda: sessions.sign_in(context, name, old_token=old), f"./{check_next(next)}"
-            )
+            person, token = sessions.sign_in(context, name, old_token=old)
+            target = check_next(next) or _first_page(context, person)
+            return _let_in(context, lambda: (person, token), f"./{target}")
         except CoevalError as error:
             return _sign_in_page(context, tell(error), name, check_next(next))
 

@@ -57,7 +57,8 @@ class CrowdPeopleTab(Tab):
 
     def build(self) -> None:
         self.find = gr.Textbox(
-            label="Search by name or by the service’s id (person, study or session)",
+            label="Search",
+            info="By name, or by the service’s id of a person, study or session.",
             elem_id="crowd-find",
             max_lines=1,
         )

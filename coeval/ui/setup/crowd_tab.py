@@ -176,7 +176,7 @@ def _build_main() -> dict[str, Any]:
         "exam": gr.Dropdown([NO_EXAM], value="", label="Qualification exam", elem_id="crowd-exam"),
         "consent": gr.Textbox(label="Consent text", lines=4, elem_id="crowd-consent"),
         "guidelines": gr.Textbox(
-            label="Guidelines (a line of --- starts a new page)", lines=5, elem_id="crowd-guidelines"
+            label="Guidelines", info="A line of --- starts a new page.", lines=5, elem_id="crowd-guidelines"
         ),
         "service": gr.Radio(
             [("Sign-in", ""), ("Prolific links", "prolific"), ("MTurk links", "mturk")],
@@ -193,17 +193,21 @@ def _number(label: str, name: str, **options: Any) -> gr.Number:
 def _build_numbers() -> dict[str, Any]:
     number = _number
     return {
-        "reserve_minutes": number("Reassign unfinished work after (minutes)", "reserve"),
+        "reserve_minutes": number("Minutes until unfinished work is reassigned", "reserve"),
         "enough": gr.Number(
-            label="Instances for the completion code (0: the limit per person)", precision=0, minimum=0,
-            elem_id="crowd-enough", info="People who finish fewer get the code for partial work.",
+            label="Instances for the completion code", precision=0, minimum=0,
+            elem_id="crowd-enough",
+            info="0 uses the limit per person. People who finish fewer get the code for partial work.",
         ),
-        "pass_share": gr.Slider(0.05, 1, step=0.05, label="Pass mark (share of the items)", elem_id="crowd-pass"),
+        "pass_share": gr.Slider(
+            0.05, 1, step=0.05, label="Pass mark", info="The share of the items that must be right.",
+            elem_id="crowd-pass",
+        ),
         "max_tries": number("Attempts at the qualification", "tries"),
         "exam_items": gr.Number(
-            label="Items in one attempt (0: all)", precision=0, minimum=0,
+            label="Items in one attempt", precision=0, minimum=0,
             elem_id="crowd-items",
-            info="If the exam has more items than this, a second attempt shows new ones.",
+            info="0 uses all. If the exam has more items than this, a second attempt shows new ones.",
         ),
         "review": gr.Checkbox(label="An owner reviews everyone who passes", elem_id="crowd-review"),
         "warn_after": number("Failed attention checks before a warning", "warn"),
@@ -223,15 +227,16 @@ def _build_texts() -> dict[str, Any]:
             "people return with their browser or a code.",
         ),
         "code_part": gr.Textbox(
-            label="Code for partial work (blank: the code if the study is full)", elem_id="crowd-part"
+            label="Code for partial work", info="Leave blank for the code if the study is full.", elem_id="crowd-part"
         ),
         "code_screened": gr.Textbox(label="Code if not qualified", elem_id="crowd-screened"),
         "code_declined": gr.Textbox(label="Code if consent is declined", elem_id="crowd-declined"),
         "code_full": gr.Textbox(
-            label="Code if the study is full (blank: the code if not qualified)", elem_id="crowd-full"
+            label="Code if the study is full", info="Leave blank for the code if not qualified.", elem_id="crowd-full"
         ),
         "code_blocked": gr.Textbox(
-            label="Code for failed attention checks (blank: ask to return)",
+            label="Code for failed attention checks",
+            info="Leave blank to ask people to return the work.",
             elem_id="crowd-blocked",
         ),
     }  # fmt: skip

@@ -95,7 +95,7 @@ def _build_fields() -> list[Any]:
             precision=0,
             minimum=10,
             maximum=3600,
-            label="Pause the timer after (seconds)",
+            label="Seconds until the timer pauses",
             info="Longer pauses do not count as work.",
             elem_id="design-idle",
         )

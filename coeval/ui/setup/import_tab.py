@@ -19,6 +19,7 @@ from coeval.ui.components.view import Node, View, el
 from coeval.ui.setup.design_box import QUESTION, RoleTable
 from coeval.ui.setup.import_views import (
     LABELS,
+    examples_view,
     further_columns,
     hint_view,
     preview_view,
@@ -40,6 +41,15 @@ from coeval.usecases.tasks import make_slug
 CHOSEN, NEW = "chosen", "new"
 """The target of a file: the task chosen above, or a new one."""
 
+GO_ON = """async () => {
+  for (let tries = 0; tries < 40; tries++) {
+    const report = document.querySelector('#import-note [role]');
+    if (report) return report.querySelector('a[href*="tab=scrutiny"]')?.click();
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}"""
+"""Follows the report's link to judge; a refusal or a report without criteria has none, and stays."""
+
 
 class ImportTab(Tab):
     """The tab to import a file: the target task, the meaning of its columns, and its first rows."""
@@ -60,6 +70,7 @@ class ImportTab(Tab):
         seen = [
             self.name,
             self.go,
+            self.judge,
             self.note,
             self.rows,
             self.seen,
@@ -75,9 +86,11 @@ class ImportTab(Tab):
         for event in (self.into.change, self.task.change):
             self.on(event, self.on_choice, choices, [self.new_task, *listed], trigger_mode="always_last")
         texts = [self.into, self.name, self.description, self.criteria, self.empty]
-        done = [*self.outputs, self.name, self.description, self.criteria, self.go, self.task]
+        done = [*self.outputs, self.name, self.description, self.criteria, self.go, self.judge, self.task]
         given = [*chosen, self.origin, *texts, self.seen, self.roles]
         self.on(self.go.click, self.on_import, given, done)
+        imported = self.on(self.judge.click, self.on_import, given, done)
+        imported.then(None, js=GO_ON)
 
     def _build_form(self) -> None:
         self.files = gr.File(
@@ -117,16 +130,20 @@ class ImportTab(Tab):
             self.empty = gr.Checkbox(label="Keep rows with an empty output", elem_id="import-empty")
         self.seen = gr.State(None)
         self.origin = gr.State("")
-        self.go = gr.Button("Import", variant="primary", interactive=False, elem_id="import-go")
+        with gr.Row(elem_classes="actions"):
+            self.go = gr.Button("Import", variant="primary", interactive=False, elem_id="import-go", scale=0)
+            self.judge = gr.Button("Import and judge", interactive=False, elem_id="import-judge", scale=0)
 
     def load(self, person: Person, slug: str) -> Update:
         listed = {task.slug: task for task in tasks.list_tasks(self.context, person)}
         own = [(f"{listed[slug].name} (the task chosen above)", CHOSEN)] if slug in listed else []
         new = not own or bool(listed[slug].origin)  # nobody wants to import into the demo
+        only_examples = bool(listed) and all(task.origin for task in listed.values())
+        sources = list_sources(self.context, person, slug) if own else ()
         return {
             self.into: gr.Radio([*own, ("A new task", NEW)], value=NEW if new else CHOSEN),
             self.new_task: gr.Column(visible=new),
-            self.sources: sources_view(list_sources(self.context, person, slug) if own else ()),
+            self.sources: examples_view() if only_examples else sources_view(sources),
         }
 
     def on_choice(
@@ -186,6 +203,7 @@ class ImportTab(Tab):
             self.seen: seen,
             self.name: name,
             self.go: gr.Button(interactive=True),
+            self.judge: gr.Button(interactive=True),
             self.note: preview_view(seen, origin),
             self.origin: origin,
             self.rows: rows_view(seen),
@@ -194,6 +212,7 @@ class ImportTab(Tab):
     def without_preview(self, note: Node) -> Update:
         return {
             self.go: gr.Button(interactive=False),
+            self.judge: gr.Button(interactive=False),
             self.note: note,
             self.rows: "",
             self.seen: None,
@@ -276,6 +295,7 @@ class ImportTab(Tab):
             self.description: "",
             self.criteria: "",
             self.go: gr.Button(interactive=False),
+            self.judge: gr.Button(interactive=False),
             self.note: report_view(
                 report,
                 tasks.get_task_state(self.context, person, report.task),

@@ -154,6 +154,11 @@ def report_view(report: ImportReport, stands: TaskState, columns: Sequence[Colum
     )
 
 
+def examples_view() -> Node:
+    """Return the way to the examples, for an owner without a study."""
+    return el("p.note", "To look around first, open the ", el("a", "example studies", href="../"), ".")
+
+
 def sources_view(sources: Sequence[TaskSource]) -> Node | None:
     """Return the data sets that the task's instances were read from."""
     if not sources:

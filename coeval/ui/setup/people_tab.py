@@ -33,10 +33,12 @@ class InviteBox(Panel):
                 )
                 name = gr.Textbox(
                     label="New password for",
-                    placeholder="username (blank: invite someone new)",
+                    info="Leave blank to invite someone new.",
                     elem_id="invite-name",
                 )
-            link = gr.Textbox(label="Link (shown once)", interactive=False, elem_id="invite-link")
+            link = gr.Textbox(
+                label="Link", info="It is shown only once.", interactive=False, elem_id="invite-link"
+            )
             with gr.Row(elem_classes="actions"):
                 make = gr.Button("Create a one-time link", elem_id="invite-make", scale=0, min_width=260)
             self.open_links = View(elem_id="invite-open")
@@ -110,7 +112,8 @@ class TeamBox(Panel):
                 precision=0,
                 minimum=0,
                 maximum=1000,
-                label="People per instance (0: all)",
+                label="People per instance",
+                info="0 gives every instance to everyone.",
                 elem_id="team-each",
             )
             save = gr.Button("Save people", variant="primary", elem_id="team-save")

@@ -84,9 +84,17 @@ class PlanTab(Tab):
             return [
                 gr.Number(wanted.width, label="Target half-width of alpha", elem_id="plan-width"),
                 gr.Number(
-                    wanted.points, label="Difference of systems to detect (points)", elem_id="plan-points"
+                    wanted.points,
+                    label="Difference of systems to detect",
+                    info="In points of the scale.",
+                    elem_id="plan-points",
                 ),
-                gr.Number(wanted.phi, label="Dependability of a mean (phi)", elem_id="plan-phi"),
+                gr.Number(
+                    wanted.phi,
+                    label="Dependability of a mean",
+                    info="As phi, from 0 to 1.",
+                    elem_id="plan-phi",
+                ),
             ]
 
     def _build_rule(self) -> None:

@@ -94,9 +94,16 @@ class PrefillTab(Tab):
             )
             with gr.Row():
                 samples = gr.Number(
-                    0, precision=0, minimum=0, maximum=100, label="Samples per item (0: protocol default)"
+                    0,
+                    precision=0,
+                    minimum=0,
+                    maximum=100,
+                    label="Samples per item",
+                    info="0 uses the protocol’s number.",
                 )
-                temperature = gr.Textbox("", label="Temperature (blank: model default)", max_length=6)
+                temperature = gr.Textbox(
+                    "", label="Temperature", info="Leave blank for the model’s default.", max_length=6
+                )
             with gr.Row():
                 price_in = gr.Number(0, minimum=0, label="Price of 1M prompt tokens")
                 price_out = gr.Number(0, minimum=0, label="Price of 1M answer tokens")
@@ -107,13 +114,18 @@ class PrefillTab(Tab):
             reference = gr.Checkbox(
                 label="Show the judge each instance's reference", elem_id="prefill-reference"
             )
-            top_p = gr.Textbox("", label="top_p (blank: model default)", max_length=6)
-            max_tokens = gr.Number(0, precision=0, minimum=0, label="Token limit per answer (0: none)")
-            effort = gr.Dropdown(EFFORTS, value="", label="Reasoning effort (blank: model default)")
+            top_p = gr.Textbox("", label="top_p", info="Leave blank for the model’s default.", max_length=6)
+            max_tokens = gr.Number(
+                0, precision=0, minimum=0, label="Token limit per answer", info="0 sets no limit."
+            )
+            effort = gr.Dropdown(
+                EFFORTS, value="", label="Reasoning effort", info="Leave blank for the model’s default."
+            )
             templates = gr.Textbox(
                 "",
-                label="Templates (blank: built-in)",
-                info=f"A folder on the server with your copies, or a built-in set: {', '.join(list_wordings())}.",
+                label="Templates",
+                info="A folder on the server with your copies, or one of the built-in sets. "
+                f"Leave blank for the usual one. Sets: {', '.join(list_wordings())}.",
                 max_length=500,
                 elem_id="prefill-templates",
             )
@@ -122,10 +134,13 @@ class PrefillTab(Tab):
                 precision=0,
                 minimum=0,
                 maximum=256,
-                label=f"Parallel requests (0: {settings.concurrency}, the server’s setting)",
+                label="Parallel requests",
+                info=f"0 uses the server’s setting, {settings.concurrency}.",
                 elem_id="prefill-concurrency",
             )
-            label = gr.Textbox("", label="Run label (blank: from the settings)", max_length=120)
+            label = gr.Textbox(
+                "", label="Run label", info="Leave blank to name it by its settings.", max_length=120
+            )
             self.several = SeveralBox(self.context, self.task)
             self.steps = StepsBox(self.context, self.task, model)
             self.boxes = [box(self.context, self.task, model) for box in load_parts("boxes", self.id)]

@@ -28,7 +28,8 @@ class KeepingBox(Panel):
         with gr.Accordion("Copy or archive", open=False, elem_id="keeping"):
             with gr.Row():
                 self.name = gr.Textbox(
-                    label="Name of the copy (texts, design and criteria)",
+                    label="Name of the copy",
+                    info="Texts, design and criteria are copied.",
                     max_length=200,
                     elem_id="copy-name",
                 )

@@ -17,7 +17,7 @@ from tests.support.serving.server import Running, new_context
 pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT)
 
 
-def test_a_newcomer_saves_a_first_judgment_in_ten_actions(page: Any, tmp_path: Path) -> None:
+def test_a_newcomer_saves_a_first_judgment_in_eight_actions(page: Any, tmp_path: Path) -> None:
     page.set_default_timeout(30_000)
     context = new_context(tmp_path, demo=True)
     with Running(context) as server:
@@ -27,7 +27,7 @@ def test_a_newcomer_saves_a_first_judgment_in_ten_actions(page: Any, tmp_path: P
         newcomer.judge()
         (saved,) = newcomer.wait_saved(context)
         assert (saved["annotator"], saved["score"], saved["arm"]) == ("Noor", "4.0", "undrafted")
-        assert len(newcomer.actions) <= 10, newcomer.actions
+        assert len(newcomer.actions) <= 8, newcomer.actions
         stands = get_task_state(context, OPERATOR, SLUG)
         assert (stands.task.description, stands.n_instances, stands.version) == (DESCRIPTION, 3, 1)
         current = get_criteria_set(context, OPERATOR, SLUG)

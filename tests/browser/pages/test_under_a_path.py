@@ -43,6 +43,7 @@ def test_everything_stays_under_the_path(page: Any, server: Running) -> None:
     page.get_by_label("Your name").fill("Olu")
     page.get_by_role("button", name="Sign in").click()
     page.locator("#me").get_by_text("Olu").wait_for()
+    page.get_by_role("link", name="example studies").click()
     page.get_by_role("tab", name="Scrutiny").click()
     page.locator(".wb[data-state=step][aria-busy=false] .rt-row").first.wait_for()
     page.get_by_role("link", name="Set-up").click()

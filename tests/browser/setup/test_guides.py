@@ -36,7 +36,7 @@ def test_written_by_the_owner_and_read_beside_the_score(page: Any, bench: Bench)
     page.get_by_label("What the scores mean").fill(
         "1: a child understands nothing\n4: a child follows it\n9: no score"
     )
-    page.get_by_label("Examples (Markdown)").fill("| word | simple |\n|---|---|\n| cat | yes |")
+    page.get_by_label("Examples").fill("| word | simple |\n|---|---|\n| cat | yes |")
     assert faults_in_both_themes(page) == []
     page.locator("#guide-save").click()
     page.get_by_text("“9: no score” describes no score from 1 to 5").wait_for()

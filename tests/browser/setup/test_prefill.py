@@ -75,8 +75,8 @@ def test_a_preset_fills_in_the_form_and_brings_its_criteria(page: Any, server: R
     page.get_by_role("option", name="G-Eval, dialogue").click()
     page.locator("#preset-about").get_by_text("auto-CoT").first.wait_for()
     expect(page.locator("#prefill-protocol input").first).to_have_value("score-only: The score alone")
-    expect(page.get_by_label("Samples per item (0: protocol default)")).to_have_value("20")
-    expect(page.get_by_label("Temperature (blank: model default)")).to_have_value("1")
+    expect(page.get_by_label("Samples per item")).to_have_value("20")
+    expect(page.locator("#prefill-more").get_by_label("Temperature")).to_have_value("1")
     expect(page.locator("#prefill-templates textarea, #prefill-templates input").first).to_have_value(
         "g-eval"
     )
@@ -108,8 +108,8 @@ def test_samples_at_temperature_0_are_warned_of_and_a_job_of_another_page_shows(
     page: Any, server: Running, demo: Context
 ) -> None:
     open_prefill(page, server)
-    page.get_by_label("Samples per item (0: protocol default)").fill("5")
-    page.get_by_label("Temperature (blank: model default)").fill("0")
+    page.get_by_label("Samples per item").fill("5")
+    page.locator("#prefill-more").get_by_label("Temperature").fill("0")
     page.locator("#prefill-estimate").click()
     page.locator("#prefill-note").get_by_text("5 answers to each question at temperature 0").wait_for()
     page.locator("#jobs .card").wait_for()  # the tab has loaded: from here on it is the clock that tells
@@ -137,7 +137,7 @@ def test_the_page_follows_a_run_shows_what_is_unscored_and_archives_it(
         import_study(context, OPERATOR, replace(make_study(1), runs=()))
         with Running(context) as live:
             open_prefill(page, live)
-            page.get_by_role("textbox", name="Label").fill("junk")
+            page.get_by_role("textbox", name="Run label").fill("junk")
             page.locator("#prefill-start").click()
             # the job ends by itself, and the page says so without a reload
             row = page.locator("#runs tr", has_text="junk")

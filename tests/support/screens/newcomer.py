@@ -35,14 +35,13 @@ class Newcomer:
         self.actions: list[str] = []
 
     def start(self) -> None:
-        """Open the address, sign in by name, and follow the link of the first page to one's own data."""
+        """Open the address and sign in by name: a server without a study of one's own opens on Import."""
         self.page.goto(self.url)
         self._type("the name", self.page.get_by_label("Your name"), "Noor")
         self._press("Enter")
-        self._click("import your own data", self.page.get_by_role("link", name="import your own data"))
 
     def bring_data(self) -> None:
-        """Import the file as a new task, with its description and criteria."""
+        """Import the file as a new task, with its description and criteria, and go on to judge it."""
         page = self.page
         page.locator("#import-description textarea").wait_for()
         page.locator("#import-file input[type=file]").set_input_files(self.file)
@@ -50,12 +49,11 @@ class Newcomer:
         page.locator("#import-note").get_by_text("3 rows").wait_for()
         self._type("the description", page.locator("#import-description textarea"), DESCRIPTION)
         self._type("the criteria", page.locator("#import-criteria textarea"), CRITERIA)
-        self._click("Import", page.get_by_role("button", name="Import", exact=True))
+        self._click("Import and judge", page.get_by_role("button", name="Import and judge"))
 
     def judge(self) -> None:
-        """Follow the next step that the report names, and save one score."""
+        """Save one score."""
         page = self.page
-        self._click("judge without drafts", page.get_by_role("link", name="judge without drafts"))
         page.locator(".wb[data-state=step]").wait_for()
         self._press("4")
         self._press("Control+Enter")
