@@ -37,7 +37,7 @@ def add_import(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
         "--description",
         default="",
         metavar="TEXT",
-        help="description of the task that the systems did, if it has none yet",
+        help="description of the systems' task, if none is stored yet",
     )
     command.add_argument(
         "--show",

@@ -321,7 +321,7 @@ def _check_line(sheet: Sheet, criterion: Criterion | None, line: SentLine, numbe
         if len(text) > MAX_REMARK:
             raise InputError(tr("{place}: a text is longer than {n} characters.", place=place, n=MAX_REMARK))
     if (criterion is None) != (line.action is Action.ADD):
-        raise InputError(tr("{place}: decide on it, or reload the page.", place=place))
+        raise InputError(tr("{place}: choose an action, or reload the page.", place=place))
     reason, evidence = line.reason.strip(), line.evidence.strip()
     if line.action is Action.DELETE:
         return Line(criterion.id if criterion else None, str(line.action), reason=reason)
