@@ -392,5 +392,5 @@ def kept_rubrics(criteria: Sequence[Criterion], submission: Submission) -> list[
 
 
 def own_score(criteria: Sequence[Criterion], submission: Submission, scale: Scale) -> float | None:
-    """Return the instance's score from a person's save."""
+    """Return an instance's score, computed from a person's save."""
     return instance_score(kept_rubrics(criteria, submission), scale)
