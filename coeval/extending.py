@@ -50,7 +50,7 @@ class Extension:
     schema: tuple[str, ...] = ()
     """Lists of ``Step`` values, as from ``read_steps``; names begin with the extension's name and ``_``."""
     queue_orders: tuple[str, ...] = ()
-    """Functions ``order(db, task: int, instances: list[int]) -> list[int] | None``, for the queue order.
+    """Functions ``order(db, task: int, instances: list[int]) -> list[int] | None`` that set the queue order.
 
     They return the given instances in the order in which everybody gets them, without instances that nobody
     should get. They return None if the extension does not order this task.

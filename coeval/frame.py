@@ -46,7 +46,7 @@ DESCRIPTION = "Judge the output as an answer to the input."
 """The default task description for a table."""
 REMEDY = "Run it again with another model, protocol or template."
 _OF_A_STUDY = {"model", "label", "limit", "retry_unscored"}
-"""Settings that apply only to a run of a study, or that are separate arguments here."""
+"""Settings that apply only to a run of a study, or that are separate arguments of ``judge_frame``."""
 
 
 def judge_frame(

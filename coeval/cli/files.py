@@ -37,7 +37,7 @@ def add_import(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
         "--description",
         default="",
         metavar="TEXT",
-        help="description of the task that the systems did, if it has none yet",
+        help="description of the systems' task, if none is stored yet",
     )
     command.add_argument(
         "--show",
@@ -87,7 +87,7 @@ def read_import_options(options: argparse.Namespace) -> ImportOptions:
 
 
 def tell_import(context: Context, imported: ImportReport, options: argparse.Namespace) -> None:
-    """Print the imported counts and each column's role, and ask about columns without a chosen role."""
+    """Print the number of imported items and the role of each column, and ask about columns without a role."""
     from coeval.usecases.scrutiny.design import list_columns, set_columns
 
     columns = list_columns(context, OPERATOR, options.task)

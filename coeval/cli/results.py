@@ -56,7 +56,7 @@ def build_reporting() -> argparse.ArgumentParser:
 
 @dataclass(frozen=True, slots=True)
 class Parsers:
-    """The parser's sub-commands, and the options that several commands share, for ``parents=``."""
+    """The parser's subcommands, and options that several commands share, for ``parents=``."""
 
     commands: argparse._SubParsersAction
     task: argparse.ArgumentParser

@@ -1,7 +1,7 @@
 """Studies that come with CoEval: the demo task, and a finished study with simulated people.
 
-The finished study is drawn with a fixed seed, so it is always the same. It has data for each section of Agreement: five
-annotators with different habits, three systems, every arm, planted errors, and two judges.
+The finished study is generated with a fixed seed, so it is always the same. It contains data for each section
+of Agreement: five annotators with different habits, three systems, every arm, planted errors, and two judges.
 """
 
 from __future__ import annotations
@@ -136,7 +136,9 @@ JUDGES_ONLY = 2
 
 @dataclass(frozen=True, slots=True)
 class _Annotator:
-    """The habits of a simulated person: bias in points, noise, influence of a shown score, seconds per judgment."""
+    """The habits of a simulated person: bias in points, noise, influence of the displayed score, and seconds
+    per judgment.
+    """
 
     name: str
     leniency: float

@@ -38,7 +38,7 @@ class Format:
     """The description of a folder of this format; empty if it is always one file."""
 
     def read(self, path: Path, slug: str, columns: Columns, *, empty_outputs: bool = False) -> Source:
-        """Open a study with ``open`` or, for ``empty_outputs``, with ``open_empty`` if there is one.
+        """Open a study with ``open_empty`` if ``empty_outputs`` is set and the format has it, or else with ``open``.
 
         Raises InputError also if the format does not allow a column mapping.
         """
@@ -115,9 +115,7 @@ class _Ids:
 def _look_again(
     table: Table, matched: Mapping[str, str], mapping: Mapping[str, str], texts: Collection[str], ids: _Ids
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return the columns of the fields, corrected after a look at the rows, with notes. Requested mappings
-    are kept.
-    """
+    """Return the columns of the fields, corrected from the rows, with notes. Requested mappings are kept."""
     found, notes = dict(matched), []
     source = found.get("document", "")
     if source in texts and "input" not in found and "document" not in mapping:

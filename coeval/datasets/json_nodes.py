@@ -77,7 +77,7 @@ class Node:
         return check_text(words, self.place)
 
     def chat(self) -> str:
-        """Return the same as ``text``, but also read conversations in a JSON text or under "messages".
+        """Return the same as ``text``, but also recognise conversations in a JSON text or under "messages".
 
         For a single message, only its words are returned.
         """
@@ -143,7 +143,7 @@ def peek(path: Path) -> Node:
 
 @lru_cache(maxsize=64)
 def _peek(path: Path, changed: int, size: int) -> object:
-    """Return the beginning of a file's JSON, cached because every format asks for it."""
+    """Return the beginning of a file's JSON. The result is cached, because every format requests it."""
     if path.suffix.lower() not in LINES:
         return _cut(load_json(path))
     return [_cut(value) for value in islice(_parse_lines(read_head(path).splitlines()), PEEKED)]

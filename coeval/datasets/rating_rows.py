@@ -27,7 +27,7 @@ RATING_FIELDS = (
 """The fields of a rating: by a person (``annotator``) or by a model (``run``)."""
 
 MOST_KNOWN = 2_000
-"""The number of rows that are cached to read similar rows faster."""
+"""The number of rows that are cached, so that similar rows are read faster."""
 
 MISSING = ("", "na", "n/a", "nan", "null", "none")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
@@ -77,7 +77,9 @@ def load_ratings(table: Table, mapping: Mapping[str, str] | None) -> Iterator[Ra
 
 
 def _read_rows(table: Table, columns: Mapping[str, str]) -> Iterator[Rating]:
-    """Yield one rating per row. Fields are reused if only the instance differs from an earlier row, as in most rows."""
+    """Yield one rating per row. If a row differs from an earlier one only in its instance, as most rows do,
+    fields are reused.
+    """
     at = columns["instance"]
     others = [column for field, column in columns.items() if field != "instance"]
     known: dict[tuple[str, ...], tuple[Any, ...]] = {}
@@ -209,7 +211,7 @@ MAX_STEPS = 101
 
 @dataclass(slots=True)
 class Scales:
-    """The stated scales so far, and the number of scores at each step."""
+    """The scales stated so far, and the number of scores at each step."""
 
     stated: dict[str, Scale | None] = field(default_factory=dict)
     """The stated scale of every criterion, in order of appearance; None if no row states one."""
@@ -254,7 +256,7 @@ class Scales:
         return scales, (f"The file states no scale for {listed}; {inferred} was taken from {whose} ratings.",)
 
     def count_off(self, scales: dict[str, Scale]) -> int:
-        """Return the number of scores off their scale, and of people's scores between its steps."""
+        """Return the number of scores that are off their scale, and of people's scores between its steps."""
         return sum(
             n
             for (criterion, by_person, step, whole), n in self.scores.items()

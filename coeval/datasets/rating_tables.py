@@ -196,7 +196,7 @@ def _find_ratings(path: Path, source: Path | None, mapping: Mapping[str, str] | 
 
 
 def _fitting(table: Table, fields: Sequence[str], mapping: Mapping[str, str] | None) -> dict[str, str]:
-    """Return the part of a mapping that applies to this file."""
+    """Return the entries of a mapping that apply to this file."""
     pairs = (mapping or {}).items()
     return {name: col for name, col in pairs if name in fields and find_column(table.columns, (col,))}
 

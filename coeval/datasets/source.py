@@ -49,7 +49,7 @@ class Seen:
         return {one for one, other in neighbours if one == other}
 
     def beyond(self, known: Seen) -> set[int]:
-        """Return the hashes that ``known`` lacks."""
+        """Return the hashes that are not in ``known``."""
         pairs = zip(self._shelves, known._shelves, strict=True)
         return {number for mine, theirs in pairs for number in set(mine).difference(theirs)}
 

@@ -64,7 +64,7 @@ class Judgment:
     reason: str = ""
     """The reason that there is no score."""
     shown: str = ""
-    """The label of the judge whose score was on the screen."""
+    """The label of the judge whose score was displayed."""
     opened_at: str = ""
     saved_at: str = ""
     active_ms: int | None = None
@@ -160,7 +160,7 @@ class Gathering:
     scales: dict[str, Scale] = field(default_factory=dict)
     """The scales stated in the files, by criterion."""
     left: Counter[str] = field(default_factory=Counter)
-    """Notes on what was left out or repaired, with counts."""
+    """Notes on data that was left out or repaired, with counts."""
 
     def add_instance(self, instance: Instance, place: str) -> bool:
         """Add an answer, and return whether it has a text. Answers without a text are left out.

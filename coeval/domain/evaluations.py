@@ -147,7 +147,7 @@ class ScrutinyRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conduct:
-    """The circumstances of a save, as the browser sends them and as they are stored. Add further fields here."""
+    """The circumstances of a save, as the browser sends them and as they are stored. Add new fields here."""
 
     opened_at: str = ""
     active_ms: int | None = None
@@ -171,11 +171,11 @@ class Submission(Conduct):
     submitted_at: str = ""
     revision: int = 1
     uid: str = ""
-    """A key from the browser, so that a save that is sent twice is stored once."""
+    """A key from the browser, so that a repeated save is stored only once."""
     shown_score: float | None = None
     """The score on the screen: the draft's or a planted one. None if none was shown."""
     planted: str = ""
-    """The planted error in the draft that was shown: ``score``, ``evidence`` or, usually, empty."""
+    """The planted error in the displayed draft: ``score`` or ``evidence``; usually empty."""
     id: int = 0
 
     @property
@@ -223,7 +223,7 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A person's flag, skip or comment on a whole instance."""
+    """A person's flag, skip or comment for a whole instance."""
 
     flagged: bool = False
     skipped: bool = False
@@ -261,7 +261,7 @@ class InstanceState:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """One person's comment on a whole instance."""
+    """A person's comment on a whole instance."""
 
     person: str
     flagged: bool

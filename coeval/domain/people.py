@@ -95,7 +95,7 @@ class StudyState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Everything that the people of a study read, answer and earn."""
+    """The texts, codes and payment of a study for its participants."""
 
     consent: str = ""
     guidelines: str = ""
@@ -304,7 +304,7 @@ class Outcome(StrEnum):
     PREPARED = "prepared"
     """a bonus is being set up: nothing has been paid yet"""
     SENT = "sent"
-    """it was sent, and no answer is on record"""
+    """it was sent, but there is no answer on record"""
     UNKNOWN = "unknown"
     """no answer came: it may have had an effect"""
     DONE = "done"
@@ -337,14 +337,14 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request with its newest outcome. ``remote`` is the id of the result on Prolific."""
+    """A request with its newest outcome. ``remote`` is the id of the result on Prolific."""
 
     kind: Kind
     study: str
     items: tuple[Item, ...]
     currency: str = ""
     note: str = ""
-    """The details and reasons of the request: a rule, a reason, the evidence."""
+    """The details of the request: a rule, a reason or evidence."""
     asked_by: str = ""
     asked_at: str = ""
     outcome: Outcome = Outcome.SENT

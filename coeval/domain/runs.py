@@ -183,7 +183,7 @@ LEASE = timedelta(seconds=15)
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The exclusive right to work on ``name``: its holder, and the job that it serves, if any."""
+    """The exclusive right to work on ``name``: its holder and, if any, the job that it is for."""
 
     name: str
     holder: str

@@ -61,7 +61,7 @@ class ImportedSubmission:
     opened_at: str = ""
     submitted_at: str = ""
     arm: Arm = Arm.ASSISTED
-    """The drawn arm; for a study in progress, the resulting arm (``Submission.outcome``)."""
+    """The arm that was drawn or, for a study in progress, the resulting arm (``Submission.outcome``)."""
     run: str = ""
     """The label of the run whose draft was shown; empty if there was none."""
     shown_score: float | None = None

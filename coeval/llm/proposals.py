@@ -87,7 +87,7 @@ async def draft_criteria(
 async def ask_list(
     ask: Ask, request: Request, sample: int, parse: Callable[[str], list[str]], templates: Path | None
 ) -> list[str]:
-    """Return the list in an answer; if it has none, ask once more."""
+    """Return the list in an answer. If the answer has no list, ask once more."""
 
     def problem_of(answer: Answer) -> tuple[str, str]:
         return ("", "") if parse(answer.text) else ("it holds no list", "Write the list and nothing else.")

@@ -83,7 +83,7 @@ def measure(text: str) -> int:
 
 
 def find_subjects(text: str) -> set[str]:
-    """Return the stems of the words that can name the subject of a text.
+    """Return the stems of the words that may name the subject of a text.
 
     >>> sorted(find_subjects("It explains explanations of dogs."))
     ['dogs', 'explai', 'explan']

@@ -80,7 +80,7 @@ class Neighbour:
 
     draft: Draft
     lends: bool
-    """True if its lines may be shown: it is about another input, and this person never sees it otherwise."""
+    """True if its lines may be shown: it is about another input, and this person will never judge it."""
 
 
 def draw_kind(

@@ -270,7 +270,7 @@ def others_median(unit: Codes, score: Numbers) -> tuple[Numbers, Codes]:
     values = score[order]
 
     def other(k: Codes) -> Numbers:
-        """Return the k-th smallest score of the others: from the score's own rank on, ranks move up by one."""
+        """Return the k-th smallest of the other scores. From the score's own rank on, ranks move up by one."""
         place = starts + k + (k >= rank)
         return np.asarray(values[np.minimum(place, len(values) - 1)])
 

@@ -31,7 +31,7 @@ DRAWS = 200
 """Number of resamples of documents for a median, because the jackknife fails for medians."""
 
 FEWEST = 5
-"""The fewest scores for a person's own correlation."""
+"""The smallest number of scores for a person's own correlation."""
 
 
 @dataclass(frozen=True)
@@ -63,11 +63,11 @@ class PersonContrast:
 class Contrast:
     """A measure in two arms and its difference.
 
-    ``difference`` has an interval over documents for these people, and one for people like these
-    (``people_ci_low``, ``people_ci_high``). If ``within``, people are compared with themselves: only those with both
-    arms count, and the two values are adjusted to the same people. ``needed`` is the number of further rows of the
-    other arm that would exclude 0 from the interval, if the difference stays the same: 0 if the interval excludes it
-    already, None if such rows alone cannot.
+    ``difference`` has an interval over documents for these people, and one for similar people
+    (``people_ci_low``, ``people_ci_high``). If ``within``, people are compared with themselves: only those
+    with both arms count, and the two values are adjusted to the same people. ``needed`` is the number of
+    further rows of the other arm that would exclude 0 from the interval, if the difference stays the same: 0
+    if the interval excludes it already, None if such rows alone cannot.
     """
 
     difference: Estimate
@@ -169,9 +169,7 @@ def _gap(rows: Numbers) -> Numbers:
 
 
 def _crossed(parts: Numbers, statistic: OfSums, cluster: Any, person: Any, arms: Arms) -> Estimate:
-    """Return the statistic of the sums of all rows, with its interval for these people and for people like
-    these.
-    """
+    """Return the statistic of the sums of all rows, with its intervals for these people and for similar people."""
     both = pd.factorize(cluster * (int(person.max()) + 1) + person)[0]
     value = float(statistic(parts.sum(axis=0)[None, :])[0])
     spreads = [

@@ -30,7 +30,7 @@ class Basis:
 
     @property
     def cuts(self) -> bool:
-        """True if some scores of the version are left out."""
+        """True if the selection leaves out some scores of the version."""
         return bool(self.arm) or not self.planted
 
     def cut(self, study: StudyFrames) -> StudyFrames:

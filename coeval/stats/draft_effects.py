@@ -44,11 +44,12 @@ SUMS = (
 class DraftEffects:
     """Three estimates of the draft's pull on people.
 
-    ``adoption`` is P(score = draft), assisted minus blind. ``distance`` is the mean ``|score - draft|``, assisted
-    minus blind; it is negative if the draft draws people nearer. ``pull`` is the share of the way that people move to
-    a shifted score: the final score regressed on the shift within each instance and criterion. Only the pull is not
-    diluted by people who would have given the draft's score anyway. Each has an interval and ``p_value`` over
-    clusters for these people, and ``people_ci_low`` and ``people_ci_high`` for people like these.
+    ``adoption`` is P(score = draft), assisted minus blind. ``distance`` is the mean ``|score - draft|``,
+    assisted minus blind; it is negative if the draft draws people nearer. ``pull`` is the share of the way
+    that people move to a shifted score: the final score regressed on the shift within each instance and
+    criterion. Only the pull is not diluted by people who would have given the draft's score anyway. Each has
+    an interval and ``p_value`` over clusters for these people, and ``people_ci_low`` and ``people_ci_high``
+    for similar people.
     """
 
     adoption: Estimate

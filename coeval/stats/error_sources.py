@@ -321,7 +321,7 @@ def _people_sources(study: StudyFrames) -> PeopleSources | None:
 
 
 def tell_sources(found: ErrorStudy) -> Iterator[str]:
-    """Yield the G-study as lines of text."""
+    """Yield lines of text that describe the G-study."""
     if found.sources is None:
         yield found.reason
     else:

@@ -230,7 +230,7 @@ def _count(n: int, kind: str) -> str:
 
 
 def tell_needed(needed: Needed, kind: str) -> str:
-    """Return the number of documents in words.
+    """Describe the needed number of documents in words.
 
     >>> tell_needed(Needed(60, 44, 90), "documents")
     'about 60 documents (44 to 90, depending on the true spread)'

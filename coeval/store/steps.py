@@ -275,7 +275,7 @@ MEASURES_SINCE = "(measure IN ('alpha', 'difference', 'pull'))"
 
 
 def admit_arms(db: Database) -> None:
-    """Allow the new arms in the constraints of the two tables with arms."""
+    """Add the new arms to the constraints of the two tables with arms."""
     for table in ("assignment", "submission"):
         _admit(db, table, "arm", ARMS_BEFORE, ARMS_SINCE)
 

@@ -116,7 +116,7 @@ TOLD_SECONDS = 4.0
 
 
 def tell_done(text: str) -> None:
-    """Show a short notice of what was done; it may contain texts that people typed."""
+    """Show a short notice of the completed action. It may contain text that people typed."""
     gr.Info(html.escape(text), duration=TOLD_SECONDS, title="Done")
 
 

@@ -357,7 +357,7 @@ def ensure_linked(db: Database, service: str, subject: str) -> Person:
 
 
 def _add_stranger(db: Database, kind: str, subject: str, name: str) -> Person:
-    """Create a guest under a new name, so that a stranger never takes over another person's work."""
+    """Create a guest with a new name, so that a stranger never takes over another person's work."""
     preferred = free = check_name(name[: MAX_NAME - 8])
     number = 1
     while people.get_person(db, free):

@@ -347,7 +347,9 @@ def establish(
 
 
 def _find_sharper(db: Database, task: Task, text: str, previous: CriteriaSet | None) -> Criterion | None:
-    """Return the criterion for an accepted wording, with the name, scale and guide of the one it replaces."""
+    """Return the criterion for an accepted wording, with the name, scale and guide of the criterion that it
+    replaces.
+    """
     taken = [one for one in wordings.list_wordings(db, task.id) if one.taken and one.text == text]
     members = {one.id: one for one in (previous.criteria if previous else ())}
     before = members.get(taken[-1].criterion) if taken else None
@@ -368,7 +370,9 @@ def _make_criterion(choice: ballots.Chosen, kept: Mapping[str, Criterion], task:
 def _same_or_refused(
     current: CriteriaSet | None, chosen: Sequence[ballots.Chosen], person: Person
 ) -> CriteriaSet:
-    """Return the current set if this person has just established the same choice, or else refuse it."""
+    """Return the current set if this person has just established it with the same choices; raise StaleError
+    otherwise.
+    """
     texts = [choice.text for choice in chosen]
     if (
         current is None

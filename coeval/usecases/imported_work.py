@@ -321,7 +321,7 @@ def _weigh_submission(given: ImportedSubmission) -> int:
 
 
 def _with_id(row: ScrutinyRow, draft: Draft | None) -> ScrutinyRow:
-    """Return the row with the id of the drafted line that it names by position."""
+    """Return the row with the id of the drafted line that its position refers to."""
     if row.draft_row is None or draft is None:
         return replace(row, draft_row=None)
     return replace(row, draft_row=draft.rows[row.draft_row].id)

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class _FailedError(Exception):
-    """A save in a batch failed in a way that may have ended the transaction."""
+    """Raised if a save in a batch failed in a way that may have ended the transaction."""
 
 
 @dataclass(frozen=True, slots=True)

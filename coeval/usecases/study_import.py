@@ -1,4 +1,6 @@
-"""Import a study, or instances for one, in full or not at all; also used for the demo studies."""
+"""Import a study, or instances for an existing task, completely or not at all. The demo studies use the same
+import.
+"""
 
 from __future__ import annotations
 

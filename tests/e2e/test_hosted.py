@@ -171,7 +171,9 @@ def test_a_hosted_study_from_set_up_to_a_restart_on_an_empty_disk(host: LiveServ
         work(page, host)
         assert page.locator(".code").inner_text() == "DONE1"
         assert (
-            page.get_by_role("link", name="Return to Prolific with").get_attribute("href").endswith("cc=DONE1")
+            page.get_by_role("link", name="Return to Prolific with")
+            .get_attribute("href")
+            .endswith("cc=DONE1")
         )  # type: ignore[union-attr]
     owner.goto(f"{host.url}/admin/?task=demo&tab=crowd-people")
     owner.get_by_text("2 of 2 instances have all 2 people").wait_for()

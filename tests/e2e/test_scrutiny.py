@@ -153,7 +153,7 @@ def test_a_line_cut_in_the_middle_of_a_save_saves_it_once(
     decide(page)
     page.context.set_offline(True)
     press(page, "Control+Enter")
-    page.get_by_text("Offline, kept here").wait_for()
+    page.get_by_text("Offline: kept here").wait_for()
     assert saved(server, "offline") == []
     page.context.set_offline(False)
     wait_for_step(page, 1, 2)
@@ -173,7 +173,7 @@ def test_an_answer_that_is_lost_on_its_way_back_saves_it_once(
     page.route("**/submissions", lose, times=2)
     decide(page)
     press(page, "Control+Enter")
-    page.get_by_text("Offline, kept here").wait_for()
+    page.get_by_text("Offline: kept here").wait_for()
     assert len(saved(server, "answer-lost")) == 1
     wait_for_step(page, 1, 2)
     assert len(saved(server, "answer-lost")) == 1
@@ -201,7 +201,7 @@ def test_kill_9_between_click_and_answer(
     press(page, "a", "2", "r", "Control+A")
     page.keyboard.type("words that took a while to find")
     press(page, "Enter", "a", "Control+Enter")
-    page.get_by_text("Offline, kept here").wait_for()
+    page.get_by_text("Offline: kept here").wait_for()
     assert "words that took a while to find" in page.locator(".rt").inner_text() + "".join(
         page.locator(".rt textarea").evaluate_all("boxes => boxes.map((box) => box.value)")
     )

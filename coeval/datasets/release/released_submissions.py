@@ -166,9 +166,7 @@ def _count_oddities(
 
 
 def _stated_score(rows: Sequence[ScrutinyRow], draft: ImportedDraft | None) -> float | None:
-    """Return the score in the person's score row: the draft's score if it was approved, the new score if it
-    was revised.
-    """
+    """Return the score in the person's score row: the draft's score if approved, or the new score if revised."""
     row = next((row for row in rows if row.kind is RowKind.SCORE), None)
     if row is None or row.action is Action.DELETE:
         return None

@@ -199,7 +199,7 @@ def _find_mapped(table: Table, fields: Sequence[str], field: str, column: str) -
 
 
 def find_column(columns: Sequence[str], names: Sequence[str], taken: Collection[str] = ()) -> str | None:
-    """Return the first column with one of the names, in the order of the names, ignoring case."""
+    """Return the first column that has one of the names. Names are tried in order, and case is ignored."""
     free = [column for column in columns if column not in taken]
     for name in names:
         for column in free:

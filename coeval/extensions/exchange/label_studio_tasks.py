@@ -135,7 +135,7 @@ def render_annotation(
 def standing_lines(
     submission: ImportedSubmission, drafted: Sequence[EvaluationRow]
 ) -> list[tuple[RowKind, str]]:
-    """Return the lines of an evaluation in the person's final version (kept, revised or added)."""
+    """Return the lines of a person's final version of an evaluation: kept, revised or added."""
     lines: list[tuple[RowKind, str]] = []
     for row in submission.rows:
         known = row.draft_row is not None and 0 <= row.draft_row < len(drafted)

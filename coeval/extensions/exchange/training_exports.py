@@ -21,7 +21,7 @@ from coeval.usecases.out_format import Files, OutFormat
 
 @dataclass(slots=True)
 class Judged:
-    """The counted scores of one output on one criterion, one per person, and their conclusions."""
+    """The scores that count for one output on one criterion, one per person, and their conclusions."""
 
     scores: list[float] = field(default_factory=list)
     conclusions: list[str] = field(default_factory=list)

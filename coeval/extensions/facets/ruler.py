@@ -384,7 +384,7 @@ def _with_interval(value: float, error: float, t: float) -> Estimate:
 
 
 def tell_ruler(found: Ruler) -> Iterator[str]:
-    """Describe the ruler in lines of text."""
+    """Describe the ruler as lines of text."""
     if found.reason:
         yield found.reason
         return

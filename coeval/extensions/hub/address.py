@@ -56,7 +56,7 @@ def parse_address(text: str) -> HubAddress:
     'hf://datasets/team/answers'
 
     Raises:
-        InputError: the text is no such address.
+        InputError: the text is not a valid address.
     """
     match = _ADDRESS.fullmatch(text.strip())
     if match is None or ".." in text or "--" in match["repo"]:
@@ -166,7 +166,7 @@ _STEPS = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
 def _translate(folder: str, pattern: str) -> re.Pattern[str]:
-    """Return a glob pattern as a regular expression, with repeated stars merged, so that none takes long.
+    """Return a glob pattern as a regular expression. Repeated stars are merged, so that matching stays fast.
 
     >>> bool(_translate("", "data/train-*.parquet").fullmatch("data/train-00000-of-00001.parquet"))
     True

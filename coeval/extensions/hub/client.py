@@ -93,7 +93,7 @@ class Hub:
         """Return a data set at the commit of a revision.
 
         Raises:
-            InputError: the token sees no such data set, or the Hub cannot be reached.
+            InputError: the data set does not exist, the token has no access to it, or the Hub cannot be reached.
         """
         with self.translated(repo):
             info = self.api.dataset_info(repo, revision=revision or None, files_metadata=True)
@@ -271,7 +271,7 @@ class Sent:
 
 
 def look_before(hub: Hub, repo: str) -> Listing | None:
-    """Return the current data set; None if the token sees no such data set.
+    """Return the current data set; None if it does not exist or the token has no access to it.
 
     Raises:
         InputError: there is no token, the Hub refuses it or cannot be reached, or CoEval did not create the data set.

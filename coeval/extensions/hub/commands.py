@@ -52,7 +52,7 @@ def _add_target(export: argparse.ArgumentParser) -> None:
         "--confirm",
         default="",
         metavar="OWNER/NAME",
-        help="name of the data set, to send it without a prompt",
+        help="name of the data set, to confirm without a prompt",
     )
 
 

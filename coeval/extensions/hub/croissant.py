@@ -90,7 +90,7 @@ def _responsible(facts: Facts) -> dict[str, Any]:
 
 
 def _dated(facts: Facts) -> dict[str, Any]:
-    """Return the day of the last save, so that an unchanged study always gets the same description."""
+    """Return the day of the last save, so that an unchanged study always has the same description."""
     days = [one.submitted_at[:10] for one in facts.content.study.submissions if one.submitted_at]
     return {"datePublished": max(days)} if days else {}
 

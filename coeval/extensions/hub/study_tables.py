@@ -251,7 +251,7 @@ def holds_study(path: Path) -> bool:
 
 @dataclass(slots=True)
 class _Returning:
-    """The parts of the study that have been read so far."""
+    """The parts of a study that have been read so far."""
 
     instances: dict[str, Instance] = field(default_factory=dict)
     criteria: dict[str, Criterion] = field(default_factory=dict)

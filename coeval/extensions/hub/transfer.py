@@ -43,7 +43,7 @@ def look_at_hub(context: Context, person: Person, address: str) -> Listing:
     """Return the parts of a data set on the Hugging Face Hub, and its commit.
 
     Raises:
-        InputError: no visible data set has this address.
+        InputError: the data set does not exist, or is not accessible.
     """
     asked = parse_address(address)
     return open_hub(context).look(asked.repo, asked.revision)

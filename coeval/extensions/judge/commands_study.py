@@ -83,7 +83,7 @@ def _add_examples(kinds: argparse._SubParsersAction, task: argparse.ArgumentPars
     parser = kinds.add_parser(
         "examples",
         parents=[task, build_json_option()],
-        help="list corrections that can be examples, or draft with some of them",
+        help="list corrections that can serve as examples, or draft a run with some of them",
     )
     parser.add_argument("--run", **RUN)
     parser.add_argument(

@@ -64,7 +64,7 @@ def rebuild_protocol(task: Task, current: CriteriaSet, run: Run) -> Protocol:
 
 
 def rebuild_settings(task: Task, current: CriteriaSet, run: Run) -> RunSettings:
-    """Return the settings for a new run that asks like this one.
+    """Return the settings for a new run that prompts the model in the same way.
 
     Raises:
         InputError: see ``rebuild_protocol``.

@@ -258,7 +258,7 @@ def corrected_mean(
 
 @dataclass(frozen=True)
 class Carrying:
-    """The error of corrections from other systems: the spread over labelled systems beyond chance."""
+    """The error of corrections from other systems: the variation between labelled systems that exceeds chance."""
 
     spread: float
     systems: int

@@ -28,7 +28,7 @@ OVERALL = "overall"
 
 @dataclass(frozen=True)
 class CriterionWorth:
-    """One criterion; shares refer to the variance of the overall judgment on held-out documents."""
+    """The value of one criterion. Shares refer to the variance of the overall judgment on held-out documents."""
 
     criterion: str
     alone: Estimate

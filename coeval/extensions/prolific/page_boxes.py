@@ -34,7 +34,7 @@ HEAD = [
     "Who", "Submission", "At Prolific", "Code", "Minutes there", "Finished here", "Suggestion", "Why", "Bonuses",
 ]  # fmt: skip
 SHOWN = 200
-"""The number of newest requests on the page; the CSV has all."""
+"""The number of requests on the page, newest first; the CSV file has all."""
 
 
 def live_view(live: Live) -> Node:

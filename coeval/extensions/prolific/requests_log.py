@@ -164,7 +164,7 @@ class Desk:
 
     @contextmanager
     def noted(self, number: int, refused: Outcome = Outcome.REFUSED) -> Iterator[None]:
-        """Record the reason for a failed request."""
+        """Record the reason why a request failed."""
         try:
             yield
         except RefusedError as error:

@@ -35,7 +35,7 @@ class Cell:
     printed: float | None = None
     reason: str = ""
     within: float = DEFAULT
-    """The largest difference from the printed value that counts as equal, to allow for rounding."""
+    """The largest difference from the printed value that still counts as equal, to allow for rounding."""
     source: str = ""
     """True if the value was printed in the paper. If not, the verdict says so."""
     published: bool = True

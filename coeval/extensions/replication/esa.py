@@ -402,8 +402,8 @@ def _changed_verdicts(later: pd.DataFrame, earlier: pd.DataFrame) -> pd.DataFram
 
 
 def _units(segments: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each translation that every campaign, the draft and the experts scored, with a column per
-    campaign.
+    """Return a row for each translation that all campaigns, the draft and the experts scored, with one column
+    per campaign.
     """
     scores = segments.pivot_table(index="unit", columns="campaign", values="score", aggfunc="mean")
     others = segments.drop_duplicates("unit").set_index("unit")[["cluster", "system", "draft", "reference"]]

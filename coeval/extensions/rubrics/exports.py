@@ -203,7 +203,7 @@ FORMATS = (
     OutFormat(
         "healthbench",
         "HealthBench (JSON Lines)",
-        "A line for each instance with its criteria as people left them, for HealthBench’s code.",
+        "A line for each instance with the final version of its criteria, for HealthBench’s code.",
         _build_healthbench,
     ),
 )

@@ -321,7 +321,7 @@ def _check_line(sheet: Sheet, criterion: Criterion | None, line: SentLine, numbe
         if len(text) > MAX_REMARK:
             raise InputError(tr("{place}: a text is longer than {n} characters.", place=place, n=MAX_REMARK))
     if (criterion is None) != (line.action is Action.ADD):
-        raise InputError(tr("{place}: decide on it, or reload the page.", place=place))
+        raise InputError(tr("{place}: choose an action, or reload the page.", place=place))
     reason, evidence = line.reason.strip(), line.evidence.strip()
     if line.action is Action.DELETE:
         return Line(criterion.id if criterion else None, str(line.action), reason=reason)
@@ -392,5 +392,5 @@ def kept_rubrics(criteria: Sequence[Criterion], submission: Submission) -> list[
 
 
 def own_score(criteria: Sequence[Criterion], submission: Submission, scale: Scale) -> float | None:
-    """Return the instance's score from a person's save."""
+    """Return an instance's score, computed from a person's save."""
     return instance_score(kept_rubrics(criteria, submission), scale)

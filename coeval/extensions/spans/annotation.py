@@ -95,7 +95,7 @@ def set_typology(context: Context, person: Person, slug: str, typology: Typology
     """Let people mark spans in a task with a typology.
 
     Raises:
-        InputError: people have saved spans with another typology.
+        InputError: people have already saved spans with another typology.
     """
     with context.store.write() as db:
         task = require_task(db, slug)

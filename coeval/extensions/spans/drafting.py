@@ -241,7 +241,7 @@ def _find(
 
 
 def _cuts(text: str, start: int, end: int) -> bool:
-    """Return whether a place begins or ends inside a word."""
+    """Return whether a place begins or ends in the middle of a word."""
     before = start > 0 and text[start - 1].isalnum() and text[start].isalnum()
     return before or (end < len(text) and text[end - 1].isalnum() and text[end].isalnum())
 

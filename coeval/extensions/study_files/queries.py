@@ -151,7 +151,7 @@ class PeopleMap:
         self.new: set[int] = set()
         """New ids of people who came with the study."""
         self.renamed: dict[int, str] = {}
-        """New names by the ids in the study."""
+        """New names, by their ids in the study."""
         names: dict[int, str] = {}
         accounts = {row["annotator"]: row for row in list_rows(source, schema, "account", scope)}
         for row in list_rows(source, schema, "annotator", scope):

@@ -216,7 +216,7 @@ class Merging:
         return self._forms[table, task].get(name) or self._forms[table, task].get(form, form)
 
     def _find(self, shape: Shape, moved: Row) -> list[Row]:
-        """Return the rows here that share a unique key with it."""
+        """Return the rows in this database that share a unique key with a row of the study."""
         stored: list[Row] = []
         for key in shape.unique or (tuple(column for column in shape.columns if column != "id"),):
             if shape.name == "instance" and "position" in key:

@@ -65,7 +65,7 @@ class Shape:
     key: tuple[str, ...]
     references: Mapping[str, str]
     parents: frozenset[str]
-    """The tables that it refers to, with one column or several."""
+    """The tables to which it refers, each with one or more columns."""
     required: frozenset[str]
     unique: tuple[tuple[str, ...], ...]
     """The primary key, unless it is only ``id``, and every unique index on whole columns."""

@@ -142,7 +142,7 @@ _STREAM = re.compile(
 def step_down(body: Mapping[str, Any], abilities: Abilities, complaint: str) -> Abilities | None:
     """Return the reduced abilities, learnt from the refusal of ``body``.
 
-    Return None if the complaint is about something else: the text, its length, the key, the model.
+    Return None if the refusal is about something else, such as the text, its length, the key or the model.
     """
     if "response_format" in body and _FORM.search(complaint):
         return replace(abilities, rung=_NEXT_RUNG[abilities.rung])

@@ -111,7 +111,7 @@ class Client:
             return exchange
 
     def takes_several(self, model: str) -> bool:
-        """Return whether this model may give several answers to one request, as far as is known."""
+        """Return whether this model can give several answers to one request, as far as CoEval knows."""
         return "n" not in self._lessons.abilities((self.endpoint, model)).refused
 
     async def _exchange(self, body: dict[str, Any], *, stream: bool) -> Exchange:

@@ -123,7 +123,7 @@ async def ask_twice(
     problem_of: Callable[[Answer], tuple[str, str]],
     folder: Path | None,
 ) -> tuple[Answer, ...]:
-    """Return the answer. If ``problem_of`` returns a (problem, remedy) for it, return that answer and a second one.
+    """Return the answer. If ``problem_of`` finds a (problem, remedy) in it, ask again and return both answers.
 
     Raises:
         ModelError: a request failed.

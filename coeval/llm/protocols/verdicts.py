@@ -52,7 +52,7 @@ def is_whole(answer: Answer) -> bool:
 
 
 def given_words(request: Request, instance: Instance) -> str:
-    """Return all words that the model was given. If its answer repeats them, they are not a verdict."""
+    """Return all words that were sent to the model. If an answer repeats them, they are not a verdict."""
     return "\n\n".join([*(message.content for message in request.messages), instance.output])
 
 

@@ -310,7 +310,9 @@ def hide_echoes(text: str, given: str, *, items: bool = False) -> str:
 
 
 def _copies(text: str, folded_given: str) -> list[tuple[int, int]]:
-    """Return the passages of at least `MIN_ECHO` characters that the text copies from the prompt around a number."""
+    """Return the passages around numbers that the text copies from the prompt, each of at least `MIN_ECHO`
+    characters.
+    """
     known = _passages(folded_given)
     answer = fold_offsets(text)
     spans: list[tuple[int, int]] = []

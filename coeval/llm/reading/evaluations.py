@@ -176,7 +176,7 @@ def sort_lines(text: str) -> Sections:
 
 
 def _sort_line(line: str, sections: Sections) -> None:
-    """Add a line to its section, which its label, number or position tells."""
+    """Add a line to a section according to its label, number or position."""
     given = line
     for kind, header in _HEADERS.items():
         match = header.match(line)

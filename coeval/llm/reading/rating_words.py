@@ -176,7 +176,7 @@ _BEFORE = re.compile(
     r"\b(?:above|below|beyond|under|over|or|not,[^.!?]*)[ \t]+(?:an?[ \t]+)?$",
     re.I,
 )
-"""Words after which the numbers in the same clause are no verdict."""
+"""Words after which the numbers in the same clause are not a verdict."""
 _AFTER = re.compile(
     r"[\"'”’)]?[ \t]+(?:would|means?|requires?|is\s+(?:reserved|for|given|awarded|too)|indicates?|needs?|"
     r"stands|represents|being|"

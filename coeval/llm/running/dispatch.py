@@ -106,7 +106,7 @@ class Limiter:
             loop.call_at(until, self._grant)
 
     def _take(self) -> None:
-        """Take a place. The next one is free after the interval."""
+        """Take a place. The next one becomes free after the interval."""
         self.running += 1
         if self.interval:
             self.pause(self.interval)
@@ -182,7 +182,7 @@ class Sampling:
             del self._gathering[key]
 
     def _leave(self, key: str, request: Request, waiting: dict[int, asyncio.Future[Answer]]) -> None:
-        """Send the collected samples, in a task that is cancelled when nobody waits for it."""
+        """Send the collected samples, in a task that is cancelled if nobody waits for it any more."""
         self._close(key, waiting)
         if not waiting:
             return

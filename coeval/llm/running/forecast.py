@@ -93,7 +93,7 @@ class Forecast:
 
     calls: int
     answers: int
-    """Answers to pay for. One call can give several."""
+    """Number of answers to pay for. One call can give several answers."""
     cached: int
     prompt_tokens: int
     completion_tokens: int
@@ -101,7 +101,7 @@ class Forecast:
     seconds: float
     cached_tokens: int = 0
     images: int = 0
-    """Images to send. Their tokens are counted only if earlier calls had images."""
+    """Number of images to send. Their tokens are counted only if earlier calls had images."""
 
     def __str__(self) -> str:
         free = f" ({self.cached:,} more are in the ledger)" if self.cached else ""
@@ -155,7 +155,7 @@ def forecast(
 
 
 def _gather(asked: Sequence[Request]) -> list[Request]:
-    """Return each request as often as it is sent, if one call gives up to ``MOST`` answers."""
+    """Return each request as often as it will be sent, if one call gives up to ``MOST`` answers."""
     by_hash = {request.hash: request for request in asked}
     counts = Counter(request.hash for request in asked)
     return [by_hash[key] for key, count in counts.items() for _ in range(ceil(count / MOST))]

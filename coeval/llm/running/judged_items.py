@@ -57,7 +57,7 @@ async def judge_item(protocol: Protocol, ask: Ask, item: Item, instance: Instanc
 
 
 def unscored(item: Item, instance: Instance, reason: str, raw: str = "") -> Judgment:
-    """Return a draft without a score for every criterion of an item."""
+    """Return an unscored draft for every criterion of an item."""
     blank = ImportedDraft(instance.external_id, "", None, reason=reason, raw=raw)
     return Judgment(dict.fromkeys(item.criteria, blank))
 

@@ -196,7 +196,7 @@ class Runner:
         return answers
 
     async def _send(self, request: Request, answers: int) -> Exchange:
-        """Send one request within the endpoint's limit, and adapt the limit to the outcome."""
+        """Send one request within the endpoint's limit, and adjust the limit to the outcome."""
         async with self.limiter.slot() as number:
             try:
                 exchange = await self._client.send(request, answers)

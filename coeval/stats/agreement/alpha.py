@@ -113,7 +113,7 @@ def check_words(data: Ratings, level: Level) -> None:
 
 
 def counted(data: Ratings) -> dict[str, Any]:
-    """Return the numbers of units, scores and people behind an agreement coefficient."""
+    """Return the numbers of units, scores and people on which an agreement coefficient is based."""
     paired = data.per_unit > 1
     rated = int((data.per_unit > 0).sum())
     return {

@@ -224,7 +224,9 @@ def alpha_difference(
 def _clustered(
     a: Ratings, b: Ratings, clusters: Clusters, level: Level, gap: float, confidence: float
 ) -> dict[str, Any]:
-    """Return the interval of the difference of two alphas of the same units, leaving out each cluster of both."""
+    """Return the interval of the difference between two alphas of the same units, leaving out each cluster
+    from both.
+    """
     if max(len(a.categories), len(b.categories)) > MANY:
         return jackknife_interval(gap, np.empty(0), clusters.kind, n=clusters.n)
     kept = (a.per_unit > 1) | (b.per_unit > 1)

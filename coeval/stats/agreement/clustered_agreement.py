@@ -164,7 +164,7 @@ CHANCES: dict[str, tuple[str, Callable[[Numbers, Numbers], Numbers]]] = {
 
 
 def respread(estimates: Mapping[str, Estimate], data: Ratings, clusters: Clusters) -> dict[str, Estimate]:
-    """Return the coefficients of ``CHANCES`` with intervals over clusters, not linearised ones over units."""
+    """Return the coefficients of ``CHANCES`` with intervals over clusters instead of linearised ones over units."""
     if len(data.categories) > MANY:
         return dict(estimates)
     rated = data.per_unit > 0

@@ -188,7 +188,7 @@ def _result(
 
 
 def _encoded(labels: Any, outer: str, value_domain: Sequence[Any] | None) -> Ratings:
-    """Return long-form labels as codes; a cell may have several labels."""
+    """Return long-form labels as codes. A cell may contain several labels."""
     if isinstance(labels, Ratings):
         return labels
     if not isinstance(labels, Mapping) and not _holds_lists(labels):

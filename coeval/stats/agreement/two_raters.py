@@ -119,7 +119,7 @@ def two_rater_table(table: Any, weights: Any = None, confidence: float = 0.95) -
 
 
 def _crossed(data: Ratings) -> tuple[Numbers, float, int]:
-    """Return the table of two raters as shares, its size, and the number of units that only one of them rated."""
+    """Return the shares table of two raters, its size, and the number of units that only one of them rated."""
     if data.n_annotators != 2:
         raise ValueError(
             f"Cohen's kappa compares two raters, but there are {data.n_annotators}; "

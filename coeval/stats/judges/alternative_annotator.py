@@ -283,7 +283,9 @@ def _column(entries: list[tuple[Any, ...]], side: int, dtype: Any) -> npt.NDArra
 
 
 def _wins(labels: Labels, score: str | Score) -> tuple[Numbers, Numbers]:
-    """Return, for each label, 1 if the model scores at least as well as the person, and the reverse."""
+    """Return, for each label, 1 if the model scores at least as well as the person, and 1 if the person
+    scores at least as well as the model.
+    """
     known = {"accuracy": _accuracies, "rmse": _errors, "neg_rmse": _errors}
     if isinstance(score, str):
         if score not in known:

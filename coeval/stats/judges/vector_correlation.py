@@ -75,7 +75,7 @@ def rank(values: Numbers) -> Numbers:
 
 @dataclass(frozen=True, eq=False)
 class Met:
-    """The counts of pairs of values: values of the first vector x values of the second."""
+    """The table of two vectors: how often each pair of their values occurs."""
 
     table: Codes
 

@@ -173,7 +173,7 @@ class AssistanceSection:
 
 @once
 def draft_effects_section(study: StudyFrames) -> DraftEffectsSection:
-    """Return adoption, distance and pull, with intervals for these people and for people like these."""
+    """Return adoption, distance and pull, with intervals for these people and for similar people."""
     effects = draft_effects(scored_with_clusters(study))
     names = ("p_value", *COUNTS, *OTHER_PEOPLE)
     return DraftEffectsSection(

@@ -133,7 +133,7 @@ def section_notes(sections: dict[str, Any]) -> list[str]:
 
 
 def _sentence(why: str, places: list[str]) -> str:
-    """Return a sentence on the values that are undefined for this reason.
+    """Return a sentence about the values that are undefined for this reason.
 
     >>> _sentence("no blind scores yet", ["assistance.alpha_difference.value", "assistance.alpha_blind"])
     'No blind scores yet: the difference of alphas with and without the draft and alpha of blind scores are undefined.'
@@ -214,7 +214,7 @@ def _in_view(study: StudyFrames) -> Iterator[str]:
 
 
 def _sampled(study: StudyFrames) -> str:
-    """Return the sampling unit of the intervals, and the population to which they apply."""
+    """Describe the sampling unit of the intervals, and the population to which they apply."""
     clusters = study.clusters.of(study.scored["unit"])
     what = {
         "documents": "documents, each with all its instances, criteria and systems",

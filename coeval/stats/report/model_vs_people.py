@@ -65,7 +65,7 @@ ALPHA = 0.05
 @dataclass(frozen=True)
 class Cell:
     """The number of units with this median score from people and this score from the model. A median between
-    two points counts half for each.
+    two points counts half.
     """
 
     people: float

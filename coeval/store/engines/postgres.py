@@ -355,7 +355,7 @@ class PostgresStore:
             raise self._unusable(error, StorageError) from error
 
     def _unusable(self, error: Exception, kind: type[StorageError]) -> StorageError:
-        """Return an error for a connection that may have ended during a commit with an unknown outcome."""
+        """Return an error for a connection that may have ended during a commit, so that the outcome is unknown."""
         return kind(
             f"The database {self.shown_address} cannot be used: {_first_line(error)}. The current write is kept "
             "in full or not at all: check it once the database answers.",

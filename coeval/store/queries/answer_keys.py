@@ -124,7 +124,7 @@ def count_seen(db: Database, person: int) -> dict[int, int]:
 
 
 def find_study_of_exam(db: Database, person: int, exam: int) -> int | None:
-    """Return the study whose exam a person is taking, if this task is that exam."""
+    """Return the study for which a person is taking an exam, if this task is that exam."""
     sql = (
         "SELECT e.task FROM current_enrolment e JOIN crowd c ON c.task = e.task"
         " WHERE e.annotator = ? AND e.state = 'exam' AND c.exam = ? ORDER BY e.id DESC LIMIT 1"

@@ -90,13 +90,13 @@ def add_assignments(db: Database, annotator: int, task: int, instances: Iterable
 
 
 def replace_assignments(db: Database, annotator: int, task: int, instances: Iterable[int]) -> None:
-    """Replace a person's queue by these instances; saves for other instances are kept."""
+    """Replace a person's queue with these instances. Saves for other instances are kept."""
     db.conn.execute("DELETE FROM assignment WHERE annotator = ? AND task = ?", [annotator, task])
     add_assignments(db, annotator, task, instances)
 
 
 def open_assignment(db: Database, assignment: Assignment, arm: Arm) -> Assignment:
-    """Record that the person now sees the instance, and in which arm. Both are permanent."""
+    """Record that the person has opened the instance, and in which arm. Neither can change later."""
     opened_at = now()
     db.conn.execute(
         "UPDATE assignment SET arm = ?, opened_at = ? WHERE annotator = ? AND instance = ? AND arm IS NULL",

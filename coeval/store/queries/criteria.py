@@ -110,7 +110,7 @@ def find_criterion(db: Database, task: int, criterion: Criterion) -> Criterion |
 
 
 def get_criteria_set(db: Database, task: int, version: int | None = None) -> CriteriaSet | None:
-    """Return a version of the criteria set (the newest by default)."""
+    """Return a version of the criteria set, by default the newest."""
     head = get_row(
         db,
         "SELECT * FROM criteria_set WHERE task = ? AND version = coalesce(?,"

@@ -60,7 +60,7 @@ def get_newest_arrival(db: Database, task: int, person: int) -> int | None:
 
 
 def may_work(db: Database, person: int, slug: str) -> bool:
-    """Return whether this task gives the person work now: a study after admission, or its exam."""
+    """Return whether this task now gives the person work: a study after admission, or the study's exam."""
     allowed = scalar(
         db,
         "SELECT 1 FROM task t JOIN current_enrolment e ON e.annotator = :person JOIN crowd c ON c.task = e.task"
@@ -179,7 +179,7 @@ def list_sessions(db: Database, task: int, person: int, study: str) -> list[str]
 
 
 def record_repeat(db: Database, task: int, person: int, study: str, session: str) -> None:
-    """Record that a person arrived with a further session of the same study."""
+    """Record a further session of the same study with which a person arrived."""
     db.conn.execute(
         "INSERT INTO repeated_session (task, annotator, study, session, at) VALUES (?, ?, ?, ?, ?)"
         " ON CONFLICT (task, annotator, study, session) DO NOTHING",

@@ -63,7 +63,7 @@ def count_new_people(db: Database, batch: int) -> int:
 
 
 def get_known_uids(db: Database, uids: Iterable[str]) -> set[str]:
-    """Return those keys that are already used by a submission."""
+    """Return the keys among these that a submission already uses."""
     known: set[str] = set()
     for batch in chunks(uids):
         marks = ", ".join("?" * len(batch))

@@ -37,7 +37,7 @@ def list_people(db: Database) -> list[Person]:
 
 
 def count_owners(db: Database, *, besides: int = 0) -> int:
-    """Return the number of owners who can sign in, not counting the person ``besides``."""
+    """Return the number of owners who can sign in, without counting the person ``besides``."""
     sql = (
         "SELECT count(*) FROM annotator a WHERE role = 'owner' AND id <> ? AND NOT EXISTS"
         " (SELECT 1 FROM disabling d WHERE d.annotator = a.id AND d.enabled_at IS NULL)"

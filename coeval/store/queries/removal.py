@@ -150,7 +150,7 @@ def put_back(db: Database, aside: Aside) -> int:
 
 
 def _tables_with_annotator(db: Database, also: str = "annotator") -> list[str]:
-    """Return the tables with a column ``annotator`` and a column ``also``."""
+    """Return the tables that have both a column ``annotator`` and a column ``also``."""
     return [name for name in sorted(db.table_names()) if {"annotator", also} <= get_columns(db, name)]
 
 

@@ -120,7 +120,7 @@ def take_back(db: Database, annotator: int, task: int, outcome: str) -> int:
 
 
 def renumber(db: Database, annotator: int, task: int) -> None:
-    """Close the gaps in a person's positions; each position moves down into a free number, in order."""
+    """Close the gaps in a person's positions by moving each one down to the next free number, in order."""
     sql = "SELECT position FROM assignment WHERE annotator = ? AND task = ? ORDER BY position"
     old = [row["position"] for row in rows(db, sql, [annotator, task])]
     db.conn.executemany(
@@ -138,7 +138,8 @@ def reject_finished(db: Database, annotator: int, task: int) -> None:
 
 
 def list_free(db: Database, annotator: int, task: int, per_instance: int) -> list[tuple[int, int]]:
-    """Return instances with a free place that this person never had. Each comes with its number of people and its id.
+    """Return the instances that have a free place and that this person never had, each with its number of
+    people and its id.
 
     Instances with an answer key are attention checks, and are left out. So are instances that lent this
     person a planted line of evidence, which they would recognise.

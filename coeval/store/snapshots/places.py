@@ -43,7 +43,7 @@ KEEP_CHAINS = 3
 
 @dataclass(frozen=True, slots=True, order=True)
 class Snapshot:
-    """A file in a place; later ones sort higher."""
+    """A file in a place. Later snapshots sort higher."""
 
     term: int
     number: int

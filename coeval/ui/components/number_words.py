@@ -15,7 +15,7 @@ def read_decimal(name: str, text: str | None, most: float) -> float | None:
     """Return a number from 0 to ``most`` as typed; None if the box is empty.
 
     Raises:
-        InputError: the text is not such a number.
+        InputError: the text is not a number in this range.
 
     >>> read_decimal("temperature", " 0.7 ", 2), read_decimal("temperature", "", 2)
     (0.7, None)
@@ -35,7 +35,7 @@ def read_decimal(name: str, text: str | None, most: float) -> float | None:
 
 
 def interval_words(kind: str) -> str:
-    """Return a kind of interval, as the statistics name it, in the words of the page.
+    """Return the page's name for a kind of interval, from its name in the statistics.
 
     >>> interval_words("jackknife over documents, t")
     'jackknife over documents, for these people'
@@ -144,7 +144,7 @@ def facts(value: Any) -> Iterator[str]:
 
 
 def left_out(value: Any) -> Iterator[str]:
-    """Return the omissions of a figure, each with its count."""
+    """Return the omissions of a figure with their counts."""
     details = value.details if isinstance(value, Estimate) else {}
     if details.get("n_units_left_out"):
         yield f"{plural(details['n_units_left_out'], 'unit')} with a single score left out"

@@ -195,7 +195,7 @@ def _explain_name(headers: Headers) -> str:
 
 
 def has_two_sessions(settings: Settings, headers: Headers) -> bool:
-    """Return whether there are two session cookies: somebody may have inserted one."""
+    """Return whether a request has two session cookies, because somebody may have inserted one of them."""
     name = cookie_name(settings, COOKIE)
     pairs = (pair for line in headers.getlist("cookie") for pair in line.split(";"))
     return sum(pair.partition("=")[0].strip() == name for pair in pairs) > 1

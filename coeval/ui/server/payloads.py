@@ -246,7 +246,7 @@ def explain(errors: list[Mapping[str, Any]]) -> str:
 
 
 def _name(path: list[Any]) -> str:
-    """Return a field's name from the end of its path."""
+    """Return a field's name, from the last part of its path."""
     if not path:
         return tr("the request")
     last = str(path[-1])

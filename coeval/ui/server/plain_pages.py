@@ -68,7 +68,7 @@ GROUPS: dict[str, dict[str, str]] = {
 
 
 def _add_help_of_extensions() -> dict[str, Path]:
-    """Return the file of every help page by name, once the extensions' pages have joined the groups."""
+    """Return the file of every help page by name, after adding the extensions' pages to the groups."""
     pages = {name: HELP / f"{name}.md" for group in GROUPS.values() for name in group}
     for extension in list_extensions():
         for reader, file in extension.help:

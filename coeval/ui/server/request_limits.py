@@ -153,7 +153,7 @@ def replay(body: bytes, receive: Receive) -> Receive:
 
 
 def bounded(receive: Receive, limit: int, seconds: float) -> Receive:
-    """Return a receive function for a long body in parts, which ends the connection if it is too long or halts."""
+    """Return a receive function for a long body in parts. It ends the connection if the body is too long or stalls."""
     read = 0
     ended = False
 

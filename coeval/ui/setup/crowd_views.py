@@ -14,7 +14,7 @@ from coeval.usecases.crowd.overview import Overview, Row
 
 
 def build_status(slug: str, plan: Plan | None, note: str, secret: str, settings: Settings) -> Node:
-    """Return the card over the form."""
+    """Return the card above the form."""
     if plan is None:
         text = "Everyone on the team gets every instance."
         return el("div.card", el("h4", "Assignment"), el("p", text), el("p.note", note) if note else None)

@@ -20,7 +20,7 @@ from coeval.usecases.scrutiny.design import DesignState, get_design, list_column
 
 
 class DesignBox(Panel):
-    """The design of the task in its heading."""
+    """The box with the study design of a task."""
 
     def build(self) -> None:
         with gr.Column(elem_classes="card", elem_id="design"):

@@ -50,7 +50,7 @@ class InviteBox(Panel):
         self.on(revoke.click, self.on_revoke, [key], self.open_links)
 
     def build_sessions(self) -> None:
-        """Build the form that ends somebody's sessions."""
+        """Build the form for ending a person's sessions."""
         with gr.Column(elem_classes="card"):
             View(el("h4", "Sessions"))
             who = gr.Textbox(label="End all sessions of", placeholder="username", elem_id="sessions-name")

@@ -22,7 +22,7 @@ from coeval.usecases.tasks import TaskState, make_slug
 
 
 class KeepingBox(Panel):
-    """Copy, archive and restore."""
+    """The box to copy, archive and restore a task."""
 
     def build(self) -> None:
         with gr.Accordion("Copy or archive", open=False, elem_id="keeping"):

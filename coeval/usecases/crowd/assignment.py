@@ -95,7 +95,9 @@ def give_work(db: Database, plan: Plan, person: Person, task: Task) -> int:
 
 
 def _may_be_invented(db: Database, plan: Plan, person: Person) -> bool:
-    """Return whether a person came by an unproved link and has saved nothing; they get one instance."""
+    """Return whether a person arrived by an unproved link and has saved nothing. Such a person gets only one
+    instance.
+    """
     return (
         bool(plan.terms.service)
         and plan.terms.proof != Proof.TOKEN
@@ -137,7 +139,7 @@ def _pick(db: Database, plan: Plan, person: Person, task: Task, room: int) -> li
 
 
 def _finish(db: Database, person: Person, task: Task) -> None:
-    """Record the end of a person's work, if they did any."""
+    """Record the end of a person's work, if they have done any."""
     done = reservations.count_work(db, person.id, task.id).get(reservations.FINISHED, 0)
     if done:
         enrolments.record_step(db, task.id, person.id, Standing.FINISHED, person.name, f"{done} instances")

@@ -123,7 +123,7 @@ def advise(
 
 
 def _shortfalls(part: Part, situation: Situation) -> Iterator[str]:
-    """Return the reasons against the full reward."""
+    """Return the reasons for paying less than the full reward."""
     if situation in (Situation.WITHDRAWN, Situation.REMOVED):
         yield f"look: withdrew after {part.finished} instances"
     elif not part.is_enough:
@@ -266,7 +266,7 @@ def _habit_cells(habits: Habits | None) -> list[object]:
 
 @use_case(OWNERS)
 def list_reviews(context: Context, person: Person, slug: str) -> list[tuple[Participant, Attempt | None]]:
-    """Return the exams that wait for an owner, oldest first, with the answers to their items."""
+    """Return the exams that wait for an owner, oldest first, with the person's answers."""
     with context.store.read() as db:
         task, _ = require_plan(db, slug)
         waiting = [

@@ -118,7 +118,7 @@ def get_sheet(context: Context, person: Person, slug: str, where: Where = RESUME
 
 @use_case(EVERYONE)
 def submit_sheet(context: Context, person: Person, slug: str, sent: Sequence[Sent]) -> Sequence[Submission]:
-    """Save a person's review of an instance on several criteria, in full or not at all.
+    """Save a person's review of an instance on several criteria, completely or not at all.
 
     Raises:
         StaleError, InputError, NotFoundError, NotAllowedError: as for ``submit``.

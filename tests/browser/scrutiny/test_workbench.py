@@ -72,7 +72,7 @@ def test_a_digit_off_the_score_line_or_off_the_scale_says_why_nothing_happens(
     bench.open_bench(page)
     assert focused(page) == "Conclusion"
     press(page, "4")
-    page.get_by_text("Digits choose a score on the score line only").wait_for()
+    page.get_by_text("Digits choose a score only on the score line").wait_for()
     press(page, "a", "9")
     page.get_by_text("9 is not on the scale: choose 1 to 5.").wait_for()
     assert focused(page) == "Score"

@@ -183,7 +183,7 @@ def test_a_save_without_a_verdict_to_show_is_kept_apart(
         (SentLine(0, Action.REVISE, "", value=1.0), "has no text"),
         (SentLine(0, Action.REVISE, "x" * 10_001, value=1.0), "longer than"),
         (SentLine(0, Action.REVISE, "Other.", points=float("nan"), value=1.0), "as its points"),
-        (SentLine(0, Action.ADD, "Other.", 1.0, value=1.0), "decide on it"),
+        (SentLine(0, Action.ADD, "Other.", 1.0, value=1.0), "choose an action"),
     ],
 )
 def test_a_line_that_is_not_decided_is_refused(

@@ -37,7 +37,8 @@ def as_number(estimate: Estimate) -> Number:
 def compare_rivals(
     lines: pd.DataFrame, raw: Mapping[str, pd.DataFrame], dev: Labels, sealed: Labels
 ) -> tuple[Rival, ...]:
-    """Return the judge and its rivals on the lines that the judge scored. A single person has their own lines.
+    """Return the judge and its rivals on the lines that the judge scored. A single person is compared on
+    their own lines.
 
     Parameters
     ----------

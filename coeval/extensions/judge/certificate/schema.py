@@ -157,7 +157,9 @@ class OfCriterion(Part):
 
 
 class Group(Part):
-    """The judge's mean minus people's on the lines of one system, or on those with one mean score from people."""
+    """The judge's mean minus people's mean on the lines of one system, or on the lines with the same mean
+    score from people.
+    """
 
     name: str
     lines: int

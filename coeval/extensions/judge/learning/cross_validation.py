@@ -316,7 +316,7 @@ def baselines(labels: Labels, folds: int = FOLDS, seed: int = 0) -> tuple[Baseli
 
 
 def _cross_means(lines: pd.DataFrame, parts: list[list[object]], by: list[str]) -> pd.DataFrame:
-    """Score each line with people's mean over the other folds, within the columns ``by``."""
+    """Score each line with people's mean over the other folds, within groups of the columns ``by``."""
     tables = [lines.iloc[:0].assign(score=np.nan)]
     for own in parts if len(parts) > 1 else []:
         is_own = lines["document"].isin(own)

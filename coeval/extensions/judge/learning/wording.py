@@ -1,4 +1,4 @@
-"""Clearer wordings from corrections: the model reads and proposes, people accept or refuse.
+"""Clearer wordings from people's corrections: the model proposes a wording, and people accept or refuse it.
 
 This module never changes a criterion. A proposal is shown as a difference. Once accepted, it becomes a criterion of a
 new set by a vote, like any other.

@@ -33,8 +33,8 @@ class AlteredError(ValueError):
 def read_values(data: bytes | str) -> Any:
     """Return the values in a JSON text.
 
-    Raises ValueError if the text is no JSON, or if parsers could read it differently: for NaN or infinite numbers, and
-    for a key that occurs twice in an object.
+    Raises ValueError if the text is not JSON, or if parsers could read it differently: for NaN or infinite
+    numbers, and for a key that occurs twice in an object.
     """
     return json.loads(data, parse_constant=_refuse_constant, object_pairs_hook=_refuse_twice)
 

@@ -90,7 +90,7 @@ def score_output(
     """Return the scores of one output on all criteria, or on those in ``at_least``.
 
     Raises:
-        InputError: the file is no judge, or ``at_least`` names an unknown criterion.
+        InputError: the file is not a judge, or ``at_least`` names an unknown criterion.
         ModelError: no model is set up, or it refused.
     """
     judge = judge if isinstance(judge, Judge) else Judge.load(judge)
@@ -147,7 +147,7 @@ def assert_judged(
 
     Raises:
         AssertionError: a score is too low or missing; the message lists every such criterion.
-        InputError: the file is no judge, or ``at_least`` names an unknown criterion.
+        InputError: the file is not a judge, or ``at_least`` names an unknown criterion.
         ModelError: no model is set up, or it refused.
     """
     __tracebackhide__ = True
@@ -212,7 +212,7 @@ def judge_scorer(judge: str | Path, ledger: str | Path = LEDGER) -> Scorer:
     A sample's metadata may name its ``document``. Its target is the reference.
 
     Raises:
-        InputError: the file is no judge, or Inspect is not installed.
+        InputError: the file is not a judge, or Inspect is not installed.
     """
     try:
         from inspect_ai.scorer import Score, Target, mean, scorer, stderr

@@ -164,7 +164,7 @@ class Judge:
                 no signature is accepted.
 
         Raises:
-            InputError: the file is no judge, has another version, or was changed; one sentence says why.
+            InputError: the file is not a judge, has another version, or was changed; one sentence says why.
         """
         file = load_judge(path, key)
         if file.notice:
@@ -206,7 +206,7 @@ class Judge:
         return self.score_instances(read_instances(frame), asked)[list(COLUMNS)]
 
     def score_instances(self, instances: Sequence[Instance], asked: Asked) -> pd.DataFrame:
-        """Score instances like ``score``, and add ``answers``, the scores from single answers."""
+        """Score instances like ``score``, and add ``answers``, which has the scores from single answers."""
         stop = threading.Event()
         return run_apart(partial(self.score_later, instances, asked, stop), stop)
 

@@ -465,7 +465,7 @@ class RubricsScreen {
       {
         id: 'output',
         combos: ['O'],
-        label: tr('Move into the text: arrows move by words, Shift selects'),
+        label: tr('Move into the text; arrow keys move by word, Shift selects'),
         run: here(() => this.reading.output.body.focus()),
       },
       { id: 'next', combos: ['J'], label: tr('Next instance'), run: here(() => this.move(1)) },

@@ -1,4 +1,4 @@
-"""The sections of the Agreement tab; one module each turns statistics into tiles, charts and tables."""
+"""The sections of the Agreement tab. For each section, one module turns statistics into tiles, charts and tables."""
 
 from __future__ import annotations
 

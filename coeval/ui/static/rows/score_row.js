@@ -185,8 +185,8 @@ export class ScoreRow extends Row {
         score: this.drafted,
       });
     return score === this.drafted
-      ? tr("You keep the draft's {score}.", { score })
-      : tr('The draft said {drafted}. Yours is {score}.', { drafted: this.drafted, score });
+      ? tr("You keep the draft's score, {score}.", { score })
+      : tr("The draft's score is {drafted}. Your score is {score}.", { drafted: this.drafted, score });
   }
 
   problem() {

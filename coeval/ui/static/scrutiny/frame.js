@@ -36,7 +36,7 @@ function endWords(step, look) {
   if (filter === 'flagged')
     return [
       tr('No flags'),
-      tr('You have flagged no instance.'),
+      tr('You have not flagged any instances.'),
       look('unfinished', tr('Continue with unfinished instances')),
     ];
   const more = [
@@ -57,7 +57,10 @@ function endWords(step, look) {
   if (done < total)
     return [
       tr('Nothing is left here'),
-      tr('{done} of {total} are done; you skipped the others, or they are not open to you.', { done, total }),
+      tr('{done} of {total} are done; you skipped the others, or they are not available to you.', {
+        done,
+        total,
+      }),
       ...more,
     ];
   return [

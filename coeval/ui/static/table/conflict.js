@@ -101,7 +101,7 @@ export function chooseVersion(root, { work, mine, why }) {
       el(
         'div',
         { class: 'ce-versions' },
-        column(tr('Here, not saved'), left, right),
+        column(tr('Unsaved version here'), left, right),
         column(time ? tr('Saved at {time}', { time }) : tr('Saved'), right, left),
       ),
       el(

@@ -236,7 +236,7 @@ export class ReviewTable {
     }
     const score = this.rows.find((one) => one instanceof ScoreRow);
     if (!score || this.locked) return false;
-    const elsewhere = tr('Digits choose a score on the score line only: go there with the arrow keys.');
+    const elsewhere = tr('Digits choose a score only on the score line: go there with the arrow keys.');
     this.on.onsay(row === score ? score.offScale(digit) : elsewhere);
     return true;
   }

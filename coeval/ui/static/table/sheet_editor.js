@@ -286,8 +286,8 @@ export class SheetEditor {
         ? tr('{said} Your answer is kept here: trying again in {seconds} s.', values)
         : tr('{said} Your answer is kept here: waiting to be sent.', values)
       : seconds
-        ? tr('Offline, kept here: trying again in {seconds} s.', values)
-        : tr('Offline, kept here: waiting to be sent.');
+        ? tr('Offline: kept here, trying again in {seconds} s.', values)
+        : tr('Offline: kept here until it can be sent.');
     const signIn = button(tr('Sign in'), { class: 'ce-btn', onclick: () => window.location.reload() });
     this.notices.stay(
       'offline',

@@ -134,7 +134,7 @@ export function workbenchCommands(bench) {
     {
       id: 'output',
       combos: ['O'],
-      label: tr('Move into the text: arrows move by words, Shift selects'),
+      label: tr('Move into the text; arrow keys move by word, Shift selects'),
       run: () => bench.frame.reading.output.body.focus(),
     },
     {
