@@ -167,7 +167,7 @@ def _letters(words: str) -> list[str]:
 
 _SCORES = re.compile(
     rf"{_STRONG}|{_WEAK}|\b(?:rate|marks?|points?|stars?|level|rank|value|choice|pick|decision|assessment|quality|"
-    r"i|my|it|is|this|that|them|so|then|very|highly|extremely|fully|completely|mostly|largely|quite|rather|somewhat|slightly|moderately|"
+    r"i|my|it|is|this|that|them|so|then|now|very|highly|extremely|fully|completely|mostly|largely|quite|rather|somewhat|slightly|moderately|"
     r"partly|partially|barely|hardly|not|yes|no|none|low|medium|high|good|great|excellent|perfect|fair|average|"
     r"adequate|acceptable|mediocre|neutral|poor|weak|strong|bad|terrible|(?:un)?clear|(?:dis)?agree)\b",
     re.I,
@@ -215,6 +215,8 @@ def _choose(candidates: Sequence[Candidate], text: str, query: Query) -> Stated 
     ours = [candidate for candidate in clean if not candidate.echo or candidate.line_start]
     if not ours:
         return Stated(None, candidates[0].stated.words) if candidates else None
+    if not any(one.line_start or text[: one.start].rstrip().endswith((".", "!", "?")) for one in ours):
+        ours = clean  # among labels within sentences, nothing tells a copy from a verdict
     ours = [one for one in ours if not _is_quoted(one, text)] or ours
     named = [candidate for candidate in ours if _is_named(candidate, query)]
     return _last(named or ours, text)

@@ -34,7 +34,7 @@ _NOT_MORE = (
 )
 NUMBER = rf"(?<![\d.,/$€£#])(?P<n>[-−]?(?:\d{{1,9}}(?:\.\d{{1,9}})?|\.\d{{1,9}})){_OF_TOP}{_NOT_MORE}"
 ENDS = r"(?=[ \t]*(?:$|[\n.,;:!?)\]}\"'’”|(]|[-–—=][ \t]))"
-_WORD_OF_TOP = r"(?:[ \t]+out[ \t]+of[ \t]+(?P<top>\w{1,9}))?"
+_WORD_OF_TOP = r"(?:[ \t]+(?:stars?|points?))?(?:[ \t]+out[ \t]+of[ \t]+(?P<top>\w{1,9}))?"
 TARGET = rf"(?:{NUMBER}|(?P<w>(?i:{'|'.join(_WORDS)})\b(?!-)){_WORD_OF_TOP}{ENDS})"
 
 FINAL = re.compile(
@@ -155,7 +155,7 @@ _WHOLE = re.compile(
     r"(?:previous|other|another|earlier|prior|first|second|human|fellow|former)\s+(?:judges?|raters?|"
     r"annotators?|reviewers?|"
     r"evaluators?|graders?|models?|people|readers?|critics?|person|assessors?|colleagues?|experts?)|"
-    r"(?:^|[.:!?]\s)\W{0,3}to (?:earn|get|reach|deserve)\b|"
+    r"(?:^|[.:!?]\s)\W{0,3}to (?:earn|get|reach|deserve|score|receive)\b|"
     r"others|(?:they|he|she|somebody|someone|nobody|customers|guests|visitors|users|people|readers|critics|some|many|most|one)\s+(?:would|"
     r"might|may|could|say|says|said|"
     r"claims?|gave|gives?|rated?|rates|scored?)|(?:the\s+)?(?:author|text|sample|story|user|owl|review|"

@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import json
 import re
+import sqlite3
 import time
 from collections import deque
 from collections.abc import Callable
@@ -25,7 +26,7 @@ from coeval.usecases.drafting.execution import RunReport, run_drafting
 from coeval.usecases.drafting.run_settings import RunSettings
 from coeval.usecases.study_import import import_study
 from tests.support.models.openai_stub import Reply, Stub, start_stub
-from tests.support.models.stub_answers import default_reply
+from tests.support.models.stub_answers import default_reply, output_of, score_of, words_of
 
 HELP = Path(coeval.ui.__file__).parent / "help" / "servers.md"
 QUICK = Patience(retries=2, first=0.01, longest=0.05, limited=0.5)
@@ -139,6 +140,23 @@ def apart(body: dict[str, Any]) -> Reply:
     return Reply(raw=completion(**message))
 
 
+def marked(body: dict[str, Any]) -> Reply:
+    return Reply(raw="\ufeff" + completion(content=default_reply(body)))
+
+
+def echoes(body: dict[str, Any]) -> str:
+    return f"{body['messages'][-1]['content']}\n\n{default_reply(body)}"
+
+
+def calls_a_tool(body: dict[str, Any]) -> str:
+    return json.dumps({"name": "evaluate", "arguments": default_reply(body)})
+
+
+def cut(reason: str) -> Callable[[dict[str, Any]], Reply]:
+    """Ends in the middle of the JSON, after the first digit of the score."""
+    return lambda body: Reply(re.split(r'(?<="score": \d)', default_reply(body))[0], finish_reason=reason)
+
+
 PARAMETERS = RunSettings(label="it", temperature=0.2, max_tokens=300, reasoning_effort="low")
 UNREAD = "could not be read, so the run was stopped"
 MODES = [
@@ -184,16 +202,35 @@ MODES = [
          range(2 * PAIRS, 3 * PAIRS + 1), True, RunSettings(label="it", samples=2)),
     Mode("several answers at once passed over", default_reply, "", True,
          range(2 * PAIRS, 3 * PAIRS + 1), True, RunSettings(label="it", samples=2)),
+    Mode("a byte order mark before the body", marked, "", True, range(PAIRS, PAIRS + 1), True),
+    Mode("the prompt before the answer", echoes, "", True, range(PAIRS, PAIRS + 1), True),
+    Mode("a call of a tool, written as the answer", calls_a_tool, "", True, range(PAIRS, PAIRS + 1), True),
+    Mode("answers cut at the token limit", cut("length"), UNREAD, False, range(6, 25), False),
+    Mode("answers withheld halfway", cut("content_filter"), UNREAD, False, range(6, 25), False),
+    Mode("answers that end without a reason", cut(""), UNREAD, False, range(6, 25), False),
     Mode("too many requests, always", lambda body: Reply(status=429, message="slow down"), "asks for fewer requests",
          False, range(PAIRS, 400), False),
 ]  # fmt: skip
 
 
-def draft(context: Context, owner: Person, study: Study, stub: Stub, run: RunSettings) -> RunReport:
+def draft(context: Context, owner: Person, study: Study, stub: Stub, mode: Mode) -> RunReport:
     import_study(context, owner, study)
-    settings = replace(context.settings, base_url=stub.url, api_key="key-0123456789", timeout=0.4)
+    timeout = (
+        0.4 if "timed out" in mode.says else 10.0
+    )  # a busy machine may be late, and the calls are counted
+    settings = replace(context.settings, base_url=stub.url, api_key="key-0123456789", timeout=timeout)
     there = replace(context, settings=settings)
-    return asyncio.run(run_drafting(there, owner, "demo", run))
+    return asyncio.run(run_drafting(there, owner, "demo", mode.settings))
+
+
+def scores_of(context: Context) -> list[tuple[str, float]]:
+    """The instance and the score of every draft of the last run that has one."""
+    sql = (
+        "SELECT instance.external_id, draft.score FROM draft JOIN instance ON instance.id = draft.instance "
+        "WHERE draft.run = (SELECT max(id) FROM run) AND draft.score IS NOT NULL AND draft.samples_json = '[]'"
+    )
+    with sqlite3.connect(context.store.address) as db:
+        return db.execute(sql).fetchall()
 
 
 @pytest.mark.slow
@@ -203,8 +240,18 @@ def test_what_comes_of_a_run(
 ) -> None:
     real = runner.Runner
     monkeypatch.setattr(runner, "Runner", lambda *args, **kwargs: real(*args, patience=QUICK, **kwargs))
-    with start_stub(mode.reply) as stub:
-        report = draft(context, owner, study, stub, mode.settings)
+    asked: dict[str, set[int]] = {}
+
+    def reply(body: dict[str, Any]) -> str | Reply:
+        prompt = "\n".join(words_of(message["content"]) for message in body["messages"])
+        asked.setdefault(output_of(prompt), set()).add(score_of(prompt))
+        return mode.reply(body)
+
+    with start_stub(reply) as stub:
+        report = draft(context, owner, study, stub, mode)
+    outputs = {one.external_id: one.output for one in study.instances}
+    wrong = [one for one in scores_of(context) if one[1] not in asked[outputs[one[0]]]]
+    assert not wrong, wrong
     assert mode.says in str(report), str(report)
     assert report.complete is mode.complete, str(report)
     assert stub.received in mode.calls, stub.received

@@ -93,6 +93,9 @@ def test_words_about_the_text_replace_no_score(between: str) -> None:
         (3, "Note : 3 sur 5"),
         (3, "Ocena: 3\nTekst jest jasny."),
         (3, "最终评分：3"),
+        (None, "To score 3, the answer needs sources."),
+        (3, "Rating: three stars"),
+        (3, "In the previous round I gave 2. Now: 3."),
         (3, json.dumps({"name": "submit", "arguments": json.dumps({"conclusion": "Fine.", "score": 3})})),
         (None, json.dumps({"name": "submit", "arguments": "Score: 3"})),
         (None, json.dumps({"name": "submit", "quote": json.dumps({"score": 3})})),
@@ -122,6 +125,15 @@ def test_a_lone_label_of_something_else_is_no_word_for_the_score(label: str) -> 
 def test_a_lone_label_may_be_a_word_for_a_score_of_the_criterion_or_of_its_levels(label: str) -> None:
     given = "Judge by this criterion.\nWhat the scores mean:\n4: muddled\n5: plain"
     assert read_rating(f"{label}: 4", S5, CLARITY, given=given).score == 4
+
+
+def test_a_part_s_score_that_the_sample_holds_too_still_contradicts_another_part_s() -> None:
+    parts = "Grammar score: 4\nStyle score: 1"
+    assert read_rating(parts, S5, CLARITY).score is None
+    assert (
+        read_rating(parts, S5, CLARITY, given="It lost its tie to gold. Score: 4. It has 3 uses.").score
+        is None
+    )
 
 
 def test_a_sign_is_part_of_a_score_where_the_scale_goes_below_zero() -> None:
