@@ -200,13 +200,26 @@ def test_the_worth_of_criteria_by_command(context: Context, capsys: Captured) ->
     where = study(context, "old", "new")
     main(["labelling", "worth", *where])
     assert (
-        capsys.readouterr().out == "Name the criterion that is the overall judgment: Be clear.; Be right..\n"
+        capsys.readouterr().out
+        == "Name the criterion that is the overall judgment (Be clear.; Be right.), or import a column “preferred”.\n"
     )
     main(["labelling", "worth", *where, "--overall", "right", "--json"])
     found = json.loads(capsys.readouterr().out)
     assert found["overall"] == RIGHT and found["criteria"][0]["alone"]["ci_low"] is not None
     with pytest.raises(SystemExit):
         main(["labelling", "worth", *where, "--keep", "2"])
+
+
+@pytest.mark.sqlite
+def test_the_worth_of_criteria_for_preferences_by_command(context: Context, capsys: Captured) -> None:
+    """An imported column says which output of a document people preferred."""
+    made = make_labelled_study()
+    won = [replace(one, context={"preferred": str(int(one.system == "new"))}) for one in made.instances]
+    import_study(context, OPERATOR, replace(made, instances=tuple(won)))
+    main(["labelling", "worth", "--task", "labels", "--db", context.store.address, "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert found["overall"] == "preferred" and found["documents"] == 30
+    assert found["whole"]["ci_low"] > 0.05 and len(describe_criteria(context, "labels")) == 2
 
 
 def test_voters_see_what_a_criterion_is_worth(context: Context) -> None:

@@ -38,7 +38,7 @@ def add_labelling(parsers: Parsers) -> None:
         "--overall",
         default="",
         metavar="TEXT",
-        help="criterion to explain (default: the one that contains “overall”)",
+        help="criterion to explain, or the column “preferred” (default: the criterion that contains “overall”)",
     )
     worth.add_argument(
         "--keep",
@@ -68,12 +68,12 @@ def add_labelling(parsers: Parsers) -> None:
 
 
 def _worth(context: Context, options: argparse.Namespace) -> None:
-    from coeval.extensions.labelling.criterion_worth import WeighCriteria, tell_worth
+    from coeval.extensions.labelling.criterion_worth import get_worth, tell_worth
     from coeval.stats.estimates import spell
 
     if not 0 < options.keep <= 1:
         raise InputError(f"The share to keep is {options.keep:g}: choose one above 0 and at most 1.")
-    found = get_statistic(context, OPERATOR, options.task, WeighCriteria(options.overall, options.keep))
+    found = get_worth(context, OPERATOR, options.task, options.overall, options.keep)
     report(options, spell(found) if options.json else found, tell_worth(found))
 
 

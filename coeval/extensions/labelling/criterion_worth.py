@@ -1,4 +1,6 @@
-"""The value of each criterion: its share of an overall judgment, people's agreement on it, and its cost in time."""
+"""The value of each criterion: its share of an overall judgment or of preferences, people's agreement on it, and its
+cost in time.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,8 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from coeval.domain import Person
+from coeval.extensions.labelling import queries
 from coeval.extensions.labelling.study_units import list_units, tell
 from coeval.language import tr
 from coeval.stats.clusters import Clusters, parse_clusters
@@ -16,7 +20,7 @@ from coeval.stats.estimates import Estimate
 from coeval.stats.frames import StudyFrames
 from coeval.stats.rating_matrix import Numbers
 from coeval.stats.report.agreement import people_alphas
-from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.access import OPERATOR, TEAM, Context, require_task, use_case
 from coeval.usecases.reports.statistics import get_statistic
 
 FOLDS, FEWEST, PENALTY = 10, 15, 1.0
@@ -24,6 +28,9 @@ KEPT = 0.9
 """The default share of the explained variance that the smallest set keeps."""
 
 OVERALL = "overall"
+
+PREFERRED = "preferred"
+"""The extra column with people's preferences among the outputs of a document: 1 for the preferred one, 0 for others."""
 
 
 @dataclass(frozen=True)
@@ -65,30 +72,46 @@ class Worth:
 
 @dataclass(frozen=True)
 class WeighCriteria:
-    """The statistic for the value of criteria; ``overall`` is the criterion to explain (default: the one with
-    "overall").
+    """The statistic for the value of criteria.
+
+    ``overall`` is the criterion to explain (default: the one with "overall", or else the preferences). ``preferred``
+    has pairs of (instance, number); differences of scores within documents explain those of the numbers.
     """
 
     overall: str = ""
     share: float = KEPT
+    preferred: tuple[tuple[str, float], ...] = ()
 
     def __call__(self, study: StudyFrames) -> Worth:
         overall = self._find_overall(study)
         others = [one for one in study.criteria if one != overall]
         if not overall:
             named = "; ".join(str(one)[:60] for one in study.criteria)
-            return Worth(study.task, f"Name the criterion that is the overall judgment: {named}.")
+            return Worth(
+                study.task,
+                f"Name the criterion that is the overall judgment ({named}), or import a column “{PREFERRED}”.",
+            )
         units, _ = list_units(study)
         wide = units.pivot_table(
             index="instance", columns="criterion", values="people", aggfunc="mean", sort=False
         )
         document = units.drop_duplicates("instance").set_index("instance")["document"]
+        if overall == PREFERRED:
+            wide[PREFERRED] = wide.index.map(dict(self.preferred))
         there = [one for one in others if one in wide]
         if overall not in wide or not there:
             return Worth(
                 study.task, ("People scored no criterion besides the overall one, or did not score that one.")
             )
         wide = wide[[overall, *there]].dropna()
+        if overall == PREFERRED:
+            own = wide.groupby(document.loc[wide.index].to_numpy())
+            wide = (wide - own.transform("mean"))[own[PREFERRED].transform("size") > 1]
+            if wide.empty:
+                return Worth(
+                    study.task,
+                    f"There are no preferences: no document has two outputs with “{PREFERRED}” and scores.",
+                )
         clusters = parse_clusters(document.loc[wide.index].tolist(), len(wide))
         if clusters.n < FEWEST:
             return Worth(study.task, f"{clusters.n} documents have all scores; this needs {FEWEST}.")
@@ -101,6 +124,8 @@ class WeighCriteria:
         wanted = self.overall or OVERALL
         exact = [one for one in study.criteria if one == wanted]
         found = exact or [one for one in study.criteria if wanted.lower() in str(one).lower()]
+        if not exact and (self.overall == PREFERRED or (self.preferred and not self.overall and not found)):
+            return PREFERRED
         return str(found[0]) if len(found) == 1 else ""
 
     def _weigh(
@@ -195,10 +220,19 @@ def _predict(x: Numbers, y: Numbers, new: Numbers) -> Numbers:
     return np.asarray(level + (new - middle) @ weight)
 
 
+@use_case(TEAM)
+def get_worth(context: Context, person: Person, slug: str, overall: str = "", share: float = KEPT) -> Worth:
+    """Return the value of each criterion for an overall criterion, or for the preferences in an extra column."""
+    with context.store.read() as db:
+        preferred = queries.list_numbers(db, require_task(db, slug).id, PREFERRED)
+    found: Worth = get_statistic(context, person, slug, WeighCriteria(overall, share, preferred))
+    return found
+
+
 def describe_criteria(context: Context, slug: str) -> dict[str, str]:
     """Describe the value of each scored criterion for voters on the next set; empty without an overall criterion."""
     # voters may see only these figures, so the server reads the statistic for them
-    found: Worth = get_statistic(context, OPERATOR, slug, WeighCriteria())
+    found = get_worth(context, OPERATOR, slug)
     return {one.criterion: " · ".join(_describe(found, one)) for one in found.criteria}
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from coeval.domain import Person
 from coeval.errors import InputError
 from coeval.extensions.labelling.chances import KINDS, UNIFORM
-from coeval.extensions.labelling.criterion_worth import WeighCriteria, Worth, worth_rows
+from coeval.extensions.labelling.criterion_worth import Worth, get_worth, worth_rows
 from coeval.extensions.labelling.design import Labelling, best_kind, end_design, get_labelling, make_design
 from coeval.extensions.labelling.study_units import (
     DRAWN,
@@ -206,7 +206,8 @@ class WorthBox(Panel):
             View(el("div", el("h4", "Value of each criterion"), el("p.note", WORTH_NOTE)))
             with gr.Row(elem_classes="actions"):
                 overall = gr.Textbox(
-                    label="Overall criterion", info="Part of its text. Leave blank for the one with “overall”.",
+                    label="Overall criterion",
+                    info="Part of its text, or “preferred” for that column. Default: “overall”.",
                     max_length=500, elem_id="labelling-overall",
                 )  # fmt: skip
                 work = gr.Button("Weigh", elem_id="labelling-weigh", scale=0)
@@ -219,8 +220,7 @@ class WorthBox(Panel):
         self.on(work.click, self.on_weigh, [overall], **SLOW)
 
     def on_weigh(self, person: Person, slug: str, overall: str | None) -> Iterator[Update]:
-        wanted = WeighCriteria((overall or "").strip())
-        found: Worth = get_statistic(self.context, person, need_task(slug), wanted)
+        found = get_worth(self.context, person, need_task(slug), (overall or "").strip())
         yield {self.shown: worth_view(found), self.plot: gr.Plot(visible=not found.reason)}
         if not found.reason:
             words = (

@@ -46,6 +46,37 @@ def test_planted_weights_are_found() -> None:
     assert whole.kept >= found.kept
 
 
+def test_preferences_are_explained_by_differences_within_documents() -> None:
+    """People prefer the output that is more right; that documents differ in all scores must not count."""
+    rng = np.random.default_rng(5)
+    rows, instances, preferred = [], [], []
+    for d in range(120):
+        hard, right, long = rng.normal(0, 1.5), rng.normal(0, 1, 2), rng.normal(0, 1, 2)
+        wins = (right + rng.normal(0, 0.3, 2)).argmax()
+        for k in (0, 1):
+            name = f"{d}/{k}"
+            instances.append({"instance": name, "document": f"d{d}", "system": f"s{k}"})
+            preferred.append((name, float(k == wins)))
+            rows += [
+                {
+                    "annotator": "Ana",
+                    "instance": name,
+                    "criterion": criterion,
+                    "arm": "blind",
+                    "score": float(value),
+                }
+                for criterion, value in (("right", hard + right[k]), ("long", hard + long[k]))
+            ]
+    study = make_frames(rows, criteria=("right", "long"), instances=pd.DataFrame(instances))
+    found = WeighCriteria(preferred=tuple(preferred))(study)
+    right, long = found.criteria
+    assert found.overall == "preferred" and found.n == 240 and found.documents == 120
+    assert right.criterion == "right" and right.alone.ci_low > 0.4 and abs(float(long.added)) < 0.03
+    alone = tuple(pair for pair in preferred if pair[0].endswith("0"))
+    assert "no document has two outputs" in WeighCriteria("preferred", preferred=alone)(study).reason
+    assert "no document has two outputs" in WeighCriteria("preferred")(study).reason
+
+
 def test_noise_is_worth_nothing_on_held_out_documents() -> None:
     added = [float(WeighCriteria()(make_study(25, seed)).criteria[-1].added) for seed in range(12)]  # type: ignore[arg-type]
     assert np.mean(added) < 0.005
