@@ -142,7 +142,9 @@ def arm_alphas(
     shown: str = ASSISTED,
     other: str = BLIND,
 ) -> ArmAlphas:
-    """Return alpha of each arm, without deliberately wrong drafts. ``scores`` are as for ``draft_effects``."""
+    """Return alpha of each arm, without drafts that are deliberately wrong. ``scores`` are as for
+    ``draft_effects``.
+    """
     frame = _prepared(scores)
     plain = frame[frame["genuine"]]
     unit, names = pd.factorize(plain["unit"])

@@ -126,7 +126,7 @@ def import_spans(
 
 
 def _gather_texts(annotations: Iterable[Annotation]) -> dict[tuple[str, int], Annotation]:
-    """Return an annotation that has the texts, for each segment.
+    """Return, for each segment, an annotation that contains the texts.
 
     Raises:
         InputError: two annotations of a segment have different texts.
@@ -265,7 +265,7 @@ def read_study(context: Context, person: Person, slug: str) -> tuple[Collection,
 
 
 def _number(instances: Iterable[Instance]) -> dict[int, int]:
-    """Return the segment of each instance: from an imported name, or else from its document and input."""
+    """Return the segment of each instance, from an imported name or else from its document and input."""
     listed = list(instances)
     named: dict[int, int] = {}
     for one in listed:

@@ -76,7 +76,7 @@ class Reading:
         return result
 
     def compute(self, statistic: Statistic, tables: tuple[str, ...] = ()) -> Any:
-        """Return a statistic without caching it."""
+        """Return a statistic without storing it in the cache."""
         with self._lock:
             started = time.perf_counter()
             try:
@@ -237,7 +237,7 @@ class Readings:
 
 
 READINGS: WeakKeyDictionary[Storage, Readings] = WeakKeyDictionary()
-"""The readings of each open file."""
+"""The readings of each file that is open."""
 
 
 def get_readings(store: Storage) -> Readings:
