@@ -50,7 +50,7 @@ def renew(db: Database, annotator: int, task: int, until: str) -> None:
 
 
 def shorten(db: Database, task: int, until: str) -> None:
-    """Let all reservations end at this time at the latest; after a clock was set back, some last too long."""
+    """Make all reservations end at this time at the latest. After a clock was set back, some would last too long."""
     db.conn.execute(
         "UPDATE reservation SET reserved_until = :until WHERE task = :task AND outcome = ''"
         " AND reserved_until > :until",

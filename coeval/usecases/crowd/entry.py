@@ -320,7 +320,7 @@ def _check_not_team(db: Database, who: Person | None) -> None:
 
 
 def _check_idle(db: Database, plan: Plan, network: str) -> None:
-    """Refuse a network whose newest people have not begun, because made-up ids cost nothing but work does."""
+    """Refuse a network whose newest people have not begun to work, because anybody can make up ids at no cost."""
     if plan.terms.proof == Proof.TOKEN:
         return
     since = time_from_now(-timedelta(minutes=plan.reserve_minutes))
