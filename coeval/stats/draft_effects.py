@@ -303,7 +303,9 @@ def _ratings(frame: pd.DataFrame, unit: Codes, names: Any, kept: Any) -> Ratings
 
 @dataclass(frozen=True)
 class Caught:
-    """The share of ``n`` planted wrong scores that people changed, and that they set to the draft's own score."""
+    """The planted wrong scores, ``n`` of them: the share that people changed, and the share that they set to
+    the draft's own score.
+    """
 
     n: int
     restored: Estimate

@@ -320,7 +320,7 @@ def _give_again(db: Database, task: int, slug: str) -> None:
 
 
 def tell_labelling(found: Labelling) -> Iterator[str]:
-    """Describe the ways to draw and the means in lines of text."""
+    """Describe the ways of drawing items, and the means, as lines of text."""
     yield f"Uncertainty comes from {found.source}."
     for one in found.options:
         measured = "" if one.measured is None else f"; according to the labels so far {one.measured:.2f}"

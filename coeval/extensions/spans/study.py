@@ -53,8 +53,9 @@ class SpanImport:
 def infer_drafts(annotations: Iterable[Annotation]) -> dict[tuple[str, int], tuple[Span, ...]]:
     """Infer the draft that several people saw from the spans that they kept.
 
-    A campaign's file marks spans from the draft, but lacks deleted ones. The union over people is the draft, except
-    for spans that everybody deleted. If people gave one place different severities, the most frequent one counts.
+    A campaign's file marks spans from the draft, but does not contain deleted spans. The union of all
+    people's spans is the draft, without the spans that everybody deleted. If people gave one place different
+    severities, the most frequent one counts.
     """
     places: dict[tuple[str, int], Counter[Place]] = defaultdict(Counter)
     kinds: dict[tuple[tuple[str, int], Place], Counter[Span]] = defaultdict(Counter)

@@ -87,7 +87,7 @@ class Reading:
                 self.seconds += time.perf_counter() - started
 
     def read_frames(self, tables: tuple[str, ...] = ()) -> StudyFrames:
-        """Return the frames, read in this process."""
+        """Return the frames. They are read in this process."""
         with self._lock, self.store.read() as db:
             self._frames = self._frames or TaskFrames(self.task, self.version)
             return self._frames.get(db, tables)
