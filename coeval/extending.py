@@ -130,7 +130,9 @@ def load_parts(kind: str, place: str = "") -> list[Any]:
 
 
 def find_order(db: Any, task: int, instances: Iterable[int]) -> list[int] | None:
-    """Return the order in which an extension assigns these instances of a task; None if no extension sets one."""
+    """Return the order in which an extension assigns these instances of a task; None if no extension orders
+    the task.
+    """
     known = list(instances)
     found = (order(db, task, known) for order in load_parts("queue_orders"))
     return next((each for each in found if each is not None), None)

@@ -233,7 +233,7 @@ class _Judging:
         return _Results(self.rows, protocol.compares, summary)
 
     async def _prepare(self, ask: Ask) -> Protocol:
-        """Return the protocol with its steps, assistants and plan; the model writes any that are missing."""
+        """Return the protocol with its steps, assistants and plan. The model writes the ones that are missing."""
         run, members = self.run_settings, list(self.criteria.values())
         steps = {}
         if run.steps:

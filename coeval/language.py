@@ -75,7 +75,7 @@ def choose_language(code: str) -> str:
 
 
 def get_spoken() -> Language:
-    """Return the current language."""
+    """Return the current language of the context."""
     return list_languages()[_spoken.get()]
 
 

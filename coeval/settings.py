@@ -117,7 +117,7 @@ class Settings:
     """Networks of the proxies in front of the app, whose headers about visitors are trusted."""
     snapshots: Snapshots = Snapshots()
     drain_seconds: float = 0.0
-    """Seconds that a stopping server keeps answering, so that the balancer notices that it is not ready."""
+    """Seconds for which a stopping server still answers, so that the balancer can notice that it is not ready."""
     prolific_keys: str = PROLIFIC_KEYS
     prolific_api: str = PROLIFIC_API
     prolific_token: str = ""
@@ -223,7 +223,7 @@ def load_settings(env: Mapping[str, str] | None = None, *, db: str | Path | None
 
 
 def is_server_address(text: str) -> bool:
-    """Return whether a text is the address of a database server rather than a path.
+    """Return whether a text is the address of a database server and not a path.
 
     Raises:
         InputError: it is an address, but not of PostgreSQL.
@@ -319,7 +319,7 @@ def _load_ship_first(values: Mapping[str, str]) -> bool:
 
 
 def bare_environment(**more: str) -> dict[str, str]:
-    """Return the environment for a child process, without keys and passwords and with these values added."""
+    """Return the environment for a child process. It contains these values, but no keys and passwords."""
     secret = ("KEY", "TOKEN", "SECRET", "PASSWORD", "OPENAI_")
     kept = {name: value for name, value in os.environ.items() if not any(word in name for word in secret)}
     if "://" in kept.get("COEVAL_DB", ""):

@@ -39,7 +39,7 @@ def print_json(report: Any) -> None:
 
 
 def add_judging_options(parser: argparse.ArgumentParser) -> None:
-    """Add every option of a judge. Options that are not given are None, so that a preset can set them."""
+    """Add every option of a judge. The value of an option that is not given is None, so that a preset can set it."""
     add = parser.add_argument
     flag: dict[str, Any] = {"action": "store_true", "default": None}
     add_preset_option(parser)

@@ -126,7 +126,7 @@ ORIGIN = "simulated"
 SEED = 20_260_101
 BEGAN = datetime(2026, 1, 12, 9, 0, tzinfo=UTC)
 TRUE_SCORES = {"gardener": (5, 5, 5), "handbook": (2, 4, 4), "hasty": (4, 1, 2)}
-"""The true score of each system's answers on each criterion, before noise."""
+"""The true score of each system's answers on each criterion, before noise is added."""
 
 SHOWN, OTHER = "judge A (simulated)", "judge B (simulated)"
 BLIND_SHARE, FIRST_SHARE, PLANTED_SHARE = 0.3, 0.3, 0.15
@@ -233,7 +233,7 @@ def _judge_all(
     criteria: tuple[Criterion, ...],
     drafts: Mapping[tuple[str, str], ImportedDraft],
 ) -> Iterator[ImportedSubmission]:
-    """Return everybody's work, one person after another.
+    """Return the work of all people, one person after another.
 
     Every instance is judged by three people without its draft (blind, or before they see it) and by two with it.
     """

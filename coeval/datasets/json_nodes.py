@@ -32,7 +32,7 @@ PEEKED = 20
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A JSON value and its place in the file. The node of a missing value contains None."""
+    """A JSON value and its place in the file. If the value is missing, it is None."""
 
     value: Any
     place: str
@@ -67,7 +67,9 @@ class Node:
         return [(check_text(name, self.place), self.get(name)) for name in self.value]
 
     def text(self) -> str:
-        """Return a text unchanged, messages as a conversation, other values as JSON; empty if missing."""
+        """Return a text unchanged, messages as a conversation, and other values as JSON; return "" if there
+        is no value.
+        """
         if self.value is None:
             return ""
         if isinstance(self.value, str):
@@ -131,7 +133,8 @@ def load_node(path: Path) -> Node:
 
 
 def peek(path: Path) -> Node:
-    """Return the beginning of a JSON file, with shortened lists, to recognise its tool; None for other files.
+    """Return the beginning of a JSON file, with lists shortened, so that its tool can be recognised; None for
+    other files.
 
     Raises InputError for a ``.json`` file that is not JSON.
     """

@@ -27,7 +27,7 @@ RATING_FIELDS = (
 """The fields of a rating: by a person (``annotator``) or by a model (``run``)."""
 
 MOST_KNOWN = 2_000
-"""The number of rows that are cached, so that similar rows are read faster."""
+"""The number of cached rows. The cache speeds up reading of similar rows."""
 
 MISSING = ("", "na", "n/a", "nan", "null", "none")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
@@ -327,7 +327,7 @@ class Survey:
     """The rated instances, if the caller checks whether they are known."""
 
     def add(self, rating: Rating) -> None:
-        """Add a rating; raise InputError for a contradictory scale or group."""
+        """Add a rating; raise InputError if its scale or group contradicts earlier ratings."""
         self.scales.add(rating)
         self.ratings.add(_key(rating))
         if self.instances is not None:

@@ -61,7 +61,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Rows(Generic[T]):
-    """Rows that are read from disk again each time they are iterated."""
+    """Rows that are read from disk every time they are iterated over."""
 
     read: Callable[[], Iterator[T]]
 

@@ -132,7 +132,7 @@ def check_text(text: str, place: str) -> str:
 
 
 def shorten(text: str, width: int = 60) -> str:
-    """Return a text for a message, on one line and cut after ``width`` characters.
+    """Return a text for use in a message: on one line, cut after ``width`` characters.
 
     >>> shorten("a\\nb" + "c" * 100, 5)
     'a bc…'

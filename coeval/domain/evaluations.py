@@ -19,7 +19,8 @@ class RowKind(StrEnum):
 
 
 class Arm(StrEnum):
-    """How an instance is shown to an annotator: with the draft, without it, after a first score, or in part.
+    """The way in which an instance is shown to an annotator: with the draft, without it, after a first score,
+    or with a part of the draft.
 
     ``evidence`` marks the passages that the draft quotes, without its text; ``reasons`` shows its lines of
     evidence, without its conclusion and score. In both, the score row starts empty. ``undrafted`` is never
@@ -196,7 +197,7 @@ class Filter(StrEnum):
 
 
 class Emptiness(StrEnum):
-    """The reason that a person has no instance of a task."""
+    """The reason why a person has no instance of a task."""
 
     NO_INSTANCES = "no instances"
     NOT_IN_TEAM = "not in the team"

@@ -143,7 +143,7 @@ class Plan:
     """The task that is the qualification."""
     terms: Terms = field(default_factory=Terms)
     reason: str = ""
-    """Why the study does not run: ``full`` if it paused by itself, empty if an owner decided."""
+    """The reason why the study is not running: ``full`` if it paused by itself, empty if an owner decided."""
 
 
 class Standing(StrEnum):
@@ -286,7 +286,7 @@ class ReturnRequest:
 
 
 class Kind(StrEnum):
-    """The type of a request to Prolific."""
+    """The type of a request that is sent to Prolific."""
 
     DRAFT = "draft"
     PUBLISH = "publish"
@@ -322,7 +322,7 @@ UNSETTLED = (Outcome.SENT, Outcome.UNKNOWN)
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """The submission, study or person that a request concerns; requests for the same one share the ``key``.
+    """The submission, study or person that a request concerns; requests for the same item have the same ``key``.
 
     Amounts are in hundredths of the currency, such as pence or cents. ``paid_before`` is the total of earlier
     bonuses.

@@ -280,7 +280,7 @@ def share_out(
     held: Mapping[int, Collection[int]],
     loads: Mapping[int, int],
 ) -> dict[int, list[int]]:
-    """Return each person's instances, so that ``per_instance`` people get every instance.
+    """Return each person's instances such that every instance goes to ``per_instance`` people.
 
     All instances of a document go to the same people: those with the fewest so far, ties drawn at random.
     ``held`` has the people who already have an instance, who count; ``loads`` has the number of instances

@@ -233,7 +233,7 @@ def _merge_added(votes: Sequence[tuple[Ballot, Vote]]) -> tuple[Wording, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """One criterion of the next set: its wording, and the proposal that it keeps or rewords, if any."""
+    """One criterion of the next set: its wording, and the proposal, if any, that it keeps or rewords."""
 
     text: str
     origin: Origin

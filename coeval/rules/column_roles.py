@@ -98,7 +98,7 @@ def is_allowed(host: str, allowed: Collection[str]) -> bool:
 
 
 def find_images(instance: Instance, columns: Mapping[str, ColumnRole]) -> dict[str, str]:
-    """Return the non-blank cells of an instance's image columns, by column."""
+    """Return the non-blank cells in an instance's image columns, by column."""
     return {
         name: value
         for name, value in instance.context.items()

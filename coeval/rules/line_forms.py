@@ -1,4 +1,4 @@
-"""The form of a drafted line: everything that a reader sees without reading the content.
+"""The form of a drafted line: everything about it that a reader notices without reading the content.
 
 A planted error may differ from a draft only in content, so lines and drafts are exchanged only within one
 form. Two lines of one form have similar quotes, the same link between quotes and comment, and comments with

@@ -98,7 +98,7 @@ def draw_kind(
 
 
 def draw_place(seed: str, annotator: int, instance: int, criterion: int, size: int) -> int:
-    """Return the position from 1 to ``size`` at which the search for neighbours begins."""
+    """Return the position, from 1 to ``size``, at which the search for neighbours begins."""
     return 1 + int(draw_share(seed, "source", annotator, instance, criterion) * size)
 
 
@@ -231,8 +231,8 @@ def plant_evidence(
     """Return a line of evidence with the comment of a similar line, from a draft with the same score.
 
     Both lines have the same form. The line keeps its mark, lead-in and quotes. Both comments name the subject
-    of their own texts, so the foreign comment is wrong here, and neither stands out by saying more. Returns
-    None if no such line is found.
+    of their own texts, so the foreign comment is wrong here, and neither is conspicuous. Returns None if
+    there is no such line.
     """
     said = [
         " ".join(row.text for row in each.rows).casefold()

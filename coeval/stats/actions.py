@@ -258,7 +258,8 @@ def _shares(which: Any, left_out: int) -> ArmBehaviours:
 
 
 def others_median(unit: Codes, score: Numbers) -> tuple[Numbers, Codes]:
-    """Return, for each score, the median of the unit's other scores (nan if there are none) and their number.
+    """Return, for each score, the median of the unit's other scores (nan if there are none) and the number of
+    these scores.
 
     >>> others_median(np.array([0, 0, 0]), np.array([1.0, 2.0, 5.0]))[0].tolist()
     [3.5, 3.0, 1.5]

@@ -48,7 +48,7 @@ class Clusters:
         return int(self.code.max()) + 1 if len(self.code) else 0
 
     def of(self, units: Any) -> Clusters:
-        """Return the clusters of these units, renumbered without empty clusters."""
+        """Return the clusters of these units, renumbered so that no cluster is empty."""
         return Clusters(_numbered(self.code[np.asarray(units, dtype=np.int64)]), self.kind)
 
     def sums(self, table: Numbers) -> Numbers:

@@ -142,7 +142,9 @@ def arm_alphas(
     shown: str = ASSISTED,
     other: str = BLIND,
 ) -> ArmAlphas:
-    """Return alpha of each arm, without deliberately wrong drafts. ``scores`` are as for ``draft_effects``."""
+    """Return alpha of each arm, without drafts that are deliberately wrong. ``scores`` are as for
+    ``draft_effects``.
+    """
     frame = _prepared(scores)
     plain = frame[frame["genuine"]]
     unit, names = pd.factorize(plain["unit"])
@@ -301,7 +303,9 @@ def _ratings(frame: pd.DataFrame, unit: Codes, names: Any, kept: Any) -> Ratings
 
 @dataclass(frozen=True)
 class Caught:
-    """The share of ``n`` planted wrong scores that people changed, and that they set to the draft's own score."""
+    """The planted wrong scores, ``n`` of them: the share that people changed, and the share that they set to
+    the draft's own score.
+    """
 
     n: int
     restored: Estimate

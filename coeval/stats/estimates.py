@@ -61,7 +61,7 @@ class Estimate(float):
         return dict(self.__dict__)
 
     def having(self, **details: Any) -> Estimate:
-        """Return a copy with further details."""
+        """Return a copy with additional details."""
         return Estimate(float(self), **(self.__dict__ | details))
 
     def __getattr__(self, name: str) -> Any:
@@ -98,7 +98,7 @@ class Spelled:
         return {"value": self.value, **{name: details[name] for name in kept if name in details}}
 
     def get(self, name: str) -> Any:
-        """Return one detail; None if the estimate lacks it."""
+        """Return one detail, or None if the estimate lacks it."""
         return self.value.details.get(name)
 
 
@@ -371,7 +371,7 @@ def adjust_bh(p_values: Sequence[float]) -> list[float]:
 
 
 def _adjusted(p_values: Sequence[float], factors: Callable[[int], Numbers], *, upwards: bool) -> list[float]:
-    """Return the sorted p-values times their factors, made monotone upwards or downwards."""
+    """Return the sorted p-values multiplied by their factors, made monotone upwards or downwards."""
     p = np.asarray(p_values, dtype=float)
     known = np.flatnonzero(~np.isnan(p))
     order = known[np.argsort(p[known], kind="stable")]

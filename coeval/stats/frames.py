@@ -81,7 +81,8 @@ def is_planted(scores: pd.DataFrame) -> pd.Series[bool]:
 class Planned:
     """The number of scores planned for the people who began: one per criterion and instance in their queues.
 
-    ``missing`` of them were not saved. If ``drawn``, a random draw assigns each instance to some of the people.
+    ``missing`` is the number of these that were not saved. If ``drawn``, a random draw assigns each instance
+    to some of the people.
     """
 
     scores: int
@@ -352,7 +353,7 @@ def list_criteria(study: StudyFrames) -> list[str]:
 
 
 def places_in(index: pd.Index[Any], column: pd.Series[Any]) -> Codes:
-    """Return the position of each value in ``index``, -1 if missing. Each category is looked up once."""
+    """Return the position of each value in ``index``, or -1 if it is missing. Each category is looked up once."""
     if not isinstance(column.dtype, pd.CategoricalDtype):
         return np.asarray(index.get_indexer(pd.Index(column)), dtype=np.int64)
     of_category = np.append(index.get_indexer(column.cat.categories), -1)

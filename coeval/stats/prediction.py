@@ -180,7 +180,7 @@ def _parse_sample(
 
 
 def _named(clusters: Any, size: int) -> list[Any]:
-    """Return each item's cluster label, None if the item is a separate cluster."""
+    """Return the cluster label of each item; None if the item is a separate cluster."""
     named = [None] * size if clusters is None else list(clusters)
     if len(named) != size:
         raise ValueError(f"There are {size} items and {len(named)} clusters; name one for each item.")

@@ -27,7 +27,7 @@ class Kinds:
     of_unit: Codes
 
     def among(self, kept: npt.NDArray[np.bool_]) -> Kinds:
-        """Return the kinds of the units marked in ``kept``."""
+        """Return the kinds of the units that are marked in ``kept``."""
         used, place = renumbered(self.of_unit[kept])
         return Kinds(self.rows[used], place)
 
@@ -86,7 +86,7 @@ class Ratings:
         return find_kinds(self.counts)
 
     def where(self, keep: npt.NDArray[np.bool_]) -> Ratings:
-        """Return only the ratings marked in ``keep``; annotators, units and categories do not change."""
+        """Return only the ratings that are marked in ``keep``. Annotators, units and categories do not change."""
         return Ratings(
             self.annotators,
             self.units,

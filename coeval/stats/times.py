@@ -21,7 +21,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 @dataclass(frozen=True)
 class Seconds:
-    """Seconds per submission: of all spans, without the ``n_over_idle`` long spans, and without pauses."""
+    """Seconds per submission: for all spans, without the ``n_over_idle`` long spans, and without pauses."""
 
     mean_seconds: Estimate
     median_seconds: Estimate

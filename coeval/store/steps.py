@@ -60,7 +60,7 @@ class Step:
     """The core, or the name of the extension that owns the step."""
 
     def run(self, db: Database) -> None:
-        """Run the statements one by one: ``executescript`` would commit the caller's transaction."""
+        """Run the statements one by one, because ``executescript`` would commit the caller's transaction."""
         statement = ""
         for line in self.sql.splitlines(keepends=True):
             statement += line

@@ -413,7 +413,7 @@ def _asks(kind: type[Tab]) -> bool:
 
 
 def more_settings(elem_id: str, title: str = "More settings") -> gr.Accordion:
-    """Return a closed section for settings that few studies need."""
+    """Return a closed section with settings that few studies need."""
     return gr.Accordion(title, open=False, elem_id=elem_id, elem_classes="more")
 
 

@@ -61,7 +61,7 @@ HASHER = PasswordHasher(parallelism=1)
 
 @cache
 def _nobodys_secret() -> str:
-    """Return a hash to compare passwords with if the name does not exist, so that the answer takes as long."""
+    """Return a hash to compare passwords with if the name does not exist, so that the answer takes the same time."""
     return HASHER.hash(secrets.token_hex(16))
 
 

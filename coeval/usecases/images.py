@@ -35,7 +35,7 @@ class ShownImage:
 
 @use_case(OWNERS)
 def list_image_hosts(context: Context, person: Person) -> list[str]:
-    """Return the allowed image hosts."""
+    """Return the image hosts that are allowed."""
     with context.store.read() as db:
         return tasks.list_image_hosts(db)
 

@@ -80,7 +80,7 @@ class Hold:
         self._names.append(name)
 
     def _try(self, name: str) -> Lease | None:
-        """Take the lease if it is free; otherwise return the current one."""
+        """Take the lease if it is free, or else return the current lease."""
         with self.context.store.write() as db:
             standing = jobs.get_live_lease(db, name)
             if standing is None:
@@ -92,7 +92,7 @@ class Hold:
             jobs.take_lease(db, name, self.holder, self.job)
 
     def _serves_us(self, standing: Lease) -> bool:
-        """Return whether the lease belongs to the same job, and its holder was considered gone."""
+        """Return whether the lease belongs to the same job and its holder was considered gone."""
         return standing.job is not None and standing.job == self.job
 
     def _is_ending(self, standing: Lease) -> bool:

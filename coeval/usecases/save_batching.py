@@ -63,7 +63,7 @@ class Together(Generic[T]):
         return await mine.answer
 
     def _make_waiting(self) -> None:
-        """Execute the waiting saves, if an earlier call has not already executed them."""
+        """Execute the saves that are waiting, unless an earlier call has already executed them."""
         taken = [self._waiting.popleft() for _ in range(min(self._most, len(self._waiting)))]
         saves = [save for save in taken if not save.answer.cancelled()]
         if not saves:

@@ -35,7 +35,7 @@ def read_standing_study(db: Database, slug: str) -> Study:
 
 
 class _Names:
-    """The names for ids in a file."""
+    """The names that belong to the ids in a file."""
 
     def __init__(self, instances: dict[int, str], texts: dict[int, str]) -> None:
         self.instances, self.criteria = instances, texts

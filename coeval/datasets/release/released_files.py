@@ -55,7 +55,9 @@ class Section:
     texts: Mapping[str, Sequence[object]]
 
     def find(self, instance: str, output: str) -> int | None:
-        """Return the instance's position in the lists, by its number if the output matches, else by the output."""
+        """Return the instance's position in the lists. It is found by number if the output matches, or else
+        by the output.
+        """
         text_sought = output.strip()
         position = (
             int(instance) - 1 if instance.isascii() and instance.isdigit() and len(instance) < 10 else -1

@@ -37,7 +37,9 @@ RUN = Run(
 
 
 def kind_at(position: int) -> RowKind:
-    """Return the kind of a line by its position without headers: conclusion, score, then evidence."""
+    """Return the kind of a line from its position among the lines that are not headers: conclusion, score,
+    then evidence.
+    """
     return (RowKind.CONCLUSION, RowKind.SCORE)[position] if position < 2 else RowKind.EVIDENCE
 
 
@@ -145,7 +147,7 @@ def _find_places(lines: Sequence[Line], drafted: Sequence[str]) -> list[int | No
 
 
 def _find_line(text: str, drafted: Sequence[str], used: set[int]) -> int | None:
-    """Return the first unused drafted line with this text; the first one if all are used."""
+    """Return the first unused drafted line with this text, or the first one with this text if all are used."""
     places = [place for place, line in enumerate(drafted) if line == text]
     return next((place for place in places if place not in used), places[0] if places else None)
 

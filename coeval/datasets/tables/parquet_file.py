@@ -166,5 +166,5 @@ def _simplify(value: Any) -> Any:
 
 
 def _first_words(error: Exception) -> str:
-    """Return the first part of a library's error message, without its advice."""
+    """Return the error message of a library up to its advice."""
     return " ".join(str(error).split()).partition(". ")[0][:120].rstrip(".") or type(error).__name__

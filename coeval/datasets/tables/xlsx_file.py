@@ -25,7 +25,7 @@ MAX_UNZIPPED = 200_000_000
 """The largest unzipped size of a workbook, in bytes, because a small file can unzip to a huge one."""
 
 MAX_SHEET_ROWS = 250_000
-"""The largest number of rows in a sheet, including empty ones."""
+"""The largest number of rows in a sheet, including empty rows."""
 
 
 MAX_PARTS = 20_000
@@ -159,7 +159,7 @@ def _sheet_rows(path: Path, book: openpyxl.Workbook) -> Iterator[tuple[object, .
 
 
 def _value_of(cell: Any) -> object:
-    """Return a cell's value, or an empty text for a formula with an empty result."""
+    """Return the value of a cell, or an empty text if a formula has an empty result."""
     return "" if cell.value is None and cell.data_type == "str" else cell.value
 
 

@@ -235,7 +235,7 @@ def render_edit(task: str, instance: str, criterion: str, scores: Sequence[float
 
 
 def edit_log(log_path: Path, edits_path: Path, folder: Path) -> tuple[Path, int]:
-    """Write a copy of a log with a file's edits into a folder; return the copy's path and the number of edits.
+    """Copy a log into a folder with a file's edits applied; return the copy's path and the number of edits.
 
     The log itself is unchanged. Scores that the log lacks are added; edits that it already has are not repeated.
 

@@ -144,7 +144,7 @@ class OurStudy:
 
 
 def _same(known: dict[str, Any], part: Any, key: str, place: str) -> Any:
-    """Return the part already stored under this name; raise InputError if the two differ."""
+    """Return the part that is already stored under this name; raise InputError if it differs from the new one."""
     name = getattr(part, key)
     if known.setdefault(name, part) != part:
         raise InputError(

@@ -135,7 +135,7 @@ def render_annotation(
 def standing_lines(
     submission: ImportedSubmission, drafted: Sequence[EvaluationRow]
 ) -> list[tuple[RowKind, str]]:
-    """Return the lines of a person's final version of an evaluation: kept, revised or added."""
+    """Return the lines in a person's final version of an evaluation, including kept, revised and added lines."""
     lines: list[tuple[RowKind, str]] = []
     for row in submission.rows:
         known = row.draft_row is not None and 0 <= row.draft_row < len(drafted)

@@ -144,7 +144,7 @@ def _span(record: Node) -> str:
 
 
 def _attribute(record: Node, *names: str) -> Node:
-    """Return an attribute; its dotted name may be a column, a key or a path."""
+    """Return an attribute. Its dotted name may be a column, a key or a path."""
     dotted = ".".join(names)
     attributes = record.get("attributes")
     for node in (record.get(f"attributes.{dotted}"), attributes.get(dotted), attributes.path(*names)):

@@ -1,4 +1,4 @@
-"""Check before scoring whether people can be compared, from the instances that they share."""
+"""Check, before people score, whether they can be compared, based on the instances that they share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The instances of each person in a task, assigned or already scored."""
+"""The instances of each person in a task, whether assigned or already scored."""
 
 from __future__ import annotations
 

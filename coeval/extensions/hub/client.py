@@ -180,7 +180,7 @@ def _own_hosts(endpoint: str) -> tuple[str, ...]:
 
 
 def _bound_session() -> None:
-    """Give huggingface_hub's shared HTTP client a time limit, and let it refuse redirections to other hosts."""
+    """Give huggingface_hub's shared HTTP client a time limit, and make it refuse redirections to other hosts."""
     from huggingface_hub import get_session
 
     session = get_session()

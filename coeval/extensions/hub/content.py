@@ -154,7 +154,7 @@ def _submissions(study: Study, alias: _Aliases) -> Iterator[Sequence[Any]]:
 def _told(
     rows: Any, who: int, alias: _Aliases, comments: Sequence[int], seen: list[str], people: list[str]
 ) -> Iterator[Sequence[Any]]:
-    """Return export rows with pseudonyms, and collect the texts that people wrote."""
+    """Return the rows of an export with pseudonyms, and collect the texts that people wrote."""
     known = set(people)
     for row in rows:
         changed = list(row)

@@ -97,7 +97,7 @@ class HubBox:
             return tab.without_preview(refused_view(error))
 
     def list_found(self, names: list[str], words: str) -> Update:
-        """Show the results of a search as choices.
+        """Show the data sets that a search found as choices.
 
         Raises:
             InputError: no data set matches.
@@ -263,7 +263,7 @@ def _target(name: str | None, licence: str | None, seen_by: str | None) -> Targe
 
 
 def leaving_view(seen: Leaving) -> Node:
-    """Return a preview of everything that would be sent."""
+    """Return a preview of everything that will be sent."""
     rows = [[name, f"{n:,}", f"{seen.sizes[f'{name}.parquet']:,}"] for name, n in seen.counts.items()]
     examples = [el("li", text[:EXAMPLE] + ("…" if len(text) > EXAMPLE else "")) for text in seen.examples]
     return el(

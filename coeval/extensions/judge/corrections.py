@@ -122,8 +122,8 @@ def take_examples(
 ) -> RunSettings:
     """Create a run with the judge's settings and these examples, and return the settings for drafting it.
 
-    A question shows no example from its own document. The run is an ordinary one: after drafting, learning from it
-    keeps the examples only if they help.
+    A question shows no example from its own document. Like any other run, it is drafted and can be learned
+    from. Learning keeps the examples only if they help.
 
     Raises:
         NotFoundError, InputError: see ``propose_examples``; or nothing was chosen, or the proposals have changed.

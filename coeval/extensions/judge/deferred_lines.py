@@ -114,7 +114,9 @@ def find_deferred(db: Database, task: Task, current: CriteriaSet, frozen: Frozen
 def _find(
     db: Database, task: Task, current: CriteriaSet, frozen: FrozenJudge
 ) -> tuple[Deferred, list[tuple[int, int]]]:
-    """Return the lines for people, and the (instance, criterion) ids of unscored lines. No person's score is read."""
+    """Return the lines for people, and the (instance, criterion) ids of unscored lines. This reads no
+    person's score.
+    """
     seal = require_seal(db, task.id, task.slug)
     judged = [
         line

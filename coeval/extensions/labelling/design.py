@@ -46,7 +46,7 @@ SAMPLES, JURY, NOTHING = "the spread of the judge's samples", "the disagreement 
 
 
 def order_items(db: Database, task: int, instances: list[int]) -> list[int] | None:
-    """Return the planned instances in the order of the active design; for a crowd, return all."""
+    """Return the planned instances in the order of the active design. For a crowd, return all instances."""
     design = queries.get_design(db, task)
     if design is None:
         return None
@@ -301,7 +301,9 @@ def end_design(context: Context, person: Person, slug: str) -> None:
 
 
 def _give_again(db: Database, task: int, slug: str) -> None:
-    """Replace unopened instances in a team's queues according to the active design; a crowd's queues are unchanged."""
+    """Replace the unopened instances in a team's queues according to the active design. A crowd's queues do
+    not change.
+    """
     if get_plan(db, task) is not None:
         return
     people = teams.list_with_queue(db, task)
@@ -318,7 +320,7 @@ def _give_again(db: Database, task: int, slug: str) -> None:
 
 
 def tell_labelling(found: Labelling) -> Iterator[str]:
-    """Describe the ways to draw and the means in lines of text."""
+    """Describe the ways of drawing items, and the means, as lines of text."""
     yield f"Uncertainty comes from {found.source}."
     for one in found.options:
         measured = "" if one.measured is None else f"; according to the labels so far {one.measured:.2f}"

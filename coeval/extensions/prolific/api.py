@@ -91,7 +91,7 @@ class RemoteSubmission(BaseModel):
 
     @property
     def paid(self) -> int:
-        """Return the sum of its bonuses."""
+        """Return the total of the submission's bonuses."""
         return round(sum(self.bonus_payments or ()))
 
 
@@ -166,8 +166,8 @@ LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
 class RefusedError(CoevalError):
-    """Prolific refused the request or was never reached: the request had no effect. ``status`` is 0 if there was no
-    answer.
+    """Prolific refused the request or was never reached, so the request had no effect. ``status`` is 0 if
+    there was no answer.
     """
 
     def __init__(self, text: str, status: int = 0) -> None:

@@ -69,7 +69,7 @@ class Bonus:
 
 @dataclass(frozen=True, slots=True)
 class _Due:
-    """A person's bonus, or the reason for paying none."""
+    """The bonus of a person, or the reason for paying none."""
 
     entry: Entry
     item: Item | None
@@ -190,7 +190,7 @@ def _compute(desk: Desk, entry: Entry, bonus: Bonus, before: int) -> tuple[int, 
 
 
 def _pay_all(desk: Desk, bonus: Bonus, payable: Sequence[_Due], known: Sequence[Asked]) -> list[Line]:
-    """Pay the bonuses, 200 people of one study at a time; stop after a request with an unknown result."""
+    """Pay the bonuses in groups of 200 people of one study; stop after a request with an unknown result."""
     lines: list[Line] = []
     studies = list(dict.fromkeys(due.entry.study.id for due in payable))
     parts = [

@@ -94,7 +94,7 @@ def _look(desk: Desk, asked: Asked) -> tuple[bool, str, str]:
 
 
 def _look_for_bonuses(desk: Desk, asked: Asked) -> tuple[bool, str, str]:
-    """Return whether a bulk was paid: one visible bonus proves it, even if others are still missing."""
+    """Return whether a bulk was paid. One visible bonus proves it, even if others are still missing."""
     missed = _find_missed(desk, asked)
     there = len(asked.items) - len(missed)
     total = say_money(asked.amount - sum(line.amount for line in missed), asked.currency)

@@ -38,7 +38,7 @@ SHOWN = 200
 
 
 def live_view(live: Live) -> Node:
-    """Show the task's studies on Prolific, and each submission with the person's work here."""
+    """Show the task's studies on Prolific, and each submission with the person's work in CoEval."""
     if not live.studies:
         return el("div.card", el("h4", "At Prolific"), el("p.note", NO_STUDY))
     studies = [

@@ -318,7 +318,7 @@ def find_made(desk: Desk, mark: str) -> str:
 
 
 def is_published(desk: Desk, study: str) -> bool:
-    """Return whether a study is published; False if Prolific does not know it."""
+    """Return whether a study is published; return False if Prolific does not know it."""
     found = desk.find_study(study)
     return found is not None and not found.is_draft
 
@@ -367,7 +367,9 @@ def top_up(
 
 
 def _check_settled(desk: Desk) -> None:
-    """Refuse if an earlier request for places has an unknown result, because the current number may not include it."""
+    """Refuse if an earlier request for places has an unknown result, because the current number may not
+    include those places.
+    """
     for asked in desk.asked:
         if asked.kind is Kind.PLACES and asked.outcome in UNSETTLED:
             raise InputError(say_standing(asked))

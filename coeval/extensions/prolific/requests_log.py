@@ -24,7 +24,7 @@ NO_TOKEN = (
 
 
 Act = tuple[str, Callable[[], None], int]
-"""The subject, description and amount of an action."""
+"""The subject of an action, its description, and its amount."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One submission on Prolific, with the record of the person's work here."""
+    """One submission on Prolific, with the record of the person's work in CoEval."""
 
     remote: RemoteSubmission
     study: RemoteStudy
@@ -77,7 +77,7 @@ class Live:
 
 @use_case(OWNERS)
 def get_live(context: Context, person: Person, slug: str) -> Live:
-    """Return the current submissions on Prolific with the people's work here."""
+    """Return the current submissions on Prolific with the people's work in CoEval."""
     with open_desk(context, person, slug) as desk:
         return read_live(desk)
 

@@ -37,9 +37,9 @@ class Cell:
     within: float = DEFAULT
     """The largest difference from the printed value that still counts as equal, to allow for rounding."""
     source: str = ""
-    """True if the value was printed in the paper. If not, the verdict says so."""
+    """The source of the printed value, if a table has several sources."""
     published: bool = True
-    """Whether the value was ever printed; if not, the verdict says so."""
+    """True if the value was printed in the paper. If not, the verdict says so."""
 
     @property
     def place(self) -> tuple[str, str, str, str]:

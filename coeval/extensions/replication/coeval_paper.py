@@ -30,7 +30,7 @@ PRINTED: dict[tuple[str, str, str, str], float] = {
     ("ELI5", "Table 7", "minutes a sample, with CoEval", "mean"): 4.13,
     ("ROCStories", "Table 6", "overall", "approve"): 0.9465,
 }
-"""The known printed values; ``--printed`` adds more."""
+"""The printed values that are known; ``--printed`` adds more."""
 
 ELSEWHERE = (
     ("Table 5", "actions on proposed criteria", "the ballots on criteria are not in the files"),

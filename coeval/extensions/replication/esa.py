@@ -46,7 +46,7 @@ ENDINGS = {BLIND: "ESA.csv", ASSISTED: "GEMBA.csv"}
 """File endings of the campaigns without and with pre-filled spans."""
 
 IDLE = 300.0
-"""Longer times are replaced with the annotator's median, as the data's README says."""
+"""Longer times are replaced with the annotator's median, as the README of the data says."""
 
 MEASURED = ("seconds", "n_spans", "n_kept")
 SAVE = ["campaign", "login", "item", "document", "kind", "system"]
@@ -133,7 +133,7 @@ PRINTED = {("blind", 71.0), ("draft", 31.0)}
 
 @dataclass(frozen=True)
 class Campaigns:
-    """The saves of all campaigns, and pairs of a planted error and its clean twin."""
+    """The saves of all campaigns, and the pairs of a planted error and its clean twin."""
 
     segments: pd.DataFrame
     pairs: pd.DataFrame
@@ -416,7 +416,7 @@ def _units(segments: pd.DataFrame) -> pd.DataFrame:
 
 
 def _cells(table: str, row: str, population: str, **values: Any) -> Iterator[Cell]:
-    """Yield a cell for each column, with our value and interval and the published ones."""
+    """Yield one cell per column, with our value and interval and the published ones."""
     for column, value in values.items():
         known = FIGURES.get((table, row, column))
         seconds = row.startswith("seconds")

@@ -177,7 +177,7 @@ def _unscored(criteria: Sequence[Criterion], reason: str, raw: str = "") -> list
 def _list_items(
     db: Database, task: Task, run: Run, settings: RubricsRun
 ) -> tuple[list[list[Criterion]], Mapping[int, int]]:
-    """Return one item per question, and the run's number of attempts for each criterion."""
+    """Return one item per question, and the run's number of attempts at each criterion."""
     held = queries.list_judgments(db, run.id)
     done = {key for key, one in held.items() if one.value is not None or not settings.retry_unscored}
     known = queries.list_task_criteria(db, task.id)

@@ -170,7 +170,9 @@ async def ask_judgments(
     asking: Asking,
     sample: int = 0,
 ) -> list[Judgment]:
-    """Return one judgment per criterion; one that the answers lack has a reason instead of a value."""
+    """Return one judgment per criterion. If the answers lack a criterion, its judgment has a reason instead
+    of a value.
+    """
     request = render_judging(task, instance, criteria, scale, asking)
 
     def problem_of(answer: Answer) -> tuple[str, str]:

@@ -112,7 +112,7 @@ def check_name(text: str, place: str) -> str:
 
 
 def check_points(value: object, place: str) -> float:
-    """Return points as a number; raise InputError for a value that is not a number or exceeds ``MAX_POINTS``.
+    """Return points as a number; raise InputError if the value is not a number or exceeds ``MAX_POINTS``.
 
     >>> check_points("-2.5", "row 1")
     -2.5

@@ -66,7 +66,7 @@ def label_tokens(annotation: Annotation, typology: Typology, side: Side = Side.O
 
 
 def _alphas(rows: Numbers, distance: Numbers) -> Numbers:
-    """Return alpha of each replicate from its coincidences (replicates x categories squared)."""
+    """Return alpha for each replicate from its coincidences (replicates x categories squared)."""
     size = len(distance)
     tables = rows.reshape(-1, size, size)
     totals = tables.sum(axis=2)

@@ -46,7 +46,7 @@ class Annotation:
     arm: str = ""
     """``assisted`` with a draft, ``blind`` without one, empty if unknown."""
     draft: tuple[Span, ...] | None = None
-    """The spans of the displayed draft; None if there was no draft, or the file does not contain it."""
+    """The spans of the displayed draft; None if there was no draft, or if the file does not contain it."""
     false: tuple[Span, ...] = ()
     """The planted spans of the draft, which mark words without an error."""
     kept: frozenset[int] = frozenset()

@@ -1,4 +1,4 @@
-"""``python -m coeval spans``: score, compare and convert files of error spans, and manage a study's spans."""
+"""``python -m coeval spans``: score, compare and convert files of error spans, and manage the spans of a study."""
 
 from __future__ import annotations
 

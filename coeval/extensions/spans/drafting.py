@@ -222,7 +222,7 @@ def _match(value: Any, names: Sequence[str], what: str) -> str:
 def _find(
     words: str, source: str, output: str, side: Side, found: Sequence[Span]
 ) -> tuple[Side, int, int] | None:
-    """Locate words, preferably in the category's usual text; skip places that are already used."""
+    """Locate words, preferably in the text that is usual for the category; skip places that are already used."""
     texts = {Side.OUTPUT: output, Side.INPUT: source}
     order = (side, Side.INPUT if side is Side.OUTPUT else Side.OUTPUT)
     for here in order:

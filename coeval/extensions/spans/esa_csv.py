@@ -181,7 +181,7 @@ def _place_lines(
 
 
 def _number_rest(placed: dict[Place, int]) -> None:
-    """Number items without a line so that the same place in a document has the same number for every system."""
+    """Number the items without a line, so that the same place in a document has the same number for every system."""
     free = max(placed.values(), default=-1) + 1
     numbers: dict[tuple[str, int], int] = {}
     ranks: dict[tuple[str, str], int] = defaultdict(int)

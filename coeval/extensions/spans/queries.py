@@ -215,7 +215,7 @@ def list_undrafted(db: Database, task: int, run: int, *, again: bool = False) ->
 
 
 def count_attempts(db: Database, run: int) -> dict[int, int]:
-    """Return how often each instance of a run was drafted."""
+    """Return the number of times that each instance of a run was drafted."""
     sql = "SELECT instance, count(*) AS n FROM spans_draft WHERE run = ? GROUP BY instance"
     return {row["instance"]: row["n"] for row in rows(db, sql, [run])}
 

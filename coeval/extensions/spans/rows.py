@@ -1,4 +1,4 @@
-"""Pure rules for a person's action on each displayed span, and for the resulting spans.
+"""Pure rules for a person's action on each displayed span, and for the spans that result.
 
 The browser sends the place of a drafted span in the list that was shown, never the drafted span itself.
 """
@@ -176,7 +176,7 @@ def plant_span(
 
 
 def _list_phrases(text: str, length: int) -> list[tuple[int, int]]:
-    """Return, for each first word, the shortest run of whole words with at least that length."""
+    """Return the shortest run of whole words with at least that length, for each first word."""
     from coeval.extensions.spans.agreement import find_tokens
 
     words = [place for place in find_tokens(text) if text[place[0]].isalnum()]

@@ -53,8 +53,9 @@ class SpanImport:
 def infer_drafts(annotations: Iterable[Annotation]) -> dict[tuple[str, int], tuple[Span, ...]]:
     """Infer the draft that several people saw from the spans that they kept.
 
-    A campaign's file marks spans from the draft, but lacks deleted ones. The union over people is the draft, except
-    for spans that everybody deleted. If people gave one place different severities, the most frequent one counts.
+    A campaign's file marks spans from the draft, but does not contain deleted spans. The union of all
+    people's spans is the draft, without the spans that everybody deleted. If people gave one place different
+    severities, the most frequent one counts.
     """
     places: dict[tuple[str, int], Counter[Place]] = defaultdict(Counter)
     kinds: dict[tuple[tuple[str, int], Place], Counter[Span]] = defaultdict(Counter)
@@ -126,7 +127,7 @@ def import_spans(
 
 
 def _gather_texts(annotations: Iterable[Annotation]) -> dict[tuple[str, int], Annotation]:
-    """Return an annotation that has the texts, for each segment.
+    """Return, for each segment, an annotation that contains the texts.
 
     Raises:
         InputError: two annotations of a segment have different texts.
@@ -265,7 +266,7 @@ def read_study(context: Context, person: Person, slug: str) -> tuple[Collection,
 
 
 def _number(instances: Iterable[Instance]) -> dict[int, int]:
-    """Return the segment of each instance: from an imported name, or else from its document and input."""
+    """Return the segment of each instance, from an imported name or else from its document and input."""
     listed = list(instances)
     named: dict[int, int] = {}
     for one in listed:

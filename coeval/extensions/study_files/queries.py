@@ -72,7 +72,7 @@ class Departure:
         }
 
     def list_tables(self, *, ledger: bool) -> list[Shape]:
-        """Return the exported tables, parents first."""
+        """Return the exported tables. Parents precede their children."""
         left_out = {*([] if ledger else [LEDGER]), *(["account"] if self.pseudonyms else [])}
         return [shape for shape in self.schema.shapes if shape.name not in left_out]
 
@@ -82,7 +82,7 @@ class Departure:
         return self._hide_names(name, row) if self.pseudonyms else row
 
     def _change_person(self, row: Row) -> Row:
-        """Return a person's row without the role, which is valid only in this database, but with the group."""
+        """Return a person's row with the group but without the role, which is valid only in this database."""
         return row | {"role": "annotator", "set_group": self._groups[row["id"]]}
 
     def _hide_names(self, table: str, row: Row) -> Row:
@@ -169,8 +169,8 @@ class PeopleMap:
             names[here] = row["name"]
 
     def get_uid(self, row: Row) -> str:
-        """Return the key of a submission in this database; a renamed person's key differs, because two people
-        may share a name.
+        """Return the key of a submission in this database. The key of a renamed person differs, because two
+        people may share a name.
         """
         name = self.renamed.get(row["annotator"])
         return row["uid"] if name is None else str(uuid.uuid5(uuid.NAMESPACE_OID, f"{row['uid']} {name}"))

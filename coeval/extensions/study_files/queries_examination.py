@@ -140,7 +140,7 @@ def _is_json(text: Any) -> bool:
 
 
 def _examine(db: Database) -> None:
-    """Check our own rules, and that the app can read the data."""
+    """Check CoEval's own rules, and check that the app can read the data."""
     faults = examine_file(db).faults
     if faults:
         raise InputError(f"The study is incomplete: {'; '.join(faults[:5])}. Nothing was written.")

@@ -191,7 +191,7 @@ class Merging:
                 self._know(shape, row, stored[0])
 
     def _move(self, shape: Shape, row: Row) -> Row | None:
-        """Return a row that refers to ids of this database; None if it refers to a conflicting row."""
+        """Return a row with its references changed to ids of this database; None if it refers to a conflicting row."""
         moved = dict(row)
         for column, table in shape.references.items():
             if row[column] is not None:

@@ -39,7 +39,7 @@ JSON_INSTRUCTION = (
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """The known abilities of one model at one endpoint. It counts as able until it refuses something."""
+    """The known abilities of one model at one endpoint. It counts as able until it refuses a request."""
 
     rung: Rung = Rung.SCHEMA
     refused: frozenset[str] = frozenset()

@@ -58,7 +58,7 @@ UNREAD = ABOUT_THE_TEXT | {Failure.UNREADABLE, Failure.EMPTY}
 
 
 class CallError(ModelError):
-    """A failed call to a model. ``retry_after`` is in seconds, or None if the endpoint gave no time.
+    """A failed call to a model. ``retry_after`` is in seconds; it is None if the endpoint gave no time.
 
     ``sent`` and ``received`` are the bodies, if any, for the ledger. ``complaint`` is the endpoint's full text if it
     refused the request's parameters.
@@ -208,7 +208,7 @@ def _seconds(text: str | None) -> float | None:
 def status_failure(
     status: int, message: str, code: str, *, place: str, retry_after: float | None
 ) -> CallError:
-    """Return the failure for an HTTP status. ``message`` and ``code`` are the server's, redacted."""
+    """Return the failure for an HTTP status. ``message`` and ``code`` come from the server and are redacted."""
     kind = _kind_of(status, code, message, retry_after)
     said = f" It said: {shorten(message)}" if message.strip() else ""
     text = f"{place} {_SENTENCES[kind].format(status=status)}{said}"
@@ -234,7 +234,7 @@ def _kind_of(status: int, code: str, message: str, retry_after: float | None) ->
 
 
 def image_failure(error: CallError) -> CallError:
-    """Return a failure about images if the refusal is about images, or else the refusal unchanged."""
+    """Return a failure about images if the refusal is about images, or else the unchanged refusal."""
     if _NO_IMAGES.search(error.complaint):
         kind = Failure.NO_IMAGES
     elif error.kind is Failure.BAD_REQUEST and _BAD_IMAGE.search(error.complaint):

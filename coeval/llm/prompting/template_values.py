@@ -149,7 +149,7 @@ def list_criteria(criteria: Sequence[Criterion]) -> str:
 
 
 def number_criteria(criteria: Sequence[Criterion]) -> dict[str, int]:
-    """Return the number of each criterion in ``list_criteria``, by its text and by its name."""
+    """Return the number of each criterion in ``list_criteria``, by text and by name."""
     return {
         key: number
         for number, criterion in enumerate(criteria, 1)

@@ -28,7 +28,7 @@ MAX_SAMPLES = 100
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """The scope of one judgment: an instance, and the ids of its remaining criteria."""
+    """The scope of one judgment: an instance, and the ids of the criteria that remain."""
 
     instance: int
     criteria: tuple[int, ...]

@@ -15,7 +15,7 @@ from coeval.llm.reading.quotes import find_quotes
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One parsed answer. ``score`` may be the expected score, and ``note`` then says so; ``raw`` is the whole text.
+    """One parsed answer. If ``score`` is the expected score, ``note`` says so; ``raw`` is the whole text.
 
     ``probabilities`` are those of the scale's steps, if log-probabilities were requested.
     """

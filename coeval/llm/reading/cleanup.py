@@ -335,7 +335,7 @@ def _copies(text: str, folded_given: str) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=4)
 def _passages(folded_given: str) -> frozenset[str]:
-    """Return every passage of `MIN_ECHO` characters near a number. No other can be mistaken for a verdict."""
+    """Return every passage of `MIN_ECHO` characters near a number. Other passages cannot be mistaken for a verdict."""
     passages: set[str] = set()
     done = 0
     for number in _NUMBER.finditer(folded_given):

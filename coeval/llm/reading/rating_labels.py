@@ -1,4 +1,4 @@
-"""Read scores after a label: "Rating: 4", "Final score - 3", "Clarity: 2". Of several, the last one counts.
+"""Read scores after a label: "Rating: 4", "Final score - 3", "Clarity: 2". If there are several, the last one counts.
 
 A model may give a first score and then a final one, score several criteria in one answer, or change its mind. Two
 different scores are no score, unless a sign says that the second replaces the first.

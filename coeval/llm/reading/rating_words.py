@@ -66,7 +66,9 @@ _REMARK = re.compile(r"[(\[][^()\[\]]*\b(?:max|min|scale|range|of|possible)\w*\b
 
 
 def is_foreign(label: str) -> bool:
-    """Return whether a label belongs to another number: "Max score", but not "Score (max. 5)"."""
+    """Return whether a label belongs to a number that is not the score: true for "Max score", false for
+    "Score (max. 5)".
+    """
     return FOREIGN.search(_REMARK.sub("", label)) is not None
 
 

@@ -222,7 +222,9 @@ class _Form:
         return [index for index in found if index is not None]
 
     def _read_words(self, lines: Sequence[str], index: int) -> ParsedEvaluation:
-        """Return the evaluation in a prose entry: the score by the rules for single answers, the rest by labels."""
+        """Return the evaluation in a prose entry. The score is read with the rules for single answers, and
+        the rest by labels.
+        """
         low, high = map(float, self.scales[index])
         first = _LEAD.sub("", lines[0], count=1)
         number = re.match(rf"[ \t(\[]*{TARGET}", first)

@@ -47,7 +47,7 @@ class Limiter:
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[int]:
-        """Wait for a place at the endpoint, hold it, and yield the request's number for ``cut``."""
+        """Wait for a place at the endpoint and hold it. Yield the number of the request, for ``cut``."""
         if self._waiting or not self._free():
             await self._wait()
         else:
@@ -147,7 +147,7 @@ MOST = 20
 
 
 class Sampling:
-    """Combines samples of a question into one request. ``takes_several`` tells whether a model may support it."""
+    """Combines samples of a question into one request. ``takes_several`` returns whether a model may support this."""
 
     def __init__(self, send: Send, takes_several: Callable[[str], bool]) -> None:
         self._send, self._takes_several = send, takes_several

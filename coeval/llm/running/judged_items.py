@@ -101,7 +101,7 @@ async def judge_all(
 
 
 def without_asking_again(ask: Ask) -> Ask:
-    """Use the first answer, readable or not, if a replay's ledger has no second one."""
+    """If a replay's ledger has no second answer, use the first answer, whether readable or not."""
 
     async def replay(request: Request, sample: int) -> Answer:
         try:

@@ -46,7 +46,7 @@ class GroupCommit(Generic[T]):
         await self._add(item)
 
     async def hand_over(self, item: T) -> None:
-        """Return at once while fewer than ``most`` items wait. The next call raises an error of ``write``."""
+        """Return at once if fewer than ``most`` items wait. The next call raises an error of ``write``."""
         if self._failure is not None:
             raise self._failure
         written = self._add(item)

@@ -32,7 +32,7 @@ class Breaker(Generic[Result]):
         self._any_read = False
 
     def look_at(self, result: Result) -> str:
-        """Return the reason to stop the run after this result, or "" to continue."""
+        """Return the reason to stop the run after this result, or "" if it should continue."""
         reason = self._unread(result)
         self._recent.append(bool(reason))
         self._any_read = self._any_read or not reason

@@ -79,7 +79,7 @@ class Meter:
         self._recent = deque([self._started], maxlen=RECENT)
 
     def count(self, error: str) -> None:
-        """Count one result. ``error`` is "" for a successful judgment."""
+        """Count a result. ``error`` is "" for a successful judgment."""
         self._recent.append(time.monotonic())
         if error:
             self.failed += 1

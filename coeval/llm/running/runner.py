@@ -249,7 +249,7 @@ class Runner:
 
 
 class _Flight:
-    """A call in progress and the number of its waiters. It is cancelled when the last waiter leaves."""
+    """A call in progress, with the number of its waiters. It is cancelled when the last waiter leaves."""
 
     def __init__(self, task: asyncio.Future[Answer]) -> None:
         self.task, self._waiting = task, 0

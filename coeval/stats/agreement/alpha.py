@@ -153,8 +153,8 @@ def pairwise_alpha(
 
 
 def pair_alphas(data: Ratings, level: Level) -> Iterator[tuple[tuple[int, int], int, float]]:
-    """Yield positions, common units and alpha of each pair of annotators. All tables of one annotator are computed
-    at once.
+    """Yield the positions, common units and alpha of each pair of annotators. All tables of one annotator are
+    computed at once.
     """
     if len(data.categories) > MANY:
         yield from _pair_alphas_of_many_values(data, level)

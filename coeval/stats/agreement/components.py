@@ -169,7 +169,9 @@ def _root(whole: Sums) -> Numbers:
 
 
 def _effects(sums: Sums, root: Numbers) -> Numbers:
-    """Return each person's score above others' on the same items, times ``root``; nan unless all rated."""
+    """Return how much higher each person scores than others on the same items, times ``root``; nan unless all
+    have ratings.
+    """
     there, equations, right = raters_equations(sums)
     if len(there[there]) < len(root):
         return np.full(len(root), np.nan)

@@ -98,8 +98,8 @@ def _sums_with_two_units(
 ) -> tuple[Sums, Iterator[Sums]]:
     """Return the sums of all units and of each group, with two units added as in ``Coefficient.interval``.
 
-    The correlation depends on rare scores, which few units of a skewed scale often lack. Near-continuous scores
-    have no rarest score, so no unit is added.
+    The correlation depends on rare scores, which are often missing if there are few units and the scale is
+    skewed. Near-continuous scores have no rarest score, so no unit is added.
     """
     groups = int(group.max(initial=-1)) + 1
     paired = data.per_unit > 1

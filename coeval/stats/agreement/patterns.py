@@ -274,7 +274,7 @@ def draw_weights(
 
 
 def _drawn_by_unit(times: Codes, size: int, rng: np.random.Generator) -> Numbers:
-    """Return resampled units, drawn one by one. This is faster if nearly every unit is a separate kind."""
+    """Return resampled units, drawn one by one. This is faster if nearly every unit is of a different kind."""
     kind_of = np.repeat(np.arange(len(times)), times)
     weights = np.empty((size, len(times)))
     for row in range(size):

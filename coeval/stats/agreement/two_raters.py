@@ -193,7 +193,7 @@ def _with_null(kappa: Estimate, rows: Numbers, columns: Numbers, matrix: Numbers
 
 
 def _small_sample(scott: Estimate, n: float, confidence: float) -> Estimate:
-    """Return Krippendorff's alpha of two complete raters: Scott's pi with its small-sample correction."""
+    """Return Krippendorff's alpha of two complete raters, which is Scott's pi with a small-sample correction."""
     if not scott.defined:
         return scott
     pa = (1 - 1 / (2 * n)) * scott.pa + 1 / (2 * n)

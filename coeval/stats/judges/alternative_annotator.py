@@ -54,7 +54,7 @@ class AltTest:
     reason: str | None = None
     model_scores: str = "as given"
     advantage_prob: Estimate = Estimate.undefined("the test was not made")
-    """A shorter name of ``advantage_probability``, which scripts use."""
+    """A shorter name for ``advantage_probability``, which scripts use."""
     p_value: float = math.nan
     """The smallest false discovery rate at which the test passes, for adjustment over several tests."""
     test: str = ""
@@ -135,7 +135,7 @@ class Labels:
     machine: npt.NDArray[Any]
     items_left_out: int = 0
     clusters: Codes | None = None
-    """The cluster of every item; None if each item is a separate cluster."""
+    """The cluster of every item; None if every item is a separate cluster."""
 
     @property
     def others(self) -> Codes:

@@ -406,6 +406,6 @@ def _tau_b(tables: Numbers, n: Numbers, rows: Numbers, columns: Numbers) -> Numb
 
 
 def _quotient(top: Numbers, bottom: Numbers, where: Any) -> Numbers:
-    """Return top / bottom, nan if undefined."""
+    """Return top / bottom, or nan if it is undefined."""
     quotient: Numbers = np.divide(top, bottom, out=np.full(len(bottom), np.nan), where=where)
     return quotient

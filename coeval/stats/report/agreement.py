@@ -373,7 +373,7 @@ def _parts(study: StudyFrames, column: str, whole: Part, replicates: int, seed: 
 
 
 def _find_parts(study: StudyFrames, column: str) -> tuple[Codes, dict[Any, int]]:
-    """Return each score's part as a code, and the codes of the parts that occur, in order."""
+    """Return the part of each score as a code, and the codes of the parts that occur, in order."""
     if column == "system":
         of_unit, names = pd.factorize(study.units["system"])
         of_row = of_unit[study.scored["unit"]]

@@ -108,7 +108,7 @@ def find_level(alpha: Estimate, few: bool) -> str:
 
 
 def name_measurement(seen: DraftsInView) -> str:
-    """Return in words whether people saw the draft when they scored.
+    """Describe in words whether people saw the draft when they scored.
 
     >>> name_measurement(DraftsInView(0, 486, Estimate.undefined("none")))
     'measured without the draft'
@@ -140,7 +140,8 @@ def _sentence(alpha: Estimate, level: str, measured: str) -> str:
 
 
 def describe_effects(effects: DraftEffectsSection) -> str:
-    """Return how much the draft moved scores: by its pull, or else by more frequent adoption of its score.
+    """Describe how much the draft moved scores: by its pull or, without one, by the more frequent adoption of
+    its score.
 
     >>> from coeval.stats.estimates import Spelled
     >>> nothing = Spelled(Estimate.undefined("no score was given without the draft"))

@@ -195,6 +195,6 @@ def assistance_section(study: StudyFrames) -> AssistanceSection:
 
 
 def scored_with_clusters(study: StudyFrames) -> pd.DataFrame:
-    """Return the columns of ``scored`` that the effects need, with ``cluster``."""
+    """Return the columns of ``scored`` that the effects need, and ``cluster``."""
     scored = study.scored[[*OF_SCORED]]
     return scored.assign(cluster=study.clusters.code[study.scored["unit"].to_numpy()])

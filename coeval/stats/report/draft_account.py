@@ -65,7 +65,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class ArmAccount:
-    """The effects of one way to show the draft, compared with no draft."""
+    """The effects of one way of showing the draft, compared with no draft."""
 
     arm: str
     scores: int

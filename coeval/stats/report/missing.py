@@ -33,7 +33,9 @@ class MissingSection:
 
 
 def missing_section(study: StudyFrames) -> MissingSection:
-    """Count the missing scores, and bound the mean of all scores, except for a single arm, whose scores were drawn."""
+    """Count the missing scores, and bound the mean of all scores. For a single arm there are no bounds,
+    because its scores were drawn.
+    """
     scored = study.scored
     people, instances = len(study.annotators), scored["instance"].nunique()
     possible = people * instances * len(study.criteria)

@@ -36,7 +36,7 @@ STEPS = 20_000_000
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """One run of drafts, with its scores by unit code."""
+    """One run of drafts, with its scores by the code of the unit."""
 
     run: str
     label: str
@@ -55,7 +55,7 @@ def list_judges(study: StudyFrames) -> list[Judge]:
 
 
 def human_means(scored: pd.DataFrame) -> pd.Series[float]:
-    """Return the mean of the people's scores by unit code."""
+    """Return the mean of people's scores by the code of the unit."""
     return scored.groupby("unit")["score"].mean()
 
 

@@ -215,7 +215,7 @@ def _adjusted(parts: Sequence[AgainstCriterion]) -> list[AgainstCriterion]:
 
 
 def _met(study: StudyFrames, reference: Reference, model: pd.Series[float]) -> pd.DataFrame:
-    """Return the units that people and the model scored: ``unit, human, llm, document, system`` and ``group``.
+    """Return the units that people and the model both scored: ``unit, human, llm, document, system`` and ``group``.
 
     A group of clusters is the same for all criteria, so that it can be left out of all of them.
     """

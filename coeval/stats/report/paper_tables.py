@@ -340,7 +340,7 @@ def _frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pd.Data
 
 
 def _typed(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return counts as integers, even if some are missing, and other numbers unchanged."""
+    """Return counts as integers, even if some are missing. Other numbers do not change."""
     known = column.dropna()
     if len(known) and all(type(value) is int for value in known):
         return column.astype("Int64")

@@ -162,7 +162,9 @@ def _neighbours(sets: _Sets, more: int) -> float:
 
 
 def _people(study: StudyFrames, sets: _Sets) -> PeopleSets:
-    """Return shares of pairs of people. They are counted by unit, because only sets of several scores need pairs."""
+    """Return shares of pairs of people. Pairs are counted by unit, because only sets with several scores need
+    pairs.
+    """
     units, counts = _count(sets)
     size = counts.sum(axis=1)
     same = (counts * (counts - 1) / 2).sum(axis=1)

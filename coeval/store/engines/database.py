@@ -137,7 +137,7 @@ def stream(db: Database, sql: str, values: Values = ()) -> Cursor:
 
 
 def scalar(db: Database, sql: str, values: Values = ()) -> Any:
-    """Return the first value of the first row; None if there is none."""
+    """Return the first value in the first row, or None if there is no row."""
     row = db.conn.execute(sql, values).fetchone()
     return None if row is None else row[0]
 

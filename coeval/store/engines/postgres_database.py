@@ -42,7 +42,7 @@ class _NumberLoader(Loader):
 
 
 def adapt(adapters: AdaptersMap) -> None:
-    """Convert values to and from PostgreSQL as for SQLite."""
+    """Make PostgreSQL accept and return values as SQLite does."""
     adapters.register_dumper(bool, _FlagDumper)
     # send all integers with one width, so that a statement is prepared only once
     adapters.register_dumper(int, Int8Dumper)
@@ -67,8 +67,8 @@ def statements_of(raw: psycopg.Connection[Any]) -> Statements:
 class Parts:
     """Nested parts of a transaction; each can be undone separately.
 
-    A use case that calls another opens a part, but most parts only read or are the whole transaction. So a
-    savepoint is set only before a change; the next savepoint or the end releases it.
+    A use case that calls another opens a part, but most parts only read or are the whole transaction.
+    Therefore, a savepoint is set only before a change. The next savepoint or the end releases it.
     """
 
     def __init__(self, raw: psycopg.Connection[Any], statements: Statements) -> None:
@@ -80,7 +80,7 @@ class Parts:
         self._marked.append(False)
 
     def mark(self) -> None:
-        """Set a savepoint if needed, because a change follows."""
+        """Set a savepoint if it is needed, because a change follows."""
         new = [f"SAVEPOINT part_{n}" for n, marked in enumerate(self._marked) if not marked]
         if new:
             self._statements.run_simple("; ".join([f"RELEASE {self._spent}", *new] if self._spent else new))

@@ -65,7 +65,7 @@ def measure(db: Database, table: str) -> Content:
 
 
 def _read(db: Database, table: str) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
-    """Return a table's columns, sorted because engines order them differently, and its rows in that order."""
+    """Return the columns of a table and its rows. Columns are sorted, because engines order them differently."""
     description = db.conn.execute(f"SELECT * FROM {table} LIMIT 0").description
     names = sorted(column[0] for column in description)
     return names, iter(stream(db, f"SELECT {', '.join(names)} FROM {table}"))
@@ -83,7 +83,7 @@ def list_tables() -> list[str]:
 
 
 def put_in_order(tables: dict[str, str]) -> list[str]:
-    """Return the names of tables, each after the tables that its statement refers to."""
+    """Return the names of tables. Each comes after the tables to which its statement refers."""
     refers = {name: set(REFERENCE.findall(sql)) - {name} for name, sql in tables.items()}
     return list(TopologicalSorter(refers).static_order())
 

@@ -138,7 +138,7 @@ def translated(path: Path) -> Iterator[None]:
 
 
 def explain(path: Path, error: sqlite3.Error) -> StorageError:
-    """Explain a SQLite error to an operator, by its code rather than its message."""
+    """Explain a SQLite error to an operator. The explanation depends on the error's code, not on its message."""
     # the low byte is the kind; errors of Python's own module have no code
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
     if code in DAMAGE:

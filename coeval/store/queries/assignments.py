@@ -64,7 +64,7 @@ def _assignment(row: dict[str, Any]) -> Assignment:
 
 
 def has_unassigned(db: Database, annotator: int, task: int) -> bool:
-    """Return whether any instance of the task is not in the person's queue."""
+    """Return whether the task has an instance that is not in the person's queue."""
     highest = "SELECT coalesce(max(position), 0) FROM"
     assigned = scalar(db, f"{highest} assignment WHERE annotator = ? AND task = ?", [annotator, task])
     return bool(assigned != scalar(db, f"{highest} instance WHERE task = ?", [task]))
@@ -183,7 +183,7 @@ def next_assignment(
 
 
 def is_ready(db: Database, assignment: Assignment, ready: Drafted) -> bool:
-    """Return whether an assignment has something to judge now, if the design waits for drafts."""
+    """Return whether there is something to judge in an assignment now, if the design waits for drafts."""
     sql = f"SELECT 1 FROM assignment WHERE annotator = :annotator AND instance = :instance AND ({READY})"
     key = {"annotator": assignment.annotator, "instance": assignment.instance}
     return bool(scalar(db, sql, key | asdict(ready)))

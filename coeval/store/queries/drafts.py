@@ -265,7 +265,7 @@ def list_uncompared(
 
 
 def next_comparison_attempt(db: Database, run: int, instance: int, criterion: int) -> int:
-    """Return the number of the next attempt at an instance shown first: 1 if it was not compared yet."""
+    """Return the number of the next attempt at an instance that is shown first: 1 if it was not compared yet."""
     sql = "SELECT coalesce(max(attempt), 0) + 1 FROM comparison WHERE run = ? AND first = ? AND criterion = ?"
     return int(scalar(db, sql, [run, instance, criterion]))
 

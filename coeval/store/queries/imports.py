@@ -46,7 +46,7 @@ def list_unfinished(db: Database) -> list[tuple[int, str]]:
 def add_person(db: Database, batch: int, name: str, group: Group | None = None) -> Person:
     """Return the person with that name; a new person is removed if the import fails.
 
-    ``group`` is for a new person: an existing person's group is not changed.
+    ``group`` applies only to a new person.
     """
     known = people.get_person(db, name)
     if known is not None:
@@ -74,7 +74,7 @@ def get_known_uids(db: Database, uids: Iterable[str]) -> set[str]:
 
 
 def has_keys_within(db: Database, first: str, last: str) -> bool:
-    """Return whether any submission has a key between ``first`` and ``last``, from the index."""
+    """Return whether any submission has a key between ``first`` and ``last``, with a look-up in the index."""
     sql = "SELECT EXISTS (SELECT 1 FROM submission WHERE uid BETWEEN ? AND ?)"
     return bool(scalar(db, sql, [first, last]))
 

@@ -1,4 +1,4 @@
-"""Inputs of judges: evaluation steps of criteria, scores of assistant evaluators, and overall ratings."""
+"""Inputs for judges: evaluation steps of criteria, scores of assistant evaluators, and overall ratings."""
 
 from __future__ import annotations
 

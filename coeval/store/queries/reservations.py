@@ -32,7 +32,7 @@ FREE = (
 def add_reservations(
     db: Database, annotator: int, task: int, instances: Iterable[int], purpose: str, until: str
 ) -> None:
-    """Reserve instances for a person's current submission."""
+    """Reserve instances for the current submission of a person."""
     given_at, arrival = now(), get_newest_arrival(db, task, annotator)
     db.conn.executemany(
         "INSERT INTO reservation (annotator, instance, task, purpose, given_at, reserved_until, outcome, arrival)"
@@ -50,7 +50,7 @@ def renew(db: Database, annotator: int, task: int, until: str) -> None:
 
 
 def shorten(db: Database, task: int, until: str) -> None:
-    """Let all reservations end at this time at the latest; after a clock was set back, some last too long."""
+    """Make all reservations end at this time at the latest. After a clock was set back, some would last too long."""
     db.conn.execute(
         "UPDATE reservation SET reserved_until = :until WHERE task = :task AND outcome = ''"
         " AND reserved_until > :until",
@@ -88,7 +88,7 @@ def is_full(db: Database, task: int, per_instance: int) -> bool:
 
 
 def has_free(db: Database, annotator: int, task: int, per_instance: int) -> bool:
-    """Return whether ``list_free`` has an instance for this person; for a new person, ``annotator`` is 0."""
+    """Return whether ``list_free`` has an instance for this person. For a new person, ``annotator`` is 0."""
     values = {"task": task, "annotator": annotator, "most": per_instance}
     return scalar(db, f"SELECT 1 {FREE} LIMIT 1", values) is not None
 
@@ -225,7 +225,7 @@ def has_open_work(db: Database, annotator: int, task: int) -> bool:
 
 
 def count_arms(db: Database, annotator: int, task: int) -> dict[Arm, int]:
-    """Return how often each arm was drawn for a person, including attention checks."""
+    """Return the number of times that each arm was drawn for a person, including attention checks."""
     sql = "SELECT arm, count(*) AS n FROM assignment WHERE annotator = ? AND task = ? AND arm IS NOT NULL GROUP BY arm"
     return {Arm(row["arm"]): row["n"] for row in rows(db, sql, [annotator, task])}
 
@@ -240,7 +240,7 @@ def list_arms(db: Database, instance: int, task: int) -> list[Arm]:
 
 
 def count_all_arms(db: Database, task: int) -> dict[Arm, int]:
-    """Return how often each arm was drawn in a task, including attention checks."""
+    """Return the number of times that each arm was drawn in a task, including attention checks."""
     sql = "SELECT arm, count(*) AS n FROM assignment WHERE task = ? AND arm IS NOT NULL GROUP BY arm"
     return {Arm(row["arm"]): row["n"] for row in rows(db, sql, [task])}
 

@@ -353,7 +353,7 @@ def find_instance(db: Database, task: int, external_id: str) -> Instance | None:
 
 
 def get_instance_ids(db: Database, task: int, ids: Iterable[str]) -> dict[str, int]:
-    """Return the ids of a task's instances by external id, without missing ones."""
+    """Return the ids of a task's instances by external id. Instances that do not exist are left out."""
     by_name: dict[str, int] = {}
     for batch in chunks(ids):
         marks = ", ".join("?" * len(batch))

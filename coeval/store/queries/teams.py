@@ -58,7 +58,7 @@ def is_hidden(db: Database, annotator: int, slug: str) -> bool:
 
 
 def is_shared_out(db: Database, task: int, members: Sequence[int]) -> bool:
-    """Return whether one of these people has the newest instance of a task, or the task has no instances."""
+    """Return whether one of these people has the newest instance of a task, or whether the task has no instances."""
     sql = "SELECT id FROM instance WHERE task = ? ORDER BY position DESC LIMIT 1"
     newest = scalar(db, sql, [task])
     if newest is None:

@@ -1,10 +1,10 @@
 """Changed pages of SQLite's write-ahead log, read while it grows and written to a file.
 
 The log's format is documented (https://www.sqlite.org/fileformat2.html#walformat). A read transaction is
-always open, and the next begins before it ends. While one is open, SQLite restarts the log at most once, and
-only if everything that was in the log when the transaction began is copied into the file. All of that has
-been read by then, so no frame is missed, whoever writes. Frames count once the last one of their transaction
-is present and the checksums match, which is how SQLite itself reads them after a crash.
+always open, and the next begins before it ends. While a transaction is open, SQLite restarts the log at most
+once, and only if everything that was in the log when the transaction began is copied into the file. All of
+that has been read by then, so no frame is missed, whoever writes. Frames count once the last one of their
+transaction is present and the checksums match, which is how SQLite itself reads them after a crash.
 
 A file of changed pages is stored beside the full copies, and applied to one to get the later state.
 """

@@ -286,7 +286,7 @@ def take_places(
 
 
 def _wait_for(place: Place, on_wait: Callable[[str], None], patience: float) -> Look:
-    """Wait until no server uses the place."""
+    """Wait until no other server uses the place."""
     last, since = patiently(patience, place.look), time.monotonic()
     while last.term and not last.free:
         holder = patiently(patience, place.get_holder, last.term)

@@ -1,8 +1,8 @@
 """Restoration: find the newest state of a lineage in all places, and rebuild the file from it.
 
-Temporary failures of a place are retried. A file counts as damaged only if it arrived completely twice and
-its content does not match its name. Then the next best state is used, and the loss is recorded. The file's
-own records (its lineage, its term and each restoration) are also read and written here.
+Temporary failures of a place are retried. A file counts as damaged only if it was read twice in full and its
+content does not match its name. Then the next best state is used, and the loss is recorded. The file's own
+records (its lineage, its term and each restoration) are also read and written here.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def set_term(db: Database, term: int) -> None:
 
 
 def set_sign_in(db: Database, kind: str) -> str:
-    """Record the kind of sign-in; return the previous one, or empty for the first."""
+    """Record the kind of sign-in. Return the previous kind, or "" for the first."""
     row = get_row(db, "SELECT sign_in FROM lineage")
     assert row is not None
     if row["sign_in"] != kind:

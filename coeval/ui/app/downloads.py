@@ -91,7 +91,7 @@ def open_spooled() -> IO[bytes]:
 
 
 def send_file(target: IO[bytes], name: str, kind: str) -> Response:
-    """Return the answer that sends the file under this name, and then closes it."""
+    """Send the file under this name as the answer, and then close it."""
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Length": str(target.tell())}
     return StreamingResponse(_read_blocks(target), media_type=kind, headers=headers)
 

@@ -96,7 +96,7 @@ def step_json(step: Step, aliases: Aliases = AS_THEY_ARE) -> Json:
 
 
 def _empty_json(step: Step) -> Json | None:
-    """Return the reason that there is nothing to judge and, for owners, the place to change it."""
+    """Return the reason why there is nothing to judge and, for owners, the page on which to change this."""
     if step.emptiness is None:
         return None
     why, remedy, label, tab = EMPTY[step.emptiness]
@@ -256,7 +256,7 @@ def _rows_json(step: Step, draft: Draft | None, saved: Submission | None, aliase
 
 
 def _score_before(step: Step, draft: Draft | None) -> float | None:
-    """Return the person's score from before the draft existed or was shown."""
+    """Return the score that the person gave before the draft existed or was shown."""
     if draft is not None and step.saved is not None and step.saved.draft is None:
         return step.saved.score
     return step.first.score if step.first else None
@@ -300,7 +300,7 @@ def _added_json(saved: Submission | None) -> list[Json]:
 
 
 def history_json(versions: Iterable[Submission]) -> list[Json]:
-    """Return everything that a person saved of one evaluation, in their own words, without drafted words."""
+    """Return everything that a person saved for one evaluation, in their own words and without drafted words."""
     return [
         {
             "revision": version.revision,

@@ -190,7 +190,7 @@ def themed(chart: Any, description: str, *, height: int, right: int = 0, top: in
 
 
 def names_axis(field: str, names: Sequence[str]) -> alt.Y:
-    """Return the vertical axis of a list of names, in the given order, in up to two lines each."""
+    """Return a vertical axis with a list of names in the given order. Each name takes up to two lines."""
     import altair as alt
 
     longest = max((len(line) for name in names for line in name.split("\n")), default=0)

@@ -316,7 +316,7 @@ def _consent(context: Context, request: Request, slug: str, sent: tuple[str, ...
 
 
 def _take_in(context: Context, request: Request, front: Visit, link: Link) -> Response:
-    """Open the worker's session, store its pass in the browser, and show a new return code."""
+    """Open the session of the worker, store its pass in the browser, and show a new return code."""
     slug, settings = front.task.slug, context.settings
     person, token = entry.arrive(
         context,

@@ -96,7 +96,9 @@ class Guard:
         await (refusal or self.app)(scope, receive, send)
 
     def _list_more(self, headers: Headers) -> list[tuple[str, str]]:
-        """Return more headers: the balancer's cookie, and, if the server is stopping, the connection's end."""
+        """Return additional headers: the balancer's cookie and, if the server is stopping, the end of the
+        connection.
+        """
         cookie = build_sticky_cookie(self.context.settings, headers)
         return [
             *([("Set-Cookie", cookie)] if cookie else []),

@@ -116,7 +116,7 @@ def drop_cookie(settings: Settings, answer: Response, name: str) -> None:
 def shown(error: CoevalError) -> gr.Error:
     """Return the error for Gradio to show: ``raise shown(error) from error``.
 
-    Gradio's toasts interpret markup, and a message can repeat typed text, so the message is escaped.
+    Gradio's toasts interpret markup, and a message can contain typed text, so the message is escaped.
     """
     return gr.Error(html.escape(tell(error)), title=tr("That did not work"), print_exception=False)
 

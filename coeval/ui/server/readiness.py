@@ -85,7 +85,7 @@ class Standby:
             self._server.server_close()
 
     def say(self, why: str) -> None:
-        """Log why the start takes long, once for each reason, and answer visitors meanwhile."""
+        """Log the reason why the start takes long, once for each reason, and answer visitors meanwhile."""
         if why != self._said:
             print(why, flush=True)
             self._said = why

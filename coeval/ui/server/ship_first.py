@@ -69,7 +69,7 @@ class ShipFirst:
             await send(message)
 
     async def _await_shipping(self, slow: str) -> str:
-        """Return why the save cannot be acknowledged; empty once it can."""
+        """Return the reason why the save cannot be acknowledged; return "" once it can be."""
         moment = time.monotonic()
         try:
             while needs_shipping(self.context, moment):

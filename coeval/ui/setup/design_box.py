@@ -249,8 +249,8 @@ class _Sent(BaseModel):
 class RoleTable(gr.HTML):
     """A menu of roles for each column, and a button that shows the column to judge and people.
 
-    ``fields`` are offered before the roles, each for one column at most; ``asks`` begins the name of a menu.
-    ``static/texts/view.js`` builds it; names and examples can never become markup.
+    ``fields`` are offered before the roles, each for at most one column; ``asks`` is the beginning of a
+    menu's name. ``static/texts/view.js`` builds it; names and examples can never become markup.
     """
 
     def __init__(

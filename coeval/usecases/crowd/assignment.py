@@ -52,7 +52,7 @@ def ensure_work(context: Context, person: Person, task: Task) -> bool:
 
 
 def _ensure_items(context: Context, person: Person, study: int) -> None:
-    """Give a person the items of their exam, unless they have them."""
+    """Give a person the items of their exam if they do not have them yet."""
     with context.store.read() as db:
         attempt = answer_keys.count_attempts(db, study, person.id) + 1
         if answer_keys.list_items(db, study, person.id, attempt):

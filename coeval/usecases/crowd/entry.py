@@ -146,7 +146,8 @@ def look(
     worker_pass: str = "",
     waiting: str = "",
 ) -> Arrival:
-    """Return the page for a person who follows a link; a link that proves the identity is sealed.
+    """Return the page for a person who follows a link. If the link proves the person's identity, it is
+    returned with a seal.
 
     Nothing is written. ``key`` is the study's secret from the link, ``token`` the service's signed token,
     ``host`` the host name of this site, ``old_token`` the browser's session; ``worker_pass`` and ``waiting``
@@ -319,7 +320,7 @@ def _check_not_team(db: Database, who: Person | None) -> None:
 
 
 def _check_idle(db: Database, plan: Plan, network: str) -> None:
-    """Refuse a network whose newest people have not begun, because made-up ids cost nothing but work does."""
+    """Refuse a network whose newest people have not begun to work, because anybody can make up ids at no cost."""
     if plan.terms.proof == Proof.TOKEN:
         return
     since = time_from_now(-timedelta(minutes=plan.reserve_minutes))
@@ -381,7 +382,7 @@ def ask_to_return(
 
 
 def _record_coming(db: Database, task: Task, plan: Plan, person: Person, link: Link) -> None:
-    """Record the first step of a submission: consent, or the state of an earlier submission."""
+    """Record the first step of a submission: consent, or the state that an earlier submission had."""
     if enrolments.is_others_session(db, task.id, person.id, link.study, link.session):
         raise NotAllowedError(
             tr("This session belongs to somebody else: open the study from the service's own page.")

@@ -59,12 +59,14 @@ def is_right(key: AnswerKey, saved: Submission | None, draft: Draft | None) -> b
 
 
 def get_answer(db: Database, person: int, key: AnswerKey) -> tuple[Submission | None, Draft | None]:
-    """Return a person's latest answer for a key, with the draft that they saw."""
+    """Return a person's latest answer to the question of an answer key, with the draft that they saw."""
     return _with_draft(db, submissions.get_submission(db, person, key.instance, key.criterion))
 
 
 def get_first_answer(db: Database, person: int, key: AnswerKey) -> tuple[Submission | None, Draft | None]:
-    """Return a person's first answer for a key, because a later correction does not count for a check."""
+    """Return a person's first answer to the question of an answer key, because a later correction does not
+    count for a check.
+    """
     return _with_draft(db, submissions.get_first_submission(db, person, key.instance, key.criterion))
 
 

@@ -179,7 +179,7 @@ def is_full(plan: Plan, free: bool) -> bool:
 
 
 def _find_code(terms: Terms, situation: Situation, part: Part) -> str:
-    """Return the code for a person's state; empty if there is none.
+    """Return the completion code for a person's state; empty if there is none.
 
     The full code requires the stated amount of work. People who did less get another code.
     """

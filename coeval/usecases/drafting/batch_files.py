@@ -30,7 +30,7 @@ KIND = "batch"
 
 
 NAMED_LINES = 100
-"""The largest number of unreadable lines in a message, because every line of a wrong file is unreadable."""
+"""The largest number of unreadable lines that a message lists, because in a wrong file every line is unreadable."""
 
 
 @dataclass(slots=True)

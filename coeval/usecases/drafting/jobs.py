@@ -143,7 +143,7 @@ class Worker:
         self._begin("takeover", self._follow)
 
     def stop(self, seconds: float = STOP_SECONDS) -> None:
-        """Start no more requests, and leave the jobs to another server or to the next start."""
+        """Start no new requests, and leave the jobs to another server or to the next start of this one."""
         self._stopping.set()
         until = time.monotonic() + seconds
         for thread in self._threads:
@@ -223,7 +223,7 @@ class Worker:
             self._update(job, state=state, message=str(report), **counts)
 
     def _hand_on(self, job: Job) -> None:
-        """Leave a stopping server's job to the other servers, or to a person if there are none."""
+        """Leave the job of a stopping server to the other servers or, if there are none, to a person."""
         if count_takeovers(self.context):
             self._update(
                 job, state=JobState.QUEUED, message="its server stopped; another server will continue it"

@@ -43,7 +43,7 @@ def back_up(context: Context, person: Person, target: Path) -> None:
 
 
 OLD_SECONDS = 24 * 60 * 60
-"""The age in seconds at which an untouched temporary file counts as abandoned; no copy takes that long."""
+"""The age, in seconds, at which an untouched temporary file counts as abandoned. No copy takes that long."""
 
 EVERY_SECONDS = 60 * 60
 """Seconds between two sweeps, which also delete withdrawn work that is due."""

@@ -100,7 +100,7 @@ def get_pause(failures: int) -> float:
 
 @dataclass(slots=True)
 class Waiting:
-    """The changes that one place does not have yet."""
+    """The changes that a place does not have yet."""
 
     changes: Changes = field(default_factory=Changes)
     number: int = 0
@@ -131,7 +131,7 @@ class Shipper:
         self._errors = {"sending": "", "lease": ""}
         self._waiting = Waiting()
         self._flying_since: float | None = None
-        """Like ``Waiting.since``, for changes that are being sent."""
+        """Like ``Waiting.since``, but for changes that are being sent."""
         self._number: int | None = None
         """The last check that the place has completely; None if it needs a full copy."""
         self._chain_files = self._chain_bytes = self._whole_bytes = 0
@@ -163,7 +163,7 @@ class Shipper:
         self._number, self._waiting.changes = None, Changes()
 
     def get_window(self) -> float:
-        """Return the longest wait of a change in the last hour, in seconds, including pending changes."""
+        """Return the longest time, in seconds, that a change waited in the last hour, including pending changes."""
         moment = time.monotonic()
         while self._lags and self._lags[0][0] < moment - HOUR:
             self._lags.popleft()

@@ -1,4 +1,6 @@
-"""Open the live file at the start: after the previous server, in its newest state, or not at all."""
+"""Open the live file at the start. It is opened after the previous server has stopped and in its newest
+state, or not at all.
+"""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class Reading:
         return result
 
     def compute(self, statistic: Statistic, tables: tuple[str, ...] = ()) -> Any:
-        """Return a statistic without caching it."""
+        """Return a statistic without storing it in the cache."""
         with self._lock:
             started = time.perf_counter()
             try:
@@ -87,7 +87,7 @@ class Reading:
                 self.seconds += time.perf_counter() - started
 
     def read_frames(self, tables: tuple[str, ...] = ()) -> StudyFrames:
-        """Return the frames, read in this process."""
+        """Return the frames. They are read in this process."""
         with self._lock, self.store.read() as db:
             self._frames = self._frames or TaskFrames(self.task, self.version)
             return self._frames.get(db, tables)
@@ -237,7 +237,7 @@ class Readings:
 
 
 READINGS: WeakKeyDictionary[Storage, Readings] = WeakKeyDictionary()
-"""The readings of each open file."""
+"""The readings of each file that is open."""
 
 
 def get_readings(store: Storage) -> Readings:

@@ -207,7 +207,7 @@ class TaskFrames:
 
 
 def _read_scores(db: Database, task: Task, version: int | None) -> StudyFrames:
-    """Return the frames without the tables of ``MORE``, for a version of the criteria (the newest by default)."""
+    """Return the frames without the tables of ``MORE``, for a version of the criteria (by default, the newest)."""
     current = criteria.get_criteria_set(db, task.id, version)
     set_id = current.id if current else 0
     members = current.criteria if current else ()

@@ -29,7 +29,9 @@ class Move(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """A place in a person's queue, by position or by instance; if both are None, where the person stopped."""
+    """A place in a person's queue, by position or by instance. If both are None, it is the place where the
+    person stopped.
+    """
 
     which: Filter = Filter.UNFINISHED
     position: int | None = None

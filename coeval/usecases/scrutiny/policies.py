@@ -47,7 +47,7 @@ __all__ = [
 
 
 def give(context: Context, person: Person, task: Task) -> bool:
-    """Assign work from the crowd plan, the team's shares or requested lines; return False without these.
+    """Assign work from the crowd plan, the team's shares or requested lines; return False if there is none of these.
 
     Raises:
         NotAllowedError: a plan assigns the task, and not to this person.

@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 RESUME = Where()
-"""The place where the person stopped."""
+"""The place at which the person stopped."""
 
 WAITS = later(
     "This criterion is waiting for the model's draft: continue with the others, and come back later."

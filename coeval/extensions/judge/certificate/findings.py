@@ -227,7 +227,7 @@ def percent(share: Number) -> str:
 
 
 def write_limits(certificate: Certificate) -> tuple[str, ...]:
-    """Return the uses for which the judge is not validated."""
+    """Return the uses for which the judge has not been validated."""
     return tuple(_limits(certificate))
 
 

@@ -120,7 +120,7 @@ def _best_person(scored: pd.DataFrame, dev: Labels, sealed: Labels) -> Rival:
 
 
 def _against_others(people: pd.DataFrame) -> pd.DataFrame:
-    """Return people's scores of lines that others also scored, with the others' mean as ``human``."""
+    """Return people's scores of lines that others also scored. ``human`` is the mean of the others."""
     grouped = people.groupby(KEYS)["score"]
     total, n = grouped.transform("sum"), grouped.transform("size")
     return people.assign(human=(total - people["score"]) / (n - 1).where(n > 1))[n > 1]

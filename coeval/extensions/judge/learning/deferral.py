@@ -43,7 +43,7 @@ class Separation:
 
 
 def known_kinds(table: pd.DataFrame) -> tuple[Confidence, ...]:
-    """Return the kinds of confidence that vary in a table from ``Fitted.apply``."""
+    """Return the kinds of confidence whose values vary in a table from ``Fitted.apply``."""
     kept = []
     for kind in KINDS:
         if kind == "probability" and PROBABILITIES not in table:

@@ -24,8 +24,9 @@ LABELLED = 10
 class Difference:
     """The new mean minus the old one, in points, with its standard error and degrees of freedom for Student's t.
 
-    ``documents`` counts its documents. ``labelled`` counts those that people scored if the difference was corrected, or
-    else is 0. ``skew`` is the skewness of the estimate: its third central moment over ``se`` cubed.
+    ``documents`` is the number of documents. ``labelled`` is the number that people scored if the difference
+    was corrected, or else 0. ``skew`` is the skewness of the estimate: its third central moment over ``se``
+    cubed.
     """
 
     value: float
