@@ -30,11 +30,15 @@ from coeval.errors import NotAllowedError, NotFoundError
 from coeval.safe_csv import safe, to_csv
 from coeval.settings import load_settings
 from coeval.stats import StudyFrames, agreement_section
+from coeval.stats.estimates import Estimate, Spelled
+from coeval.stats.report.systems import Ranked, SystemRow
 from coeval.store import Store
 from coeval.store.queries import criteria, drafts, people, reports, submissions, tasks
 from coeval.ui.app.agreement import agreement_tab
 from coeval.ui.app.agreement.agreement_tab import task_file, with_links
+from coeval.ui.app.agreement.alignment import find_replacement
 from coeval.ui.app.agreement.sections import SECTIONS, Page, get_figure, get_pages
+from coeval.ui.app.agreement.systems import systems_answer
 from coeval.ui.app.downloads import add_downloads
 from coeval.ui.app.scrutiny_tab import add_scrutiny_api
 from coeval.ui.components.view import el
@@ -194,6 +198,65 @@ def test_the_answer_comes_first_and_a_small_study_is_too_small_to_say(filled: Co
     assert verdict.startswith("It is too early to say how far annotators agree: alpha ")
     assert verdict.endswith("The scores are of 6 documents; at least 10 are needed.")
     assert "Krippendorff (2004)" in said(last)
+
+
+def test_systems_and_the_model_are_answered_first_and_a_small_study_is_too_small_to_say(
+    filled: Context, context: Context
+) -> None:
+    verdict, *_ = texts(whole(filled, "systems").answer)
+    assert verdict.startswith("It is too early to say which system is best: ")
+    assert verdict.endswith("The scores are of 6 documents; at least 10 are needed.")
+    verdict, agrees, *_ = texts(whole(filled, "model").answer)
+    assert verdict.startswith("It is too early to say whether the model can replace a person")
+    assert agrees.startswith("Its score equals the people's median for ") and "units" in agrees
+
+
+def test_the_best_system_is_named_only_if_the_others_differ() -> None:
+    def system(name: str, mean: float, p: float = 0.001, clusters: int = 20) -> SystemRow:
+        value = Estimate(
+            mean, ci_low=mean - 0.1, ci_high=mean + 0.1, clusters=clusters, resampled="documents"
+        )
+        others = {"A", "B", "C"} - {name}
+        ranked = Ranked(1, 1.0, 1.0, 1.0, {}, differs=dict.fromkeys(others, p))
+        nothing = Spelled(Estimate.undefined("none"))
+        return SystemRow(name, 40, value, {}, value, 0, 40, nothing, nothing, ranked)
+
+    def told(*rows: SystemRow) -> str:
+        return next(texts(systems_answer(rows)))
+
+    three = [system("A", 4.1), system("B", 3.5), system("C", 2.0)]
+    assert told(*three) == "People score A highest: mean 4.10 (95% interval 4.00 to 4.20)."
+    near = [system("A", 4.1, 0.4), system("B", 4.0, 0.4), system("C", 2.0)]
+    assert told(*near).startswith("It is not certain which system is best: A has the highest mean, 4.10 (95%")
+    assert told(*near).endswith("The scores do not separate it from B and C.")
+    assert told(*[system(one, 3.0) for one in "AB"]).startswith(
+        "No system is best: A and B share the highest"
+    )
+    assert (
+        told(three[0])
+        == "Only A has scores, so there is nothing to compare it with: mean 4.10 (95% interval 4.00 to 4.20)."
+    )
+    assert told(system("A", 4.1, clusters=6), system("B", 2.0)).endswith(
+        "The scores are of 6 documents; at least 10 are needed."
+    )
+
+
+@pytest.mark.parametrize(
+    ("passed", "tested", "start"),
+    [
+        (3, 3, "The model can replace a person on all 3 criteria"),
+        (1, 3, "The model can replace a person on 1 of 3 criteria"),
+        (0, 3, "The model cannot replace a person yet: it passes on 0 of 3 criteria"),
+    ],
+)
+def test_the_model_is_said_to_replace_a_person_where_the_alt_test_allows_it(
+    passed: int, tested: int, start: str
+) -> None:
+    assert find_replacement(passed, tested, 30)[0].startswith(start)
+    few, level = find_replacement(passed, tested, 6)
+    assert level == "too few" and few.endswith(
+        "The scores are of 6 documents or groups; at least 10 are needed."
+    )
 
 
 def test_a_bar_holds_its_interval_and_shows_where_the_value_is(filled: Context) -> None:

@@ -10,13 +10,25 @@ from coeval.stats.estimates import Estimate
 from coeval.stats.judges.correlation import LEVELS
 from coeval.stats.report.activity import Distribution, behaviour_section, quotes_section
 from coeval.stats.report.alignment import AlignmentSection, alignment_section
+from coeval.stats.report.answer import OPEN, RELIABLE, TOO_FEW, TOO_LOW
 from coeval.stats.report.document import section_notes
 from coeval.stats.report.model_vs_people import JudgeRow
-from coeval.ui.app.agreement.figures import Figure, Get, Page, banner, crossed, tile
+from coeval.ui.app.agreement.figures import (
+    Figure,
+    Get,
+    Page,
+    banner,
+    crossed,
+    tile,
+    too_few,
+    verdict_view,
+)
 from coeval.ui.app.agreement.judge_tables import COEFFICIENTS, judge_tables, quotes_table
 from coeval.ui.components import charts
 from coeval.ui.components.number_words import number, percent, plain_number, plural, shares_words, shown
 from coeval.ui.components.view import Node
+
+SOURCE = "Test: alternative annotator test (Calderon et al., 2025), adjusted over criteria (Holm)."
 
 LED = {
     "llm": "Model",
@@ -41,6 +53,7 @@ def build(get: Get) -> Iterator[Page]:
         )
         return
     yield Page(
+        answer=_answer(run) if section.n_labels else None,
         banner=_labels_banner(section, run),
         tiles=[_correlation_tile(run), _median_tile(run), _alt_tile(run)],
         figures=[
@@ -90,6 +103,43 @@ def _labels_banner(section: AlignmentSection, run: JudgeRow) -> Node:
         f"than it is. Judge: {name}.",
         warn=section.leaned,
     )
+
+
+def _answer(run: JudgeRow) -> Node:
+    """Return whether the model can replace a person, and how often it agrees with them."""
+    confusion, tests = run.against.confusion, [part.against.alt_test for part in run.per_criterion]
+    tested = [test for test in tests if test.passed is not None]
+    if tested:
+        fewest = min((n for test in tested for n in test.n_clusters), default=0)
+        sentence, level = find_replacement(run.alt_test_criteria.passed, len(tested), fewest)
+    else:
+        reason = next((test.reason for test in [run.against.alt_test, *tests] if test.reason), "")
+        told = f": {reason}" if reason else ""
+        sentence, level = f"It is too early to say whether the model can replace a person{told}.", TOO_FEW
+    agrees = (
+        f"Its score equals the people's median for {percent(confusion.exact)} of {plural(confusion.n, 'unit')}, and "
+        f"is within one point for {percent(confusion.within_one)}."
+        if confusion.n
+        else ""
+    )
+    return verdict_view(sentence, level, agrees, note=SOURCE if tested else "")
+
+
+def find_replacement(passed: int, tested: int, n: int) -> tuple[str, str]:
+    """Return whether the model can replace a person, with the level; ``n`` is the smallest number of clusters."""
+    on = (
+        f"on all {plural(tested, 'criterion', 'criteria')}"
+        if passed == tested
+        else f"on {passed} of {tested} criteria"
+    )
+    if few := too_few(n, "documents or groups"):
+        return (
+            f"It is too early to say whether the model can replace a person: it passes {on}. {few}",
+            TOO_FEW,
+        )
+    if not passed:
+        return f"The model cannot replace a person yet: it passes {on}.", TOO_LOW
+    return f"The model can replace a person {on}.", RELIABLE if passed == tested else OPEN
 
 
 def _labels_words(n_blind: int, n_first: int) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from coeval.stats.clusters import FEW
 from coeval.stats.estimates import Estimate
 from coeval.stats.report.answer import Answer
 from coeval.ui.components.number_words import facts, interval, left_out, number, plain_number, plural
@@ -202,15 +203,32 @@ def interval_bar(value: Any, axis: tuple[float, float], lines: Sequence[float] =
 
 
 def answer_view(answer: Answer) -> Node:
-    """Return the first part of the page: the conclusion, the effect of the draft, and cautions."""
+    """Return the first part of the page on agreement, with the effect of the draft."""
+    note = f"Levels: {answer.source}."
+    return verdict_view(answer.sentence, answer.level, answer.draft, note=note, cautions=answer.cautions)
+
+
+def verdict_view(
+    sentence: str, level: str, more: str = "", *, note: str = "", cautions: Sequence[str] = ()
+) -> Node:
+    """Return the first part of a page: the answer to its question, a second sentence, cautions, and its source."""
     return el(
         "div.answer",
-        el("p.verdict", answer.sentence),
-        el("p", answer.draft) if answer.draft else None,
-        *(el("p.caution", caution) for caution in answer.cautions),
-        el("p.note", f"Levels: {answer.source}."),
-        data_level=answer.level.replace(" ", "-"),
+        el("p.verdict", sentence),
+        el("p", more) if more else None,
+        *(el("p.caution", caution) for caution in cautions),
+        el("p.note", note) if note else None,
+        data_level=level.replace(" ", "-"),
     )
+
+
+def too_few(n: int, kind: str) -> str:
+    """Return the warning about a number of clusters that is too small, or "".
+
+    >>> too_few(6, "documents"), too_few(10, "documents")
+    ('The scores are of 6 documents; at least 10 are needed.', '')
+    """
+    return f"The scores are of {n:,} {kind}; at least {FEW} are needed." if n < FEW else ""
 
 
 def _exactly(value: Any) -> dict[str, str]:

@@ -7,10 +7,21 @@ from typing import Any
 
 import pandas as pd
 
+from coeval.stats.estimates import Estimate
 from coeval.stats.report.activity import Distribution, behaviour_section
+from coeval.stats.report.answer import OPEN, RELIABLE, TOO_FEW, UNDEFINED
 from coeval.stats.report.document import section_notes
 from coeval.stats.report.systems import Ranked, SystemRow, systems_section
-from coeval.ui.app.agreement.figures import Figure, Get, Page, data_table, message, tile
+from coeval.ui.app.agreement.figures import (
+    Figure,
+    Get,
+    Page,
+    data_table,
+    message,
+    tile,
+    too_few,
+    verdict_view,
+)
 from coeval.ui.components import charts
 from coeval.ui.components.number_words import (
     interval,
@@ -26,6 +37,9 @@ from coeval.ui.components.view import Node
 SAME = 1e-9
 """Means closer than this count as equal."""
 
+LEVEL = 0.05
+TEST = "A system is best if its mean differs from every other: test over documents, adjusted (Holm), p at most .05."
+
 PEOPLE, MODEL, POWERED = "People", "Model", "Prediction-powered"
 
 
@@ -37,11 +51,51 @@ def build(get: Get) -> Iterator[Page]:
         return
     shares = get(behaviour_section).distributions
     yield Page(
+        answer=systems_answer(systems),
         tiles=_tiles(systems),
         figures=[means_figure(systems), distributions_figure(shares)],
         tables=[_table(systems), _beats_table(systems)],
         notes=section_notes({"systems": systems}),
     )
+
+
+def systems_answer(systems: Sequence[SystemRow]) -> Node:
+    """Return which system is best. It is named only if its mean differs from that of every other system."""
+    known = [row for row in systems if row.human_mean.defined]
+    if not known:
+        return verdict_view("It cannot be said which system is best: nobody has scored an output.", UNDEFINED)
+    best = _at(known, max(row.human_mean for row in known))
+    top, mean = best[0], f"{_with_interval(best[0].human_mean)}."
+    few = next(filter(None, map(_few, known)), "")
+    if len(known) == 1:
+        alone = f"Only {top.system} has scores, so there is nothing to compare it with: mean {mean} {few}"
+        return verdict_view(alone.strip(), OPEN)
+    highest = f"{top.system} has the highest mean, {mean}"
+    if len(best) > 1:
+        highest = f"{_shared(best, 'highest')}, {mean}"
+    if few:
+        return verdict_view(f"It is too early to say which system is best: {highest} {few}", TOO_FEW)
+    if len(best) > 1:
+        return verdict_view(f"No system is best: {highest}", OPEN)
+    near = [row.system for row in known if row is not top and not top.ranked.differs[row.system] <= LEVEL]
+    if near:
+        return verdict_view(
+            f"It is not certain which system is best: {highest} The scores do not separate it from {_listed(near)}.",
+            OPEN,
+            note=TEST,
+        )
+    return verdict_view(f"People score {top.system} highest: mean {mean}", RELIABLE, note=TEST)
+
+
+def _few(row: SystemRow) -> str:
+    details = row.human_mean.details
+    return too_few(int(details.get("clusters") or 0), str(details.get("resampled") or "documents"))
+
+
+def _with_interval(mean: Estimate) -> str:
+    low, high = mean.ci
+    spread = "" if low != low else f" (95% interval {plain_number(low)} to {plain_number(high)})"
+    return plain_number(mean) + spread
 
 
 def _tiles(systems: Sequence[SystemRow]) -> list[Node | None]:
@@ -92,8 +146,12 @@ def _shared(rows: Sequence[SystemRow], which: str) -> str:
     """
     if len(rows) == 1:
         return rows[0].system
-    *others, last = [row.system for row in rows]
-    return f"{', '.join(others)} and {last} share the {which} mean"
+    return f"{_listed([row.system for row in rows])} share the {which} mean"
+
+
+def _listed(names: Sequence[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _mean_tile(title: str, rows: Sequence[SystemRow], which: str, axis: tuple[float, float]) -> Node | None:
