@@ -20,7 +20,7 @@ from coeval.stats.estimates import Estimate
 from coeval.stats.frames import StudyFrames
 from coeval.stats.rating_matrix import Numbers
 from coeval.stats.report.agreement import people_alphas
-from coeval.usecases.access import OPERATOR, TEAM, Context, require_task, use_case
+from coeval.usecases.access import OPERATOR, OWNERS, Context, require_task, use_case
 from coeval.usecases.reports.statistics import get_statistic
 
 FOLDS, FEWEST, PENALTY = 10, 15, 1.0
@@ -220,7 +220,7 @@ def _predict(x: Numbers, y: Numbers, new: Numbers) -> Numbers:
     return np.asarray(level + (new - middle) @ weight)
 
 
-@use_case(TEAM)
+@use_case(OWNERS)
 def get_worth(context: Context, person: Person, slug: str, overall: str = "", share: float = KEPT) -> Worth:
     """Return the value of each criterion for an overall criterion, or for the preferences in an extra column."""
     with context.store.read() as db:

@@ -58,3 +58,5 @@ def test_a_study_is_measured_and_its_judge_corrected(owner: Any) -> None:
     expect(owner.locator("#labelling-corrected tbody tr")).to_have_count(4)
     expect(owner.locator("#labelling-corrected")).to_contain_text("fewer than three clusters are labelled")
     expect(owner.locator("#labelling-chart svg.marks").first).to_be_visible()
+    owner.locator("#labelling-weigh").click()
+    expect(owner.locator("#labelling-worth")).to_contain_text("or import a column “preferred”")
