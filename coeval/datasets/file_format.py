@@ -88,9 +88,10 @@ def preview_table(
             rows.append(tuple(row.cells[column] for column in table.columns))
         texts.update(column for column, cell in row.cells.items() if column not in texts and is_text(cell))
         ids.add(row)
-    notes: tuple[str, ...] = ()
+    notes = table.notes
     if fields == FIELDS:
-        matched, notes = _look_again(table, matched, mapping or {}, texts, ids)
+        matched, found = _look_again(table, matched, mapping or {}, texts, ids)
+        notes += found
     return Preview(format, table.columns, fields, matched, tuple(rows), count, frozenset(texts), notes)
 
 

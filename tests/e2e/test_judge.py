@@ -117,6 +117,12 @@ def test_from_a_scrutinised_study_to_the_exit_code_of_a_gate(
     assert page.get_by_text("Seal first.").is_visible() and not page.locator("#judge-learn").is_visible()
 
     page.get_by_role("button", name="Split and seal").click()
+    page.get_by_text("About 50% of 24 documents will be sealed.").wait_for()
+    page.get_by_role("button", name="Not yet").click()
+    page.get_by_text("About 50% of 24 documents").wait_for(state="hidden")
+    page.get_by_text("Not sealed yet: the task has 24 documents.").wait_for()
+    page.get_by_role("button", name="Split and seal").click()
+    page.get_by_role("button", name="Seal for good").click()
     page.get_by_text("12 documents to fit on and 12 sealed, a share of 50%").wait_for()
     page.locator("#judge-seal-go").wait_for(state="hidden")
 

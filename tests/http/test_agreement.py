@@ -313,7 +313,8 @@ def test_without_drafts_the_sections_on_drafts_say_what_to_do(context: Context) 
     work = tuple(replace(one, run="") for one in study.submissions)
     import_study(context, OPERATOR, replace(study, runs=(), submissions=work))
     assert "Draft evaluations in Set-up" in said(whole(context, "changes"))
-    assert "no model to compare with people" in said(whole(context, "model"))
+    assert "there are no drafts to compare" in said(whole(context, "model"))
+    assert "in view" not in whole(context, "model").scope
     assert "Model" not in whole(context, "agreement").figures[1].data[["a", "b"]].to_numpy()
 
 

@@ -59,6 +59,8 @@ class Table:
     records: Callable[[], Iterator[Row]]
     unit: str = "line"
     """The word for a place in the file: "line" in a text file, "row" in a spreadsheet."""
+    notes: tuple[str, ...] = ()
+    """What the preview says about the file, such as the sheets that are not read."""
 
     def rows(self) -> Iterator[Row]:
         """Yield every row that is not empty, with checked cells; raise InputError at the first bad row."""

@@ -54,7 +54,19 @@ def open_table(path: Path) -> Table:
                 padded = cells + [""] * (len(columns) - len(cells))
                 yield fit_cells(path.name, "row", line, columns, padded)
 
-    return Table(path.name, tuple(filter(None, columns)), rows, unit="row")
+    return Table(path.name, tuple(filter(None, columns)), rows, "row", _tell_other_sheets(path))
+
+
+def _tell_other_sheets(path: Path) -> tuple[str, ...]:
+    """Return a note with the names of the sheets that are not read, if there are any."""
+    with _workbook(path, values=True) as book:
+        read, *others = [shorten(sheet.title) for sheet in _list_visible(book)]
+    if not others:
+        return ()
+    names = ", ".join(f"“{name}”" for name in others)
+    return (
+        f"The sheet “{read}” is read. Not read: {names}. To import another sheet, make it the first and save the file.",
+    )
 
 
 def _check_archive(path: Path) -> None:
@@ -129,9 +141,13 @@ def _workbook(path: Path, *, values: bool) -> Iterator[openpyxl.Workbook]:
             book.close()
 
 
+def _list_visible(book: openpyxl.Workbook) -> list[Any]:
+    return [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+
+
 def _choose_sheet(path: Path, book: openpyxl.Workbook) -> Any:
     """Return the first visible sheet."""
-    visible = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+    visible = _list_visible(book)
     if not visible:
         raise InputError(
             f"{path.name}: has no visible sheet; make the sheet with the table visible and save the file."

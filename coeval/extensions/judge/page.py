@@ -18,7 +18,13 @@ from coeval.extensions.judge.certification import LEAST_MARGIN, MOST_MARGIN
 from coeval.extensions.judge.fit import fit_judge
 from coeval.extensions.judge.judge_export import MISSING, export_judge
 from coeval.extensions.judge.page_corrections import ExamplesBox, WordingBox, people_view
-from coeval.extensions.judge.page_views import certificate_view, learned_view, opening_view, seal_view
+from coeval.extensions.judge.page_views import (
+    ask_view,
+    certificate_view,
+    learned_view,
+    opening_view,
+    seal_view,
+)
 from coeval.extensions.judge.seal import LEAST_SHARE, MOST_SHARE, SHARE, seal_task
 from coeval.extensions.judge.state import JudgeState, get_certificate, get_judge_state
 from coeval.language import later, tr
@@ -187,12 +193,14 @@ class JudgeTab(StudyTab):
                 self.certificate = View(elem_id="judge-certificate")
                 self.supplied = SuppliedBox(self.context, self.task)
         self.outputs = [
-            self.closed, self.steps, self.seal, self.sealing, self.learned, self.learning, self.run,
+            self.closed, self.steps, self.seal, self.sealing, self.asking, self.learned, self.learning, self.run,
             self.openings, self.certifying, self.typed, self.certificate,
         ]  # fmt: skip
         for box in (self.examples, self.wording, self.people, self.supplied):
             self.outputs += box.outputs
-        self.on(seal.click, self.on_seal, [share])
+        self.on(seal.click, self.on_ask, [share], [self.asked, self.asking])
+        self.on(self.keep.click, self.on_seal, [share])
+        self.on(self.leave.click, self.on_leave, outputs=[self.asking])
         self.on(learn.click, self.on_learn, [self.run], **LONG)
         self.on(certify.click, self.on_certify, [self.typed, margin], **LONG)
 
@@ -209,6 +217,11 @@ class JudgeTab(StudyTab):
                 seal = gr.Button(
                     "Split and seal", variant="primary", elem_id="judge-seal-go", scale=0, min_width=180
                 )
+            with gr.Column(visible=False) as self.asking:
+                self.asked = View(elem_id="judge-seal-asked")
+                with gr.Row(elem_classes="actions"):
+                    self.keep = gr.Button("Seal for good", variant="stop", elem_id="judge-seal-sure", scale=0)
+                    self.leave = gr.Button("Not yet", elem_id="judge-seal-not", scale=0)
         return seal, share
 
     def _build_learning(self) -> gr.Button:
@@ -272,6 +285,7 @@ class JudgeTab(StudyTab):
             self.steps: gr.Column(visible=True),
             self.seal: seal_view(state),
             self.sealing: gr.Row(visible=owner and state.seal is None),
+            self.asking: gr.Column(visible=False),
             **self._learning_state(state, owner),
             self.openings: opening_view(state),
             self.certifying: gr.Row(visible=owner and state.frozen is not None),
@@ -301,6 +315,17 @@ class JudgeTab(StudyTab):
 
     def _closed(self, words: Node) -> Update:
         return {self.closed: words, self.steps: gr.Column(visible=False)}
+
+    def on_ask(self, person: Person, slug: str, share: float | None) -> Update:
+        """Say what the seal does before it is set."""
+        state = get_judge_state(self.context, person, need_task(slug))
+        return {
+            self.asked: ask_view(state.n_documents, _share(share, "a share")),
+            self.asking: gr.Column(visible=True),
+        }
+
+    def on_leave(self, person: Person, slug: str) -> Update:
+        return {self.asking: gr.Column(visible=False)}
 
     def on_seal(self, person: Person, slug: str, share: float | None) -> Update:
         seal_task(self.context, person, need_task(slug), _share(share, "a share"))

@@ -30,6 +30,19 @@ def scrolling(name: str, node: Node) -> Node:
     return el("div.scroll", node, tabindex="0", role="group", aria_label=name)
 
 
+def ask_view(n_documents: int, share: float) -> Node:
+    """Return what sealing does, before an owner confirms it."""
+    return el(
+        "div.banner.warn",
+        el(
+            "p",
+            f"About {share:.0%} of {counted(n_documents, 'document')} will be sealed. The judge cannot learn "
+            "from them; they only test it. Neither the split nor the share can be changed later.",
+        ),
+        role="alert",
+    )
+
+
 def seal_view(state: JudgeState) -> list[Node]:
     """Return the numbers of sealed documents, and the seal's promise."""
     promise = el(

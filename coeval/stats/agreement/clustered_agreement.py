@@ -172,7 +172,7 @@ def respread(estimates: Mapping[str, Estimate], data: Ratings, clusters: Cluster
     for name, estimate in estimates.items():
         coefficient = chance_coefficient(data.numbers, *CHANCES[name])
         found = coefficient.interval(units, float(estimate), 0.95) if estimate.defined else {}
-        spread[name] = estimate.having(**found)
+        spread[name] = estimate.having(**(cut(found, 0.0, 1.0) if found and name == "percent" else found))
     return spread
 
 

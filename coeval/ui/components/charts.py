@@ -346,7 +346,9 @@ def pairs(
     low, high, steps = round_reach(frame[["value", "low", "high"]])
     scale = alt.Scale(domain=list(domain or (low, high)), nice=False)
     marked: dict[str, Any] = {"tickCount": 6} if domain else {"values": steps}
-    axis = alt.Axis(title=title, ticks=False, domain=False, format="%" if percent else "~g", **marked)
+    # an axis' own format would round its labels to the digits of its steps, and write 10 as 1e+1
+    labelled: dict[str, Any] = {"format": "%"} if percent else {"labelExpr": "format(datum.value, '~g')"}
+    axis = alt.Axis(title=title, ticks=False, domain=False, **labelled, **marked)
     shared: dict[str, Any] = {
         "y": names_axis("label", labels),
         "yOffset": alt.YOffset("series:N", sort=names),

@@ -63,7 +63,7 @@ def list_steps(stands: TaskState) -> list[Step]:
             stands.has_scores,
             "Scrutiny",
             "scores saved" if stands.has_scores else "no scores yet",
-            "scrutinise the drafts",
+            "scrutinise the drafts" if n_runs else "judge without drafts",
             False,
             "scrutiny",
         ),
@@ -116,10 +116,15 @@ def next_view(stands: TaskState, *, in_setup: bool) -> Node:
 
 
 def find_next(stands: TaskState) -> Step:
-    """Return the first step that is not done. Drafts are no longer offered after people judge without them."""
-    return next(
-        step for step in list_steps(stands) if not (step.done or (step.optional and stands.has_scores))
-    )
+    """Return the first step that is not done. Drafts are not offered without a model, or after people judge.
+
+    >>> from dataclasses import replace
+    >>> agreed = TaskState(Task("", "", description="Answer."), 3, 1, 2, ())
+    >>> find_next(agreed).tab, find_next(replace(agreed, can_draft=False)).tab
+    ('prefill', 'scrutiny')
+    """
+    passed = stands.has_scores or not stands.can_draft
+    return next(step for step in list_steps(stands) if not (step.done or (step.optional and passed)))
 
 
 def steps_line(stands: TaskState, here: str, *, voting: bool) -> Node:

@@ -173,6 +173,7 @@ class PeopleTab(Tab):
                 self.progress = View(elem_id="progress")
                 self.export = View(elem_id="export")
             with gr.Column(scale=2):
+                self.address = View(elem_id="people-address")
                 self.team = TeamBox(self.context, self.task)
                 self.invitations = InviteBox(self.context, self.task)
                 with more_settings("people-more"):
@@ -180,7 +181,8 @@ class PeopleTab(Tab):
                     group, put = self._build_groups()
                     self.invitations.build_sessions()
         self.outputs = [
-            self.progress, self.export, self.name, self.several, *self.team.outputs, *self.invitations.outputs
+            self.progress, self.export, self.address, self.name, self.several,
+            *self.team.outputs, *self.invitations.outputs,
         ]  # fmt: skip
         self.on(give.click, self.on_role, [self.name, role])
         self.on(disable.click, self.on_disable, [self.name])
@@ -227,11 +229,27 @@ class PeopleTab(Tab):
         return {
             self.progress: _progress_view(members, progress),
             self.export: _export_view(slug) if slug else None,
+            self.address: self._address_view(slug),
             self.name: gr.Dropdown(known),
             self.several: gr.Dropdown(known),
             **self.team.show(person, slug, members),
             **self.invitations.show(person),
         }
+
+    def _address_view(self, slug: str) -> Node | None:
+        """Return how people join where a name is enough to sign in."""
+        if self.context.settings.sign_in is not SignIn.NAMES:
+            return None
+        address = f"{self.context.settings.address}/" + (f"?task={slug}" if slug else "")
+        return el(
+            "div.card",
+            el("h4", "Invite people"),
+            el("p", "Send them this address: ", el("code", address)),
+            el(
+                "p.note",
+                "They sign in with any name, and appear here. The server must be reachable from their computers.",
+            ),
+        )
 
     def on_role(self, person: Person, slug: str, name: str | None, role: str | None) -> Update:
         if not role:

@@ -16,7 +16,7 @@ from tests.support.screens.bench import CRITERIA, OUTPUT, make_instances
 from tests.support.screens.ui_steps import press
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
     from tests.support.screens.bench import Bench
 
@@ -167,3 +167,33 @@ def test_a_phone_holds_it_all(page: Page, bench: Bench) -> None:
     assert page.evaluate(small) == []
     confirm = page.get_by_role("button", name="Confirm and next").bounding_box()
     assert confirm and confirm["y"] + confirm["height"] <= 844
+
+
+def test_at_200_percent_the_controls_of_a_line_are_in_sight_beside_the_text(
+    browser: Browser, bench: Bench
+) -> None:
+    """A window of 1440x900 pixels at 200% zoom has 720x450."""
+    bench.ensure_study()
+    context = browser.new_context(viewport={"width": 720, "height": 450}, device_scale_factor=2)
+    page = context.new_page()
+    page.set_default_timeout(20_000)
+    bench.sign_in(page)
+    page.goto(f"{bench.root}/?task={bench.slug}&tab=scrutiny")
+    page.locator(".wb[data-state=step][aria-busy=false]").wait_for()
+    page.get_by_role("button", name="Confirm and next").wait_for()
+    press(page, "a")  # the conclusion; the score is next
+    score = page.locator(".rt-row.is-current[data-kind=score]")
+    score.wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 720
+    foot = page.locator(".wb-foot").bounding_box()
+    assert foot
+    approve = score.locator(".rt-act").first
+    for control in (*score.get_by_role("radio").all(), approve):
+        box = control.bounding_box()
+        assert box and box["x"] >= 0 and box["x"] + box["width"] <= 720
+        assert box["y"] >= 0 and box["y"] + box["height"] <= foot["y"]
+    confirm = page.get_by_role("button", name="Confirm and next").bounding_box()
+    assert confirm and confirm["x"] + confirm["width"] <= 720 and confirm["y"] + confirm["height"] <= 450
+    text = page.locator(".wb-pane").first.bounding_box()
+    assert text and text["y"] < foot["y"] and text["x"] + text["width"] <= 720
+    context.close()

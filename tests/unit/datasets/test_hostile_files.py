@@ -13,7 +13,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from coeval.datasets import load_study
+from coeval.datasets import load_study, preview
 from coeval.datasets.tables.xlsx_file import MAX_PARTS
 from coeval.errors import InputError
 
@@ -103,6 +103,15 @@ def test_a_hidden_first_sheet_is_not_the_table(tmp_path: Path) -> None:
 
     path = workbook(tmp_path / "a.xlsx", ["9", "old", "old"], change=hide)
     assert [one.output for one in load_study(path, slug="t").instances] == ["Because."]
+
+
+def test_the_preview_names_the_sheets_that_are_not_read(tmp_path: Path) -> None:
+    path = workbook(
+        tmp_path / "a.xlsx", ["1", "Why?", "So."], change=lambda book: book.create_sheet("Old answers")
+    )
+    (note,) = preview(path).notes
+    assert "Not read: “Old answers”." in note and "make it the first" in note
+    assert preview(workbook(tmp_path / "b.xlsx", ["1", "Why?", "So."])).notes == ()
 
 
 def test_a_workbook_without_a_visible_sheet(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from coeval.stats.estimates import Estimate
 from coeval.stats.judges.correlation import LEVELS
 from coeval.stats.report.activity import Distribution, behaviour_section, quotes_section
 from coeval.stats.report.alignment import AlignmentSection, alignment_section
-from coeval.stats.report.answer import OPEN, RELIABLE, TOO_FEW, TOO_LOW
+from coeval.stats.report.answer import OPEN, RELIABLE, TOO_FEW, TOO_LOW, UNDEFINED
 from coeval.stats.report.document import section_notes
 from coeval.stats.report.model_vs_people import JudgeRow
 from coeval.ui.app.agreement.figures import (
@@ -46,10 +46,13 @@ def build(get: Get) -> Iterator[Page]:
     shares = distribution_figure(behaviour.distributions, LED if section.leaned else UNLED)
     if run is None:
         yield Page(
-            banner=banner("No run has scored drafts yet, so there is no model to compare with people."),
+            answer=verdict_view(
+                "It cannot be said whether the model can replace a person: there are no drafts to compare.",
+                UNDEFINED,
+            ),
             figures=[shares],
             tables=[quotes_table(quotes)],
-            scope=_scope(section),
+            scope=plural(section.n_labels, "score") if section.n_labels else "no scores by people",
         )
         return
     yield Page(

@@ -183,6 +183,14 @@ def test_units_that_nobody_rated_change_no_interval() -> None:
     assert found[0] == pytest.approx(found[1])
 
 
+def test_the_interval_of_percent_agreement_over_two_clusters_stays_a_share() -> None:
+    data = parse_ratings([[5, 2, 5, 1], [4, 2, 4, 3]])
+    ((low, high),) = [
+        respread({"percent": percent_agreement(data)}, data, Clusters(np.array([0, 0, 1, 1])))["percent"].ci
+    ]
+    assert (low, high) == (0.0, 1.0)
+
+
 def test_percent_agreement_of_one_score_alone_has_no_interval() -> None:
     alike = parse_ratings([[3, 3, 3], [3, 3, 3]])
     found = respread({"percent": percent_agreement(alike)}, alike, Clusters(np.arange(3)))["percent"]
