@@ -24,7 +24,7 @@ def add_invite(commands: argparse._SubParsersAction, common: argparse.ArgumentPa
         type=Role,
         help="role of the person (default: annotator)",
     )
-    command.add_argument("--name", default="", help="existing person to give a new password")
+    command.add_argument("--name", default="", help="existing person who needs a new password")
     command.set_defaults(command=_invite, makes_file=True)
 
 

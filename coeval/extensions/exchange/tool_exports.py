@@ -210,6 +210,6 @@ LABEL_STUDIO = OutFormat(
     "label-studio",
     "Label Studio project (JSON)",
     "A task for each instance and criterion, with people's work as annotations and drafts as predictions, "
-    "and the labelling configuration. A new import restores the study.",
+    "and the labelling configuration. To restore the study, import the files again.",
     _build_label_studio,
 )

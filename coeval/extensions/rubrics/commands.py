@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from coeval.extensions.rubrics.statistics import RubricsReport
     from coeval.stats.estimates import Estimate
 
-EPILOG = "Exit codes: 0 held, 3 below, 4 undecided, 1 error, 2 wrong options."
+EPILOG = "Exit codes: 0 every limit met, 3 a limit missed, 4 undecided, 1 error, 2 wrong options."
 
 
 def add_rubrics(parsers: Parsers) -> None:

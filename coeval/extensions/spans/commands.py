@@ -199,7 +199,7 @@ def _export(context: Context, options: argparse.Namespace) -> None:
 
 def _add_files(command: argparse.ArgumentParser, number: str) -> None:
     add = command.add_argument
-    add("files", type=Path, nargs=number, metavar="FILE", help="files in one format")
+    add("files", type=Path, nargs=number, metavar="FILE", help="span files, all in the same format")
     add("--format", default="", help="format of the files (default: from the file extension)")
     add("--typology", default="", help="mqm, wmt, esa, frank, or a JSON file (default: that of the format)")
     add(

@@ -209,7 +209,7 @@ def list_returning(context: Context, person: Person, slug: str) -> list[ReturnRe
 
 @use_case(OWNERS)
 def decide_return(context: Context, person: Person, slug: str, request: int, admit: bool) -> None:
-    """Admit or refuse a person who asks to continue as a person of the study.
+    """Admit or refuse a person who asks to continue as an existing participant.
 
     An admitted person gets a new return code, and all their other browsers are signed out.
 

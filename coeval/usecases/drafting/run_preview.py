@@ -194,7 +194,7 @@ class Comparison:
 
     @property
     def costs(self) -> str:
-        """Return a text on the cost of both ways."""
+        """Return a line that compares the cost of one criterion per request with that of several."""
         said = f"{self.one_by_one}; {self.together}"
         return said if self.share is None else f"{said} ({self.share:.0%} of the prompt tokens)"
 
