@@ -59,15 +59,17 @@ def _me(context: Context, person: Person, slug: str) -> Node:
     spoken = get_spoken()
     # the corner sets the language and direction of the page, see static/texts/view.js
     speaks = f"{spoken.code} {spoken.direction}"
-    who, leave = _who(person)
-    return el("div.me", who, *_messages(context, person, slug), help_, setup, leave, data_speaks=speaks)
+    leave = el("a", tr("Sign out"), href="signout", data_post="1")
+    return el(
+        "div.me", _who(person), *_messages(context, person, slug), help_, setup, leave, data_speaks=speaks
+    )
 
 
-def _who(person: Person, home: str = "") -> tuple[Node, Node]:
-    """Return the person's name and role, and the link to sign out."""
+def _who(person: Person, home: str = "") -> Node:
+    """Return the person's name and role, which open to the link that ends all sessions."""
     everywhere = el("a", tr("Sign out on all devices"), href=f"{home}signout/everywhere", data_post="1")
     name = el("summary", el("span", person.name, dir="auto"), f" · {tr(ROLES[person.role])}")
-    return el("details.who", name, everywhere), el("a", tr("Sign out"), href=f"{home}signout", data_post="1")
+    return el("details.who", name, everywhere)
 
 
 def _messages(context: Context, person: Person, slug: str) -> list[Node]:
@@ -125,7 +127,5 @@ def build_admin(context: Context) -> gr.Blocks:
 
 
 def _back(person: Person, slug: str) -> Node:
-    who, leave = _who(person, "../")
-    help_ = el("a", "Help", href="../help/guide", target="_blank")
     back = el("a", "← Back to the study", href=f"../?task={slug}" if slug else "../")
-    return el("div.me", who, help_, back, leave)
+    return el("div.me", _who(person, "../"), back)
