@@ -37,6 +37,7 @@ from coeval.store.queries import criteria, drafts, people, reports, submissions,
 from coeval.ui.app.agreement import agreement_tab
 from coeval.ui.app.agreement.agreement_tab import task_file, with_links
 from coeval.ui.app.agreement.alignment import find_replacement
+from coeval.ui.app.agreement.assistance import pull_scope
 from coeval.ui.app.agreement.sections import SECTIONS, Page, get_figure, get_pages
 from coeval.ui.app.agreement.systems import systems_answer
 from coeval.ui.app.downloads import add_downloads
@@ -257,6 +258,26 @@ def test_the_model_is_said_to_replace_a_person_where_the_alt_test_allows_it(
     assert level == "too few" and few.endswith(
         "The scores are of 6 documents or groups; at least 10 are needed."
     )
+
+
+def test_the_influence_of_the_draft_says_how_many_planted_errors_it_rests_on() -> None:
+    def rests_on(shifted: int, planted: int) -> str:
+        value = Estimate(0.4, ci_low=0.2, ci_high=0.6, n_shifted=shifted, n_planted=planted)
+        return pull_scope(Spelled(value, ("n_shifted", "n_planted")))
+
+    assert rests_on(10, 10) == "from 10 scores with a planted error"
+    assert rests_on(30, 10).endswith("10 of them with a planted error")
+
+
+def test_the_level_of_systems_counts_the_systems(filled: Context) -> None:
+    words = get_figure(filled, RESEARCHER, "demo", "model", "correlations").words
+    assert "System level" in words and "over 2 systems" in words and "over 0" not in words
+
+
+def test_no_interval_of_a_difference_of_shares_passes_1(filled: Context) -> None:
+    data = get_figure(filled, RESEARCHER, "demo", "draft", "assistance").data.set_index("estimator")
+    ends = data.loc["adoption", ["low", "high"]].astype(float)
+    assert ends.notna().all() and (ends.abs() <= 1).all()
 
 
 def test_a_bar_holds_its_interval_and_shows_where_the_value_is(filled: Context) -> None:

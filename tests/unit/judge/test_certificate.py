@@ -14,8 +14,8 @@ import pytest
 from coeval.domain import Scale
 from coeval.errors import InputError
 from coeval.extensions.judge.certificate.figures import Facts, hash_table, write_certificate
-from coeval.extensions.judge.certificate.html_page import render_page
-from coeval.extensions.judge.certificate.schema import Certificate, EarlierOpening
+from coeval.extensions.judge.certificate.html_page import draw_calibration, render_page
+from coeval.extensions.judge.certificate.schema import Bin, Certificate, EarlierOpening, Number
 from coeval.extensions.judge.model.labels import Labels
 
 FACTS = Facts(
@@ -189,6 +189,12 @@ def test_what_cannot_be_computed_is_said_and_what_proves_nothing_is_refused() ->
         write_certificate(FACTS, dev, sealed, nothing, {})
     with pytest.raises(InputError, match="in both parts"):
         write_certificate(FACTS, sealed, sealed, sealed.judges, {})
+
+
+def test_the_plot_ends_with_the_scale_although_an_interval_reaches_further() -> None:
+    bins = [Bin(judge=at, people=Number(value=at, low=at - 0.6, high=at + 0.6), lines=9) for at in (1.2, 4.8)]
+    ticks = re.findall(r">(\d)</text>", draw_calibration(bins))
+    assert sorted(set(ticks)) == ["1", "2", "3", "4", "5"]
 
 
 def test_the_file_comes_back_whole_and_the_page_stands_alone(good: Certificate) -> None:

@@ -22,14 +22,10 @@ LEAST, MOST = 3.5, 9.0
 def draw_calibration(bins: Sequence[Bin]) -> str:
     """Draw people's mean against the judge's mean, bin by bin, with the identity line.
 
-    Whiskers are 95% intervals. The area of a point is proportional to its number of lines.
+    Whiskers are 95% intervals. The axes end with the means, which are within the scale. The area of a point is
+    proportional to its number of lines.
     """
-    values = [
-        value
-        for one in bins
-        for value in (one.judge, one.people.value, one.people.low, one.people.high)
-        if value is not None
-    ]
+    values = [value for one in bins for value in (one.judge, one.people.value) if value is not None]
     low, high = floor(min(values)), ceil(max(values))
     high = max(high, low + 1)
 
