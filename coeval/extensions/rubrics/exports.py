@@ -1,4 +1,4 @@
-"""Export a task's rubrics as long tables for statistics, and as HealthBench's JSON Lines, which can be imported again."""
+"""Export a task's rubrics as long tables for statistics, and as lines in HealthBench's format, which can be imported."""
 
 from __future__ import annotations
 
