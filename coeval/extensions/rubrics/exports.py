@@ -1,4 +1,4 @@
-"""Export a task's rubrics as long tables for statistics, and as lines in HealthBench's format, which can be imported."""
+"""Export a task's rubrics as long tables for statistics, and as lines in HealthBench's format for import."""
 
 from __future__ import annotations
 
