@@ -318,8 +318,8 @@ class Page:
                 event(self._on_wanted, self.task, doors, **QUICK)
         if self.grouped:
             self.task.change(self._on_task, self.task, [self.me, *doors], js=KEEP_TASK, **QUICK)
-        else:  # another task is another page
-            self.task.change(None, self.task, js=KEEP_TASK)
+        else:
+            self.task.change(self._on_corner, self.task, self.me, js=KEEP_TASK, **QUICK)
         self.task.focus(self._on_focus, None, self.task, **QUICK)
 
     def _build_tab(self, kind: type[Tab]) -> tuple[Tab, gr.Tab]:
@@ -400,6 +400,15 @@ class Page:
     def _on_focus(self, request: gr.Request) -> gr.Dropdown:
         with shown_refusals():
             return newest_choices(self.context, get_person(self.context, request))
+
+    def _on_corner(self, slug: str | None, request: gr.Request) -> list[Node | None]:
+        with shown_refusals():
+            person = get_person(self.context, request)
+            with speaking(get_language(self.context, slug or "", person)):
+                return [
+                    self.corner(person, slug or ""),
+                    self._unlisted(self._list_wanted(person, slug or "")),
+                ]
 
     def _on_task(self, slug: str | None, request: gr.Request) -> list[Any]:
         with shown_refusals():
