@@ -92,7 +92,9 @@ def test_an_instance_is_decided_and_judged_by_keyboard(served: Served, page: Pag
     press(page, "1")  # met, and kept
     press(page, "r")
     page.get_by_label("New wording of 3 · −6").fill("States nothing else.")
-    press(page, "Enter", "u")
+    press(page, "Enter")
+    page.wait_for_function("document.activeElement.matches('.rt-row')")
+    press(page, "u")
     press(page, "d")
     page.get_by_label("Reason for 4 · +3").fill("Not asked.")
     press(page, "Enter", "n")

@@ -338,7 +338,7 @@ def judge_tab() -> list[Door]:
         Door("extensions.judge.state.get_judge_state", event(MAIN, "judge", "select"), part=True),
         Door(
             "extensions.judge.seal.seal_task",
-            event(MAIN, "judge-seal-go", first=("judge",)),
+            event(MAIN, "judge-seal-sure", first=("judge",)),
             says="at least 2",
         ),
         Door("extensions.judge.fit.fit_judge", event(MAIN, "judge-learn", first=("judge",)), says=sealed),
