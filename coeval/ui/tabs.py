@@ -299,7 +299,7 @@ class Page:
         return self.task
 
     def build_tabs(self, demo: gr.Blocks, *changes: Event) -> None:
-        """Build the tabs: each loads when it opens and on ``changes``, some also with the page."""
+        """Build the tabs: each loads when it opens and on ``changes``."""
         if self.grouped:
             groups = ",".join(f"{kind.id}:{kind.group}" for kind in self.kinds)
             View(el("div", data_groups=groups), elem_id="groups")
@@ -316,10 +316,9 @@ class Page:
             tab.load_on(door.select, *changes)
             for event in tab.wanted_after:
                 event(self._on_wanted, self.task, doors, **QUICK)
+        self.task.change(self._on_task, self.task, self.me, js=KEEP_TASK, **QUICK)
         if self.grouped:
-            self.task.change(self._on_task, self.task, [self.me, *doors], js=KEEP_TASK, **QUICK)
-        else:
-            self.task.change(self._on_corner, self.task, self.me, js=KEEP_TASK, **QUICK)
+            self.task.change(self._on_wanted, self.task, doors, **QUICK)
         self.task.focus(self._on_focus, None, self.task, **QUICK)
 
     def _build_tab(self, kind: type[Tab]) -> tuple[Tab, gr.Tab]:
@@ -401,7 +400,7 @@ class Page:
         with shown_refusals():
             return newest_choices(self.context, get_person(self.context, request))
 
-    def _on_corner(self, slug: str | None, request: gr.Request) -> list[Node | None]:
+    def _on_task(self, slug: str | None, request: gr.Request) -> list[Node | None]:
         with shown_refusals():
             person = get_person(self.context, request)
             with speaking(get_language(self.context, slug or "", person)):
@@ -409,11 +408,6 @@ class Page:
                     self.corner(person, slug or ""),
                     self._unlisted(self._list_wanted(person, slug or "")),
                 ]
-
-    def _on_task(self, slug: str | None, request: gr.Request) -> list[Any]:
-        with shown_refusals():
-            corner = self.corner(get_person(self.context, request), slug or "")
-        return [corner, *self._on_wanted(slug, request)]
 
 
 def _asks(kind: type[Tab]) -> bool:
