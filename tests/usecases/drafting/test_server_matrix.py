@@ -6,7 +6,6 @@ import asyncio
 import itertools
 import json
 import re
-import sqlite3
 import time
 from collections import deque
 from collections.abc import Callable
@@ -229,8 +228,8 @@ def scores_of(context: Context) -> list[tuple[str, float]]:
         "SELECT instance.external_id, draft.score FROM draft JOIN instance ON instance.id = draft.instance "
         "WHERE draft.run = (SELECT max(id) FROM run) AND draft.score IS NOT NULL AND draft.samples_json = '[]'"
     )
-    with sqlite3.connect(context.store.address) as db:
-        return db.execute(sql).fetchall()
+    with context.store.read() as db:
+        return [(row[0], row[1]) for row in db.conn.execute(sql)]
 
 
 @pytest.mark.slow
