@@ -224,7 +224,8 @@ class AgreementTab(StudyTab):
         arm: str | None = USUAL, planted: str | None = COUNTED,
     ) -> Iterator[Update]:  # fmt: skip
         basis = Basis(int(version or 0), USUAL if arm is None else arm, planted != LEFT_OUT)
-        yield from _states(self.context, self.parts, person, slug, section, basis)
+        held = (version, arm, planted)
+        yield from _states(self.context, self.parts, person, slug, section, basis, held)
 
     def end_news(self, person: Person, slug: str) -> Update:
         """Return the tab without the news, after this person has read it."""
@@ -291,9 +292,15 @@ def _build_slot(number: int, width: str) -> _Slot:
 
 
 def _states(
-    context: Context, parts: _Parts, person: Person, slug: str, section: str, basis: Basis = WHOLE
+    context: Context,
+    parts: _Parts,
+    person: Person,
+    slug: str,
+    section: str,
+    basis: Basis = WHOLE,
+    held: Sequence[str | None] = (None, None, None),
 ) -> Iterator[Update]:
-    """Yield the tab for this person, in stages.
+    """Yield the tab for this person, in stages; ``held`` are the values in the selection's dropdowns.
 
     Every stage contains the charts of earlier stages, because a slow page shows only the last of several
     stages.
@@ -305,7 +312,7 @@ def _states(
         yield _only(parts, message("There is no task yet", "An owner describes one in Set-up."))
         return
     drawn: dict[str, Update] = {}
-    basis, choices, chosen = _offer_basis(context, parts, person, slug, section, basis)
+    basis, choices, chosen = _offer_basis(context, parts, person, slug, section, basis, held)
     for page in get_pages(context, person, slug, section, basis):
         update = _texts(parts, page, slug, section, basis) | choices
         update[parts.scope] = _scope_view(page.scope, chosen)
@@ -325,9 +332,18 @@ def _show_news(parts: _Parts, news: MethodNews | None) -> Update:
 
 
 def _offer_basis(
-    context: Context, parts: _Parts, person: Person, slug: str, section: str, basis: Basis
+    context: Context,
+    parts: _Parts,
+    person: Person,
+    slug: str,
+    section: str,
+    basis: Basis,
+    held: Sequence[str | None],
 ) -> tuple[Basis, Update, bool]:
-    """Return the selection, its options, and whether to offer them; a single option is not offered."""
+    """Return the selection, its options, and whether to offer them; a single option is not offered.
+
+    A value that its dropdown holds already is not sent: this answer may arrive after the next choice.
+    """
     versions = list_versions(context, person, slug)
     newest = max(versions, default=0)
     basis = replace(basis, version=basis.version if basis.version in versions[:-1] else 0)
@@ -349,13 +365,15 @@ def _offer_basis(
     if first:
         arms.insert(0, ("Without the draft", UNAIDED))
     planted = [("Planted errors counted", COUNTED), ("Planted errors left out", LEFT_OUT)]
-    chosen = COUNTED if basis.planted else LEFT_OUT
+    options = [numbered[::-1], arms, planted]
+    values = [str(basis.version), basis.arm or every, COUNTED if basis.planted else LEFT_OUT]
     offers = len(numbered) > 1, len(arms) > 2, there.planted
-    update = {
-        parts.version: gr.Dropdown(numbered[::-1], value=str(basis.version), visible=offers[0]),
-        parts.arm: gr.Dropdown(arms, value=basis.arm or every, visible=offers[1]),
-        parts.planted: gr.Dropdown(planted, value=chosen, visible=offers[2]),
-    }
+    update = {}
+    for dropdown, choices, value, before, offer in zip(
+        parts.basis, options, values, held, offers, strict=True
+    ):
+        sent = {} if value == before else {"value": value}
+        update[dropdown] = gr.Dropdown(choices, visible=offer, **sent)
     return basis, update, any(offers)
 
 
