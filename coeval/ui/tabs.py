@@ -102,12 +102,12 @@ IF_CHOSEN = f"(slug) => slug && slug !== window.coevalBefore ? slug : '{SAME}'"
 """Gradio's dropdown reports an input whenever it loses focus; only another task is a choice (see main.js)."""
 
 KEEP_TAB = """() => {{
-  if (!window.coevalStarted) return;
+  if ({first} && !window.coevalStarted) return;
   const address = new URL(location.href);
   address.searchParams.set('tab', '{tab}');
   history.replaceState(history.state, '', address);
 }}"""
-"""Writes the chosen tab into the address. The first tab opens automatically, before the address is read."""
+"""Writes the chosen tab into the address. The first tab opens by itself, before the address is read."""
 
 STARTED = "() => { window.coevalStarted = true; }"
 
@@ -328,7 +328,7 @@ class Page:
             if self.grouped:
                 View(el("h1", kind.title), elem_classes="page-title")
             tab = kind(self.context, self.task)
-        door.select(None, js=KEEP_TAB.format(tab=kind.id))
+        door.select(None, js=KEEP_TAB.format(tab=kind.id, first=str(kind is self.kinds[0]).lower()))
         return tab, door
 
     def _on_load(self, request: gr.Request) -> list[Any]:

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import gradio as gr
 import pytest
 
 from coeval.domain import Person
 from coeval.ui.setup.tasks_tab import TasksTab
-from coeval.ui.tabs import Update
+from coeval.ui.tabs import Page, Update
 from tests.support.screens.browser import HOW_TO_GET_IT
 from tests.support.screens.ui_steps import enter, unfold
 from tests.support.serving.server import Running, new_context
@@ -91,6 +92,26 @@ def test_task_and_tab_stay_by_link_reload_and_tab(owner: Any, server: Running) -
     page.reload()
     unfold(page)
     expect(field(page, "task-language")).to_have_value("العربية")
+
+
+def test_a_tab_opened_before_the_page_has_loaded_is_in_its_address(
+    owner: Any, server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every other tab than the first was kept only after the answer to the page's start."""
+    start = Page._on_load
+
+    def start_late(self: Page, request: gr.Request) -> list[Any]:
+        time.sleep(LATE_SECONDS)
+        return start(self, request)
+
+    page = owner
+    page.goto(f"{server.url}/?task=demo")
+    monkeypatch.setattr(Page, "_on_load", start_late)
+    page.reload()
+    open_tab(page, "Scrutiny")
+    page.wait_for_url("**/?task=demo&tab=scrutiny")
+    page.reload()
+    expect(page.get_by_role("tab", name="Scrutiny")).to_have_attribute("aria-selected", "true")
 
 
 def test_a_load_that_comes_late_does_not_overwrite_a_new_task(

@@ -368,12 +368,12 @@ def _offer_basis(
     options = [numbered[::-1], arms, planted]
     values = [str(basis.version), basis.arm or every, COUNTED if basis.planted else LEFT_OUT]
     offers = len(numbered) > 1, len(arms) > 2, there.planted
-    update = {}
-    for dropdown, choices, value, before, offer in zip(
-        parts.basis, options, values, held, offers, strict=True
-    ):
-        sent = {} if value == before else {"value": value}
-        update[dropdown] = gr.Dropdown(choices, visible=offer, **sent)
+    update = {
+        dropdown: gr.update(choices=shown, visible=offer, **({} if value == before else {"value": value}))
+        for dropdown, shown, offer, value, before in zip(
+            parts.basis, options, offers, values, held, strict=True
+        )
+    }
     return basis, update, any(offers)
 
 
