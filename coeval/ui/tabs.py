@@ -295,6 +295,8 @@ class Page:
                 elem_id="task-picker", interactive=True,
             )  # fmt: skip
             self.me = View(elem_id="me")
+        # the first event of the picker: Gradio runs the events of one trigger one after another
+        self.task.change(None, self.task, js=KEEP_TASK)
         self.alert = Alert(self.context, self.task)
         return self.task
 
@@ -316,7 +318,7 @@ class Page:
             tab.load_on(door.select, *changes)
             for event in tab.wanted_after:
                 event(self._on_wanted, self.task, doors, **QUICK)
-        self.task.change(self._on_task, self.task, self.me, js=KEEP_TASK, **QUICK)
+        self.task.change(self._on_task, self.task, self.me, **QUICK)
         if self.grouped:
             self.task.change(self._on_wanted, self.task, doors, **QUICK)
         self.task.focus(self._on_focus, None, self.task, **QUICK)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import gradio as gr
 import pytest
 
 from coeval.domain import Person
@@ -98,15 +97,13 @@ def test_a_tab_opened_before_the_page_has_loaded_is_in_its_address(
     owner: Any, server: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every other tab than the first was kept only after the answer to the page's start."""
-    start = Page._on_load
 
-    def start_late(self: Page, request: gr.Request) -> list[Any]:
+    def tell_late(*_: Any) -> None:
         time.sleep(LATE_SECONDS)
-        return start(self, request)
 
     page = owner
     page.goto(f"{server.url}/?task=demo")
-    monkeypatch.setattr(Page, "_on_load", start_late)
+    monkeypatch.setattr(Page, "_tell_unknown", tell_late)
     page.reload()
     open_tab(page, "Scrutiny")
     page.wait_for_url("**/?task=demo&tab=scrutiny")
