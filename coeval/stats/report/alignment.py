@@ -58,8 +58,9 @@ def alignment_section(study: StudyFrames, *, replicates: int = 1000, seed: int =
 
     The people's score of a unit (an instance and a criterion) is their mean. ``labels`` names the scores used:
     "blind", "first" (from before the draft was shown) or "blind and first" if there are any, because the draft
-    influences people who see it. Otherwise, descriptive figures use assisted scores, ``leaned`` is True, and the
-    alt-test is undefined. Deliberately wrong drafts are always left out.
+    influences people who see it. "undrafted" means that every score is older than the drafts. Otherwise,
+    descriptive figures use assisted scores, ``leaned`` is True, and the alt-test is undefined. Deliberately wrong
+    drafts are always left out.
 
     Intervals and tests treat clusters (whole documents) as independent. ``comparisons`` contains Williams',
     permutation and jackknife tests of every pair of runs by criterion.

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from coeval.stats.estimates import FLAT, Estimate, Spelled, adjust_holm
-from coeval.stats.frames import ASSISTED, BLIND, FIRST, StudyFrames, once
+from coeval.stats.frames import ASSISTED, BLIND, FIRST, UNDRAFTED, StudyFrames, once
 from coeval.stats.judges.alternative_annotator import AltTest, Labels, run_alt_test
 from coeval.stats.judges.closeness import PairwiseAccuracy, median_confusion, pairwise_accuracy
 from coeval.stats.judges.correlation import (
@@ -47,13 +47,15 @@ class Reference:
 def choose_labels(study: StudyFrames) -> Reference:
     """Return blind and first scores, which no draft influenced, if there are any; else scores of genuine drafts.
 
-    Each person counts once per unit.
+    Each person counts once per unit. If every score is older than the drafts, no draft influenced any.
     """
     unaided = study.unaided
     if len(unaided):
         arms = set(unaided["arm"])
         return Reference(unaided, " and ".join(arm for arm in (BLIND, FIRST) if arm in arms), False)
     genuine = study.genuine
+    if len(genuine) and (genuine["arm"] == UNDRAFTED).all():
+        return Reference(genuine, UNDRAFTED, False)
     return Reference(genuine, ASSISTED if len(genuine) else "none", len(genuine) > 0)
 
 

@@ -57,6 +57,15 @@ def test_first_scores_alone_are_labels_too() -> None:
     assert (labels.kind, labels.leaned, list(labels.scored["score"])) == ("first", False, [1.0, 1.0])
 
 
+def test_scores_from_before_there_was_a_draft_are_labels_that_no_draft_led() -> None:
+    """The page said "with the draft in view" of a study that imported its only run after the scores."""
+    before = [one("ann", "x", "undrafted", 2.0), one("ann", "y", "undrafted", 4.0)]
+    labels = choose_labels(make_frames(before, [{"instance": name, "score": 3.0} for name in ("x", "y")]))
+    assert (labels.kind, labels.leaned, len(labels.scored)) == ("undrafted", False, 2)
+    mixed_in = make_frames([*before, one("bo", "x", "assisted", 3.0)])
+    assert (choose_labels(mixed_in).kind, choose_labels(mixed_in).leaned) == ("assisted", True)
+
+
 def test_a_person_counts_once_for_a_unit() -> None:
     """Even where the same person's work stands in two arms, which the store never gives."""
     twice = make_frames([one("ann", "x", "blind", 2.0), one("ann", "x", "first", 3.0, first_score=1.0)])

@@ -98,7 +98,11 @@ def _labels_banner(section: AlignmentSection, run: JudgeRow) -> Node:
             warn=True,
         )
     if not section.leaned:
-        words = _labels_words(section.n_blind, section.n_first)
+        words = (
+            _labels_words(section.n_blind, section.n_first)
+            if section.n_blind or section.n_first
+            else f"{plural(section.n_labels, 'score')}, given before there was a draft"
+        )
         return banner(f"Compared only with scores that no draft influenced: {words}. Judge: {name}.")
     return banner(
         f"Compared with {plural(section.n_labels, 'score')} given with the draft in view, because there "
