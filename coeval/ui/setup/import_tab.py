@@ -130,7 +130,7 @@ class ImportTab(Tab):
             self.empty = gr.Checkbox(label="Keep rows with an empty output", elem_id="import-empty")
         self.seen = gr.State(None)
         self.origin = gr.State("")
-        with gr.Row(elem_classes="actions"):
+        with gr.Row(elem_id="import-actions", elem_classes="actions"):
             self.go = gr.Button("Import", variant="primary", interactive=False, elem_id="import-go", scale=0)
             self.judge = gr.Button("Import and judge", interactive=False, elem_id="import-judge", scale=0)
 
