@@ -284,12 +284,31 @@ def _need_person(name: str | None) -> str:
 
 def _progress_view(members: list[Member], rows: list[dict[str, Any]]) -> Node:
     by_name = {row["name"]: row for row in rows}
-    cells = [_progress_row(one, by_name.get(one.person.name)) for one in members]
+    saved = {row["name"] for row in rows if row["last_save"]}
+    away = [one for one in members if one.disabled_at and one.person.name not in saved]
+    here = [one for one in members if one not in away]
     return el(
         "div.card",
         el("h4", "People and progress"),
-        el("div.scroll", table(["Name", "Role", "Group", "Finished", "Flagged", "Last save (UTC)"], cells)),
+        _people_table(here, by_name),
+        el(
+            "details",
+            el(
+                "summary",
+                plural(len(away), "disabled person without work here", "disabled people without work here"),
+            ),
+            _people_table(away, by_name),
+            id="people-away",
+        )
+        if away
+        else None,
     )
+
+
+def _people_table(members: list[Member], by_name: dict[str, dict[str, Any]]) -> Node:
+    cells = [_progress_row(one, by_name.get(one.person.name)) for one in members]
+    head = ["Name", "Role", "Group", "Finished", "Flagged", "Last save (UTC)"]
+    return el("div.scroll", table(head, cells))
 
 
 def _progress_row(member: Member, row: dict[str, Any] | None) -> list[Node | None]:
