@@ -235,7 +235,8 @@ def _is_named(candidate: Candidate, query: Query) -> bool:
     """Return whether the label or the words before it name the criterion."""
     names = {fold(name) for name in query.names}
     is_label = candidate.line_start or _LABEL.search(candidate.stated.words)
-    return bool(is_label and candidate.cue in names) or any(
+    is_within = any(name in fold(candidate.stated.words) for name in names if name)
+    return bool(is_label and is_within) or any(
         candidate.qualifier.rstrip().endswith(name) for name in names if name
     )
 

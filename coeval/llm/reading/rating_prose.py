@@ -49,7 +49,9 @@ _VERBS = (
 )
 _IS = r"(?:of|is|was|be|as|at|to|a|an|about|around|only)"
 _SIDE = r"[^\d.\n!?;:]{0,80}?"
-_COUNTS_WORD = re.compile(r"\b(?:an?|(?<!out )of|at|solid|strong|clear)[ \t\"'“(]{1,3}$", re.I)
+_COUNTS_WORD = re.compile(
+    r"\b(?:an?|(?<!out )of|at|solid|strong|clear|(?:score|rating|grade)[ \t]+is)[ \t\"'“(]{1,3}$", re.I
+)
 _CONCLUDES = re.compile(
     r"\b(?:so|thus|therefore|hence|overall|in sum|in total|all in all|in the end|final(?:ly)?|"
     r"ultimately|conclude|settle|"
@@ -186,7 +188,7 @@ def _leading(lines: Sequence[str], query: Query) -> Stated | None:
         return None
     marker = _MARKER.match(lines[0])
     second = _AFTER_MARKER.fullmatch(lines[0], marker.end()) if marker else None
-    if second and second["label"] and not _is_labelled(lines[0], second, query):
+    if second and second["label"] and not _is_labelled(lines[0][: _at(second)], second, query):
         return None
     match = second or _LEADING.match(lines[0])
     score = number_of(match, query.high) if match else None
@@ -215,14 +217,14 @@ def _one_line(lines: Sequence[str], query: Query) -> Stated | None:
     match = _ONE_LINE.match(lines[0]) if len(lines) == 1 and not lines[0].endswith("?") else None
     if match is None or _is_count(lines[0][: _at(match)]) or len(_LABELLED_NUMBER.findall(lines[0])) > 1:
         return None
-    if not _is_labelled(lines[0], match, query):
+    if not _is_labelled(lines[0][: _at(match)], match, query):
         return None
     return Stated(number_of(match, query.high), lines[0], RULE_BARE)
 
 
-def _is_labelled(line: str, match: re.Match[str], query: Query) -> bool:
+def _is_labelled(before: str, match: re.Match[str], query: Query) -> bool:
     """Return whether the short label before a number, if any, fits a score. "Strengths: 4" does not."""
-    label = _SHORT_LABEL.search(line[: _at(match)])
+    label = _SHORT_LABEL.search(before)
     score = number_of(match, query.high)
     return label is None or score is None or names_score(label[1], score, query)
 
@@ -232,7 +234,8 @@ def _agreed(pattern: re.Pattern[str], text: str, query: Query, *, fraction: bool
         match
         for match in deque(pattern.finditer(text), MAX_MATCHES)
         if (match["k"] or not fraction)
-        and not _is_count(text[text.rfind("\n", 0, _at(match)) + 1 : _at(match)])
+        and not _is_count(before := text[text.rfind("\n", 0, _at(match)) + 1 : _at(match)])
+        and _is_labelled(before, match, query)
         and not is_echo(match[0], query.given)
         and not is_somebody_elses(text, _at(match), match.end())
         and not is_denied(text, _at(match), match.end())
@@ -250,6 +253,6 @@ def _closing(lines: Sequence[str], query: Query) -> Stated | None:
         return None  # several labels, none of them a word for the score
     if match is None or is_denied(line, _at(match), match.end()) or _is_count(line[: _at(match)]):
         return None
-    if not _is_labelled(line, match, query):
+    if not _is_labelled(line[: _at(match)], match, query):
         return None
     return Stated(number_of(match, query.high), match[0], RULE_BARE)

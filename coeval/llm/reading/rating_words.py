@@ -32,7 +32,7 @@ _NOT_MORE = (
     r"[ \t,(]+(?:or[ \t]+)?(?:maybe|perhaps|possibly|arguably|even|bordering on|"
     r"leaning to(?:wards?)?)[ \t]+(?:an?[ \t]+)?\d)"
 )
-NUMBER = rf"(?<![\d.,/$€£#])(?P<n>[-−]?(?:\d{{1,9}}(?:\.\d{{1,9}})?|\.\d{{1,9}})){_OF_TOP}{_NOT_MORE}"
+NUMBER = rf"(?<![\d.,/$€£#])(?<!\d[-−–—~])(?P<n>[-−]?(?:\d{{1,9}}(?:\.\d{{1,9}})?|\.\d{{1,9}})){_OF_TOP}{_NOT_MORE}"
 ENDS = r"(?=[ \t]*(?:$|[\n.,;:!?)\]}\"'’”|(]|[-–—=][ \t]))"
 _WORD_OF_TOP = r"(?:[ \t]+(?:stars?|points?))?(?:[ \t]+out[ \t]+of[ \t]+(?P<top>\w{1,9}))?"
 TARGET = rf"(?:{NUMBER}|(?P<w>(?i:{'|'.join(_WORDS)})\b(?!-)){_WORD_OF_TOP}{ENDS})"
@@ -158,6 +158,9 @@ _WHOLE = re.compile(
     r"annotators?|reviewers?|"
     r"evaluators?|graders?|models?|people|readers?|critics?|person|assessors?|colleagues?|experts?)|"
     r"(?:^|[.:!?]\s)\W{0,3}to (?:earn|get|reach|deserve|score|receive)\b|"
+    r"an?\s+(?:typical|average|usual|ordinary|common|better|stronger|weaker|similar|comparable|polished)\s+"
+    r"(?:\w+\s+)?(?:answer|response|text|output|story|summary)s?|"
+    r"(?:an?|one|those|something)\s[^.!?;\n]{0,100}(?<!that )would\s+(?:earn|get|receive|deserve|merit|score)\b|"
     r"others|(?:they|he|she|somebody|someone|nobody|customers|guests|visitors|users|people|readers|critics|some|many|most|one)\s+(?:would|"
     r"might|may|could|say|says|said|"
     r"claims?|gave|gives?|rated?|rates|scored?)|(?:the\s+)?(?:author|text|sample|story|user|owl|review|"
@@ -215,7 +218,7 @@ def clause_of(text: str, start: int, end: int) -> tuple[str, str]:
 def is_somebody_elses(text: str, start: int, end: int) -> bool:
     """Return whether a number's clause is conditional, reported, denied, a question or the meaning of a step."""
     before, _ = clause_of(text, start, end)
-    if _WHOLE.search(before + text[start:end]) or _AFTER.match(text, end) or _WISHED.match(before):
+    if _WHOLE.search(before.lstrip() + text[start:end]) or _AFTER.match(text, end) or _WISHED.match(before):
         return True
     at = start - len(before)
     left = text[max(0, at - _REACH) : at]

@@ -25,6 +25,8 @@ from coeval.llm.reading.rating_words import (
     Stated,
     anchor_score,
     criterion_names,
+    is_denied,
+    is_somebody_elses,
     number_of,
     replaces,
 )
@@ -176,15 +178,25 @@ def on_scale(stated: Stated, low: float, high: float, members: Mapping[str, obje
 # --- JSON -------------------------------------------------------------------------------------------------
 
 
+_EXAMPLE = re.compile(
+    r"\b(?:for (?:example|instance)|would look like)\b[^.\n]{0,60}[:：]\s*(?:```\w*\s*)?\Z", re.I
+)
+"""Words before JSON that only shows the form of an answer."""
+
+
 def _from_json(
     text: str, low: float, query: Query, given: str, *, whole: bool
 ) -> tuple[Stated | None, Mapping[str, object]]:
     """Return the score of the last JSON value that states one, unless other words contradict it."""
     if not whole and opens_at(text) >= 0:
         return None, {}
+    values = own_json(text, query.given, whole=whole)
+    own = [value for value in values if not _EXAMPLE.search(text[: value.start])]
+    if values and not own:
+        return Stated(None, "an example of an answer"), {}
     found = [
         (value, entry, stated)
-        for value in own_json(text, query.given, whole=whole)
+        for value in own
         if (entry := entry_for(value.value, query)) and (stated := score_of(entry.members, query.high))
     ]
     if not found:
@@ -200,6 +212,8 @@ def _from_json(
         return (after if final else Stated(None, "JSON and words that differ")), entry.members
     if not whole and replaces(rest):
         return Stated(None, "a score that was about to change"), entry.members
+    if stated.score is not None and _is_changed(rest, stated.score, query):
+        return Stated(None, "JSON and words that differ"), entry.members
     return stated, entry.members
 
 
@@ -238,17 +252,23 @@ def read_words(words: str, low: float, query: Query, criterion: str) -> Stated |
     for look in looks:
         stated = look(words, query)
         if stated is not None:
-            changed = stated.score is not None and _is_changed(words, stated, query)
+            after = words[words.rfind(stated.words) + len(stated.words) :]
+            changed = stated.score is not None and _is_changed(after, stated.score, query)
             return Stated(None, "a score that the last words change") if changed else stated
     score = anchor_score(words, criterion, low, query.high)
     return None if score is None else Stated(score, words, RULE_ANCHOR)
 
 
-def _is_changed(words: str, stated: Stated, query: Query) -> bool:
-    """Return whether words after the score give another number in its place."""
-    said = words[words.rfind(stated.words) + len(stated.words) :]
+def _is_changed(said: str, stated: float, query: Query) -> bool:
+    """Return whether the words after a score give another number in its place."""
     found = [number_of(match, query.high) for match in _CHANGED.finditer(said)]
-    return any(score is not None and score != stated.score for score in found)
+    found += [
+        number_of(match, query.high)
+        for match in _MINE.finditer(said)
+        if not is_somebody_elses(said, match.start(), match.end())
+        and not is_denied(said, match.start(), match.end())
+    ]
+    return any(score is not None and score != stated for score in found)
 
 
 _CHANGED = re.compile(
@@ -261,6 +281,12 @@ _CHANGED = re.compile(
     re.I | re.M,
 )
 """Words that put a number in the place of one before."""
+_MINE = re.compile(
+    rf"\bI(?:['’]d| would| will| do)?[ \t](?:rate|give|score|grade|assign|award)\b[^\d.!?;:\n]{{1,50}}?{TARGET}"
+    rf"(?=[ \t]*(?:[.!?;\n]|$))",
+    re.I,
+)
+"""The model's own verdict in a sentence."""
 _OTHER_SCALE = re.compile(r"\bscale[ \t]+(?:of|from)[ \t]+\d{1,3}[ \t]*(?:-|–|to)[ \t]*\d", re.I)
 """Another scale than that of the criterion, whose numbers are hidden."""
 _RUN = re.compile(

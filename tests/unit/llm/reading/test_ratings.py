@@ -548,6 +548,20 @@ SHAPES: list[tuple[float | None, Scale, str, list[str]]] = [
         "| Aspect | Sub-score |\n|---|---|\n| Plot | 1 |\n| Style | 2 |\n| **Overall** | **4** |\n\nMy rating is 4.",
         '{"score": 4, "max": 5}', "Score: 4 on a scale of 1 to 5", "Score: 4 points (max. 5)",
     ]),
+    (None, S5, "Clarity: the text is easy to follow", [  # a range, a goal, an example, another thing, a contradiction
+        "It is a 2-3/5.", "I rate it 2–3/5.", "2-3/5\n\nFine.", "Fine. To get 4 out of 5, the author should cut.",
+        "It reads well. To reach a 4 out of 5, add transitions.", "A typical text of this kind gets 1 out of 5. Fine.",
+        "Grammar: 1/5 - it has errors\n\nThe clarity of the text cannot be judged.",
+        "I can't rate it. For example, an answer would look like this:\n```json\n{\"score\": 4}\n```",
+        "```json\n{\"score\": 3, \"rationale\": \"Short.\"}\n```\n\nI rate this text 2 out of 5.",
+        "Score: 3/5\n\nThe sentences are short. I give this text 2 out of 5.", "Score: 3/5\n\nFine. So I rate it 2/5.",
+        "| Criterion | Score |\n|---|---|\n| Clarity | 1 |\n\n**Score for clarity: 4**",
+        "**Clarity: 3/5**\n\nFine. **Score for clarity: 2/5**",
+    ]),
+    (1, S5, "Clarity: the text is easy to follow", [
+        "A text that sums up its point would earn a 5, while one with no order would get a 3. This text deserves a 1.",
+        "It drifts. My score is one.", "Score: 1. I give it a 1.", "Overall, it is an answer that would earn a 1.",
+    ]),
     (10, S10, "", ["Score: 10", "10/10", '{"score": 10}', "I give it a 10."]),
 ]
 # fmt: on
