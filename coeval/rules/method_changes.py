@@ -54,6 +54,16 @@ CHANGES = (
         "The agreement of two people counts their scores of drafts with planted errors",
         "The other figures of agreement between people count them",
     ),
+    MethodChange(
+        "percent-agreement-within-bounds",
+        "The interval of a percent agreement stays between 0 and 1",
+        "No agreement is above 100%",
+    ),
+    MethodChange(
+        "scores-before-drafts",
+        "A judge is compared with scores that are all older than its drafts as with blind scores",
+        "No draft influenced them",
+    ),
 )
 """Changes in chronological order. Released ones keep their ids; add a new one at the end."""
 
