@@ -121,7 +121,7 @@ def scrutinise(page: Any, server: LiveServer, scores: Iterator[int]) -> None:
             assert n == 21, "4 instances by 5 criteria are 20 evaluations"
             return
         page.locator(".rt-score").get_by_role("radio").nth(next(scores) - 1).click()
-        page.wait_for_function("() => !document.querySelector('.wb-rest').disabled")
+        page.locator(".wb-rest[aria-disabled=false]").wait_for()  # every line was in view
         page.keyboard.press("Shift+A")
         with page.expect_response(lambda answer: answer.url.endswith("/submissions")) as answer:
             page.keyboard.press("Control+Enter")

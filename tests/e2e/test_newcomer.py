@@ -207,7 +207,7 @@ def score(one: Visitor, first: str) -> None:
     for n in range(10):
         page.locator("#workbench .rt-step:enabled:visible").first.wait_for()
         page.keyboard.press(first if n == 0 else str(1 + n % 5))
-        page.wait_for_function("() => !document.querySelector('.wb-rest').disabled")
+        page.locator(".wb-rest[aria-disabled=false]").wait_for()  # every line was in view
         page.keyboard.press("Shift+A")
         with page.expect_response(lambda answer: answer.url.endswith("/submissions")) as answer:
             page.keyboard.press("Control+Enter")
