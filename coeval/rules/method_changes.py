@@ -61,7 +61,7 @@ CHANGES = (
     ),
     MethodChange(
         "scores-before-drafts",
-        "A judge is compared with scores that are all older than its drafts as with blind scores",
+        "Scores that are all older than the drafts count as blind scores for the comparison with a judge",
         "No draft influenced them",
     ),
 )

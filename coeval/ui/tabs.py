@@ -91,7 +91,6 @@ KEEP_TASK = """(slug) => {
   const address = new URL(location.href);
   if (slug) address.searchParams.set('task', slug); else address.searchParams.delete('task');
   history.replaceState(history.state, '', address);
-  return slug;
 }"""
 """Writes the chosen task into the address."""
 
@@ -295,7 +294,7 @@ class Page:
                 elem_id="task-picker", interactive=True,
             )  # fmt: skip
             self.me = View(elem_id="me")
-        # the first event of the picker: Gradio runs the events of one trigger one after another
+        # comes before the picker's other events, because Gradio runs the events of a trigger one after another
         self.task.change(None, self.task, js=KEEP_TASK)
         self.alert = Alert(self.context, self.task)
         return self.task

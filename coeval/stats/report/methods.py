@@ -235,6 +235,8 @@ def _labels(alignment: Document) -> str:
         "n_blind": f"{alignment['n_blind']:,} blind",
         "n_first": f"{alignment['n_first']:,} given before the draft was shown",
     }
+    if alignment["labels"] == UNDRAFTED:
+        return f"{alignment['n_labels']:,} given before there was a draft"
     return " and ".join(text for name, text in kinds.items() if alignment[name]) or alignment["labels"]
 
 

@@ -82,6 +82,12 @@ def test_further_columns_are_asked_about_and_one_click_shows_one(
     page.locator("#import-into").get_by_text("A new task").click()
     listed = page.locator("#import-roles tbody tr")
     expect(listed).to_have_count(6)
+    # the buttons are in view at once, and the bar stays in view
+    button = page.get_by_role("button", name="Import", exact=True)
+    expect(button).to_be_in_viewport(ratio=1)
+    role(page, "notes").scroll_into_view_if_needed()
+    expect(button).to_be_in_viewport(ratio=1)
+    expect(page.locator("#brand")).to_be_in_viewport(ratio=1)
     # ids repeat for each system: they are proposed as source ids
     expect(page.locator("#import-note")).to_contain_text("“id” is read as the source id")
     expect(role(page, "id")).to_have_value("document")

@@ -17,7 +17,7 @@ from coeval.stats import bootstrap_alpha
 from coeval.stats.basis import ALL_ARMS, UNAIDED, Basis, list_choices
 from coeval.ui.app.agreement.figures import message, news_view, notes_view
 from coeval.ui.app.agreement.rater_agreement import forest_figure
-from coeval.ui.app.agreement.sections import SECTIONS, WHOLE, Figure, Page, get_pages
+from coeval.ui.app.agreement.sections import SECTIONS, Figure, Page, get_pages
 from coeval.ui.components.theme import blank
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.tabs import Event, StudyTab, TaskPicker, Update
@@ -223,9 +223,7 @@ class AgreementTab(StudyTab):
         self, person: Person, slug: str, section: str = FIRST, version: str | None = NEWEST,
         arm: str | None = USUAL, planted: str | None = COUNTED,
     ) -> Iterator[Update]:  # fmt: skip
-        basis = Basis(int(version or 0), USUAL if arm is None else arm, planted != LEFT_OUT)
-        held = (version, arm, planted)
-        yield from _states(self.context, self.parts, person, slug, section, basis, held)
+        yield from _states(self.context, self.parts, person, slug, section, (version, arm, planted))
 
     def end_news(self, person: Person, slug: str) -> Update:
         """Return the tab without the news, after this person has read it."""
@@ -297,10 +295,9 @@ def _states(
     person: Person,
     slug: str,
     section: str,
-    basis: Basis = WHOLE,
     held: Sequence[str | None] = (None, None, None),
 ) -> Iterator[Update]:
-    """Yield the tab for this person, in stages; ``held`` are the values in the selection's dropdowns.
+    """Yield the tab for this person, in stages; ``held`` contains the values of the three dropdowns.
 
     Every stage contains the charts of earlier stages, because a slow page shows only the last of several
     stages.
@@ -312,7 +309,7 @@ def _states(
         yield _only(parts, message("There is no task yet", "An owner describes one in Set-up."))
         return
     drawn: dict[str, Update] = {}
-    basis, choices, chosen = _offer_basis(context, parts, person, slug, section, basis, held)
+    basis, choices, chosen = _offer_basis(context, parts, person, slug, section, held)
     for page in get_pages(context, person, slug, section, basis):
         update = _texts(parts, page, slug, section, basis) | choices
         update[parts.scope] = _scope_view(page.scope, chosen)
@@ -337,13 +334,14 @@ def _offer_basis(
     person: Person,
     slug: str,
     section: str,
-    basis: Basis,
     held: Sequence[str | None],
 ) -> tuple[Basis, Update, bool]:
     """Return the selection, its options, and whether to offer them; a single option is not offered.
 
     A value that its dropdown holds already is not sent: this answer may arrive after the next choice.
     """
+    version, arm, counted = held
+    basis = Basis(int(version or 0), USUAL if arm is None else arm, counted != LEFT_OUT)
     versions = list_versions(context, person, slug)
     newest = max(versions, default=0)
     basis = replace(basis, version=basis.version if basis.version in versions[:-1] else 0)

@@ -98,11 +98,7 @@ def _labels_banner(section: AlignmentSection, run: JudgeRow) -> Node:
             warn=True,
         )
     if not section.leaned:
-        words = (
-            _labels_words(section.n_blind, section.n_first)
-            if section.n_blind or section.n_first
-            else f"{plural(section.n_labels, 'score')}, given before there was a draft"
-        )
+        words = _labels_words(section.n_labels, section.n_blind, section.n_first)
         return banner(f"Compared only with scores that no draft influenced: {words}. Judge: {name}.")
     return banner(
         f"Compared with {plural(section.n_labels, 'score')} given with the draft in view, because there "
@@ -149,11 +145,15 @@ def find_replacement(passed: int, tested: int, n: int) -> tuple[str, str]:
     return f"The model can replace a person {on}.", RELIABLE if passed == tested else OPEN
 
 
-def _labels_words(n_blind: int, n_first: int) -> str:
+def _labels_words(n_labels: int, n_blind: int, n_first: int) -> str:
     """
-    >>> _labels_words(1200, 1)
+    >>> _labels_words(48, 0, 0)
+    '48 scores, given before there was a draft'
+    >>> _labels_words(1201, 1200, 1)
     '1,200 blind scores and 1 first score, given before the draft was shown; each person counts once per unit'
     """
+    if not n_blind and not n_first:
+        return f"{plural(n_labels, 'score')}, given before there was a draft"
     blind, first = plural(n_blind, "blind score"), plural(n_first, "first score")
     if not n_first:
         return f"{blind}, given without the draft in view"
