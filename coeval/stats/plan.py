@@ -255,7 +255,8 @@ def tell_rule(rule: StoppingRule) -> str:
         if not rule.scores_then
         else (f"when {rule.scores_then:,} scores already existed")
     )
-    return f"Enough when {what}; {rule.planned:,} documents planned; {when}, {before}."
+    planned = "1 document" if rule.planned == 1 else f"{rule.planned:,} documents"
+    return f"Enough when {what}; {planned} planned; {when}, {before}."
 
 
 def tell_progress(progress: Progress | None, rules: Sequence[StoppingRule]) -> Iterator[str]:

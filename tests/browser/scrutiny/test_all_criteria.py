@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import expect
@@ -172,11 +172,12 @@ def test_only_what_changed_is_saved_again_and_history_is_of_the_criterion(
     expect(page.locator(".wb-jump")).to_have_value("2")
     page.locator(".wb-filters button", has_text="All").click()
     page.locator(".wb[aria-busy=false] [data-filter=all][aria-pressed=true]").wait_for()
-    press(page, "k")
     expect(page.locator(".wb-jump")).to_have_value("1")
     press(page, "]", "1", "Control+Enter")
     wait_saved(page, bench, 3)
-    assert [(one["revision"], one["score"]) for one in bench.saved()] == [(1, 3.0), (1, 3.0), (2, 1.0)]
+    first, second, third = bench.saved()
+    assert [one["revision"] for one in (first, second, third)] == [1, 1, 2]
+    assert third["criterion"] == second["criterion"] != first["criterion"] and third["score"] == 1
     expect(page.locator(".wb-jump")).to_have_value("2")
     press(page, "k")
     expect(page.locator(".wb-jump")).to_have_value("1")
@@ -271,3 +272,35 @@ def test_the_texts_stay_in_view_and_no_line_of_them_is_cut(
         return [one.clientHeight - parseFloat(style.paddingTop), parseFloat(style.lineHeight)]; }"""
     )
     assert abs(shown / line - round(shown / line)) < 0.05, "the last line is cut"
+
+
+def test_keys_typed_while_an_instance_is_on_its_way_are_for_that_instance(page: Page, bench: Bench) -> None:
+    """They changed the instance before it, or another criterion."""
+    open_all(page, bench)
+    asked: list[Any] = []
+    page.route("**/step?*", lambda route: asked.append(route))
+    press(page, "j", "]", "2", "Control+Enter")
+    page.wait_for_timeout(50)
+    assert len(asked) == 1 and lines(page, 1) == lines(page, 2) == ["none"] * 5
+    page.unroute("**/step?*")
+    asked[0].fallback()
+    expect(page.locator(".wb-jump")).to_have_value("2")
+    assert lines(page, 1) == ["none"] * 5 and lines(page, 2) == ["revise"] + ["none"] * 4
+    assert bench.saved() == [] and page.locator(".ce-toast").count() == 0, "the confirmation was for instance 1"
+    press(page, "k")
+    expect(page.locator(".wb-jump")).to_have_value("1")
+    assert lines(page, 1) == lines(page, 2) == ["none"] * 5
+
+
+def test_keys_typed_while_an_instance_is_saved_are_for_the_next(page: Page, bench: Bench) -> None:
+    open_all(page, bench)
+    press(page, *ONE, *ONE)
+    sent: list[Any] = []
+    page.route("**/sheets*", lambda route: sent.append(route))
+    press(page, "Control+Enter", "]", "2")
+    page.wait_for_timeout(50)
+    page.unroute("**/sheets*")
+    sent[0].fallback()
+    wait_saved(page, bench, 2)
+    expect(page.locator(".wb-jump")).to_have_value("2")
+    assert lines(page, 1) == ["none"] * 5 and lines(page, 2) == ["revise"] + ["none"] * 4

@@ -21,9 +21,10 @@ expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
 LATE_SECONDS = 2
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with Running(new_context(tmp_path_factory.mktemp("setup"), demo=True)) as live:
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Running]:
+    """A server for each test: a second try would meet the tasks of the first."""
+    with Running(new_context(tmp_path, demo=True)) as live:
         yield live
 
 
@@ -76,6 +77,7 @@ def test_task_and_tab_stay_by_link_reload_and_tab(owner: Any, server: Running) -
     page.get_by_role("link", name="Back to the study").click()
     expect(page.locator("#task-picker input")).to_have_value("Letters")
     open_tab(page, "Scrutiny")
+    page.wait_for_url("**tab=scrutiny*")
     page.reload()
     expect(page.get_by_role("tab", name="Scrutiny")).to_have_attribute("aria-selected", "true")
     page.get_by_role("link", name="Set-up").click()

@@ -40,6 +40,7 @@ def unfold(page: Page, name: str = "More settings") -> None:
     fold.wait_for()
     if "open" not in str(fold.get_attribute("class")).split():
         fold.click()
+        settle(page)  # what is typed into a field that is just being drawn is lost
 
 
 def use_crowd(page: Page) -> None:

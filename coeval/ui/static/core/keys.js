@@ -56,6 +56,11 @@ function isSafeInText(combo) {
   return /^(Ctrl|Meta|Alt)\+/.test(combo) || /^(Shift\+)?F\d{1,2}$/.test(combo);
 }
 
+/** What a key event is made of; a copy of it can be sent to another place. @param {KeyboardEvent} event */
+function keyInit({ key, code, ctrlKey, shiftKey, altKey, metaKey, repeat }) {
+  return { key, code, ctrlKey, shiftKey, altKey, metaKey, repeat, bubbles: true, cancelable: true };
+}
+
 /** The screen that last had the focus; if several are shown, it gets keys without modifiers. */
 let inUse = null;
 
@@ -75,14 +80,18 @@ export function refuseTwins(commands) {
 
 export class Keys {
   /**
-   * Commands: [{id, combos, label, run(event), inText, again, anyKey}]; `again` lets a held key repeat,
-   * `anyKey` makes it receive every key. `run` returns false if it does not handle the
-   * key. Nothing happens while `root` is hidden or a dialog is open.
+   * Commands: [{id, combos, label, run(event), inText, again, anyKey, shownOnly}]; `again` lets a held key repeat,
+   * `anyKey` makes it receive every key, `shownOnly` is for the work on screen and never for the next. `run` returns false if it does not handle the
+   * key. Nothing happens while `root` is hidden or a dialog is open. While `isWaiting`, other work is on its way
+   * to the screen: its keys are held until `playHeld`, so that none of them changes the work that is still shown.
    */
-  constructor(root, commands) {
+  constructor(root, commands, isWaiting = () => false) {
     refuseTwins(commands);
     this.root = root;
     this.commands = commands;
+    this.isWaiting = isWaiting;
+    /** @type {KeyboardEvent[]} */
+    this.held = [];
     this.listeners = [];
     for (const [id, combo] of Object.entries(storedCombos())) {
       const command = commands.find((one) => one.id === id && one.remappable);
@@ -118,15 +127,33 @@ export class Keys {
     )
       return;
     if (!isShown(this.root) || document.querySelector('dialog[open]') || !this.isMine(event.target)) return;
-    const combo = comboOf(event);
-    const typing = isTextBox(event.composedPath()[0]);
-    for (const command of this.commands) {
-      const named = command.anyKey || command.combos.includes(combo);
-      if (!named || (typing && !command.inText) || (event.repeat && !command.again)) continue;
-      if (command.run(event) === false) continue;
-      event.preventDefault();
+    if (!this.isWaiting()) {
+      this.held = []; // what was held for work that never came
+      if (this.commandsFor(event).some((command) => command.run(event) !== false)) event.preventDefault();
       return;
     }
+    const command = this.commandsFor(event).find(({ anyKey }) => !anyKey);
+    if (!command) return;
+    event.preventDefault();
+    if (!command.shownOnly) this.held.push(event);
+  }
+
+  /** The commands that a key may start, in their order. */
+  commandsFor(event) {
+    const combo = comboOf(event);
+    const typing = isTextBox(event.composedPath()[0]);
+    return this.commands.filter(
+      ({ anyKey, combos, inText, again }) =>
+        (anyKey || combos.includes(combo)) && (!typing || inText) && (!event.repeat || again),
+    );
+  }
+
+  /** Presses the held keys again, on the work that is shown now. */
+  playHeld() {
+    const { held } = this;
+    this.held = [];
+    for (const event of held)
+      document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', keyInit(event)));
   }
 
   combosOf(id) {

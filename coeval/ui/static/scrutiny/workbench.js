@@ -28,6 +28,8 @@ export class Workbench {
     this.person = person;
     this.filter = 'unfinished';
     this.turn = 0;
+    /** Whether a step was asked for and is not shown yet. */
+    this.opening = false;
     this.places = new Places(person, task);
     /** Whether to ask for all criteria of an instance at once; the study's design can override this. */
     this.wantsAll = Boolean(readStored(VIEW));
@@ -48,7 +50,11 @@ export class Workbench {
       onmarked: (instance) => this.onmarked(instance),
       confirms: (combo) => this.confirmCombos.includes(combo),
     });
-    this.keys = new Keys(this.frame.node, workbenchCommands(this));
+    this.keys = new Keys(
+      this.frame.node,
+      workbenchCommands(this),
+      () => this.opening || this.editor.isFlying,
+    );
     this.keys.onchange(() => this.printConfirmKey());
     this.listen();
   }
@@ -162,19 +168,28 @@ export class Workbench {
     this.editor.keep();
     this.turn += 1;
     const { turn } = this;
-    this.frame.busy(true);
+    this.wait(true);
     const path = `api/scrutiny/${encodeURIComponent(this.slug)}/step`;
     try {
       const step = await request(
         'POST',
         withQuery(path, { filter: this.filter, ...(this.wantsAll ? { sheet: true } : {}), ...query }),
       );
-      if (turn === this.turn) this.show(step, { asked: Object.keys(query).length > 0 });
+      if (turn !== this.turn) return;
+      this.wait(false);
+      this.show(step, { asked: Object.keys(query).length > 0 });
+      this.keys.playHeld();
     } catch (error) {
-      if (turn === this.turn) this.onfailed(error, query);
-    } finally {
-      if (turn === this.turn) this.frame.busy(false);
+      if (turn !== this.turn) return;
+      this.wait(false);
+      this.onfailed(error, query);
     }
+  }
+
+  /** @param {boolean} on */
+  wait(on) {
+    this.opening = on;
+    this.frame.busy(on);
   }
 
   onfailed(error, query) {
@@ -277,6 +292,7 @@ export class Workbench {
     if (next) {
       this.show(next);
       this.frame.foot.loadStatus(savedText(saved.submitted_at, saved.revision));
+      this.keys.playHeld();
       return;
     }
     // no more work here: the page itself leads on

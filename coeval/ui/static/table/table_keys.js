@@ -111,6 +111,7 @@ export function workbenchCommands(bench) {
       label: tr('Confirm and continue'),
       inText: true,
       remappable: true,
+      shownOnly: true,
       run: () => bench.editor.confirm(),
     },
     ...tableCommands(() => bench.table)
