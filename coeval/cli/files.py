@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from coeval.cli.results import report
 from coeval.datasets.known_formats import list_format_names
+from coeval.datasets.tables.table_files import on_sheet
 from coeval.domain import ColumnRole, Group
 from coeval.errors import InputError
 from coeval.language import list_languages
@@ -32,6 +33,12 @@ def add_import(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
     )
     command.add_argument(
         "--map", nargs="+", default=[], metavar="field=column", help="column to read a field from"
+    )
+    command.add_argument(
+        "--sheet",
+        default="",
+        metavar="NAME",
+        help="sheet of an Excel workbook to import (default: the first)",
     )
     command.add_argument(
         "--description",
@@ -68,7 +75,9 @@ def _import(context: Context, options: argparse.Namespace) -> None:
     from coeval.usecases.study_import import import_file
 
     given = read_import_options(options)
-    tell_import(context, import_file(context, OPERATOR, Path(options.path), options.task, given), options)
+    with on_sheet(Path(options.path), options.sheet) as path:
+        imported = import_file(context, OPERATOR, path, options.task, given)
+    tell_import(context, imported, options)
 
 
 def read_import_options(options: argparse.Namespace) -> ImportOptions:

@@ -15,6 +15,7 @@ from coeval.datasets.known_formats import find_format, list_format_names, list_f
 from coeval.datasets.rating_rows import RATING_FIELDS
 from coeval.datasets.source import Source, source_of
 from coeval.datasets.tables.instances import FIELDS
+from coeval.datasets.tables.table_files import list_sheets, on_sheet
 from coeval.datasets.text import reading
 from coeval.domain import Study
 
@@ -26,8 +27,10 @@ __all__ = [
     "find_format",
     "list_format_names",
     "list_formats",
+    "list_sheets",
     "load_demo",
     "load_study",
+    "on_sheet",
     "open_source",
     "preview",
     "source_of",

@@ -16,6 +16,7 @@ from unittest import mock
 
 import krippendorff
 import numpy as np
+import openpyxl
 import pytest
 
 from coeval.cli.commands import main
@@ -66,6 +67,18 @@ def _call(words: list[str], env: dict[str, str]) -> Done:
             if isinstance(end.code, str):
                 print(end.code, file=err)
     return Done(code, *(pipe.buffer.getvalue().decode() for pipe in (out, err)))  # type: ignore[attr-defined]
+
+
+def test_another_sheet_of_a_workbook_is_imported(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.title = "About"
+    for row in (("instance", "input", "output"), ("1", "Why?", "So."), ("2", "How?", "Thus.")):
+        (book["Answers"] if "Answers" in book.sheetnames else book.create_sheet("Answers")).append(row)
+    book.save(tmp_path / "a.xlsx")
+    db = tmp_path / "coeval.db"
+    refused = run("import", tmp_path / "a.xlsx", "--task", "t", "--sheet", "Answer", db=db, code=1)
+    assert "has no sheet “Answer”; its sheets are “About”, “Answers”" in refused.stderr
+    assert "2 instances" in run("import", tmp_path / "a.xlsx", "--task", "t", "--sheet", "Answers", db=db).stdout
 
 
 @pytest.fixture(scope="module")

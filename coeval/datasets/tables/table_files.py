@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -58,6 +60,35 @@ def is_table(path: Path) -> bool:
 def open_table(path: Path) -> Table:
     """Return a table of any kind; raise InputError for a broken file or one of another kind."""
     return guess_table(path).open(path)
+
+
+def list_sheets(path: Path) -> tuple[str, ...]:
+    """Return the names of the visible sheets of a workbook; none for another file."""
+    kind = _by_ending(path) if path.is_file() else None
+    if kind is None or kind.open is not _open_xlsx:
+        return ()
+    from coeval.datasets.tables import xlsx_file
+
+    return xlsx_file.list_sheets(path)
+
+
+@contextmanager
+def on_sheet(path: Path, sheet: str) -> Iterator[Path]:
+    """Yield a copy of a workbook of which this sheet is read; for "", the file itself, of which the first is.
+
+    Raises InputError for a file that has no such sheet.
+    """
+    sheets = list_sheets(path) if sheet else ()
+    if not sheet or sheets[:1] == (sheet,):
+        yield path
+        return
+    if not sheets:
+        raise InputError(f"{path.name}: is not an Excel workbook, so it has no sheet “{shorten(sheet)}”.")
+    from coeval.datasets.tables import xlsx_file
+
+    with tempfile.TemporaryDirectory(prefix="coeval-sheet-") as folder:
+        xlsx_file.put_first(path, sheet, Path(folder) / path.name)
+        yield Path(folder) / path.name
 
 
 def guess_table(path: Path) -> TableFormat:

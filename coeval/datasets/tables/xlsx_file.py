@@ -16,6 +16,8 @@ from openpyxl.cell.cell import ERROR_CODES
 from openpyxl.utils import get_column_letter
 from openpyxl.utils.escape import unescape
 from openpyxl.worksheet.formula import ArrayFormula, DataTableFormula
+from openpyxl.xml.constants import ARC_WORKBOOK, SHEET_MAIN_NS
+from openpyxl.xml.functions import fromstring, tostring
 
 from coeval.datasets.tables.table import MAX_COLUMNS, Row, Table, check_header, fit_cells
 from coeval.datasets.text import check_size, shorten
@@ -64,9 +66,46 @@ def _tell_other_sheets(path: Path) -> tuple[str, ...]:
     if not others:
         return ()
     names = ", ".join(f"“{name}”" for name in others)
-    return (
-        f"The sheet “{read}” is read. Not read: {names}. To import another sheet, make it the first and save the file.",
-    )
+    return (f"The sheet “{read}” is read. Not read: {names}. You can choose another sheet.",)
+
+
+def list_sheets(path: Path) -> tuple[str, ...]:
+    """Return the names of a workbook's visible sheets, in their order."""
+    _check_archive(path)
+    with _workbook(path, values=True) as book:
+        return tuple(sheet.title for sheet in _list_visible(book))
+
+
+def put_first(path: Path, sheet: str, copy: Path) -> None:
+    """Write a copy of a workbook with this sheet as the first one, which is the one that is read.
+
+    Raises InputError if no visible sheet has this name.
+    """
+    names = list_sheets(path)
+    if sheet not in names:
+        listed = ", ".join(f"“{shorten(name)}”" for name in names)
+        raise InputError(f"{path.name}: has no sheet “{shorten(sheet)}”; its sheets are {listed}.")
+    try:
+        with zipfile.ZipFile(path) as archive, zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED) as written:
+            for name in archive.namelist():
+                part = archive.read(name)
+                written.writestr(name, _move_sheet(part, sheet) if name == ARC_WORKBOOK else part)
+    except Exception as exc:  # a broken archive fails in zlib, in zipfile or in the parser
+        raise _not_a_workbook(path) from exc
+    if list_sheets(copy)[0] != sheet:  # another program's workbook may keep its list elsewhere
+        raise InputError(
+            f"{path.name}: save the sheet “{shorten(sheet)}” as a file of its own and import that."
+        )
+
+
+def _move_sheet(part: bytes, sheet: str) -> bytes:
+    """Return the list of a workbook's sheets with this one first."""
+    book = fromstring(part)
+    sheets = book.find(f"{{{SHEET_MAIN_NS}}}sheets")
+    moved = next(one for one in sheets if one.get("name") == sheet)
+    sheets.remove(moved)
+    sheets.insert(0, moved)
+    return bytes(tostring(book))
 
 
 def _check_archive(path: Path) -> None:

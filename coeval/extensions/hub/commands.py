@@ -32,6 +32,8 @@ def add_addresses(parsers: Parsers) -> None:
 def _fetch(context: Context, options: argparse.Namespace) -> None:
     from coeval.extensions.hub.transfer import import_hub
 
+    if options.sheet:
+        raise InputError("--sheet chooses a sheet of an Excel workbook; a data set on the Hub has none.")
     given = read_import_options(options)
     tell_import(context, import_hub(context, OPERATOR, options.path, options.task, given), options)
 

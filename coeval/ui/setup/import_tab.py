@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import gradio as gr
 
-from coeval.datasets import FIELDS, Preview, list_formats, preview
+from coeval.datasets import FIELDS, Preview, list_formats, list_sheets, on_sheet, preview
 from coeval.domain import Column, ColumnRole, Person
 from coeval.errors import CoevalError, InputError
 from coeval.extending import load_parts
@@ -65,7 +65,7 @@ class ImportTab(Tab):
                 self.sources = View(elem_id="import-sources")
                 self.rows = View(elem_id="import-preview")
         self.outputs = [self.into, self.new_task, self.note, self.sources]
-        chosen = [self.files, self.format]
+        chosen = [self.files, self.sheet, self.format]
         listed = [self.roles_box, self.roles]
         seen = [
             self.name,
@@ -75,9 +75,10 @@ class ImportTab(Tab):
             self.rows,
             self.seen,
             self.origin,
+            self.sheet,
             *listed,
         ]
-        for event in (self.files.change, self.format.input):
+        for event in (self.files.change, self.sheet.input, self.format.input):
             self.on(event, self.on_file, [*chosen, self.into, self.name], seen)
         for place in self.places:
             place.wire(seen)
@@ -100,6 +101,7 @@ class ImportTab(Tab):
             height=140,
             elem_id="import-file",
         )
+        self.sheet = gr.Dropdown([], label="Sheet", visible=False, elem_id="import-sheet")
         self.places = [place(self) for place in load_parts("boxes", self.id)]
         self.into = gr.Radio([("A new task", NEW)], value=NEW, label="Import into", elem_id="import-into")
         with gr.Column(visible=True) as self.new_task:
@@ -164,20 +166,27 @@ class ImportTab(Tab):
         person: Person,
         slug: str,
         paths: list[str] | None,
+        sheet: str | None,
         format: str | None,
         into: str | None,
         name: str | None,
     ) -> Update:
+        menu: Update = {}
         try:
             _check_owner(person)
             if not paths:
                 return self.without_preview(hint_view())
-            with _gathered(paths) as path:
-                seen = preview(path, format=format or "auto")
+            with _gathered(paths) as gathered:
+                sheets = list_sheets(gathered)
+                sheet = sheet if sheet in sheets else next(iter(sheets), None)
+                # stays if this sheet is refused, so that another can be chosen
+                menu = {self.sheet: gr.Dropdown(list(sheets), value=sheet, visible=len(sheets) > 1)}
+                with on_sheet(gathered, sheet or "") as path:
+                    seen = preview(path, format=format or "auto")
                 listed = self.list_roles(person, slug, into, seen, seen.mapping)
-                return {**self.with_preview(seen, name or title_of(path)), **listed}
+                return {**self.with_preview(seen, name or title_of(gathered)), **listed, **menu}
         except CoevalError as error:
-            return self.without_preview(refused_view(error))
+            return {**self.without_preview(refused_view(error)), **menu}
 
     def _known(self, person: Person, slug: str, into: str | None) -> dict[str, Column]:
         """Return the columns that the task already has, with chosen roles."""
@@ -207,6 +216,7 @@ class ImportTab(Tab):
             self.note: preview_view(seen, origin),
             self.origin: origin,
             self.rows: rows_view(seen),
+            self.sheet: gr.Dropdown(visible=False),
         }
 
     def without_preview(self, note: Node) -> Update:
@@ -217,6 +227,7 @@ class ImportTab(Tab):
             self.rows: "",
             self.seen: None,
             self.origin: "",
+            self.sheet: gr.Dropdown([], value=None, visible=False),
             self.roles_box: gr.Column(visible=False),
             self.roles: [],
         }
@@ -226,6 +237,7 @@ class ImportTab(Tab):
         person: Person,
         slug: str,
         paths: list[str] | None,
+        sheet: str | None,
         format: str | None,
         origin: str | None,
         into: str | None,
@@ -263,7 +275,7 @@ class ImportTab(Tab):
                 place = next(place for place in self.places if place.fits(origin))
                 report = place.import_from(person, origin, task, given)
             else:
-                with _gathered(paths or []) as path:
+                with _gathered(paths or []) as gathered, on_sheet(gathered, sheet or "") as path:
                     report = import_file(self.context, person, path, task, given)
             return self._done(person, report)
         except CoevalError as error:

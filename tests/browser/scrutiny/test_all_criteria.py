@@ -286,7 +286,9 @@ def test_keys_typed_while_an_instance_is_on_its_way_are_for_that_instance(page: 
     asked[0].fallback()
     expect(page.locator(".wb-jump")).to_have_value("2")
     assert lines(page, 1) == ["none"] * 5 and lines(page, 2) == ["revise"] + ["none"] * 4
-    assert bench.saved() == [] and page.locator(".ce-toast").count() == 0, "the confirmation was for instance 1"
+    assert bench.saved() == [] and page.locator(".ce-toast").count() == 0, (
+        "the confirmation was for instance 1"
+    )
     press(page, "k")
     expect(page.locator(".wb-jump")).to_have_value("1")
     assert lines(page, 1) == lines(page, 2) == ["none"] * 5

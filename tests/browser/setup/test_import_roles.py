@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 
 from coeval.domain import ColumnRole, Instance, Study, Task
@@ -159,3 +160,37 @@ def test_a_study_whose_source_ids_are_articles_is_mended_in_set_up(
     page.reload()
     expect(role(page, "document", "columns-roles")).to_have_value("shown to judge and people")
     assert roles(context, slug) == {"document": ColumnRole.SHOWN}
+
+
+def test_another_sheet_of_a_workbook_is_chosen(
+    owner: Any, server: Running, context: Context, tmp_path: Path
+) -> None:
+    """Also if the first sheet is no table."""
+    page = owner
+    book = openpyxl.Workbook()
+    book.active.title = "About"
+    for name in ("Pilot", "Main"):
+        for row in (("instance", "input", "output"), ("1", "Why?", f"From {name}.")):
+            (book[name] if name in book.sheetnames else book.create_sheet(name)).append(row)
+    book.save(tmp_path / "answers.xlsx")
+    page.goto(f"{server.url}/admin/?task=demo&tab=import")
+    page.locator("#import-into").get_by_text("(the task chosen above)").wait_for()
+    expect(page.locator("#import-sheet")).to_be_hidden()
+    page.locator("#import-file input[type=file]").set_input_files(tmp_path / "answers.xlsx")
+    expect(page.locator("#import-sheet input")).to_have_value("About")
+    page.locator("#import-note [role=alert]").wait_for()
+    expect(page.locator("#import-go")).to_be_disabled()
+    for name in ("Pilot", "Main"):
+        page.locator("#import-sheet input").click()
+        page.get_by_role("option", name=name).click()
+        page.locator("#import-preview").get_by_text(f"From {name}.").wait_for()
+    page.locator("#import-name textarea, #import-name input").fill("From a sheet")
+    page.locator("#import-description textarea").fill("Answer.")
+    page.locator("#import-into").get_by_text("A new task").click()
+    page.locator("#import-go").click()
+    page.locator("#import-note").get_by_text("1 instance").first.wait_for()
+    with context.store.read() as db:
+        [(output,)] = db.conn.execute(
+            "select output from instance where task = (select id from task where slug = 'from-a-sheet')"
+        ).fetchall()
+    assert output == "From Main."

@@ -13,7 +13,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from coeval.datasets import load_study, preview
+from coeval.datasets import list_sheets, load_study, on_sheet, preview
 from coeval.datasets.tables.xlsx_file import MAX_PARTS
 from coeval.errors import InputError
 
@@ -110,8 +110,40 @@ def test_the_preview_names_the_sheets_that_are_not_read(tmp_path: Path) -> None:
         tmp_path / "a.xlsx", ["1", "Why?", "So."], change=lambda book: book.create_sheet("Old answers")
     )
     (note,) = preview(path).notes
-    assert "Not read: “Old answers”." in note and "make it the first" in note
+    assert "Not read: “Old answers”." in note and "You can choose another sheet" in note
     assert preview(workbook(tmp_path / "b.xlsx", ["1", "Why?", "So."])).notes == ()
+
+
+@pytest.mark.parametrize("sheet", ["Answers", "Q&A <2> “x”"])
+def test_another_sheet_is_read_from_a_copy(tmp_path: Path, sheet: str) -> None:
+    def add(book: openpyxl.Workbook) -> None:
+        book.create_sheet("Notes").sheet_state = "hidden"
+        book.create_sheet(sheet)
+        for row in (HEADER, ["2", "Why?", "Because."]):
+            book[sheet].append(row)
+
+    path = workbook(tmp_path / "a.xlsx", ["1", "Why?", "So."], change=add)
+    before = path.read_bytes()
+    assert list_sheets(path) == ("Sheet", sheet)
+    for chosen, output in (("", "So."), ("Sheet", "So."), (sheet, "Because.")):
+        with on_sheet(path, chosen) as read:
+            assert [one.output for one in load_study(read, slug="t").instances] == [output]
+    assert path.read_bytes() == before and not read.exists()
+    with (
+        pytest.raises(InputError, match="has no sheet “Notes”; its sheets are “Sheet”, "),
+        on_sheet(path, "Notes"),
+    ):
+        pass
+
+
+def test_what_has_no_sheets(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", "instance,input,output\n1,Why?,So.\n")
+    assert list_sheets(path) == list_sheets(tmp_path) == ()
+    with pytest.raises(InputError, match="is not an Excel workbook"), on_sheet(path, "Answers"):
+        pass
+    broken = write(tmp_path / "b.xlsx", "instance")
+    with pytest.raises(InputError, match="b.xlsx"):
+        list_sheets(broken)
 
 
 def test_a_workbook_without_a_visible_sheet(tmp_path: Path) -> None:

@@ -95,6 +95,7 @@ export class Head {
       class: 'wb-jump',
       inputmode: 'numeric',
       autocomplete: 'off',
+      placeholder: '–', // the end screen is no instance
       'aria-label': tr('Go to instance number'),
       title: `${tr('Type a number and press Enter')} (/)`,
       maxlength: '7',
