@@ -78,7 +78,9 @@ def test_another_sheet_of_a_workbook_is_imported(tmp_path: Path) -> None:
     db = tmp_path / "coeval.db"
     refused = run("import", tmp_path / "a.xlsx", "--task", "t", "--sheet", "Answer", db=db, code=1)
     assert "has no sheet “Answer”; its sheets are “About”, “Answers”" in refused.stderr
-    assert "2 instances" in run("import", tmp_path / "a.xlsx", "--task", "t", "--sheet", "Answers", db=db).stdout
+    assert (
+        "2 instances" in run("import", tmp_path / "a.xlsx", "--task", "t", "--sheet", "Answers", db=db).stdout
+    )
 
 
 @pytest.fixture(scope="module")

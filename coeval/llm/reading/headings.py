@@ -87,6 +87,18 @@ class Headings:
                     return criterion, line[match.end() :]
         return None
 
+    def open_tags(self, text: str) -> str:
+        """Turn tags with the names of criteria into headings, if two or more have one: "<clarity>4</clarity>"."""
+        named = [name for criterion in self.criteria for name in criterion_names(criterion)]
+        tags = [
+            tag
+            for name in named
+            if (tag := re.compile(rf"<[ \t]*({_words_of(name)})[ \t]*>", re.I)).search(text)
+        ]
+        for tag in tags if len(tags) > 1 else ():
+            text = tag.sub(r"\n\1: ", text)
+        return text
+
     def split_sentences(self, words: str) -> str:
         """Turn sentences about criteria in a free-form answer into entries: "On safety, it gets a 3."."""
         if any(map(_BRACKET.match, words.split("\n"))):
@@ -103,12 +115,20 @@ def _words_of(name: str) -> str:
     return re.sub(r"\d", lambda digit: f"[{digit[0]}{hide(digit[0])}]", words)
 
 
+_NO_ITEM = r"(?<!\A\d\.)(?<!\n\d\.)(?<!\n\d\d\.)(?<![\n ][ \t]\d\.)(?<!\n-[ \t]\d\.)"
+"""Not the stop after an item's number at the start of a line: without its name, "2." would be a bare number."""
+
+
 @lru_cache(maxsize=256)
 def _sentence_pattern(name: str) -> re.Pattern[str]:
     """Return a pattern of a sentence that begins with this name and states a number."""
     return re.compile(
-        rf"(^|[.!?,;|/])[ \t]*(?:(?:for|on|as for|in terms of|regarding)[ \t]+)?(?:the[ \t]+)?({_words_of(name)})"
-        r"(?:,?[ \t]+(?=(?:it|I|is|gets|deserves|earns|receives|scores)\b[^.!?\n]{0,60}\d)|"
+        rf"(^|[.!?,;|/]{_NO_ITEM})[ \t]*(?:(?:for|on|as for|in terms of|regarding)[ \t]+)?"
+        r"(?:and[ \t]+)?(?:(?:I(?:['’]d| would)?[ \t]+(?:rate|score|grade)[ \t]+)?its[ \t]+|the[ \t]+)?"
+        rf"({_words_of(name)})"
+        r"(?:,?[ \t]+(?=(?:it|I|is|gets|deserves|earns|receives|scores|"
+        r"the (?:text|story|answer|response|summary|output))\b"
+        r"[^.!?\n]{0,60}\d)|[ \t]+(?=(?:an?[ \t]+)?\d+(?:[ \t]+out[ \t]+of[ \t]+|/)\d)|"
         r"[ \t]*(?:[:：=]|[ \t][-–—])[ \t]*(?=\d))",
         re.I | re.M,
     )
@@ -119,7 +139,8 @@ def _name_pattern(name: str) -> re.Pattern[str]:
     """Return a pattern of a line with this name as a heading, followed by marks, a label or a number."""
     words = _words_of(name)
     return re.compile(
-        rf"[^\w\n]{{0,12}}(?:\[?(?:\d{{1,3}}|[a-z])[\]).:]{{1,2}}[ \t]*)?[^\w\n]{{0,5}}(?:the[ \t]+)?{words}\.?"
+        rf"[^\w\n]{{0,12}}(?:\[?(?:\d{{1,3}}|[a-z])[\]).:]{{1,2}}[ \t]*)?[^\w\n]{{0,5}}"
+        rf"(?:(?:score|rating|grade)[ \t]+(?:for|of|on)[ \t]+)?(?:the[ \t]+)?{words}\.?"
         r"(?:[ \t]*\((?![^()\n]*\d[^()\n]*\))[^()\n]{0,60}\))?"  # a remark in brackets, but no score
         r"(?=[^\w\n]{0,40}$|[^\w\n]{0,6}(?:scores?|ratings?)\b|[^\w\n]{0,9}[:：=|→>–—-]|[ \t]*\(|"
         r"[^\w\n]{0,6}\d|"

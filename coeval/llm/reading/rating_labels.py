@@ -166,7 +166,8 @@ def _letters(words: str) -> list[str]:
 
 
 _SCORES = re.compile(
-    rf"{_STRONG}|{_WEAK}|\b(?:rate|marks?|points?|stars?|level|rank|value|choice|pick|decision|assessment|quality|"
+    rf"{_STRONG}|{_WEAK}|\b(?:dr|bottom line|rate|marks?|points?|stars?|level|rank|value|choice|pick|decision|"
+    r"assessment|quality|"
     r"i|my|it|is|this|that|them|so|then|now|very|highly|extremely|fully|completely|mostly|largely|quite|rather|somewhat|slightly|moderately|"
     r"partly|partially|barely|hardly|not|yes|no|none|low|medium|high|good|great|excellent|perfect|fair|average|"
     r"adequate|acceptable|mediocre|neutral|poor|weak|strong|bad|terrible|(?:un)?clear|(?:dis)?agree)\b",

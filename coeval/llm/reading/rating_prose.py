@@ -44,6 +44,7 @@ _VERBS = (
     r"decid(?:e|ed)[ \t]+(?:on|for)|opt(?:ed)?[ \t]+for|consider[ \t]+(?:it|this|that)\b|"
     r"lean(?:ing)?[ \t]+to(?:wards?)?|"
     r"say(?![ \t]+(?:to[ \t]+)?(?:rate|give|score|grade|mark|award|assign)\b)|"
+    r"comes?[ \t]+(?:in|out)[ \t]+at|"
     r"scor(?:es|ed|ing)|go(?:es)? (?:with|for)|settled? (?:on|for|at)|choose|pick|select|lands? (?:on|"
     r"at)|land on)"
 )
@@ -86,7 +87,7 @@ def _said(text: str, query: Query) -> Iterator[tuple[re.Match[str], float]]:
     deducts = _DEDUCTS.search(text) is not None
     names = alternatives(query.names)
     patterns = (
-        rf"\b(?:scores?|rating|rate|grade|mark|verdict|result|final answer|"
+        rf"\b(?:scores?|rating|rate|grade|mark|verdict|result|(?:my|final) answer|"
         rf"{names})\b{_SIDE}\b{_IS}\b[ \t\"'“(]{{1,3}}{TARGET}{_FOLLOWED}",
         rf"\b{_VERBS}\b{_SIDE}[ \t\"'“(]{{1,3}}{TARGET}{_FOLLOWED}",
         rf"\ban?[ \t]+(?:solid|strong|clear|firm|high|low|weak)[ \t]+{TARGET}{_FOLLOWED}",

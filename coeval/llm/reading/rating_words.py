@@ -58,7 +58,9 @@ FOREIGN = re.compile(
     r"threshold|scale|range|passing|needed|required|reference|gold|baseline|human|annotator'?s?|"
     r"author'?s?|user'?s?|"
     r"expected|target|normali[sz]ed|percent(?:age|ile)?|previous|prior|other|another|his|her|their|"
-    r"reviewer'?s?|judge'?s?|rater'?s?|perfect)\b",
+    r"reviewer'?s?|judge'?s?|rater'?s?|perfect|"
+    r"(?!(?:it|that|here|what|let|text|story|answer|response|summary|output|sample|essay|item|dialogue|"
+    r"conversation|translation|poem|article|criterion|aspect)['’]s)[^\W\d_]{1,30}['’]s)\b",
     re.I,
 )
 """Words for numbers other than this judge's score."""
@@ -142,6 +144,42 @@ def number_of(match: re.Match[str], high: float) -> float | None:
     return float(match["n"].replace("−", "-"))
 
 
+def join_numerals(text: str) -> str:
+    """Return the text with "two (2)" and "2 (two)" as "2". Two different numbers become none.
+
+    >>> join_numerals("two (2) out of five (5), not 3 (four)")
+    '2 out of 5, not …'
+    """
+
+    def join(match: re.Match[str]) -> str:
+        word, digits = (match["word"] or match["word2"]).lower(), match["digits"] or match["digits2"]
+        return digits if _WORDS.index(word) == int(digits) else "…"
+
+    return _TWICE.sub(join, text)
+
+
+def count_stars(text: str, high: float) -> str:
+    """Return the text with a row of filled and empty stars as a fraction, if the row is as long as the scale.
+
+    >>> count_stars("Score: ★★☆", 3), count_stars("Score: ★★☆ (2/3)", 3)
+    ('Score: 2/3', 'Score: ★★☆ (2/3)')
+    """
+
+    def count(match: re.Match[str]) -> str:
+        full, empty = (len(match[part].replace("\ufe0f", "")) for part in ("full", "empty"))
+        return f"{full}/{high:g}" if full + empty == high else match[0]
+
+    return _STARS.sub(count, text)
+
+
+_NUMERAL = rf"(?i:{'|'.join(_WORDS)})"
+_TWICE = re.compile(
+    rf"\b(?P<word>{_NUMERAL})[ \t]?[(\[](?P<digits>\d{{1,3}})[)\]]|"
+    rf"(?<![\d.,/])(?P<digits2>\d{{1,3}})[ \t]?[(\[](?P<word2>{_NUMERAL})[)\]]"
+)
+_STARS = re.compile(r"(?P<full>(?:[★⭐]\ufe0f?){1,20})(?P<empty>(?:[☆✩]\ufe0f?){1,20})(?![^\n]*\d)")
+
+
 def alternatives(names: tuple[str, ...]) -> str:
     """Return a pattern that matches any of these names, with any white space between words."""
     return "|".join(r"\s+".join(map(re.escape, name.split())) for name in names) or r"(?!)"
@@ -169,6 +207,7 @@ _WHOLE = re.compile(
     r"(?:reference|baseline|gpt\S{0,9}|(?:perfect|ideal|flawless|previous|prior|earlier|other)\s+(?:answer|response|"
     r"text|output|version|summary))(?:\s+(?:answer|text|output))?\s+(?:would\s+)?(?:gets?|got|rates?|rated|gives?|gave|scores?|scored|earns?|is|was)|"
     r"consider(?:ed|ing)[ \t]+(?:an?|it|giving|the)\b|tempt(?:ed|ing)|torn|hesitated?|was going to|"
+    r"depend(?:s|ed|ing) on|"
     r"might|may|could|wanted|initially|at first|almost|nearly|not quite|originally|at best|at worst|"
     r"thought (?:about|of)|usually|typically|normally|would have)\b",
     re.I,
@@ -191,7 +230,7 @@ _AFTER = re.compile(
 _IF = re.compile(r"\b(?:if|unless)\b", re.I)
 _SUPPOSED = re.compile(
     r"(?:^|[.!?;\n—–]|\b(?:but|and|so)[ ,])[^\w\n]{0,4}"
-    r"(?:if(?! i (?:had|have|were|must|could) to\b)|had|were|unless|with|without)\b"
+    r"(?:if(?! i (?:had|have|were|must|could) to\b)|had|were|unless|with|without|depending)\b"
     r"[^.!?;\n]{0,200},\s+$",
     re.I,
 )

@@ -24,9 +24,11 @@ from coeval.llm.reading.rating_words import (
     Query,
     Stated,
     anchor_score,
+    count_stars,
     criterion_names,
     is_denied,
     is_somebody_elses,
+    join_numerals,
     number_of,
     replaces,
 )
@@ -148,7 +150,7 @@ def read_rating(
     """
     low, high = float(scale[0]), float(scale[1])
     text = strip_thoughts(text)
-    if not re.search(r"\w", text):
+    if not re.search(r"[\w★⭐]", text):
         return Reading(None, EMPTY)
     query = Query(criterion_names(criterion or ""), high, fold(given))
     stated, members = _from_json(text, low, query, given, whole=whole)
@@ -226,6 +228,7 @@ def prepare(text: str, low: float, high: float, given: str, *, items: bool = Fal
     These are numbers copied from the prompt, mentions of the scale, and numbers in longer quotations.
     """
     words = strip_markup(hide_echoes(cut_middle(text), given, items=items))
+    words = count_stars(join_numerals(words), high)
     words = hide_scale(flatten_tables(_SUM.sub("", words)), low, high)
     if len(words) > 2 and words[0] in "\"'“" and words[-1] in "\"'”" and words[0] not in words[1:-1]:
         words = words[1:-1].strip()

@@ -79,8 +79,9 @@ def parse_evaluations(
     """
     if len(criteria) != len(scales):
         raise ValueError(f"{len(criteria)} criteria and {len(scales)} scales: one list is shorter")
-    text = strip_thoughts(text)
-    form = _Form(Headings(criteria), scales, given, whole)
+    headings = Headings(criteria)
+    text = strip_thoughts(headings.open_tags(text))  # a block in an unknown tag is reasoning
+    form = _Form(headings, scales, given, whole)
     passes = form.json_passes(text) or ([] if is_only_json(text) else form.word_passes(text))
     cut = not whole and len(passes) > 1 and passes[-1].replaces
     return [
@@ -122,7 +123,10 @@ class _Form:
     # --- JSON -------------------------------------------------------------------------------------------------
 
     def json_passes(self, text: str) -> list[Pass]:
-        """Return a pass for each JSON value with entries. The words before it say whether it replaces another."""
+        """Return a pass for each JSON value with entries, and those in the words after the last one.
+
+        The words before a value say whether it replaces another.
+        """
         passes: list[Pass] = []
         at = 0
         for found in own_json(text, fold(self.given), whole=self.whole):
@@ -135,7 +139,8 @@ class _Form:
                 for index, entry in entries:
                     passes[-1].said.setdefault(index, []).append(self._read_entry(entry, index))
             at = found.end
-        return passes
+        # a table or sentences after the JSON may contradict it
+        return [*passes, *self.word_passes(text[at:])] if passes and self.whole else passes
 
     def _placed(self, entries: list[Entry]) -> Iterator[tuple[int, Entry]]:
         """Yield the entries of the final pass, each with the position of its criterion."""

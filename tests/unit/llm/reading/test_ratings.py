@@ -563,6 +563,18 @@ SHAPES: list[tuple[float | None, Scale, str, list[str]]] = [
         "It drifts. My score is one.", "Score: 1. I give it a 1.", "Overall, it is an answer that would earn a 1.",
     ]),
     (10, S10, "", ["Score: 10", "10/10", '{"score": 10}', "I give it a 10."]),
+    (2, S5, "Clarity: the text is easy to follow", [
+        "Fine. I give it two (2) out of five (5).", "Score: two (2)", "Score: 2 (two)", "2 (two) out of 5.",
+        "TL;DR: 2/5 – see below.\n\nIt has 4 sentences.", "It drifts.\n\nBottom line: 2/5", "My answer is 2.",
+        "On balance, this comes in at a 2.", "Score: ★★☆☆☆\n\nIt has 4 sentences.", "⭐⭐☆☆☆",
+    ]),
+    (None, S5, "Clarity: the text is easy to follow", [  # a number twice that is two, a condition, a range
+        "Score: 5 (two)", "Score: five (2)", "I give it two (3) out of five.",
+        "It depends on the audience: for children I would give it a 4, for experts a 2. I can't settle on one.",
+        "Depending on the reader, I would rate it 2.", "between 2 and 3. It needs 1 or 2 linking words.",
+        "Score: between 2 and 3. It needs 1 or 2 linking words.", "Score: ★★☆☆☆☆☆",
+        "Owl's rating: 1/5", "The owl’s score: 1/5. Fine.",
+    ]),
 ]
 # fmt: on
 

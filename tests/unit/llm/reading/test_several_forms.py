@@ -38,6 +38,27 @@ def test_entries_in_words_begin_at_their_heading_and_may_go_on_in_its_line(text:
     assert found[2].reason == NO_ENTRY
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I would rate its clarity 3 out of 5, its brevity 1 out of 5, and its truth 4 out of 5. Why the owl?",
+        "In terms of clarity, the text scores 3 out of 5. A third could go.\n"
+        "In terms of brevity, the text gets 1 out of 5. Dull.\nIn terms of truth, it earns 4 points. Fine.",
+        "Easy.\nScore for Clarity: 3\n\nLong.\nScore for Brevity: 1/5\n\nFine.\nScore for Truth: 4",
+        "<clarity><score>3</score><reason>Easy.</reason></clarity>\n<brevity><score>1</score></brevity>\n"
+        "<truth><score>4</score></truth>",
+        "<scores>\n  <clarity>3</clarity>\n  <brevity>1</brevity>\n  <truth>4</truth>\n</scores>",
+    ],
+)
+def test_criteria_are_named_in_sentences_labels_and_tags(text: str) -> None:
+    assert scores(text) == [3, 1, 4]
+
+
+def test_a_range_is_no_score_of_its_criterion() -> None:
+    text = "1. **Clarity:** between 3 and 4. It needs 1 or 2 links.\n2. **Brevity:** 2/5. Long.\n3. **Truth:** 4/5."
+    assert scores(text) == [None, 2, 4]
+
+
 def test_of_several_ratings_in_an_entry_the_criterions_own_counts() -> None:
     text = "[1]\nClarity: 4\nBrevity: 2\n[2]\nClarity: 4\nBrevity: 2"
     assert scores(text) == [4, 2, None]
