@@ -89,12 +89,8 @@ class Headings:
 
     def open_tags(self, text: str) -> str:
         """Turn tags with the names of criteria into headings, if two or more have one: "<clarity>4</clarity>"."""
-        named = [name for criterion in self.criteria for name in criterion_names(criterion)]
-        tags = [
-            tag
-            for name in named
-            if (tag := re.compile(rf"<[ \t]*({_words_of(name)})[ \t]*>", re.I)).search(text)
-        ]
+        names = [name for criterion in self.criteria for name in criterion_names(criterion)]
+        tags = [tag for tag in map(_tag_pattern, names) if tag.search(text)]
         for tag in tags if len(tags) > 1 else ():
             text = tag.sub(r"\n\1: ", text)
         return text
@@ -106,6 +102,7 @@ class Headings:
         for criterion in self.criteria:
             for name in criterion_names(criterion):
                 words = _sentence_pattern(name).sub(r"\1\n\2: ", words)
+                words = _fraction_pattern(name).sub(r"\1\n\3: \2\n", words)
         return words
 
 
@@ -123,13 +120,30 @@ _NO_ITEM = r"(?<!\A\d\.)(?<!\n\d\.)(?<!\n\d\d\.)(?<![\n ][ \t]\d\.)(?<!\n-[ \t]\
 def _sentence_pattern(name: str) -> re.Pattern[str]:
     """Return a pattern of a sentence that begins with this name and states a number."""
     return re.compile(
-        rf"(^|[.!?,;|/]{_NO_ITEM})[ \t]*(?:(?:for|on|as for|in terms of|regarding)[ \t]+)?"
+        rf"(^|[.!?,;:|/]{_NO_ITEM})[ \t]*(?:(?:for|on|as for|in terms of|regarding)[ \t]+)?"
         r"(?:and[ \t]+)?(?:(?:I(?:['’]d| would)?[ \t]+(?:rate|score|grade)[ \t]+)?its[ \t]+|the[ \t]+)?"
         rf"({_words_of(name)})"
         r"(?:,?[ \t]+(?=(?:it|I|is|gets|deserves|earns|receives|scores|"
         r"the (?:text|story|answer|response|summary|output))\b"
-        r"[^.!?\n]{0,60}\d)|[ \t]+(?=(?:an?[ \t]+)?\d+(?:[ \t]+out[ \t]+of[ \t]+|/)\d)|"
+        r"[^.!?\n]{0,60}\d)|[ \t]+(?=[(\[]?(?:an?[ \t]+)?\d+(?:[ \t]+out[ \t]+of[ \t]+|/)\d)|"
         r"[ \t]*(?:[:：=]|[ \t][-–—])[ \t]*(?=\d))",
+        re.I | re.M,
+    )
+
+
+@lru_cache(maxsize=256)
+def _tag_pattern(name: str) -> re.Pattern[str]:
+    """Return a pattern of an opening tag that is called by this name, or has it as its attribute."""
+    attribute = r"(?:\w{1,20}[ \t]+\w{1,20}=[\"'])?"
+    return re.compile(rf"<{attribute}[ \t]*({_words_of(name)})[ \t]*[\"']?[ \t]*>", re.I)
+
+
+@lru_cache(maxsize=256)
+def _fraction_pattern(name: str) -> re.Pattern[str]:
+    """Return a pattern of a fraction before this name: "3/5 for clarity"."""
+    return re.compile(
+        rf"(^[^\w\n]{{0,6}}|[.!?,;:][ \t]+|\band[ \t]+)(\d{{1,3}}(?:\.\d{{1,2}})?[ \t]?(?:/|out of )[ \t]?\d{{1,3}})"
+        rf"[ \t]+(?:for|on|in)[ \t]+(?:its[ \t]+|the[ \t]+)?({_words_of(name)})\b[ \t]*[:：]?",
         re.I | re.M,
     )
 
@@ -140,7 +154,7 @@ def _name_pattern(name: str) -> re.Pattern[str]:
     words = _words_of(name)
     return re.compile(
         rf"[^\w\n]{{0,12}}(?:\[?(?:\d{{1,3}}|[a-z])[\]).:]{{1,2}}[ \t]*)?[^\w\n]{{0,5}}"
-        rf"(?:(?:score|rating|grade)[ \t]+(?:for|of|on)[ \t]+)?(?:the[ \t]+)?{words}\.?"
+        rf"(?:(?:(?:score|rating|grade)[ \t]+(?:for|of)|on|for|as for|regarding)[ \t]+)?(?:the[ \t]+)?{words}\.?"
         r"(?:[ \t]*\((?![^()\n]*\d[^()\n]*\))[^()\n]{0,60}\))?"  # a remark in brackets, but no score
         r"(?=[^\w\n]{0,40}$|[^\w\n]{0,6}(?:scores?|ratings?)\b|[^\w\n]{0,9}[:：=|→>–—-]|[ \t]*\(|"
         r"[^\w\n]{0,6}\d|"

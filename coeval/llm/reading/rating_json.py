@@ -117,9 +117,22 @@ MAX_DEPTH = 4
 
 _VALUE = re.compile(rf"\W*?{TARGET}(?:[ \t]*[-–—:.,(][^\d]*)?\W*")
 _ASKED = ("score", "rating")
-_SCORE = re.compile(r"(?:[\w ]+ )?(?:score|rating|grade|verdict|answer)s?", re.I)
+_SCORE = re.compile(
+    r"(?:[\w ]+ )?(?:score|rating|grade|verdict|answer)s?|points?(?: (?:awarded|earned|given))?", re.I
+)
 _SUFFIX = re.compile(r"(?:^| )(?:score|rating|grade)s?$")
-_TOPS = ("max", "maximum", "max score", "maximum score", "scale max", "out of")
+_TOPS = (
+    "max",
+    "maximum",
+    "max score",
+    "maximum score",
+    "scale max",
+    "out of",
+    "max points",
+    "maximum points",
+    "points possible",
+    "possible points",
+)
 _INNER = ("score", "value", "rating")
 _NAMED = (
     "criterion",

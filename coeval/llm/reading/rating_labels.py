@@ -34,7 +34,7 @@ RULE_LINE, RULE_INLINE = "labelled line", "label in a sentence"
 _TARGET = re.compile(TARGET)
 _ENDS = re.compile(ENDS)
 _STRONG = (
-    r"(?:ratings?|scores?|grade|verdict|final[ \t]+(?:answer|evaluation|result|judge?ment)|bewertung|"
+    r"(?:ratings?|scores?|grade|verdict|final[ \t]+(?:answer|output|evaluation|result|judge?ment)|bewertung|"
     r"punktzahl|note|nota|punteggio|valutazione|puntuaci[oó]n|calificaci[oó]n|pontuação|ocena|hodnocení|"
     r"cijfer|betyg|poäng|karakter|puan|nilai|điểm|оценка|оцінка|балл|评分|評分|得分|分数|评级|評価|点数|スコア|점수|평점)"
 )

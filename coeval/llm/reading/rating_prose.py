@@ -29,10 +29,11 @@ RULE_SAID, RULE_BARE = "sentence", "bare number"
 
 _GOES_ON = (
     r"(?:out|on|for|because|since|as|in|due|based|points?|stars?|to|would|and|if|given|with|but|"
-    r"here|from|overall|rather than|instead of)"
+    r"here|from|overall|rather than|instead of|reflects?)"
 )
 _FITS = (
-    r"(?:is|seems|feels|looks)[ \t]+(?:(?:\w{2,12}ly|more|most)[ \t]+)?(?:appropriate|fair|right|justified|deserved|"
+    r"(?:is|seems|feels|looks)[ \t]+(?:(?:\w{2,12}ly|more|most|therefore|thus|hence)[ \t]+)?"
+    r"(?:appropriate|fair|right|justified|deserved|"
     r"warranted|fitting|apt|fairer|closer|better|"
     r"reasonable|suitable|correct|best|adequate|in[ \t]+order)"
 )
@@ -45,7 +46,7 @@ _VERBS = (
     r"lean(?:ing)?[ \t]+to(?:wards?)?|"
     r"say(?![ \t]+(?:to[ \t]+)?(?:rate|give|score|grade|mark|award|assign)\b)|"
     r"comes?[ \t]+(?:in|out)[ \t]+at|"
-    r"scor(?:es|ed|ing)|go(?:es)? (?:with|for)|settled? (?:on|for|at)|choose|pick|select|lands? (?:on|"
+    r"scor(?:es|ed|ing)|go(?:es|ing)? (?:with|for)|settl(?:ed?|ing) (?:on|for|at)|choose|pick|select|lands? (?:on|"
     r"at)|land on)"
 )
 _IS = r"(?:of|is|was|be|as|at|to|a|an|about|around|only)"

@@ -64,7 +64,9 @@ FOREIGN = re.compile(
     re.I,
 )
 """Words for numbers other than this judge's score."""
-_REMARK = re.compile(r"[(\[][^()\[\]]*\b(?:max|min|scale|range|of|possible)\w*\b[^()\[\]]*[)\]]", re.I)
+_REMARK = re.compile(
+    r"[(\[][^()\[\]]*\b(?:max|min|scale|range|of|possible|(?:low|high|b)est|worst)\w*\b[^()\[\]]*[)\]]", re.I
+)
 
 
 def is_foreign(label: str) -> bool:

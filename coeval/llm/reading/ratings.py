@@ -336,6 +336,10 @@ _QUOTED_LABEL = re.compile(
 """A quotation within a sentence: 'it says "Score: 5"'."""
 
 
+_NO_MARKS = str.maketrans("=:：", "   ")
+"""In "(1 = bad, 5 = good)" a mark is not the one before the score."""
+
+
 def hide_scale(text: str, low: float, high: float) -> str:
     """Hide the numbers that describe the scale: "(1-5)", "1 to 5", "(1 = bad, 3 = good)", "(out of 5)"."""
 
@@ -345,10 +349,12 @@ def hide_scale(text: str, low: float, high: float) -> str:
     def hide_legend(match: re.Match[str]) -> str:
         fraction = re.fullmatch(r"[^\d]*[\d.]+\s*(?:/|out of|of)\s*[\d.]+\s*[)\]]", match[0])
         several = len(set(re.findall(r"\d+(?:\.\d+)?", match[0]))) > 1
-        return hide(match[0]) if several and not fraction else match[0]
+        return hide(match[0]).translate(_NO_MARKS) if several and not fraction else match[0]
 
     text = re.sub(r"[(\[][^()\[\]\n]{0,200}[)\]]", hide_legend, text)
     text = re.sub(rf"[(\[]\s*(?:out\s+of|max\.?|maximum|/|of)\s*{high:g}\s*[)\]]", hide_all, text, flags=re.I)
+    text = re.sub(rf"(?<=score|grade)[ \t]+out of {high:g}(?=[ \t]*[:：=–—-])", "", text, flags=re.I)
+    text = re.sub(rf"(?<=rating)[ \t]+out of {high:g}(?=[ \t]*[:：=–—-])", "", text, flags=re.I)
     text = re.sub(_RUN, hide_all, text)
     ends = r"\((?:lowest|worst|lower|highest|best|higher)[^()\n]{0,40}\)"
     text = re.sub(rf"(?<![\d.])-?\d{{1,3}}\s*{ends}", hide_all, text, flags=re.I)

@@ -568,6 +568,16 @@ SHAPES: list[tuple[float | None, Scale, str, list[str]]] = [
         "TL;DR: 2/5 – see below.\n\nIt has 4 sentences.", "It drifts.\n\nBottom line: 2/5", "My answer is 2.",
         "On balance, this comes in at a 2.", "Score: ★★☆☆☆\n\nIt has 4 sentences.", "⭐⭐☆☆☆",
     ]),
+    (2, S5, "Clarity: the text is easy to follow", [
+        "Fine. I'm going with 2 rather than 3 because of it.",
+        "I was torn between a 2 and a 3, but I am settling on 2.",
+        "Fine. I feel a rating of 2 reflects this best.", "A score of 2 is therefore justified.",
+        "Clarity rating (1 = lowest, 5 = highest): 2\n\nFine.", "Final score: $\\frac{2}{5}$", "**Final output:** 2",
+        '{"assessment": {"criterion": "Clarity", "points_awarded": 2, "points_possible": 5}}',
+        '{"points": 2, "out_of": 5, "feedback": "Fine."}',
+    ]),
+    (2, S10, "Brevity", ["Score out of 10: 2\n\nFine.", "Rating out of 10 - 2"]),
+    (None, S5, "Brevity", ['{"points": 2, "max_points": 10}', '{"points_possible": 5, "comment": "Fine."}']),
     (None, S5, "Clarity: the text is easy to follow", [  # a number twice that is two, a condition, a range
         "Score: 5 (two)", "Score: five (2)", "I give it two (3) out of five.",
         "It depends on the audience: for children I would give it a 4, for experts a 2. I can't settle on one.",

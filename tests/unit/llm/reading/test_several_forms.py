@@ -47,6 +47,17 @@ def test_entries_in_words_begin_at_their_heading_and_may_go_on_in_its_line(text:
         "Easy.\nScore for Clarity: 3\n\nLong.\nScore for Brevity: 1/5\n\nFine.\nScore for Truth: 4",
         "<clarity><score>3</score><reason>Easy.</reason></clarity>\n<brevity><score>1</score></brevity>\n"
         "<truth><score>4</score></truth>",
+        "### 1️⃣ Clarity: 3/5\nEasy.\n\n### 2️⃣ Brevity: 1/5\nLong.\n\n### 3️⃣ Truth: 4/5\nFine.",
+        "- 3/5 for clarity: Easy at 5.\n- 1/5 for brevity: Long.\n- 4/5 for truth: Fine.",
+        "On clarity: Easy, but 2 links are missing. I give it 3 out of 5.\n\nOn brevity: Long. I give it 1 out of 5."
+        "\n\nOn truth: Fine. I give it 4 out of 5.",
+        "Scores: Clarity 3/5, Brevity 1/5, Truth 4/5",
+        "My ratings are: clarity (3/5), brevity (1/5), truth (4/5).\n\nIt is easy at 5.",
+        "Clarity ........... 3/5\nBrevity ............. 1/5\nTruth ..... 4/5",
+        '<scores>\n<score criterion="Clarity">3</score>\n<score criterion="Brevity">1</score>\n'
+        '<score criterion="Truth">4</score>\n</scores>',
+        '{"criteria": [{"name": "Clarity", "points": 3, "max_points": 5}, {"name": "Brevity", "points": 1},'
+        ' {"name": "Truth", "points": 4}]}',
         "<scores>\n  <clarity>3</clarity>\n  <brevity>1</brevity>\n  <truth>4</truth>\n</scores>",
     ],
 )
