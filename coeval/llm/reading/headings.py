@@ -121,11 +121,13 @@ def _sentence_pattern(name: str) -> re.Pattern[str]:
     """Return a pattern of a sentence that begins with this name and states a number."""
     return re.compile(
         rf"(^|[.!?,;:|/]{_NO_ITEM})[ \t]*(?:(?:for|on|as for|in terms of|regarding)[ \t]+)?"
-        r"(?:and[ \t]+)?(?:(?:I(?:['’]d| would)?[ \t]+(?:rate|score|grade)[ \t]+)?its[ \t]+|the[ \t]+)?"
+        r"(?:and[ \t]+)?(?:(?:I(?:['’]d| would)?[ \t]+(?:rate|score|grade)[ \t]+)?(?:its|the)[ \t]+)?"
         rf"({_words_of(name)})"
         r"(?:,?[ \t]+(?=(?:it|I|is|gets|deserves|earns|receives|scores|"
         r"the (?:text|story|answer|response|summary|output))\b"
-        r"[^.!?\n]{0,60}\d)|[ \t]+(?=[(\[]?(?:an?[ \t]+)?\d+(?:[ \t]+out[ \t]+of[ \t]+|/)\d)|"
+        r"[^.!?\n]{0,60}\d)|"
+        r"(?:[ \t]+of[ \t]+(?:the|this)[ \t]+\w{1,15})?[ \t]+"
+        r"(?=[(\[]?(?:an?[ \t]+)?\d+(?:[ \t]+out[ \t]+of[ \t]+|/)\d)|"
         r"[ \t]*(?:[:：=]|[ \t][-–—])[ \t]*(?=\d))",
         re.I | re.M,
     )

@@ -65,6 +65,17 @@ def test_criteria_are_named_in_sentences_labels_and_tags(text: str) -> None:
     assert scores(text) == [3, 1, 4]
 
 
+def test_words_after_the_json_can_contradict_it() -> None:
+    answer = json.dumps({"clarity": entry(3), "brevity": entry(1), "truth": entry(4)})
+    assert scores(f"{answer}\n\nI rate the clarity of the text 2 out of 5. It is brief, at 5.") == [
+        None,
+        1,
+        4,
+    ]
+    assert scores(f"{answer}\n\n| Criterion | Score |\n|---|---|\n| Brevity | 2 |") == [3, None, 4]
+    assert scores(f"{answer}\n\nClarity: 3 of 4 sentences. Brevity: it has 5 words too many.") == [3, 1, 4]
+
+
 def test_a_range_is_no_score_of_its_criterion() -> None:
     text = "1. **Clarity:** between 3 and 4. It needs 1 or 2 links.\n2. **Brevity:** 2/5. Long.\n3. **Truth:** 4/5."
     assert scores(text) == [None, 2, 4]
