@@ -60,7 +60,9 @@ FOREIGN = re.compile(
     r"expected|target|normali[sz]ed|percent(?:age|ile)?|previous|prior|other|another|his|her|their|"
     r"reviewer'?s?|judge'?s?|rater'?s?|perfect|"
     r"(?!(?:it|that|here|what|let|text|story|answer|response|summary|output|sample|essay|item|dialogue|"
-    r"conversation|translation|poem|article|criterion|aspect)['’]s)[^\W\d_]{1,30}['’]s)\b",
+    r"conversation|translation|poem|article|criterion|aspect|student|candidate|assistant|model|system|bot|agent|"
+    r"submission|document|report|letter|e-?mail|message|reply|post|comment|review|paper|caption|headline|passage|"
+    r"paragraph|piece|work|argument|plan|speech|code)['’]s)[^\W\d_]{1,30}['’]s)\b",
     re.I,
 )
 """Words for numbers other than this judge's score."""

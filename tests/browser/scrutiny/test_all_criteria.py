@@ -294,6 +294,20 @@ def test_keys_typed_while_an_instance_is_on_its_way_are_for_that_instance(page: 
     assert lines(page, 1) == lines(page, 2) == ["none"] * 5
 
 
+def test_keys_of_a_long_wait_are_dropped(page: Page, bench: Bench) -> None:
+    open_all(page, bench)
+    asked: list[Any] = []
+    page.route("**/step?*", lambda route: asked.append(route))
+    press(page, "j", "2", "a", "a")
+    page.wait_for_timeout(2100)
+    page.unroute("**/step?*")
+    asked[0].fallback()
+    expect(page.locator(".wb-jump")).to_have_value("2")
+    assert lines(page, 1) == ["none"] * 5
+    press(page, "2")
+    assert lines(page, 1) == ["revise"] + ["none"] * 4
+
+
 def test_keys_typed_while_an_instance_is_saved_are_for_the_next(page: Page, bench: Bench) -> None:
     open_all(page, bench)
     press(page, *ONE, *ONE)

@@ -61,6 +61,9 @@ function keyInit({ key, code, ctrlKey, shiftKey, altKey, metaKey, repeat }) {
   return { key, code, ctrlKey, shiftKey, altKey, metaKey, repeat, bubbles: true, cancelable: true };
 }
 
+/** Keys that waited longer were pressed because nothing happened, and would decide about work that nobody has read. */
+const HOLD_MS = 2000;
+
 /** The screen that last had the focus; if several are shown, it gets keys without modifiers. */
 let inUse = null;
 
@@ -148,10 +151,11 @@ export class Keys {
     );
   }
 
-  /** Presses the held keys again, on the work that is shown now. */
+  /** Presses the held keys again, on the work that is shown now, unless the person had to wait long for it. */
   playHeld() {
     const { held } = this;
     this.held = [];
+    if (held.length && performance.now() - held[0].timeStamp > HOLD_MS) return;
     for (const event of held)
       document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', keyInit(event)));
   }

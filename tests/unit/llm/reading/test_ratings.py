@@ -576,6 +576,7 @@ SHAPES: list[tuple[float | None, Scale, str, list[str]]] = [
         '{"assessment": {"criterion": "Clarity", "points_awarded": 2, "points_possible": 5}}',
         '{"points": 2, "out_of": 5, "feedback": "Fine."}',
     ]),
+    (2, S5, "Clarity", ["The student's score: 2/5", "The assistant’s rating: 2", "Here's my score: 2"]),
     (2, S10, "Brevity", ["Score out of 10: 2\n\nFine.", "Rating out of 10 - 2"]),
     (None, S5, "Brevity", ['{"points": 2, "max_points": 10}', '{"points_possible": 5, "comment": "Fine."}']),
     (None, S5, "Clarity: the text is easy to follow", [  # a number twice that is two, a condition, a range
