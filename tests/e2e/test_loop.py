@@ -192,7 +192,7 @@ def test_the_whole_loop(browser: Any, server: LiveServer, tmp_path: Path) -> Non
     tile.locator(".big").wait_for(timeout=60_000)
     page_alpha = float(tile.locator(".big").get_attribute("data-value"))
     with owner.expect_download() as download:
-        tile.get_by_role("link", name="Rows").click()
+        tile.get_by_role("link", name="Rows (CSV)").click()
     path = tmp_path / "reliability.csv"
     download.value.save_as(path)
     assert alpha_of(path) == pytest.approx(page_alpha, abs=1e-9)

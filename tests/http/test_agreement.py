@@ -178,9 +178,9 @@ def test_a_tile_says_what_it_rests_on(filled: Context) -> None:
     """Six documents by two systems; two of 24 units are blind, too few for a headline of their own."""
     page = whole(filled, "agreement")
     mean, same, *_ = (" ".join(texts(one)) for one in page.tiles)
-    for part in ("Alpha, people", "95% [", "6 documents", "all arms", "Rows"):
+    for part in ("Alpha, people", "95% [", "6 documents", "all arms", "Rows (CSV)"):
         assert part in mean
-    for part in ("Same score", "95% [", "24 units", "3 people", "Rows"):
+    for part in ("Same score", "95% [", "24 units", "3 people", "Rows (CSV)"):
         assert part in same
     (hover,) = [
         one["attributes"]["title"]

@@ -106,7 +106,7 @@ class Forecast:
     def __str__(self) -> str:
         free = f" ({self.cached:,} more are in the ledger)" if self.cached else ""
         served = f" ({self.cached_tokens:,} from the provider's cache)" if self.cached_tokens else ""
-        tokens = f"{self.prompt_tokens:,}{served} + {self.completion_tokens:,} tokens"
+        tokens = f"{self.prompt_tokens:,} prompt tokens{served} and {self.completion_tokens:,} answer tokens"
         cost = f", cost {self.cost:.4g}" if self.cost else ""
         several = f" for {self.answers:,} answers" if self.answers != self.calls else ""
         about = f"about {self.calls:,} calls{several}{free}, {tokens}{cost}, {show_seconds(self.seconds)}"

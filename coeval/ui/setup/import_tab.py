@@ -295,8 +295,7 @@ class ImportTab(Tab):
             )
         if not description.strip():
             raise InputError(
-                "The new task has no description: write the task that the systems were given. The model "
-                "and the people need it."
+                "“Task given to the systems” is empty: describe the task. The model and the people need it."
             )
         return new, {"name": name, "description": description}
 

@@ -158,7 +158,7 @@ class WayCost:
     completion_tokens: int
 
     def __str__(self) -> str:
-        tokens = f"{self.prompt_tokens:,} + {self.completion_tokens:,} tokens"
+        tokens = f"{self.prompt_tokens:,} prompt tokens and {self.completion_tokens:,} answer tokens"
         return f"{self.label}: {self.questions:,} answers, {tokens}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
 from coeval.rules.arms import Design
 from coeval.usecases.scrutiny.steps import get_aliases, mark_instance
@@ -382,3 +383,30 @@ def test_a_step_that_is_gone_leads_to_the_first_open_one(page: Page, bench: Benc
     page.evaluate(gone)
     page.reload()
     at_step(page, "1", "1")
+
+
+def test_the_key_that_confirms_saves_a_comment_and_nothing_behind_it(page: Page, bench: Bench) -> None:
+    """It also confirmed the decided work behind the dialog."""
+    bench.open_bench(page)
+    press(page, "a", "3", "a", "a", "a", "c")
+    page.get_by_label("Comment on this instance").fill("The answer ends too soon.")
+    press(page, "Control+Enter")
+    page.locator(".ce-toast").get_by_text("Comment saved.").wait_for()
+    assert bench.saved() == [] and page.get_by_role("dialog").count() == 0
+    press(page, "Control+Enter")
+    wait_saved(page, bench, 1)
+
+
+def test_a_notice_goes_with_the_next_decision(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
+    press(page, "Control+Enter")
+    page.locator(".ce-toast").get_by_text("approve, revise or delete it").wait_for()
+    press(page, "a")
+    expect(page.locator(".ce-toast")).to_have_count(0)
+
+
+def test_the_page_of_keys_begins_at_its_title(page: Page, bench: Bench) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    bench.open_bench(page)
+    press(page, "?")
+    expect(page.get_by_role("dialog").get_by_role("heading", name="Keys")).to_be_in_viewport()

@@ -77,7 +77,7 @@ def downloads_view(slug: str, section: str, figures: Sequence[Figure], basis: Ba
             el("span", " "),
             el("a", "Data as CSV", href=chart_file(slug, section, figure.name, basis), download=""),
             el("span", " · "),
-            el("a", "Rows", href=task_file(slug, figure.rows), download=""),
+            el("a", "Rows (CSV)", href=task_file(slug, figure.rows), download=""),
             el("p.note", figure.words),
         )
         for figure in figures
@@ -95,7 +95,7 @@ def downloads_view(slug: str, section: str, figures: Sequence[Figure], basis: Ba
                     href=task_file(slug, "paper-tables.zip"),
                     download="",
                 ),
-                el("a.ghost", "Every table (CSV)", href=task_file(slug, "export.zip"), download=""),
+                el("a.ghost", "All data (CSV, zip)", href=task_file(slug, "export.zip"), download=""),
                 _other_tools_view(slug),
             ),
             el(

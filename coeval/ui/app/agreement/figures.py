@@ -236,7 +236,7 @@ def _exactly(value: Any) -> dict[str, str]:
     return {"title": repr(float(value)), "data_value": repr(float(value))} if isinstance(value, float) else {}
 
 
-def rows_link(name: str, text: str = "Rows") -> Node:
+def rows_link(name: str, text: str = "Rows (CSV)") -> Node:
     """Return a link to one of the task's files; ``with_links`` adds the task."""
     return el("a", text, href=name, download="", title=f"Rows behind this number: {name}")
 

@@ -147,6 +147,11 @@ export class Notices {
     setTimeout(() => toast.remove(), PASS_MS);
   }
 
+  /** Removes the passing notices, except those that offer to undo something. */
+  clearSaid() {
+    for (const toast of [...this.toasts.children]) if (!toast.querySelector('button')) toast.remove();
+  }
+
   /** Shows an error until it is closed. The same error is shown once. */
   warn(text) {
     if (Array.from(this.alerts.querySelectorAll('div')).some((node) => node.dataset.text === text)) return;

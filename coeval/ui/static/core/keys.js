@@ -192,7 +192,8 @@ export class Keys {
     dialog.addEventListener('close', () => dialog.remove());
     this.root.append(dialog);
     dialog.showModal();
-    close.focus();
+    close.focus({ preventScroll: true });
+    dialog.scrollTop = 0;
   }
 
   fillList(list) {

@@ -14,7 +14,11 @@ function addedWords(kind) {
       tr('Reason for the added conclusion'),
       tr('Remove the added conclusion'),
     ],
-    evidence: [tr('your evidence'), tr('Reason for the added evidence'), tr('Remove the added evidence')],
+    evidence: [
+      tr('“quoted words” and your remark'),
+      tr('Reason for the added evidence'),
+      tr('Remove the added evidence'),
+    ],
     criterion: [tr('your criterion'), tr('Reason for the added criterion'), tr('Remove the added criterion')],
   };
   const [ask, why, remove] = words[kind];

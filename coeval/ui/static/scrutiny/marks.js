@@ -169,7 +169,9 @@ export class Marks {
     });
     box.value = kept?.text ?? instance.comment ?? '';
     box.addEventListener('input', () => this.kept.put(place, { text: box.value, edited: true }));
-    const save = () => this.saveComment(dialog, instance, box.value.trim());
+    const save = async () => {
+      if (await this.saveComment(dialog, instance, box.value.trim())) this.notices.say(tr('Comment saved.'));
+    };
     const suggest = () => this.suggest(dialog, instance, box.value.trim());
     const dialog = el(
       'dialog',
@@ -191,7 +193,11 @@ export class Marks {
         button(tr('Save comment'), { class: 'ce-btn is-primary', onclick: save }),
       ),
     );
-    dialog.addEventListener('keydown', (event) => this.confirms(comboOf(event)) && save());
+    dialog.addEventListener('keydown', (event) => {
+      if (!this.confirms(comboOf(event))) return;
+      event.preventDefault(); // the dialog closes at once, and the key would confirm the work behind it
+      save();
+    });
     dialog.addEventListener('close', () => dialog.remove());
     root.append(dialog);
     dialog.showModal();

@@ -229,6 +229,7 @@ export class Workbench {
     const work = step.evaluations
       ? new InstanceWork(/** @type {SheetStep} */ (step), kept, ms)
       : new StepWork(step, kept, ms);
+    if (before?.instance && before.instance.id !== work.instance) this.frame.notices.clearSaid();
     this.places.arrive({ filter: step.filter, instance: work.instance, criterion: work.criterion });
     this.clock.begin(work.activeBefore, step.task.idle_seconds);
     this.frame.load(step, before, (id) => Boolean(kept.get(`${work.instance}:${id}`)?.edited));
@@ -254,6 +255,7 @@ export class Workbench {
   }
 
   onchange() {
+    this.frame.notices.clearSaid();
     clearTimeout(this.markTimer);
     this.markTimer = setTimeout(() => this.remark(), MARK_DELAY_MS);
   }

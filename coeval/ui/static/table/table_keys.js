@@ -34,7 +34,7 @@ export function tableCommands(table) {
     {
       id: 'commit',
       combos: ['Enter'],
-      label: tr('In a text box: finish and keep the text (⇧ ⏎ starts a new line)'),
+      label: tr('In a text box: keep the text and go to the next line (⇧ ⏎ breaks the line)'),
       inText: true,
       run: ({ target }) => (isBoxOf(table(), target) ? table().commit() : false),
     },
