@@ -187,7 +187,8 @@ def _in_view(seen: DraftsInView) -> list[str]:
     many = f"All {seen.n:,} scores were" if seen.n == seen.of else f"{seen.n:,} of {seen.of:,} scores were"
     kept = f", and {_percent(seen.kept)} kept its score" if seen.kept.defined else ""
     return [
-        f"{many} given with the draft in view{kept}, which raises agreement. A share of blind assignments, in Set-up, "
+        f"{many} given with the draft in view{kept}, which raises agreement. "
+        "A share of blind assignments, under Study design in Set-up, "
         "measures by how much."
     ]
 

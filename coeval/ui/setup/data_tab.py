@@ -227,7 +227,7 @@ class InboxTab(Tab):
                 )  # fmt: skip
                 with gr.Row(elem_classes="actions"):
                     self.send = gr.Button("Send answer", variant="primary", elem_id="inbox-send", scale=0)
-                    self.close = gr.Button("Close", elem_id="inbox-close", scale=0)
+                    self.close = gr.Button("Close the message", elem_id="inbox-close", scale=0)
         self.outputs = [self.messages, self.answering, self.message, self.text]
         self.on(self.state.input, self.load, [self.state])
         answer = [self.message, self.text, self.state]

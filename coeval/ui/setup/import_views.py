@@ -132,7 +132,7 @@ def preview_view(seen: Preview, origin: str) -> Node:
         el("h4", f"{seen.format} · {plural(seen.n_rows, 'row')}"),
         el("p", el("code", origin)) if origin else None,
         *(el("p", note) for note in seen.notes),
-        el("p", "Check which column holds what, then import."),
+        el("p", "Check under Columns which column holds what, then import."),
     )
 
 

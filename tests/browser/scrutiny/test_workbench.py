@@ -410,3 +410,17 @@ def test_the_page_of_keys_begins_at_its_title(page: Page, bench: Bench) -> None:
     bench.open_bench(page)
     press(page, "?")
     expect(page.get_by_role("dialog").get_by_role("heading", name="Keys")).to_be_in_viewport()
+
+
+def test_a_new_instance_begins_below_the_bar_of_the_page(page: Page, bench: Bench) -> None:
+    page.set_viewport_size({"width": 1280, "height": 600})
+    bench.criteria = CRITERIA[:1]
+    bench.instances = make_instances(2)
+    bench.open_bench(page)
+    page.add_style_tag(content="body { padding-top: 56px } .wb { --coeval-top: 56px }")
+    press(page, "a", "3", "a", "a", "a")
+    page.evaluate("window.scrollTo(0, 40)")
+    press(page, "Control+Enter")
+    wait_saved(page, bench, 1)
+    expect(page.locator(".wb-jump")).to_have_value("2")
+    assert page.locator(".wb").evaluate("one => one.getBoundingClientRect().top") >= 55

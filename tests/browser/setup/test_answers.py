@@ -115,7 +115,7 @@ def test_refusal_and_success_of_an_import_are_on_the_screen(
     path.write_text(FILE, encoding="utf-8")
     open_tab(page, server, "import")
     page.locator("#import-file input[type=file]").set_input_files(path)
-    page.locator("#import-note").get_by_text("Check which column holds what").wait_for()
+    page.locator("#import-note").get_by_text("Check under Columns which column holds what").wait_for()
     settle(page)
     assert press(page, "import-go")["on_screen"]
     expect(page.locator("#import-note [role=alert]")).to_be_in_viewport()

@@ -60,7 +60,7 @@ def choose_file(page: Any, server: Running, folder: Path, text: str, task: str =
     page.goto(f"{server.url}/admin/?task={task}&tab=import")
     page.locator("#import-into").get_by_text("(the task chosen above)").wait_for()
     page.locator("#import-file input[type=file]").set_input_files(path)
-    page.locator("#import-note").get_by_text("Check which column holds what").wait_for()
+    page.locator("#import-note").get_by_text("Check under Columns which column holds what").wait_for()
 
 
 def role(page: Any, column: str, where: str = "import-roles") -> Any:

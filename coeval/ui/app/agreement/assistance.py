@@ -105,7 +105,7 @@ def _no_blind(section: AssistanceSection) -> Node | None:
         return None
     return banner(
         "Nobody has scored without the draft yet, so its pull cannot be separated from "
-        "agreement. Set a share of blind assignments in Set-up.",
+        "agreement. Set a share of blind assignments under Study design in Set-up.",
         warn=True,
     )
 

@@ -284,7 +284,9 @@ export class Frame {
     const same = before?.instance?.id === step.instance.id;
     const goal = same ? this.work : this.node;
     const { top } = goal.getBoundingClientRect();
-    if (before && (top < 0 || top > window.innerHeight / 2)) goal.scrollIntoView({ block: 'start' });
+    const bar = Number.parseFloat(getComputedStyle(goal).scrollMarginTop) || 0;
+    if (before && (Math.ceil(top) < bar || top > window.innerHeight / 2))
+      goal.scrollIntoView({ block: 'start' });
     this.layout.fit();
     const elsewhere =
       document.activeElement &&

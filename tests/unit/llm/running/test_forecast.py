@@ -100,7 +100,9 @@ def test_samples_of_a_question_are_one_call_unless_the_model_gives_one_at_a_time
     found = forecast(twenty, 4_800, Prices(), answer_tokens=10)
     assert (found.calls, found.answers, found.prompt_tokens) == (240, 4_800, 24_000)
     assert found.completion_tokens == 48_000 and found.seconds == 240 * CALL_SECONDS / 8
-    assert str(found).startswith("about 240 calls for 4,800 answers, 24,000 prompt tokens and 48,000 answer tokens")
+    assert str(found).startswith(
+        "about 240 calls for 4,800 answers, 24,000 prompt tokens and 48,000 answer tokens"
+    )
     thirty = [(request, sample) for sample in range(30)]
     assert forecast(thirty, 300, Prices(), answer_tokens=10).calls == 20, "20 answers in one call at most"
     ledger = MemoryLedger()
