@@ -244,7 +244,8 @@ class InboxTab(Tab):
             self.answering: gr.Column(visible=bool(messages)),
             self.message: gr.Dropdown(
                 [(_name(message), str(message.id)) for message in messages],
-                value=str(messages[0].id) if messages else None,
+                # with several, a default would send an answer to the wrong person
+                value=str(messages[0].id) if len(messages) == 1 else None,
                 interactive=bool(messages),
             ),
             self.text: "",
@@ -262,7 +263,7 @@ class InboxTab(Tab):
         self, person: Person, slug: str, message: str | None, text: str | None, state: str, *, close: bool
     ) -> Update:
         if not (message or "").isdecimal():
-            raise InputError("There is no message to answer: choose another list above.")
+            raise InputError("No message is chosen: choose the one that you answer under Message.")
         review.answer_message(
             self.context, person, need_task(slug), int(message or 0), text or "", close=close
         )

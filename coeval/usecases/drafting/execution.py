@@ -68,7 +68,8 @@ class RunReport:
         return self.done == self.total and not (self.total and self.unscored == self.drafted)
 
     def __str__(self) -> str:
-        said = f"{self.label}: {self.done:,} of {self.total:,} drafted, {self.usage.calls:,} calls"
+        done = f"{self.done:,} of {self.total:,} drafted" if self.total else "all drafts exist already"
+        said = f"{self.label}: {done}, {self.usage.calls:,} calls"
         if self.drafted > self.done:
             said += f", {self.drafted:,} drafts"
         if self.usage.cached:

@@ -304,6 +304,25 @@ def test_a_comment_reaches_the_inbox_and_its_answer_the_instance(owner: Any, ser
     page.locator("#inbox-messages").get_by_text("There are no answered flags or comments").wait_for()
 
 
+def test_of_several_messages_none_is_chosen_for_an_answer(owner: Any, server: Running) -> None:
+    """An answer was for the first, whichever the owner had in mind."""
+    page = owner
+    page.goto(f"{server.url}/?task=demo&tab=scrutiny")
+    page.locator(".wb[data-state=step][aria-busy=false]").wait_for()
+    for number in ("1", "2"):
+        expect(page.locator(".wb-jump")).to_have_value(number)
+        with page.expect_response(lambda answer: answer.url.endswith("/marks")):
+            page.keyboard.press("f")
+        page.keyboard.press("j")
+    page.goto(f"{server.url}/admin/?task=demo&tab=inbox")
+    page.locator("#inbox-messages .message").nth(1).wait_for()
+    expect(page.locator("#inbox-message input")).to_have_value("")
+    field(page, "inbox-text").fill("It does.")
+    page.get_by_role("button", name="Send answer").click()
+    page.get_by_text("No message is chosen").first.wait_for()
+    expect(page.locator("#inbox-messages .message")).to_have_count(2)
+
+
 def test_a_vote_on_the_next_version_is_opened_and_cancelled(owner: Any, server: Running) -> None:
     page = owner
     page.goto(f"{server.url}/?task=finished-example&tab=criteria")
