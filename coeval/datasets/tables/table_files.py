@@ -64,9 +64,8 @@ def open_table(path: Path) -> Table:
 
 def list_sheets(path: Path) -> tuple[str, ...]:
     """Return the names of the visible sheets of a workbook; none for another file."""
-    kind = _by_ending(path) if path.is_file() else None
-    if kind is None or kind.open is not _open_xlsx:
-        return ()
+    if not path.is_file() or path.suffix.lower() == ".zip" or guess_table(path).open is not _open_xlsx:
+        return ()  # an archive of a study begins as a workbook does
     from coeval.datasets.tables import xlsx_file
 
     return xlsx_file.list_sheets(path)

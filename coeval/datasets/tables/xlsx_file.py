@@ -87,9 +87,10 @@ def put_first(path: Path, sheet: str, copy: Path) -> None:
         raise InputError(f"{path.name}: has no sheet “{shorten(sheet)}”; its sheets are {listed}.")
     try:
         with zipfile.ZipFile(path) as archive, zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED) as written:
-            for name in archive.namelist():
-                part = archive.read(name)
-                written.writestr(name, _move_sheet(part, sheet) if name == ARC_WORKBOOK else part)
+            for member in archive.infolist():  # a name may occur twice
+                part = archive.read(member)
+                moved = _move_sheet(part, sheet) if member.filename == ARC_WORKBOOK else part
+                written.writestr(member.filename, moved)
     except Exception as exc:  # a broken archive fails in zlib, in zipfile or in the parser
         raise _not_a_workbook(path) from exc
     if list_sheets(copy)[0] != sheet:  # another program's workbook may keep its list elsewhere

@@ -260,7 +260,8 @@ _ITEM = re.compile(r"(?m)^[^\w\n]{0,12}\d{1,3}(?=[\]).:])")
 _NEAR = 100
 _SPLIT = "\ue00a"
 _HIDDEN = {ord(str(digit)): 0xE000 + digit for digit in range(10)}
-_SHOWN = {hidden: digit for digit, hidden in _HIDDEN.items()} | {ord(_SPLIT): None}
+_HIDDEN_MARKS = {ord(mark): 0xE010 + place for place, mark in enumerate("=:：")}
+_SHOWN = {hidden: shown for shown, hidden in (_HIDDEN | _HIDDEN_MARKS).items()} | {ord(_SPLIT): None}
 
 
 def hide(words: str) -> str:
@@ -268,8 +269,13 @@ def hide(words: str) -> str:
     return _WORDED.sub(rf"\1{_SPLIT}", words).translate(_HIDDEN)
 
 
+def hide_marks(words: str) -> str:
+    """Return the words without the marks that may come before a score: "(1 = bad, 5 = good)" has none."""
+    return words.translate(_HIDDEN_MARKS)
+
+
 def reveal(text: str) -> str:
-    """Return the text with the numbers that `hide` removed.
+    """Return the text with the numbers and marks that `hide` and `hide_marks` removed.
 
     >>> reveal(hide("It says 5, or five."))
     'It says 5, or five.'

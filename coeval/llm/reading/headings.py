@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from coeval.llm.reading.cleanup import hide
 from coeval.llm.reading.rating_json import key_words
-from coeval.llm.reading.rating_words import criterion_names
+from coeval.llm.reading.rating_words import criterion_names, is_of_something_else
 
 OVERALL = "overall"
 """The name of the overall rating in a fused answer."""
@@ -101,8 +101,8 @@ class Headings:
             return words
         for criterion in self.criteria:
             for name in criterion_names(criterion):
-                words = _sentence_pattern(name).sub(r"\1\n\2: ", words)
-                words = _fraction_pattern(name).sub(r"\1\n\3: \2\n", words)
+                words = _sentence_pattern(name).sub(lambda match: _entry(match, r"\1\n\2: "), words)
+                words = _fraction_pattern(name).sub(lambda match: _entry(match, r"\1\n\3: \2\n"), words)
         return words
 
 
@@ -112,6 +112,16 @@ def _words_of(name: str) -> str:
     return re.sub(r"\d", lambda digit: f"[{digit[0]}{hide(digit[0])}]", words)
 
 
+def _entry(match: re.Match[str], form: str) -> str:
+    """Return the match as an entry, unless the words before it in its sentence say whose or what number it is."""
+    before = re.split(r"[.!?\n]", match.string[max(0, match.start() - 300) : match.start()])[-1]
+    own = not is_of_something_else(before) and not _ELSEWHERE.search(before)
+    return match.expand(form) if own else match[0]
+
+
+_ELSEWHERE = re.compile(
+    r"\b(?:threshold|example|format|sample)\b|^\W*(?:with|without|if|had|unless|were)\b", re.I
+)
 _NO_ITEM = r"(?<!\A\d\.)(?<!\n\d\.)(?<!\n\d\d\.)(?<![\n ][ \t]\d\.)(?<!\n-[ \t]\d\.)"
 """Not the stop after an item's number at the start of a line: without its name, "2." would be a bare number."""
 

@@ -35,7 +35,7 @@ _BOXED = re.compile(r"\$?\\boxed\s{0,3}\{([^{}\n]{0,40})\}\$?")
 _MATHS = re.compile(r"(?<=[:：=])([ \t*]{0,6})\${1,2}[ \t]{0,3}(\d[\d./ ]{0,9})\${1,2}(?![\w$])")
 _STYLED = re.compile(r"\\[()\[\]]|\\(?:text|math)(?:bf|it|rm|tt|sf)?\s{0,3}\{([^{}\n]{0,40})\}")
 _FRACTION = re.compile(r"\\[dt]?frac\s?\{(\d{1,3})\}\s?\{(\d{1,3})\}")
-_KEYCAP = re.compile("(\\d)\ufe0f?\u20e3")
+_KEYCAP = re.compile("(?:\\d\ufe0f?\u20e3){1,3}")
 _LEADER = re.compile(r"(?<=\w)[ \t]{0,3}[.·]{4,200}[ \t]{0,3}(?=\d)")
 """The dots between a name and its number in a list."""
 _DOUBLE_BRACKETS = re.compile(r"\[\[[ \t]{0,3}([\d.]{1,9})[ \t]{0,3}\]\]")
@@ -67,7 +67,7 @@ def strip_markup(text: str) -> str:
     text = _CLOSING_LABEL.sub("\n", _LABEL_TAG.sub(_label, text))
     text = _BLANK.sub(r"\1", text)
     text = _TAG.sub("", _BLOCK.sub("\n", _TOKEN.sub("", text)))
-    text = _FRACTION.sub(r"\1/\2", _KEYCAP.sub(r"\1.", _LEADER.sub(": ", text)))
+    text = _FRACTION.sub(r"\1/\2", _KEYCAP.sub(_key_number, _LEADER.sub(": ", text)))
     text = _MATHS.sub(r"\1\2", _BOXED.sub(r"answer: \1", _STYLED.sub(r"\1", text)))
     text = _RESULT.sub("Final rating:", _DOUBLE_BRACKETS.sub(r"\1", text))
     text = _STRUCK.sub("", text)
@@ -77,6 +77,10 @@ def strip_markup(text: str) -> str:
 
 def _label(tag: re.Match[str]) -> str:
     return "\n" + re.sub("[_-]", " ", tag[1]) + ": "
+
+
+def _key_number(keys: re.Match[str]) -> str:
+    return f"{''.join(re.findall(r'[0-9]', keys[0]))}."
 
 
 def strip_bullet(line: str) -> str:

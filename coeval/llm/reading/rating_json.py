@@ -118,7 +118,7 @@ MAX_DEPTH = 4
 _VALUE = re.compile(rf"\W*?{TARGET}(?:[ \t]*[-–—:.,(][^\d]*)?\W*")
 _ASKED = ("score", "rating")
 _SCORE = re.compile(
-    r"(?:[\w ]+ )?(?:score|rating|grade|verdict|answer)s?|points?(?: (?:awarded|earned|given))?", re.I
+    r"(?:[\w ]+ )?(?:score|rating|grade|verdict|answer)s?|points (?:awarded|earned|given)", re.I
 )
 _SUFFIX = re.compile(r"(?:^| )(?:score|rating|grade)s?$")
 _TOPS = (
@@ -227,7 +227,7 @@ def score_of(members: Mapping[str, object], high: float) -> Stated | None:
     scores = {
         key: _number(value, high)
         for key, value in keys.items()
-        if _SCORE.fullmatch(key) and not is_foreign(key)
+        if _names_score(key, keys) and not is_foreign(key)
     }
     if _has_other_top(keys, high):
         scores = dict.fromkeys(scores)
@@ -238,6 +238,11 @@ def score_of(members: Mapping[str, object], high: float) -> Stated | None:
         return _one({scores[asked], *(later - {None})})
     settled = replacing or {key: score for key, score in scores.items() if not EARLY.search(key)} or scores
     return _one(set(settled.values())) if settled else None
+
+
+def _names_score(key: str, keys: Mapping[str, object]) -> bool:
+    """Return whether a key names a score. "points" does only beside the most that there can be."""
+    return bool(_SCORE.fullmatch(key)) or (key == "points" and any(top in keys for top in _TOPS))
 
 
 def _has_other_top(keys: Mapping[str, object], high: float) -> bool:
@@ -273,7 +278,7 @@ def entries_of(value: object, path: tuple[str, ...] = ()) -> Iterator[Entry]:
     if isinstance(value, dict):
         keys = {key_words(key): member for key, member in value.items()}
         scored = any(
-            _SCORE.fullmatch(key) and not isinstance(member, dict | list) for key, member in keys.items()
+            _names_score(key, keys) and not isinstance(member, dict | list) for key, member in keys.items()
         )
         nested = any(key in _ASKED and isinstance(member, dict) for key, member in keys.items())
         if scored or nested:

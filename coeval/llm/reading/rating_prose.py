@@ -29,7 +29,7 @@ RULE_SAID, RULE_BARE = "sentence", "bare number"
 
 _GOES_ON = (
     r"(?:out|on|for|because|since|as|in|due|based|points?|stars?|to|would|and|if|given|with|but|"
-    r"here|from|overall|rather than|instead of|reflects?)"
+    r"here|from|overall|rather than|instead of)"
 )
 _FITS = (
     r"(?:is|seems|feels|looks)[ \t]+(?:(?:\w{2,12}ly|more|most|therefore|thus|hence)[ \t]+)?"
@@ -45,7 +45,6 @@ _VERBS = (
     r"decid(?:e|ed)[ \t]+(?:on|for)|opt(?:ed)?[ \t]+for|consider[ \t]+(?:it|this|that)\b|"
     r"lean(?:ing)?[ \t]+to(?:wards?)?|"
     r"say(?![ \t]+(?:to[ \t]+)?(?:rate|give|score|grade|mark|award|assign)\b)|"
-    r"comes?[ \t]+(?:in|out)[ \t]+at|"
     r"scor(?:es|ed|ing)|go(?:es|ing)? (?:with|for)|settl(?:ed?|ing) (?:on|for|at)|choose|pick|select|lands? (?:on|"
     r"at)|land on)"
 )

@@ -35,7 +35,7 @@ _NOT_MORE = (
 NUMBER = rf"(?<![\d.,/$€£#])(?<!\d[-−–—~])(?P<n>[-−]?(?:\d{{1,9}}(?:\.\d{{1,9}})?|\.\d{{1,9}})){_OF_TOP}{_NOT_MORE}"
 ENDS = r"(?=[ \t]*(?:$|[\n.,;:!?)\]}\"'’”|(]|[-–—=][ \t]))"
 _WORD_OF_TOP = r"(?:[ \t]+(?:stars?|points?))?(?:[ \t]+out[ \t]+of[ \t]+(?P<top>\w{1,9}))?"
-TARGET = rf"(?:{NUMBER}|(?P<w>(?i:{'|'.join(_WORDS)})\b(?!-)){_WORD_OF_TOP}{ENDS})"
+TARGET = rf"(?:{NUMBER}|(?P<w>(?ai:{'|'.join(_WORDS)})\b(?!-)){_WORD_OF_TOP}{ENDS})"
 
 FINAL = re.compile(
     r"\b(?:final(?:ly|i[sz](?:ed?|ing))?|overall|revised|updated|adjusted|corrected|amended|settled|total|"
@@ -165,23 +165,31 @@ def join_numerals(text: str) -> str:
 def count_stars(text: str, high: float) -> str:
     """Return the text with a row of filled and empty stars as a fraction, if the row is as long as the scale.
 
+    A line with a number, or with two rows, stays as it is.
+
     >>> count_stars("Score: ★★☆", 3), count_stars("Score: ★★☆ (2/3)", 3)
     ('Score: 2/3', 'Score: ★★☆ (2/3)')
     """
+    if not _STARS.search(text):
+        return text
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        rows = list(_STARS.finditer(line))
+        if len(rows) == 1 and not re.search(r"\d", line):
+            full, empty = (len(rows[0][part].replace("\ufe0f", "")) for part in ("full", "empty"))
+            if full + empty == high:
+                lines[at] = f"{line[: rows[0].start()]}{full}/{high:g}{line[rows[0].end() :]}"
+    return "\n".join(lines)
 
-    def count(match: re.Match[str]) -> str:
-        full, empty = (len(match[part].replace("\ufe0f", "")) for part in ("full", "empty"))
-        return f"{full}/{high:g}" if full + empty == high else match[0]
 
-    return _STARS.sub(count, text)
-
-
-_NUMERAL = rf"(?i:{'|'.join(_WORDS)})"
+_NUMERAL = rf"(?ai:{'|'.join(_WORDS)})"
 _TWICE = re.compile(
     rf"\b(?P<word>{_NUMERAL})[ \t]?[(\[](?P<digits>\d{{1,3}})[)\]]|"
     rf"(?<![\d.,/])(?P<digits2>\d{{1,3}})[ \t]?[(\[](?P<word2>{_NUMERAL})[)\]]"
 )
-_STARS = re.compile(r"(?P<full>(?:[★⭐]\ufe0f?){1,20})(?P<empty>(?:[☆✩]\ufe0f?){1,20})(?![^\n]*\d)")
+_STARS = re.compile(
+    r"(?<![★⭐\ufe0f])(?P<full>(?:[★⭐]\ufe0f?){1,20})(?P<empty>(?:[☆✩]\ufe0f?){1,20})(?![★⭐☆✩])"
+)
 
 
 def alternatives(names: tuple[str, ...]) -> str:
@@ -210,7 +218,7 @@ _WHOLE = re.compile(
     r"(?:says?|said|claims?|gives?|gave|rates?|rated|states?|asks?|wants?|tells?|demands?|contains?|holds?)|"
     r"(?:reference|baseline|gpt\S{0,9}|(?:perfect|ideal|flawless|previous|prior|earlier|other)\s+(?:answer|response|"
     r"text|output|version|summary))(?:\s+(?:answer|text|output))?\s+(?:would\s+)?(?:gets?|got|rates?|rated|gives?|gave|scores?|scored|earns?|is|was)|"
-    r"consider(?:ed|ing)[ \t]+(?:an?|it|giving|the)\b|tempt(?:ed|ing)|torn|hesitated?|was going to|"
+    r"consider(?:ed|ing)[ \t]+(?:an?|it|giving|the)\b|tempt(?:ed|ing)|torn|hesitated?|was (?:going|settling|leaning)|"
     r"depend(?:s|ed|ing) on|"
     r"might|may|could|wanted|initially|at first|almost|nearly|not quite|originally|at best|at worst|"
     r"thought (?:about|of)|usually|typically|normally|would have)\b",
@@ -266,6 +274,11 @@ def is_somebody_elses(text: str, start: int, end: int) -> bool:
     at = start - len(before)
     left = text[max(0, at - _REACH) : at]
     return bool(_WOULD.match(before) and _SUPPOSED.search(left) or _REPORTED.search(left + before))
+
+
+def is_of_something_else(before: str) -> bool:
+    """Return whether the words before a number, in its sentence, make it another's, a wish, a limit or no score."""
+    return any(words.search(before) for words in (_WHOLE, _BEFORE, FOREIGN))
 
 
 def is_denied(text: str, start: int, end: int) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from coeval.domain import Scale, TokenProb
-from coeval.llm.reading.cleanup import fold, hide, hide_echoes, reveal, strip_thoughts
+from coeval.llm.reading.cleanup import fold, hide, hide_echoes, hide_marks, reveal, strip_thoughts
 from coeval.llm.reading.markup import opens_at, strip_markup
 from coeval.llm.reading.rating_json import entry_for, flatten_tables, is_only_json, own_json, score_of
 from coeval.llm.reading.rating_labels import labelled
@@ -228,7 +228,6 @@ def prepare(text: str, low: float, high: float, given: str, *, items: bool = Fal
     These are numbers copied from the prompt, mentions of the scale, and numbers in longer quotations.
     """
     words = strip_markup(hide_echoes(cut_middle(text), given, items=items))
-    words = count_stars(join_numerals(words), high)
     words = hide_scale(flatten_tables(_SUM.sub("", words)), low, high)
     if len(words) > 2 and words[0] in "\"'“" and words[-1] in "\"'”" and words[0] not in words[1:-1]:
         words = words[1:-1].strip()
@@ -249,6 +248,7 @@ def _from_words(
 
 def read_words(words: str, low: float, query: Query, criterion: str) -> Stated | None:
     """Return the score in prepared words: after a label, in a sentence, as a bare number or as an anchor word."""
+    words = count_stars(join_numerals(words), query.high)
     if len(set(_ITEM.findall(words))) > 1:
         return Stated(None, "a list of several items")
     looks = (labelled,) if _OTHER_SCALE.search(words) else (labelled, said, bare)
@@ -336,10 +336,6 @@ _QUOTED_LABEL = re.compile(
 """A quotation within a sentence: 'it says "Score: 5"'."""
 
 
-_NO_MARKS = str.maketrans("=:：", "   ")
-"""In "(1 = bad, 5 = good)" a mark is not the one before the score."""
-
-
 def hide_scale(text: str, low: float, high: float) -> str:
     """Hide the numbers that describe the scale: "(1-5)", "1 to 5", "(1 = bad, 3 = good)", "(out of 5)"."""
 
@@ -349,7 +345,7 @@ def hide_scale(text: str, low: float, high: float) -> str:
     def hide_legend(match: re.Match[str]) -> str:
         fraction = re.fullmatch(r"[^\d]*[\d.]+\s*(?:/|out of|of)\s*[\d.]+\s*[)\]]", match[0])
         several = len(set(re.findall(r"\d+(?:\.\d+)?", match[0]))) > 1
-        return hide(match[0]).translate(_NO_MARKS) if several and not fraction else match[0]
+        return hide_marks(hide(match[0])) if several and not fraction else match[0]
 
     text = re.sub(r"[(\[][^()\[\]\n]{0,200}[)\]]", hide_legend, text)
     text = re.sub(rf"[(\[]\s*(?:out\s+of|max\.?|maximum|/|of)\s*{high:g}\s*[)\]]", hide_all, text, flags=re.I)

@@ -123,7 +123,7 @@ class _Form:
     # --- JSON -------------------------------------------------------------------------------------------------
 
     def json_passes(self, text: str) -> list[Pass]:
-        """Return a pass for each JSON value with entries, and those in the words after the last one.
+        """Return a pass for each JSON value with entries, and those that the words after the last one contradict.
 
         The words before a value say whether it replaces another.
         """
@@ -139,8 +139,26 @@ class _Form:
                 for index, entry in entries:
                     passes[-1].said.setdefault(index, []).append(self._read_entry(entry, index))
             at = found.end
-        # a table or sentences after the JSON may contradict it
-        return [*passes, *self.word_passes(text[at:])] if passes and self.whole else passes
+        return [*passes, *self._contradictions(passes, text[at:])] if passes and self.whole else passes
+
+    def _contradictions(self, passes: Sequence[Pass], words: str) -> Iterator[Pass]:
+        """Yield the scores in a table or in sentences after the JSON. They contradict its scores and give none."""
+        if _SUPPOSES.search(words):
+            return
+        known = {
+            index
+            for one in passes
+            for index, read in one.said.items()
+            if any(each.score is not None for each in read)
+        }
+        for later in self.word_passes(words):
+            scored = {
+                index: found
+                for index, read in later.said.items()
+                if index in known and (found := [each for each in read if each.score is not None])
+            }
+            if scored:
+                yield Pass(said=scored)
 
     def _placed(self, entries: list[Entry]) -> Iterator[tuple[int, Entry]]:
         """Yield the entries of the final pass, each with the position of its criterion."""
@@ -271,6 +289,7 @@ MAX_ENTRIES = 200
 MAX_MARK = 160
 """Longest line that can start another pass."""
 
+_SUPPOSES = re.compile(r"\b(?:would|could|might) (?:be|become|rise|get|earn)\b|\bif (?:you|it|the)\b", re.I)
 _FINAL_LINE = re.compile(r"[^\w\n]{0,9}(?:final|total|overall)\b[^.!?\n]{0,30}[:：=–—-]", re.I)
 _INLINE = re.compile(r"[ \t](?=\[(?:\d{1,3}|overall)\][^\w\n]{0,4}(?:score|rating|\d))", re.I)
 _PREFACE = re.compile(

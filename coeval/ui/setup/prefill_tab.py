@@ -215,9 +215,8 @@ class PrefillTab(Tab):
     def on_estimate(self, person: Person, slug: str, *values: Any) -> Node:
         settings = self.read(values)
         estimate = run_preview.estimate_run(self.context, person, need_task(slug), settings)
-        unpriced = (
-            None if estimate.cost else el("p.note", "For the cost, fill in the prices under More settings.")
-        )
+        hint = el("p.note", "For the cost, fill in the prices under More settings.")
+        unpriced = hint if settings.prices == Prices() else None
         return el("div.card", el("h4", "Estimate"), el("p", str(estimate)), unpriced, *doubts_of(settings))
 
     def on_start(self, person: Person, slug: str, *values: Any) -> Update:

@@ -136,7 +136,9 @@ export class Keys {
       return;
     }
     const command = this.commandsFor(event).find(({ anyKey }) => !anyKey);
-    if (!command) return;
+    // Enter on a button, a link or the jump box is the browser's own
+    const own = comboOf(event) === 'Enter' && event.target.closest?.('button, a, input');
+    if (!command || own) return;
     event.preventDefault();
     if (!command.shownOnly) this.held.push(event);
   }

@@ -170,7 +170,9 @@ export class Marks {
     box.value = kept?.text ?? instance.comment ?? '';
     box.addEventListener('input', () => this.kept.put(place, { text: box.value, edited: true }));
     const save = async () => {
-      if (await this.saveComment(dialog, instance, box.value.trim())) this.notices.say(tr('Comment saved.'));
+      const text = box.value.trim();
+      const isNew = text && text !== instance.comment;
+      if ((await this.saveComment(dialog, instance, text)) && isNew) this.notices.say(tr('Comment saved.'));
     };
     const suggest = () => this.suggest(dialog, instance, box.value.trim());
     const dialog = el(

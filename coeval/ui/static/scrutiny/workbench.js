@@ -406,7 +406,10 @@ export class Workbench {
 
   async skip() {
     const { place } = this;
-    if (await this.marks.skip()) this.open({ move: 'next_instance', ...place });
+    this.wait(true);
+    const skipped = await this.marks.skip();
+    this.wait(false);
+    if (skipped) this.open({ move: 'next_instance', ...place });
   }
 
   showGuidelines() {

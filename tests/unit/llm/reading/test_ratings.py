@@ -566,12 +566,12 @@ SHAPES: list[tuple[float | None, Scale, str, list[str]]] = [
     (2, S5, "Clarity: the text is easy to follow", [
         "Fine. I give it two (2) out of five (5).", "Score: two (2)", "Score: 2 (two)", "2 (two) out of 5.",
         "TL;DR: 2/5 – see below.\n\nIt has 4 sentences.", "It drifts.\n\nBottom line: 2/5", "My answer is 2.",
-        "On balance, this comes in at a 2.", "Score: ★★☆☆☆\n\nIt has 4 sentences.", "⭐⭐☆☆☆",
+        "Score: ★★☆☆☆\n\nIt has 4 sentences.", "⭐⭐☆☆☆",
     ]),
     (2, S5, "Clarity: the text is easy to follow", [
         "Fine. I'm going with 2 rather than 3 because of it.",
         "I was torn between a 2 and a 3, but I am settling on 2.",
-        "Fine. I feel a rating of 2 reflects this best.", "A score of 2 is therefore justified.",
+        "A score of 2 is therefore justified.", "The text has \u017fix (6) flaws.\nScore: 2",
         "Clarity rating (1 = lowest, 5 = highest): 2\n\nFine.", "Final score: $\\frac{2}{5}$", "**Final output:** 2",
         '{"assessment": {"criterion": "Clarity", "points_awarded": 2, "points_possible": 5}}',
         '{"points": 2, "out_of": 5, "feedback": "Fine."}',
@@ -584,7 +584,10 @@ SHAPES: list[tuple[float | None, Scale, str, list[str]]] = [
         "It depends on the audience: for children I would give it a 4, for experts a 2. I can't settle on one.",
         "Depending on the reader, I would rate it 2.", "between 2 and 3. It needs 1 or 2 linking words.",
         "Score: between 2 and 3. It needs 1 or 2 linking words.", "Score: ★★☆☆☆☆☆",
-        "Owl's rating: 1/5", "The owl’s score: 1/5. Fine.",
+        "A score of 5 reflects flawless prose. This text has many errors.", "I was going with a 4 but the end is weak.",
+        "Its reading time comes out at 2.", "The essay comes in at 4 on the Flesch index.", "Score: s\u0131x",
+        '{"points": 5, "awarded": 3}', '{"points": 5, "points_deducted": 3}', '{"point": 1, "text": "Clear intro"}',
+        "Clarity ★★☆☆☆ Safety ★★★★☆", "Owl's rating: 1/5", "The owl’s score: 1/5. Fine.",
     ]),
 ]
 # fmt: on

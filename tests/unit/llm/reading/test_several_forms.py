@@ -56,8 +56,8 @@ def test_entries_in_words_begin_at_their_heading_and_may_go_on_in_its_line(text:
         "Clarity ........... 3/5\nBrevity ............. 1/5\nTruth ..... 4/5",
         '<scores>\n<score criterion="Clarity">3</score>\n<score criterion="Brevity">1</score>\n'
         '<score criterion="Truth">4</score>\n</scores>',
-        '{"criteria": [{"name": "Clarity", "points": 3, "max_points": 5}, {"name": "Brevity", "points": 1},'
-        ' {"name": "Truth", "points": 4}]}',
+        '{"criteria": [{"name": "Clarity", "points": 3, "max_points": 5}, {"name": "Brevity", "points": 1,'
+        ' "max_points": 5}, {"name": "Truth", "points_awarded": 4}]}',
         "<scores>\n  <clarity>3</clarity>\n  <brevity>1</brevity>\n  <truth>4</truth>\n</scores>",
     ],
 )
@@ -74,6 +74,49 @@ def test_words_after_the_json_can_contradict_it() -> None:
     ]
     assert scores(f"{answer}\n\n| Criterion | Score |\n|---|---|\n| Brevity | 2 |") == [3, None, 4]
     assert scores(f"{answer}\n\nClarity: 3 of 4 sentences. Brevity: it has 5 words too many.") == [3, 1, 4]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("If you revise the text, the updated ratings would be:\nClarity: 5\nBrevity: 4", [3, 1, None]),
+        ("With these edits the final scores are:\n- Clarity: 5\n- Brevity: 5", [None, None, None]),
+        ("Corrected version:\n1. 5 sentences instead of one.\n2. 4 warnings.", [3, 1, None]),
+        ("Next steps:\n1. 3 of the sentences should go.\n3. 2 warnings are needed.", [3, 1, None]),
+    ],
+)
+def test_words_after_the_json_never_give_a_score(words: str, expected: list[float | None]) -> None:
+    answer = json.dumps({"clarity": entry(3), "brevity": entry(1), "truth": entry(None)})
+    assert scores(f"{answer}\n\n{words}\n") == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The human rated: clarity 5/5, brevity 4/5. I refuse to judge.",
+        "Reference scores: clarity 5/5, brevity 4/5. I cannot judge this text.",
+        "Threshold: clarity 3/5, brevity 4/5. The text fails both.",
+        "Example format: clarity 4/5, brevity 3/5. The text is empty, so I give no scores.",
+        "If it had an example, clarity 5/5 and brevity 5/5 would be fair.",
+        "With an example it would earn 5/5 for brevity and 4/5 for clarity. As it stands it is weak.",
+        "The other judge gave 5/5 for brevity and 4/5 for clarity. I disagree.",
+        "It is not 5/5 for brevity and 4/5 for clarity, but worse.",
+        "The maximum is 5/5 for clarity and 5/5 for brevity.",
+        "The reference: clarity is 5, brevity is 5. The answer: poor.",
+    ],
+)
+def test_numbers_of_something_else_are_not_cut_from_their_sentence(text: str) -> None:
+    assert scores(text) == [None, None, None]
+
+
+def test_the_words_of_an_entry_are_kept_as_they_are() -> None:
+    text = (
+        "[1] Conclusion: Clear (intro: 3 lines, body: 7 lines), two (3) jokes.\nScore: 4\n"
+        'Evidence: "open (8:15 to 9:30)"\n[2] Score: 2'
+    )
+    found = parse_evaluations(text, CRITERIA, S5)[0]
+    assert found.conclusion == "Clear (intro: 3 lines, body: 7 lines), two (3) jokes."
+    assert found.evidence == ('"open (8:15 to 9:30)"',) and found.score == 4
 
 
 def test_a_range_is_no_score_of_its_criterion() -> None:
