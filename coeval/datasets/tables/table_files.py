@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -64,11 +65,23 @@ def open_table(path: Path) -> Table:
 
 def list_sheets(path: Path) -> tuple[str, ...]:
     """Return the names of the visible sheets of a workbook; none for another file."""
-    if not path.is_file() or path.suffix.lower() == ".zip" or guess_table(path).open is not _open_xlsx:
-        return ()  # an archive of a study begins as a workbook does
+    named = path.is_file() and _by_ending(path)
+    if not (named and named.open is _open_xlsx) and not _is_workbook(path):
+        return ()
     from coeval.datasets.tables import xlsx_file
 
     return xlsx_file.list_sheets(path)
+
+
+def _is_workbook(path: Path) -> bool:
+    """Return whether a file of another ending is a workbook; a study or a log can be an archive, too."""
+    if not path.is_file() or _by_ending(path) or not zipfile.is_zipfile(path):
+        return False
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return "xl/workbook.xml" in archive.namelist()
+    except (zipfile.BadZipFile, NotImplementedError, ValueError):
+        return False
 
 
 @contextmanager

@@ -114,7 +114,7 @@ def _words_of(name: str) -> str:
 
 def _entry(match: re.Match[str], form: str) -> str:
     """Return the match as an entry, unless the words before it in its sentence say whose or what number it is."""
-    before = re.split(r"[.!?\n]", match.string[max(0, match.start() - 300) : match.start()])[-1]
+    before = re.split(r"[.!?\n]", match.string[max(0, match.end(1) - 300) : match.end(1)])[-1]
     own = not is_of_something_else(before) and not _ELSEWHERE.search(before)
     return match.expand(form) if own else match[0]
 
@@ -154,7 +154,9 @@ def _tag_pattern(name: str) -> re.Pattern[str]:
 def _fraction_pattern(name: str) -> re.Pattern[str]:
     """Return a pattern of a fraction before this name: "3/5 for clarity"."""
     return re.compile(
-        rf"(^[^\w\n]{{0,6}}|[.!?,;:][ \t]+|\band[ \t]+)(\d{{1,3}}(?:\.\d{{1,2}})?[ \t]?(?:/|out of )[ \t]?\d{{1,3}})"
+        r"(^[^\w\n]{0,6}|[.!?,;:][ \t]+|\band[ \t]+|"
+        r"\b(?:give|rate|score|gets|earns|deserves)[ \t]+(?:it[ \t]+|this[ \t]+)?(?:an?[ \t]+)?)"
+        rf"(\d{{1,3}}(?:\.\d{{1,2}})?[ \t]?(?:/|out of )[ \t]?\d{{1,3}})"
         rf"[ \t]+(?:for|on|in)[ \t]+(?:its[ \t]+|the[ \t]+)?({_words_of(name)})\b[ \t]*[:：]?",
         re.I | re.M,
     )

@@ -228,6 +228,7 @@ def prepare(text: str, low: float, high: float, given: str, *, items: bool = Fal
     These are numbers copied from the prompt, mentions of the scale, and numbers in longer quotations.
     """
     words = strip_markup(hide_echoes(cut_middle(text), given, items=items))
+    words = words if items else count_stars(join_numerals(words), high)
     words = hide_scale(flatten_tables(_SUM.sub("", words)), low, high)
     if len(words) > 2 and words[0] in "\"'“" and words[-1] in "\"'”" and words[0] not in words[1:-1]:
         words = words[1:-1].strip()

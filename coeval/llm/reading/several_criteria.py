@@ -143,8 +143,8 @@ class _Form:
 
     def _contradictions(self, passes: Sequence[Pass], words: str) -> Iterator[Pass]:
         """Yield the scores in a table or in sentences after the JSON. They contradict its scores and give none."""
-        if _SUPPOSES.search(words):
-            return
+        sentences = re.split(r"(?<=[.!?])\s|\n", words)
+        words = "\n".join(one for one in sentences if replaces(one) or not _SUPPOSES.search(one))
         known = {
             index
             for one in passes
@@ -158,7 +158,7 @@ class _Form:
                 if index in known and (found := [each for each in read if each.score is not None])
             }
             if scored:
-                yield Pass(said=scored)
+                yield Pass(early=passes[-1].early, said=scored)
 
     def _placed(self, entries: list[Entry]) -> Iterator[tuple[int, Entry]]:
         """Yield the entries of the final pass, each with the position of its criterion."""

@@ -81,7 +81,7 @@ def test_what_is_open_is_said_and_nothing_is_sent(page: Page, bench: Bench) -> N
     assert "Criterion 2, conclusion: approve, revise or delete it." in page.locator(".ce-toast").inner_text()
     assert bench.saved() == [] and bench.requests == []
     group(page, 2).get_by_role("button", name="Approve rest").click()
-    assert "Read every line first" in page.locator(".ce-toast").last.inner_text()
+    expect(page.locator(".ce-toast").last).to_contain_text("Read every line first")
     page.set_viewport_size({"width": 1440, "height": 1600})
     page.wait_for_timeout(200)
     group(page, 2).get_by_role("button", name="Approve rest").click()

@@ -141,6 +141,11 @@ def test_what_has_no_sheets(tmp_path: Path) -> None:
     assert list_sheets(path) == list_sheets(tmp_path) == ()
     with pytest.raises(InputError, match="is not an Excel workbook"), on_sheet(path, "Answers"):
         pass
+    with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
+        archive.writestr("header.json", "{}")
+    assert list_sheets(tmp_path / "log.eval") == ()
+    unnamed = workbook(tmp_path / "c.xlsx", ["1", "Why?", "So."]).rename(tmp_path / "c.dat")
+    assert list_sheets(unnamed) == ("Sheet",)
     broken = write(tmp_path / "b.xlsx", "instance")
     with pytest.raises(InputError, match="b.xlsx"):
         list_sheets(broken)

@@ -405,11 +405,17 @@ export class Workbench {
   }
 
   async skip() {
+    if (this.opening) return;
     const { place } = this;
     this.wait(true);
-    const skipped = await this.marks.skip();
-    this.wait(false);
+    let skipped = false;
+    try {
+      skipped = await this.marks.skip();
+    } finally {
+      this.wait(false);
+    }
     if (skipped) this.open({ move: 'next_instance', ...place });
+    else this.keys.playHeld();
   }
 
   showGuidelines() {

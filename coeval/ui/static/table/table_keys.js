@@ -162,7 +162,13 @@ export function workbenchCommands(bench) {
     },
     { id: 'flag', combos: ['F'], label: tr('Flag the instance'), run: () => bench.marks.flag() },
     { id: 'comment', combos: ['C'], label: tr('Comment on the instance'), run: () => bench.comment() },
-    { id: 'skip', combos: ['S'], label: tr('Skip the instance'), run: () => bench.skip() },
+    {
+      id: 'skip',
+      combos: ['S'],
+      label: tr('Skip the instance'),
+      shownOnly: true,
+      run: () => bench.skip(),
+    },
     {
       id: 'history',
       combos: ['H'],

@@ -565,6 +565,7 @@ SHAPES: list[tuple[float | None, Scale, str, list[str]]] = [
     (10, S10, "", ["Score: 10", "10/10", '{"score": 10}', "I give it a 10."]),
     (2, S5, "Clarity: the text is easy to follow", [
         "Fine. I give it two (2) out of five (5).", "Score: two (2)", "Score: 2 (two)", "2 (two) out of 5.",
+        "On a scale of one (1) to five (5), I give it two (2).",
         "TL;DR: 2/5 – see below.\n\nIt has 4 sentences.", "It drifts.\n\nBottom line: 2/5", "My answer is 2.",
         "Score: ★★☆☆☆\n\nIt has 4 sentences.", "⭐⭐☆☆☆",
     ]),
@@ -584,6 +585,7 @@ SHAPES: list[tuple[float | None, Scale, str, list[str]]] = [
         "It depends on the audience: for children I would give it a 4, for experts a 2. I can't settle on one.",
         "Depending on the reader, I would rate it 2.", "between 2 and 3. It needs 1 or 2 linking words.",
         "Score: between 2 and 3. It needs 1 or 2 linking words.", "Score: ★★☆☆☆☆☆",
+        '{"score": 4}\nRating: ★★☆☆☆',
         "A score of 5 reflects flawless prose. This text has many errors.", "I was going with a 4 but the end is weak.",
         "Its reading time comes out at 2.", "The essay comes in at 4 on the Flesch index.", "Score: s\u0131x",
         '{"points": 5, "awarded": 3}', '{"points": 5, "points_deducted": 3}', '{"point": 1, "text": "Clear intro"}',

@@ -79,7 +79,7 @@ def test_words_after_the_json_can_contradict_it() -> None:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("If you revise the text, the updated ratings would be:\nClarity: 5\nBrevity: 4", [3, 1, None]),
+        ("If you revise the text, the updated ratings would be:\nClarity: 5\nBrevity: 4", [None, None, None]),
         ("With these edits the final scores are:\n- Clarity: 5\n- Brevity: 5", [None, None, None]),
         ("Corrected version:\n1. 5 sentences instead of one.\n2. 4 warnings.", [3, 1, None]),
         ("Next steps:\n1. 3 of the sentences should go.\n3. 2 warnings are needed.", [3, 1, None]),
@@ -107,6 +107,33 @@ def test_words_after_the_json_never_give_a_score(words: str, expected: list[floa
 )
 def test_numbers_of_something_else_are_not_cut_from_their_sentence(text: str) -> None:
     assert scores(text) == [None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Clarity: There are other problems. Brevity gets 2 out of 5.", [None, 2, None]),
+        ("Clarity: the best part. Brevity gets a 2.", [None, 2, None]),
+        ("Clarity: no other problems. I'd give 3/5 for brevity.", [None, 3, None]),
+        ("Clarity: 4/5, though not perfect. Brevity: 3/5.", [4, 3, None]),
+    ],
+)
+def test_a_sentence_before_says_nothing_about_the_next_criterion(
+    text: str, expected: list[float | None]
+) -> None:
+    assert scores(text) == expected
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Summary:\nClarity: 3\nBrevity: 2\nThe text could be more precise.",
+        "On second thought: Brevity: 2/5, since it is unclear if the owl speaks.",
+    ],
+)
+def test_a_wish_elsewhere_does_not_hide_a_contradiction(words: str) -> None:
+    answer = json.dumps({"clarity": entry(3), "brevity": entry(1), "truth": entry(4)})
+    assert scores(f"{answer}\n{words}")[1] is None
 
 
 def test_the_words_of_an_entry_are_kept_as_they_are() -> None:
