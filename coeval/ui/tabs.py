@@ -192,7 +192,7 @@ class Panel(ABC):
         return asking
 
     def _asking(self, handler: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the handler for Gradio; a coroutine function or generator stays one."""
+        """Return a function for Gradio, which is a coroutine function or a generator if the handler is one."""
 
         def asking(request: gr.Request, slug: str | None, *values: Any) -> Any:
             with shown_refusals(), self.speaking(request, slug) as who, shown_refusals():
@@ -272,7 +272,7 @@ class StudyTab(Tab):
 
 
 class Page:
-    """The task picker in the top bar, and the tabs of a page. The address preserves both across reloads.
+    """The task picker in the top bar, and the tabs of a page. A reload keeps both, because they are in the address.
 
     Inside a Blocks, ``build_bar`` lays out the bar, with ``brand`` on the left and ``corner(person, slug)`` on the
     right. Then ``build_tabs`` lays out the tabs. If they are ``grouped``, a side bar lists them, and each page

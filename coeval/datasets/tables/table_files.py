@@ -64,9 +64,11 @@ def open_table(path: Path) -> Table:
 
 
 def list_sheets(path: Path) -> tuple[str, ...]:
-    """Return the names of the visible sheets of a workbook; none for another file."""
-    named = path.is_file() and _by_ending(path)
-    if not (named and named.open is _open_xlsx) and not _is_workbook(path):
+    """Return the names of the visible sheets of a workbook, in their order; none for another file.
+
+    Raises InputError for a file that has the ending of a workbook and is none.
+    """
+    if not path.is_file() or not _is_workbook(path):
         return ()
     from coeval.datasets.tables import xlsx_file
 
@@ -74,9 +76,13 @@ def list_sheets(path: Path) -> tuple[str, ...]:
 
 
 def _is_workbook(path: Path) -> bool:
-    """Return whether a file of another ending is a workbook; a study or a log can be an archive, too."""
-    if not path.is_file() or _by_ending(path) or not zipfile.is_zipfile(path):
-        return False
+    """Return whether a file is a workbook by its ending or, if that tells nothing, by its parts.
+
+    Its first bytes are not enough: studies and logs of other tools are archives too.
+    """
+    kind = _by_ending(path)
+    if kind:
+        return kind.open is _open_xlsx
     try:
         with zipfile.ZipFile(path) as archive:
             return "xl/workbook.xml" in archive.namelist()
@@ -86,7 +92,7 @@ def _is_workbook(path: Path) -> bool:
 
 @contextmanager
 def on_sheet(path: Path, sheet: str) -> Iterator[Path]:
-    """Yield a copy of a workbook of which this sheet is read; for "", the file itself, of which the first is.
+    """Yield a file of which ``sheet`` is read: the workbook itself for its first sheet or "", or a temporary copy.
 
     Raises InputError for a file that has no such sheet.
     """
@@ -96,11 +102,15 @@ def on_sheet(path: Path, sheet: str) -> Iterator[Path]:
         return
     if not sheets:
         raise InputError(f"{path.name}: is not an Excel workbook, so it has no sheet “{shorten(sheet)}”.")
+    if sheet not in sheets:
+        listed = ", ".join(f"“{shorten(name)}”" for name in sheets)
+        raise InputError(f"{path.name}: has no sheet “{shorten(sheet)}”; its sheets are {listed}.")
     from coeval.datasets.tables import xlsx_file
 
     with tempfile.TemporaryDirectory(prefix="coeval-sheet-") as folder:
-        xlsx_file.put_first(path, sheet, Path(folder) / path.name)
-        yield Path(folder) / path.name
+        copy = Path(folder) / path.name
+        xlsx_file.put_first(path, sheet, copy)
+        yield copy
 
 
 def guess_table(path: Path) -> TableFormat:

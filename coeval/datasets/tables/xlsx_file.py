@@ -60,13 +60,15 @@ def open_table(path: Path) -> Table:
 
 
 def _tell_other_sheets(path: Path) -> tuple[str, ...]:
-    """Return a note with the names of the sheets that are not read, if there are any."""
+    """Return a note that names the sheets that are not read, or nothing if all are."""
     with _workbook(path, values=True) as book:
         read, *others = [shorten(sheet.title) for sheet in _list_visible(book)]
     if not others:
         return ()
     names = ", ".join(f"“{name}”" for name in others)
-    return (f"The sheet “{read}” is read. Not read: {names}. You can choose another sheet.",)
+    return (
+        f"The sheet “{read}” is read. Not read: {names}. Choose another under Sheet on the page, or with --sheet.",
+    )
 
 
 def list_sheets(path: Path) -> tuple[str, ...]:
@@ -77,14 +79,10 @@ def list_sheets(path: Path) -> tuple[str, ...]:
 
 
 def put_first(path: Path, sheet: str, copy: Path) -> None:
-    """Write a copy of a workbook with this sheet as the first one, which is the one that is read.
+    """Write a copy of a workbook in which one of its visible sheets is the first, which is the one that is read.
 
-    Raises InputError if no visible sheet has this name.
+    Raises InputError if the workbook lists its sheets elsewhere than Excel does.
     """
-    names = list_sheets(path)
-    if sheet not in names:
-        listed = ", ".join(f"“{shorten(name)}”" for name in names)
-        raise InputError(f"{path.name}: has no sheet “{shorten(sheet)}”; its sheets are {listed}.")
     try:
         with zipfile.ZipFile(path) as archive, zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED) as written:
             for member in archive.infolist():  # a name may occur twice

@@ -113,17 +113,13 @@ def _words_of(name: str) -> str:
 
 
 def _entry(match: re.Match[str], form: str) -> str:
-    """Return the match as an entry, unless the words before it in its sentence say whose or what number it is."""
+    """Return the match as an entry, or unchanged if its number is not the score of this criterion."""
     before = re.split(r"[.!?\n]", match.string[max(0, match.end(1) - 300) : match.end(1)])[-1]
-    own = not is_of_something_else(before) and not _ELSEWHERE.search(before)
-    return match.expand(form) if own else match[0]
+    return match[0] if is_of_something_else(before) else match.expand(form)
 
 
-_ELSEWHERE = re.compile(
-    r"\b(?:threshold|example|format|sample)\b|^\W*(?:with|without|if|had|unless|were)\b", re.I
-)
 _NO_ITEM = r"(?<!\A\d\.)(?<!\n\d\.)(?<!\n\d\d\.)(?<![\n ][ \t]\d\.)(?<!\n-[ \t]\d\.)"
-"""Not the stop after an item's number at the start of a line: without its name, "2." would be a bare number."""
+"""The stop does not belong to the number of a list item: without its name, "2." would be read as a score."""
 
 
 @lru_cache(maxsize=256)
@@ -145,7 +141,7 @@ def _sentence_pattern(name: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=256)
 def _tag_pattern(name: str) -> re.Pattern[str]:
-    """Return a pattern of an opening tag that is called by this name, or has it as its attribute."""
+    """Return a pattern of a tag that opens a criterion: <clarity>, or <score criterion="clarity">."""
     attribute = r"(?:\w{1,20}[ \t]+\w{1,20}=[\"'])?"
     return re.compile(rf"<{attribute}[ \t]*({_words_of(name)})[ \t]*[\"']?[ \t]*>", re.I)
 

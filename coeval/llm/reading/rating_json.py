@@ -241,7 +241,7 @@ def score_of(members: Mapping[str, object], high: float) -> Stated | None:
 
 
 def _names_score(key: str, keys: Mapping[str, object]) -> bool:
-    """Return whether a key names a score. "points" does only beside the most that there can be."""
+    """Return whether a key names a score. "points" does only if another key states the top of the scale."""
     return bool(_SCORE.fullmatch(key)) or (key == "points" and any(top in keys for top in _TOPS))
 
 
@@ -310,7 +310,7 @@ def _text(value: object) -> str:
 
 
 def _is_score(member: object) -> bool:
-    """Return whether a member alone may be a score: a number, or a string with a number."""
+    """Return whether a value can be a score: a number, or a string with a number."""
     if isinstance(member, str):
         return len(member) <= 40 and _VALUE.fullmatch(member.strip()) is not None
     return isinstance(member, int | float) and not isinstance(member, bool)

@@ -148,10 +148,15 @@ def number_of(match: re.Match[str], high: float) -> float | None:
     return float(match["n"].replace("−", "-"))
 
 
-def join_numerals(text: str) -> str:
+def settle_numbers(text: str, high: float) -> str:
+    """Return the text with one number for each that is written twice or as a row of stars."""
+    return _count_stars(_join_numerals(text), high)
+
+
+def _join_numerals(text: str) -> str:
     """Return the text with "two (2)" and "2 (two)" as "2". Two different numbers become none.
 
-    >>> join_numerals("two (2) out of five (5), not 3 (four)")
+    >>> _join_numerals("two (2) out of five (5), not 3 (four)")
     '2 out of 5, not …'
     """
 
@@ -162,12 +167,12 @@ def join_numerals(text: str) -> str:
     return _TWICE.sub(join, text)
 
 
-def count_stars(text: str, high: float) -> str:
+def _count_stars(text: str, high: float) -> str:
     """Return the text with a row of filled and empty stars as a fraction, if the row is as long as the scale.
 
     A line with a number, or with two rows, stays as it is.
 
-    >>> count_stars("Score: ★★☆", 3), count_stars("Score: ★★☆ (2/3)", 3)
+    >>> _count_stars("Score: ★★☆", 3), _count_stars("Score: ★★☆ (2/3)", 3)
     ('Score: 2/3', 'Score: ★★☆ (2/3)')
     """
     if not _STARS.search(text):
@@ -253,6 +258,7 @@ _REPORTED = re.compile(
     r"\baccording to the (?:letter|text|sample|author|story|user|article|passage|document)\b[^.!?;\n]*$", re.I
 )
 _WOULD = re.compile(r"(?:it|i|this|that|we)(?:['’]d|[ \t]+(?:would|could|might))\b", re.I)
+_ELSEWHERE = re.compile(r"\b(?:example|format|sample)\b|^\W*(?:with|without|if|had|unless|were)\b", re.I)
 _REACH = 300
 
 
@@ -277,8 +283,11 @@ def is_somebody_elses(text: str, start: int, end: int) -> bool:
 
 
 def is_of_something_else(before: str) -> bool:
-    """Return whether the words before a number, in its sentence, make it another's, a wish, a limit or no score."""
-    return any(words.search(before) for words in (_WHOLE, _BEFORE, FOREIGN))
+    """Return whether the words before a number in its sentence say that it is not the score of this criterion.
+
+    It may be another person's, a wish, a limit or an example.
+    """
+    return any(words.search(before) for words in (_WHOLE, _BEFORE, FOREIGN, _ELSEWHERE))
 
 
 def is_denied(text: str, start: int, end: int) -> bool:

@@ -24,13 +24,12 @@ from coeval.llm.reading.rating_words import (
     Query,
     Stated,
     anchor_score,
-    count_stars,
     criterion_names,
     is_denied,
     is_somebody_elses,
-    join_numerals,
     number_of,
     replaces,
+    settle_numbers,
 )
 
 MAX_PLACES = 50
@@ -228,7 +227,7 @@ def prepare(text: str, low: float, high: float, given: str, *, items: bool = Fal
     These are numbers copied from the prompt, mentions of the scale, and numbers in longer quotations.
     """
     words = strip_markup(hide_echoes(cut_middle(text), given, items=items))
-    words = words if items else count_stars(join_numerals(words), high)
+    words = words if items else settle_numbers(words, high)
     words = hide_scale(flatten_tables(_SUM.sub("", words)), low, high)
     if len(words) > 2 and words[0] in "\"'“" and words[-1] in "\"'”" and words[0] not in words[1:-1]:
         words = words[1:-1].strip()
@@ -249,7 +248,6 @@ def _from_words(
 
 def read_words(words: str, low: float, query: Query, criterion: str) -> Stated | None:
     """Return the score in prepared words: after a label, in a sentence, as a bare number or as an anchor word."""
-    words = count_stars(join_numerals(words), query.high)
     if len(set(_ITEM.findall(words))) > 1:
         return Stated(None, "a list of several items")
     looks = (labelled,) if _OTHER_SCALE.search(words) else (labelled, said, bare)
@@ -350,8 +348,8 @@ def hide_scale(text: str, low: float, high: float) -> str:
 
     text = re.sub(r"[(\[][^()\[\]\n]{0,200}[)\]]", hide_legend, text)
     text = re.sub(rf"[(\[]\s*(?:out\s+of|max\.?|maximum|/|of)\s*{high:g}\s*[)\]]", hide_all, text, flags=re.I)
-    text = re.sub(rf"(?<=score|grade)[ \t]+out of {high:g}(?=[ \t]*[:：=–—-])", "", text, flags=re.I)
-    text = re.sub(rf"(?<=rating)[ \t]+out of {high:g}(?=[ \t]*[:：=–—-])", "", text, flags=re.I)
+    label = rf"\b(score|rating|grade)[ \t]+out of {high:g}(?=[ \t]*[:：=–—-])"
+    text = re.sub(label, r"\1", text, flags=re.I)
     text = re.sub(_RUN, hide_all, text)
     ends = r"\((?:lowest|worst|lower|highest|best|higher)[^()\n]{0,40}\)"
     text = re.sub(rf"(?<![\d.])-?\d{{1,3}}\s*{ends}", hide_all, text, flags=re.I)

@@ -40,6 +40,7 @@ from coeval.llm.reading.rating_words import (
     Stated,
     criterion_names,
     replaces,
+    settle_numbers,
 )
 from coeval.llm.reading.ratings import NO_NUMBER, NOT_WHOLE, Reading, on_scale, prepare, read_words
 
@@ -257,9 +258,10 @@ class _Form:
         words = _split_labels("\n".join([first, *lines[1:]]))
         said = sort_lines(f"Score: {words}" if opens else words)
         query = Query(criterion_names(self.headings.criteria[index]), high, fold(self.given))
-        stated = read_words("\n".join(said.scored), low, query, self.headings.criteria[index])
-        before = "\n".join(line for line in said.scored if not _FINAL_LINE.match(line))
-        if before != "\n".join(said.scored) and not replaces(before) and not EARLY.search(before):
+        scored = settle_numbers("\n".join(said.scored), high)
+        stated = read_words(scored, low, query, self.headings.criteria[index])
+        before = "\n".join(line for line in scored.split("\n") if not _FINAL_LINE.match(line))
+        if before != scored and not replaces(before) and not EARLY.search(before):
             other = read_words(before, low, query, self.headings.criteria[index])
             if other and stated and other.score is not None and other.score != stated.score:
                 stated = Stated(None, "a final score that may be of this criterion or of all")

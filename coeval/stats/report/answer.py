@@ -51,7 +51,7 @@ class Answer:
 
 
 def answer_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> Answer:
-    """Return the answer for a study, about the scores in the headline of the agreement section."""
+    """Return the answer for a study. It is about the scores of the headline in the section on agreement."""
     alphas = people_alphas(study, replicates=replicates, seed=seed)
     if alphas.headline.scores == ALL_SCORES:
         parts = [levels["ordinal"] for levels in alphas.per_criterion]

@@ -181,7 +181,7 @@ class ImportTab(Tab):
                 sheet = sheet if sheet in sheets else next(iter(sheets), None)
                 # stays if this sheet is refused, so that another can be chosen
                 menu = {self.sheet: gr.Dropdown(list(sheets), value=sheet, visible=len(sheets) > 1)}
-                with on_sheet(gathered, sheet or "") as path:
+                with on_sheet(gathered, sheet if sheet and sheet != sheets[0] else "") as path:
                     seen = preview(path, format=format or "auto")
                 listed = self.list_roles(person, slug, into, seen, seen.mapping)
                 return {**self.with_preview(seen, name or title_of(gathered)), **listed, **menu}

@@ -80,7 +80,7 @@ def role_rows(
 
 
 def read_mapping(seen: Preview | None, chosen: Mapping[str, str]) -> dict[str, str]:
-    """Return the column of each field; the file's own mapping if the page still shows another file's table."""
+    """Return the column of each field, or the mapping of this file while the page shows the table of another one."""
     if seen is None or not any(name in seen.columns for name in chosen):
         return dict(seen.mapping) if seen else {}
     return {

@@ -215,9 +215,15 @@ class PrefillTab(Tab):
     def on_estimate(self, person: Person, slug: str, *values: Any) -> Node:
         settings = self.read(values)
         estimate = run_preview.estimate_run(self.context, person, need_task(slug), settings)
-        hint = el("p.note", "For the cost, fill in the prices under More settings.")
-        unpriced = hint if settings.prices == Prices() else None
-        return el("div.card", el("h4", "Estimate"), el("p", str(estimate)), unpriced, *doubts_of(settings))
+        return el(
+            "div.card",
+            el("h4", "Estimate"),
+            el("p", str(estimate)),
+            el("p.note", "For the cost, fill in the prices under More settings.")
+            if settings.prices == Prices()
+            else None,
+            *doubts_of(settings),
+        )
 
     def on_start(self, person: Person, slug: str, *values: Any) -> Update:
         settings = self.read(values)

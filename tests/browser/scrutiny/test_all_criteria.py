@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
@@ -12,7 +12,7 @@ from coeval.domain import Criterion, ImportedRun, Run, Study
 from coeval.rules.arms import Design, Layout
 from coeval.usecases.study_import import import_study
 from tests.support.screens.bench import CRITERIA, OUTPUT, make_instances
-from tests.support.screens.ui_steps import focused, press, wait_saved
+from tests.support.screens.ui_steps import focused, held_back, press, wait_saved
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -277,13 +277,10 @@ def test_the_texts_stay_in_view_and_no_line_of_them_is_cut(
 def test_keys_typed_while_an_instance_is_on_its_way_are_for_that_instance(page: Page, bench: Bench) -> None:
     """They changed the instance before it, or another criterion."""
     open_all(page, bench)
-    asked: list[Any] = []
-    page.route("**/step?*", lambda route: asked.append(route))
-    press(page, "j", "]", "2", "Control+Enter")
-    page.wait_for_timeout(50)
-    assert len(asked) == 1 and lines(page, 1) == lines(page, 2) == ["none"] * 5
-    page.unroute("**/step?*")
-    asked[0].fallback()
+    with held_back(page, "**/step?*") as asked:
+        press(page, "j", "]", "2", "Control+Enter")
+        page.wait_for_timeout(50)
+        assert len(asked) == 1 and lines(page, 1) == lines(page, 2) == ["none"] * 5
     expect(page.locator(".wb-jump")).to_have_value("2")
     assert lines(page, 1) == ["none"] * 5 and lines(page, 2) == ["revise"] + ["none"] * 4
     assert bench.saved() == [] and page.locator(".ce-toast").count() == 0, (
@@ -296,12 +293,9 @@ def test_keys_typed_while_an_instance_is_on_its_way_are_for_that_instance(page: 
 
 def test_keys_of_a_long_wait_are_dropped(page: Page, bench: Bench) -> None:
     open_all(page, bench)
-    asked: list[Any] = []
-    page.route("**/step?*", lambda route: asked.append(route))
-    press(page, "j", "2", "a", "a")
-    page.wait_for_timeout(2100)
-    page.unroute("**/step?*")
-    asked[0].fallback()
+    with held_back(page, "**/step?*"):
+        press(page, "j", "2", "a", "a")
+        page.wait_for_timeout(2100)
     expect(page.locator(".wb-jump")).to_have_value("2")
     assert lines(page, 1) == ["none"] * 5
     press(page, "2")
@@ -311,12 +305,8 @@ def test_keys_of_a_long_wait_are_dropped(page: Page, bench: Bench) -> None:
 def test_keys_typed_while_an_instance_is_saved_are_for_the_next(page: Page, bench: Bench) -> None:
     open_all(page, bench)
     press(page, *ONE, *ONE)
-    sent: list[Any] = []
-    page.route("**/sheets*", lambda route: sent.append(route))
-    press(page, "Control+Enter", "]", "2")
-    page.wait_for_timeout(50)
-    page.unroute("**/sheets*")
-    sent[0].fallback()
+    with held_back(page, "**/sheets*"):
+        press(page, "Control+Enter", "]", "2")
     wait_saved(page, bench, 2)
     expect(page.locator(".wb-jump")).to_have_value("2")
     assert lines(page, 1) == ["none"] * 5 and lines(page, 2) == ["revise"] + ["none"] * 4

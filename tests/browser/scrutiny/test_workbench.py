@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from coeval.rules.arms import Design
 from coeval.usecases.scrutiny.steps import get_aliases, mark_instance
 from tests.support.screens.bench import CRITERIA, make_instances
-from tests.support.screens.ui_steps import at_step, current, focused, press, wait_saved
+from tests.support.screens.ui_steps import at_step, current, focused, held_back, press, wait_saved
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -429,12 +429,8 @@ def test_a_new_instance_begins_below_the_bar_of_the_page(page: Page, bench: Benc
 def test_a_second_enter_on_the_confirm_button_decides_nothing(page: Page, bench: Bench) -> None:
     bench.open_bench(page)
     press(page, "a", "3", "a", "a", "a")
-    sent: list[Any] = []
-    page.route("**/submissions*", lambda route: sent.append(route))
-    press(page, "Enter", "Enter")
-    page.wait_for_timeout(50)
-    page.unroute("**/submissions*")
-    sent[0].fallback()
+    with held_back(page, "**/submissions*") as sent:
+        press(page, "Enter", "Enter")
     wait_saved(page, bench, 1)
     expect(page.locator(".wb[data-state=step] [data-action=revise]")).to_have_count(0)
     assert len(sent) == 1
@@ -442,12 +438,10 @@ def test_a_second_enter_on_the_confirm_button_decides_nothing(page: Page, bench:
 
 def test_a_key_after_skip_is_for_the_next_instance(page: Page, bench: Bench) -> None:
     bench.open_bench(page)
-    sent: list[Any] = []
-    page.route("**/marks", lambda route: sent.append(route))
-    press(page, "s", "a")
-    page.wait_for_timeout(50)
-    assert page.locator("[data-kind=conclusion]").get_attribute("data-action") == "none"
-    page.unroute("**/marks")
-    sent[0].fallback()
+    with held_back(page, "**/marks") as sent:
+        press(page, "s", "s", "a")
+        page.wait_for_timeout(50)
+        assert len(sent) == 1
+        assert page.locator("[data-kind=conclusion]").get_attribute("data-action") == "none"
     expect(page.locator(".wb-jump")).to_have_value("2")
     expect(page.locator("[data-kind=conclusion]")).to_have_attribute("data-action", "approve")

@@ -112,6 +112,12 @@ def test_samples_at_temperature_0_are_warned_of_and_a_job_of_another_page_shows(
     page.locator("#prefill-more").get_by_label("Temperature").fill("0")
     page.locator("#prefill-estimate").click()
     page.locator("#prefill-note").get_by_text("5 answers to each question at temperature 0").wait_for()
+    priced = page.locator("#prefill-note").get_by_text("For the cost, fill in the prices")
+    expect(priced).to_be_visible()
+    page.get_by_label("Price of 1M prompt tokens").fill("2.5")
+    page.locator("#prefill-estimate").click()
+    page.locator("#prefill-note").get_by_text(", cost ").wait_for()
+    expect(priced).to_have_count(0)
     page.locator("#jobs .card").wait_for()  # the tab has loaded: from here on it is the clock that tells
     jobs.start_job(demo, OPERATOR, "demo", RunSettings("m", label="another page"))
     page.locator("#jobs").get_by_text("queued", exact=True).wait_for()

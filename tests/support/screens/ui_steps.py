@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from playwright.sync_api import Page
 
     from tests.support.screens.bench import Bench
@@ -65,6 +68,17 @@ def settle(page: Page) -> None:
 def press(page: Page, *keys: str) -> None:
     for key in keys:
         page.keyboard.press(key)
+
+
+@contextmanager
+def held_back(page: Page, address: str) -> Iterator[list[Any]]:
+    """Hold the requests to an address back until the block has ended, and then send the first; gives all of them."""
+    asked: list[Any] = []
+    page.route(address, lambda route: asked.append(route))
+    yield asked
+    page.wait_for_timeout(50)
+    page.unroute(address)
+    asked[0].fallback()
 
 
 def wait_saved(page: Page, bench: Bench, count: int) -> None:

@@ -110,7 +110,7 @@ def test_the_preview_names_the_sheets_that_are_not_read(tmp_path: Path) -> None:
         tmp_path / "a.xlsx", ["1", "Why?", "So."], change=lambda book: book.create_sheet("Old answers")
     )
     (note,) = preview(path).notes
-    assert "Not read: “Old answers”." in note and "You can choose another sheet" in note
+    assert "Not read: “Old answers”." in note and "with --sheet" in note
     assert preview(workbook(tmp_path / "b.xlsx", ["1", "Why?", "So."])).notes == ()
 
 

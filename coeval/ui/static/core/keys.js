@@ -61,8 +61,8 @@ function keyInit({ key, code, ctrlKey, shiftKey, altKey, metaKey, repeat }) {
   return { key, code, ctrlKey, shiftKey, altKey, metaKey, repeat, bubbles: true, cancelable: true };
 }
 
-/** Keys that waited longer were pressed because nothing happened, and would decide about work that nobody has read. */
-const HOLD_MS = 2000;
+/** Keys that waited longer were pressed because nothing happened. They would decide about work that nobody has read. */
+const EARLY_MS = 2000;
 
 /** The screen that last had the focus; if several are shown, it gets keys without modifiers. */
 let inUse = null;
@@ -83,10 +83,11 @@ export function refuseTwins(commands) {
 
 export class Keys {
   /**
-   * Commands: [{id, combos, label, run(event), inText, again, anyKey, shownOnly}]; `again` lets a held key repeat,
-   * `anyKey` makes it receive every key, `shownOnly` is for the work on screen and never for the next. `run` returns false if it does not handle the
-   * key. Nothing happens while `root` is hidden or a dialog is open. While `isWaiting`, other work is on its way
-   * to the screen: its keys are held until `playHeld`, so that none of them changes the work that is still shown.
+   * Commands: [{id, combos, label, run(event), inText, again, anyKey, shownOnly}]. `again` lets a key repeat while it
+   * is down. `anyKey` makes a command receive every key. `shownOnly` is for the work on screen, never for the next.
+   * `run` returns false if it does not handle the key. Nothing happens while `root` is hidden or a dialog is open.
+   * While `isWaiting`, other work is on its way to the screen. A key that is pressed then is early: it waits until
+   * `playEarly`, so that it does not change the work that is still shown.
    */
   constructor(root, commands, isWaiting = () => false) {
     refuseTwins(commands);
@@ -94,7 +95,7 @@ export class Keys {
     this.commands = commands;
     this.isWaiting = isWaiting;
     /** @type {KeyboardEvent[]} */
-    this.held = [];
+    this.early = [];
     this.listeners = [];
     for (const [id, combo] of Object.entries(storedCombos())) {
       const command = commands.find((one) => one.id === id && one.remappable);
@@ -131,7 +132,7 @@ export class Keys {
       return;
     if (!isShown(this.root) || document.querySelector('dialog[open]') || !this.isMine(event.target)) return;
     if (!this.isWaiting()) {
-      this.held = []; // what was held for work that never came
+      this.early = []; // these were for work that never came
       if (this.commandsFor(event).some((command) => command.run(event) !== false)) event.preventDefault();
       return;
     }
@@ -140,7 +141,7 @@ export class Keys {
     const own = comboOf(event) === 'Enter' && event.target.closest?.('button, a, input');
     if (!command || own) return;
     event.preventDefault();
-    if (!command.shownOnly) this.held.push(event);
+    if (!command.shownOnly) this.early.push(event);
   }
 
   /** The commands that a key may start, in their order. */
@@ -153,12 +154,12 @@ export class Keys {
     );
   }
 
-  /** Presses the held keys again, on the work that is shown now, unless the person had to wait long for it. */
-  playHeld() {
-    const { held } = this;
-    this.held = [];
-    if (held.length && performance.now() - held[0].timeStamp > HOLD_MS) return;
-    for (const event of held)
+  /** Presses the early keys again, on the work that is shown now, unless the person had to wait long for it. */
+  playEarly() {
+    const { early } = this;
+    this.early = [];
+    if (early.length && performance.now() - early[0].timeStamp > EARLY_MS) return;
+    for (const event of early)
       document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', keyInit(event)));
   }
 

@@ -284,7 +284,7 @@ export class Frame {
     const same = before?.instance?.id === step.instance.id;
     const goal = same ? this.work : this.node;
     const { top } = goal.getBoundingClientRect();
-    const bar = Number.parseFloat(getComputedStyle(goal).scrollMarginTop) || 0;
+    const bar = Number.parseFloat(getComputedStyle(goal).scrollMarginTop);
     if (before && (Math.ceil(top) < bar || top > window.innerHeight / 2))
       goal.scrollIntoView({ block: 'start' });
     this.layout.fit();

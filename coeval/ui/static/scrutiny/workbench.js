@@ -28,7 +28,7 @@ export class Workbench {
     this.person = person;
     this.filter = 'unfinished';
     this.turn = 0;
-    /** Whether a step was asked for and is not shown yet. */
+    /** Whether another step is on its way to the screen. */
     this.opening = false;
     this.places = new Places(person, task);
     /** Whether to ask for all criteria of an instance at once; the study's design can override this. */
@@ -178,7 +178,7 @@ export class Workbench {
       if (turn !== this.turn) return;
       this.wait(false);
       this.show(step, { asked: Object.keys(query).length > 0 });
-      this.keys.playHeld();
+      this.keys.playEarly();
     } catch (error) {
       if (turn !== this.turn) return;
       this.wait(false);
@@ -294,7 +294,7 @@ export class Workbench {
     if (next) {
       this.show(next);
       this.frame.foot.loadStatus(savedText(saved.submitted_at, saved.revision));
-      this.keys.playHeld();
+      this.keys.playEarly();
       return;
     }
     // no more work here: the page itself leads on
@@ -408,14 +408,10 @@ export class Workbench {
     if (this.opening) return;
     const { place } = this;
     this.wait(true);
-    let skipped = false;
-    try {
-      skipped = await this.marks.skip();
-    } finally {
-      this.wait(false);
-    }
+    const skipped = await this.marks.skip();
+    this.wait(false);
     if (skipped) this.open({ move: 'next_instance', ...place });
-    else this.keys.playHeld();
+    else this.keys.playEarly();
   }
 
   showGuidelines() {
