@@ -87,6 +87,18 @@ class Headings:
                     return criterion, line[match.end() :]
         return None
 
+    def mentioned(self, sentence: str) -> list[int]:
+        """Return the indexes of the criteria that a sentence names, or gives by number as "[2]"."""
+        numbers = {int(number) - 1 for number in re.findall(r"\[(\d{1,3})\]", sentence)}
+        return [
+            index
+            for index, criterion in enumerate(self.criteria)
+            if index in numbers
+            or any(
+                re.search(rf"\b{_words_of(name)}\b", sentence, re.I) for name in criterion_names(criterion)
+            )
+        ]
+
     def open_tags(self, text: str) -> str:
         """Turn tags with the names of criteria into headings, if two or more have one: "<clarity>4</clarity>"."""
         names = [name for criterion in self.criteria for name in criterion_names(criterion)]

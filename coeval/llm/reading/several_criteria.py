@@ -129,7 +129,7 @@ class _Form:
         The words before a value say whether it replaces another.
         """
         passes: list[Pass] = []
-        at = 0
+        at = last = 0
         for found in own_json(text, fold(self.given), whole=self.whole):
             entries = list(self._placed(list(entries_of(found.value))))
             if entries:
@@ -139,12 +139,19 @@ class _Form:
                     passes.append(Pass(replaces(between), _is_early(between)))
                 for index, entry in entries:
                     passes[-1].said.setdefault(index, []).append(self._read_entry(entry, index))
+                last = found.end
             at = found.end
-        return [*passes, *self._contradictions(passes, text[at:])] if passes and self.whole else passes
+        return [*passes, *self._contradictions(passes, text[last:])] if passes and self.whole else passes
 
     def _contradictions(self, passes: Sequence[Pass], words: str) -> Iterator[Pass]:
-        """Yield the scores in a table or in sentences after the JSON. They contradict its scores and give none."""
+        """Yield the scores in a table or in sentences after the JSON. They contradict its scores and give none.
+
+        A sentence that changes a score takes it away from the JSON's passes.
+        """
         sentences = re.split(r"(?<=[.!?])\s|\n", words)
+        for one in sentences:
+            if replaces(one) or _CHANGES.search(one):
+                self._withdraw(passes, one)
         words = "\n".join(one for one in sentences if replaces(one) or not _SUPPOSES.search(one))
         known = {
             index
@@ -160,6 +167,15 @@ class _Form:
             }
             if scored:
                 yield Pass(early=passes[-1].early, said=scored)
+
+    def _withdraw(self, passes: Sequence[Pass], sentence: str) -> None:
+        """Remove the scores of the criteria that a sentence names with another number."""
+        numbers = {float(number) for number in _FREE_NUMBER.findall(sentence)}
+        for one, index in itertools.product(passes, self.headings.mentioned(sentence)):
+            one.said[index] = [
+                replace(read, score=None, reason=CHANGED, rule="") if numbers - {read.score} else read
+                for read in one.said.get(index, ())
+            ]
 
     def _placed(self, entries: list[Entry]) -> Iterator[tuple[int, Entry]]:
         """Yield the entries of the final pass, each with the position of its criterion."""
@@ -308,6 +324,8 @@ _CHANGES = re.compile(
     r"\b(?:should (?:be|have been)|meant?|edit|(?:chang|correct|revis|adjust|rais|lower)\w{1,5})\b", re.I
 )
 _CHANGED = re.compile(r"\[(?P<name>\d{1,3}|overall)\](?=[^.\n]{0,60}\d)", re.I)
+_FREE_NUMBER = re.compile(r"(?<![\[\d./])\d{1,3}(?:\.\d{1,2})?(?![\]\d])")
+"""A number that is neither the top of a fraction's scale nor the number of a criterion in brackets."""
 _LEAD = re.compile(r"^(?:[\s:：=→>*_|]|[-–—](?!\d))*")
 _EXPLAINS = re.compile(
     r"[ \t][-–—|;,]?[ \t]{0,3}(explanation|rationale|reason(?:ing)?|conclusion)[\"']?[ \t]*[:：][ \t]*", re.I

@@ -129,11 +129,24 @@ def test_a_sentence_before_says_nothing_about_the_next_criterion(
     [
         "Summary:\nClarity: 3\nBrevity: 2\nThe text could be more precise.",
         "On second thought: Brevity: 2/5, since it is unclear if the owl speaks.",
+        "Correction: [2] should be 2.",
+        "Wait, brevity should be 2, not 1.",
+        "On reflection I revise Brevity to 2: it drags.",
+        "Final: Brevity gets 2/5. Let me know if you want me to revise it.",
     ],
 )
 def test_a_wish_elsewhere_does_not_hide_a_contradiction(words: str) -> None:
     answer = json.dumps({"clarity": entry(3), "brevity": entry(1), "truth": entry(4)})
-    assert scores(f"{answer}\n{words}")[1] is None
+    assert scores(f"{answer}\n{words}") == [3, None, 4]
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["On balance, brevity stays at 1/5.", "Correction: [1] should be 3.", "I changed 2 words of the quote."],
+)
+def test_a_remark_that_changes_no_score_leaves_the_json_alone(words: str) -> None:
+    answer = json.dumps({"clarity": entry(3), "brevity": entry(1), "truth": entry(4)})
+    assert scores(f"{answer}\n{words}") == [3, 1, 4]
 
 
 def test_the_words_of_an_entry_are_kept_as_they_are() -> None:
