@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time
 from itertools import zip_longest
@@ -45,10 +45,11 @@ def open_table(path: Path) -> Table:
     Raises InputError for a file that is not a workbook or is too large when unzipped, merged cells, an empty sheet or
     a bad header; the rows raise it for formulas without a value and for cells outside the columns.
     """
-    _check_archive(path)
+    sheets = list_sheets(path)
     _check_merged(path)
+    where = f"{path.name}, sheet “{shorten(sheets[0])}”" if len(sheets) > 1 else path.name
     _, header = next(_records(path), (1, []))
-    columns = check_header(path.name, "row", header, unnamed=True)
+    columns = check_header(where, "row", header, unnamed=True)
 
     def rows() -> Iterator[Row]:
         for line, cells in _records(path):
@@ -56,18 +57,17 @@ def open_table(path: Path) -> Table:
                 padded = cells + [""] * (len(columns) - len(cells))
                 yield fit_cells(path.name, "row", line, columns, padded)
 
-    return Table(path.name, tuple(filter(None, columns)), rows, "row", _tell_other_sheets(path))
+    return Table(path.name, tuple(filter(None, columns)), rows, "row", _tell_other_sheets(sheets))
 
 
-def _tell_other_sheets(path: Path) -> tuple[str, ...]:
+def _tell_other_sheets(sheets: Sequence[str]) -> tuple[str, ...]:
     """Return a note that names the sheets that are not read, or nothing if all are."""
-    with _workbook(path, values=True) as book:
-        read, *others = [shorten(sheet.title) for sheet in _list_visible(book)]
+    read, *others = (f"“{shorten(name)}”" for name in sheets)
     if not others:
         return ()
-    names = ", ".join(f"“{name}”" for name in others)
     return (
-        f"The sheet “{read}” is read. Not read: {names}. Choose another under Sheet on the page, or with --sheet.",
+        f"The sheet {read} is read. Not read: {', '.join(others)}. Choose another under Sheet on the page, or with "
+        "--sheet.",
     )
 
 

@@ -178,7 +178,7 @@ def test_another_sheet_of_a_workbook_is_chosen(
     expect(page.locator("#import-sheet")).to_be_hidden()
     page.locator("#import-file input[type=file]").set_input_files(tmp_path / "answers.xlsx")
     expect(page.locator("#import-sheet input")).to_have_value("About")
-    page.locator("#import-note [role=alert]").wait_for()
+    page.locator("#import-note [role=alert]").get_by_text("answers.xlsx, sheet “About”: is empty").wait_for()
     expect(page.locator("#import-go")).to_be_disabled()
     for name in ("Pilot", "Main"):
         page.locator("#import-sheet input").click()
