@@ -30,6 +30,8 @@ class TaskState:
     """Each active run with its numbers of scored and unscored drafts."""
     has_scores: bool = False
     """True if anybody has saved a score."""
+    in_progress: bool = False
+    """True if somebody who has judged has instances left."""
     can_draft: bool = True
     """False if the server has no model."""
 
@@ -120,6 +122,7 @@ def get_task_state(context: Context, person: Person, slug: str, *, counted: bool
             n_criteria=len(current.criteria) if current else 0,
             runs=tuple((run, ok, unscored) for run, (ok, unscored) in counts),
             has_scores=tasks.has_submissions(db, task.id),
+            in_progress=tasks.is_in_progress(db, task.id),
             can_draft=context.settings.has_model,
         )
 

@@ -289,6 +289,15 @@ def has_submissions(db: Database, task: int) -> bool:
     return get_row(db, sql, [task]) is not None
 
 
+def is_in_progress(db: Database, task: int) -> bool:
+    """Return whether somebody who has judged some instances of the task has others left."""
+    sql = (
+        "SELECT 1 FROM queue_tally t WHERE t.task = ? AND t.finished > 0 AND t.finished < ("
+        "SELECT max(a.position) FROM assignment a WHERE a.annotator = t.annotator AND a.task = t.task) LIMIT 1"
+    )
+    return get_row(db, sql, [task]) is not None
+
+
 def get_last_instance(db: Database, task: int) -> tuple[int, int]:
     """Return the id and position of a task's last instance; zeros if it has none."""
     row = get_row(

@@ -31,6 +31,8 @@ def list_steps(stands: TaskState) -> list[Step]:
     """Return the steps of a study in their order."""
     n_runs = len(stands.runs)
     described = bool(stands.task.description)
+    saved = "scores saved, instances left" if stands.in_progress else "scores saved"
+    scored = saved if stands.has_scores else "no scores yet"
     return [
         Step(
             described and stands.n_instances > 0,
@@ -60,9 +62,9 @@ def list_steps(stands: TaskState) -> list[Step]:
             optional=True,
         ),
         Step(
-            stands.has_scores,
+            stands.has_scores and not stands.in_progress,
             "Scrutiny",
-            "scores saved" if stands.has_scores else "no scores yet",
+            scored,
             "scrutinise the drafts" if n_runs else "judge without drafts",
             False,
             "scrutiny",
@@ -117,14 +119,17 @@ def next_view(stands: TaskState, *, in_setup: bool) -> Node:
 
 def find_next(stands: TaskState) -> Step:
     """Return the first step that is not done. Drafts are not offered without a model, or after people judge.
+    Agreement is offered from the first score on.
 
     >>> from dataclasses import replace
     >>> agreed = TaskState(Task("", "", description="Answer."), 3, 1, 2, ())
     >>> find_next(agreed).tab, find_next(replace(agreed, can_draft=False)).tab
     ('prefill', 'scrutiny')
+    >>> find_next(replace(agreed, has_scores=True, in_progress=True)).tab
+    'agreement'
     """
-    passed = stands.has_scores or not stands.can_draft
-    return next(step for step in list_steps(stands) if not (step.done or (step.optional and passed)))
+    passed = {"prefill", "scrutiny"} if stands.has_scores else set() if stands.can_draft else {"prefill"}
+    return next(step for step in list_steps(stands) if not (step.done or step.tab in passed))
 
 
 def steps_line(stands: TaskState, here: str, *, voting: bool) -> Node:

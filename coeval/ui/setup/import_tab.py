@@ -63,6 +63,9 @@ class ImportTab(Tab):
             with gr.Column(scale=3):
                 self.note = View(hint_view(), elem_id="import-note")
                 self.sources = View(elem_id="import-sources")
+                with gr.Column(visible=False, elem_classes="card") as self.roles_box:
+                    View(el("div", el("h4", "Columns"), el("p.note", QUESTION)))
+                    self.roles = RoleTable(LABELS, "Use of", elem_id="import-roles")
                 self.rows = View(elem_id="import-preview")
         self.outputs = [self.into, self.new_task, self.note, self.sources]
         chosen = [self.files, self.sheet, self.format]
@@ -120,9 +123,6 @@ class ImportTab(Tab):
                 max_length=50_000,
                 elem_id="import-criteria",
             )
-        with gr.Column(visible=False) as self.roles_box:
-            View(el("div", el("h4", "Columns"), el("p.note", QUESTION)))
-            self.roles = RoleTable(LABELS, "Use of", elem_id="import-roles")
         with more_settings("import-more"):
             formats = [
                 ("Detect automatically", "auto"),

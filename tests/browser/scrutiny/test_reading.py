@@ -145,6 +145,17 @@ def test_e_adds_the_selected_words(page: Page, bench: Bench) -> None:
     assert marks(page) == [("can be ", ""), ("condensed", "1"), (", then put", "2")]
 
 
+def test_typed_evidence_is_marked_without_quotation_marks(page: Page, bench: Bench) -> None:
+    show(page, bench, OUTPUT, [])
+    press(page, "e")
+    page.keyboard.type("can be condensed, then put")
+    page.wait_for_timeout(300)
+    assert marks(page) == [("can be condensed, then put", "1")]
+    page.keyboard.type(" is too technical")
+    page.wait_for_timeout(300)
+    assert marks(page) == []  # a remark of one's own is no quote
+
+
 def test_words_are_selected_without_a_mouse(page: Page, bench: Bench) -> None:
     show(page, bench, OUTPUT, [])
     press(page, "o", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft", "Shift+ArrowRight", "e")

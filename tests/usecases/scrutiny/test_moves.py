@@ -30,6 +30,7 @@ from coeval.usecases.scrutiny.steps import (
 )
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
+from coeval.usecases.tasks import get_task_state
 from tests.support.studies.scrutiny_steps import go_on, here, save, sent_of, walk
 
 
@@ -54,6 +55,18 @@ def finish(context: Context, person: Person, step: Step) -> Step:
         save(context, person, step, 4)
         step = go_on(context, person, step)
     return step
+
+
+def test_a_task_is_in_progress_until_everybody_who_has_begun_has_finished(
+    context: Context, owner: Person, ana: Person
+) -> None:
+    get_step(context, owner, "demo")  # the owner looks, and judges nothing
+    step, known = get_step(context, ana, "demo"), []
+    for _ in range(step.total):
+        step = finish(context, ana, step)
+        stands = get_task_state(context, owner, "demo")
+        known.append((stands.has_scores, stands.in_progress))
+    assert known == [(True, True)] * (step.total - 1) + [(True, False)]
 
 
 def test_what_is_skipped_comes_again_at_the_end_and_only_once(context: Context, ana: Person) -> None:

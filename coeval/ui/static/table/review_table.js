@@ -395,7 +395,7 @@ export class ReviewTable {
       const { action, quotes = [], new_text: words, kind, label } = row.row;
       if (action === 'delete' || kind === 'score') return [];
       const own = row instanceof AddedRow || action === 'revise';
-      const found = own ? findQuoted(words, texts) : quotedSpans(quotes, toUtf16);
+      const found = own ? findQuoted(words, kind, texts) : quotedSpans(quotes, toUtf16);
       return found.map((span) => ({
         ...span,
         row: this.keyOf(row),

@@ -15,28 +15,34 @@ export function utf16Index(text) {
 const PLACES = ['output', 'input'];
 const PAIRS = ['“([^“”]{2,400})”', '"([^"\\n]{2,400})"', '„([^„“”]{2,400})[“”]', '«([^«»]{2,400})»'];
 const CJK_PAIRS = ['「([^「」]{1,400})」', '『([^『』]{1,400})』'];
+/** Shorter words without quotation marks are the beginning of a remark. */
+const SHORTEST = 4;
 const QUOTED = new RegExp([...PAIRS, ...CJK_PAIRS].join('|'), 'g');
 
 /** @typedef {{output: string, input: string}} Texts */
 /** @typedef {{place: 'output' | 'input', start: number, end: number}} Span in UTF-16 units */
 
+/** The first place of a phrase, in the output or else in the input. @param {string} quote @returns {Span[]} */
+function findPhrase(quote, texts) {
+  const place = PLACES.find((name) => quote && texts[name].includes(quote));
+  if (!place) return [];
+  const start = texts[place].indexOf(quote);
+  return [{ place, start, end: start + quote.length }];
+}
+
 /**
- * The first place of each phrase in quotation marks, in the output or else in the input.
+ * The places of the phrases in quotation marks. Evidence without quotation marks may be one phrase of the text.
  * @param {string} words
+ * @param {string} kind of the line
  * @param {Texts} texts
  * @returns {Span[]}
  */
-export function findQuoted(words, texts) {
-  /** @type {Span[]} */
-  const spans = [];
-  for (const match of words.matchAll(QUOTED)) {
-    const quote = (match.slice(1).find((group) => group !== undefined) ?? '').trim();
-    const place = PLACES.find((name) => quote && texts[name].includes(quote));
-    if (!place) continue;
-    const start = texts[place].indexOf(quote);
-    spans.push({ place, start, end: start + quote.length });
-  }
-  return spans;
+export function findQuoted(words, kind, texts) {
+  const quotes = [...words.matchAll(QUOTED)].map((match) =>
+    match.slice(1).find((group) => group !== undefined),
+  );
+  if (!quotes.length && kind === 'evidence' && words.trim().length >= SHORTEST) quotes.push(words);
+  return quotes.flatMap((quote) => findPhrase((quote ?? '').trim(), texts));
 }
 
 /**
