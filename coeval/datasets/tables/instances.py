@@ -122,7 +122,7 @@ def _refuse_repeated(table: Table, columns: Mapping[str, str], repeated: Collect
     once = f"{found}, but with another system: '{column}' is rather the source id"
     raise InputError(
         f"{once} (--map document={column}).",
-        told=f"{once}. Choose it beside “Source id”, and “(none)” beside “Instance id”.",
+        told=f"{once}. Choose that role for it under Columns.",
     )
 
 

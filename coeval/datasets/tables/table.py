@@ -172,10 +172,9 @@ def require_columns(table: Table, matched: Mapping[str, str], fields: Sequence[s
             lacks = (
                 f"{table.name}, {table.unit} 1: has no column '{field}'; it has {_listed(table.columns)}; "
             )
-            mend = f"rename a column to '{field}', or map one to it"
             raise InputError(
-                f"{lacks}{mend} (--map {field}={shorten(likely)}).",
-                told=f"{lacks}{mend}: choose it beside “{field}”.",
+                f"{lacks}rename a column to '{field}', or map one to it (--map {field}={shorten(likely)}).",
+                told=f"{lacks}under Columns, choose the one that holds the {field}.",
             )
 
 

@@ -166,7 +166,8 @@ class PlanTab(Tab):
             second or "",
         )
         planning.declare_rule(self.context, person, need_task(slug), rule)
-        return standing_view(planning.get_planning(self.context, person, slug, Wanted()))
+        wanted = Wanted(width=rule.width) if rule.measure is Measure.ALPHA else Wanted()
+        return standing_view(planning.get_planning(self.context, person, slug, wanted))
 
 
 def _number(value: float | None, what: str) -> float:

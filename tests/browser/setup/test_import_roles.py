@@ -116,6 +116,30 @@ def test_further_columns_are_asked_about_and_one_click_shows_one(
     }
 
 
+def test_a_file_without_a_known_input_asks_for_it(
+    owner: Any, server: Running, context: Context, tmp_path: Path
+) -> None:
+    page = owner
+    page.set_viewport_size({"width": 1280, "height": 720})
+    choose_file(page, server, tmp_path, "stem,answer\nWhy is it blue?,Short waves scatter.\n")
+    page.locator("#import-into").get_by_text("A new task").click()
+    note = page.locator("#import-note")
+    expect(note).to_contain_text("No column is read as the input: choose one.")
+    expect(role(page, "stem")).to_be_in_viewport(ratio=1)
+    page.locator("#import-name textarea, #import-name input").first.fill("Asked for input")
+    page.locator("#import-description textarea").fill("Answer.")
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(note).to_contain_text("under Columns, choose the one that holds the input")
+    role(page, "stem").select_option("Input")
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(note).to_contain_text("added 1 instance")
+    with context.store.read() as db:
+        task = tasks.get_task(db, "asked-for-input")
+        assert task is not None
+        found = tasks.find_instance(db, task.id, "1")
+    assert found is not None and found.input == "Why is it blue?"
+
+
 def test_the_list_follows_the_task_and_what_is_not_listed_is_hidden(
     owner: Any, server: Running, context: Context, tmp_path: Path
 ) -> None:

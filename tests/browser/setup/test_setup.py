@@ -277,6 +277,18 @@ def test_a_rule_of_two_systems_has_a_margin_in_points_and_the_number_is_that_of_
     expect(page.locator("#rule-first")).to_be_visible()
 
 
+def test_a_plan_that_is_met_and_a_rule_that_is_not_are_explained(owner: Any, server: Running) -> None:
+    page = owner
+    page.goto(f"{server.url}/admin/?task=finished-example&tab=plan")
+    page.locator("#plan-view").get_by_text("you need about").first.wait_for()
+    unfold(page, "Stopping rule")
+    field(page, "rule-width").fill("0.06")
+    page.locator("#rule-declare").click()
+    page.locator("#rule-view").get_by_text("Not enough yet").wait_for()
+    explained = "documents suffice for one look at the end. The rule allows a look every day"
+    page.locator("#rule-view").get_by_text(explained).wait_for()
+
+
 def test_a_comment_reaches_the_inbox_and_its_answer_the_instance(owner: Any, server: Running) -> None:
     page = owner
     page.goto(f"{server.url}/?task=demo&tab=scrutiny")
