@@ -12,7 +12,8 @@ import pytest
 
 from coeval.errors import InputError
 from coeval.extensions.replication.cells import Cell, Replication
-from coeval.extensions.replication.esa import FIGURES, find_change, replicate_esa
+from coeval.extensions.replication.esa import FIGURES, replicate_esa
+from coeval.extensions.replication.esa_campaigns import find_change
 from coeval.extensions.replication.files import render_cells, write_replication
 
 DOCUMENTS, LINES, SYSTEMS = 12, 4, ("one", "two", "three")
