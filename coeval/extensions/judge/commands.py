@@ -26,9 +26,7 @@ def add_judge(parsers: Parsers) -> None:
     judge = parsers.commands.add_parser(
         "judge", help="make a judge.json from a study, score outputs with it, and gate releases"
     )
-    kinds = judge.add_subparsers(
-        required=True, metavar="seal|learn|examples|wording|people|certify|take|run|gate|check|schema"
-    )
+    kinds = judge.add_subparsers(required=True, metavar=KINDS)
     add_making(kinds, parsers.task)
     asking = _build_asking()
     inputs = _build_inputs()
@@ -44,9 +42,16 @@ def add_judge(parsers: Parsers) -> None:
         help="write the questions to a file for a batch service",
     )
     run.set_defaults(command=_run, opens_file=False)
+    _add_gate(kinds, [asking, inputs, report])
+    _add_check(kinds, [asking, report])
+    schema = kinds.add_parser("schema", help="print the JSON Schema of judge.json")
+    schema.set_defaults(command=_print_schema, opens_file=False)
+
+
+def _add_gate(kinds: argparse._SubParsersAction, parents: list[argparse.ArgumentParser]) -> None:
     gate = kinds.add_parser(
         "gate",
-        parents=[asking, inputs, report],
+        parents=parents,
         help="test whether a new system is no worse than an old one",
         epilog="Exit codes: 0 no worse, 3 regression, 4 undecided, 1 error, 2 wrong options.",
     )
@@ -79,9 +84,12 @@ def add_judge(parsers: Parsers) -> None:
     )
     gate.add_argument("--junit", type=Path, metavar="F.xml", help="also write a JUnit file")
     gate.set_defaults(command=_gate, opens_file=False)
+
+
+def _add_check(kinds: argparse._SubParsersAction, parents: list[argparse.ArgumentParser]) -> None:
     check = kinds.add_parser(
         "check",
-        parents=[asking, report],
+        parents=parents,
         help="ask the certificate's questions again to see whether the endpoint's answers have drifted",
         epilog="Exit codes: 0 no drift shown, 3 drift, 4 undecided, 1 error, 2 wrong options.",
     )
@@ -95,8 +103,6 @@ def add_judge(parsers: Parsers) -> None:
         help="number of passes over the questions (default: two if each score needs one answer, otherwise one)",
     )  # fmt: skip
     check.set_defaults(command=_check, opens_file=False)
-    schema = kinds.add_parser("schema", help="print the JSON Schema of judge.json")
-    schema.set_defaults(command=_print_schema, opens_file=False)
 
 
 def _build_asking() -> argparse.ArgumentParser:

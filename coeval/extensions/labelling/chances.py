@@ -212,9 +212,12 @@ def drawn_mean(
     clusters : one label per item; items with the same label were drawn together.
     planned : the planned number of labelled clusters, for an interval that is valid at every look (``sequence``).
 
-    Returns ------- Estimate With ``ci_low``, ``ci_high``, ``se``, ``n`` labels, ``n_items``, ``slope`` (how far people
-    follow the judge), ``plain`` (the unweighted mean of the labels, which is biased towards items with high
-    probabilities) and ``sequence``.
+    Returns
+    -------
+    Estimate
+        With ``ci_low``, ``ci_high``, ``se``, ``n`` labels, ``n_items``, ``slope`` (how far people follow the judge),
+        ``plain`` (the unweighted mean of the labels, which is biased towards items with high probabilities) and
+        ``sequence``.
 
     Source: Zrnic and Candes 2024; Egami et al. 2023 (design-based supervised learning); Duffield et al. 2007 (priority
     sampling).

@@ -97,9 +97,12 @@ def corrected_share(
     new : the judge's verdicts on the new items.
     clusters, clusters_new : one label per item; items with the same label were drawn together.
 
-    Returns ------- Estimate With ``ci_low``, ``ci_high``, ``sensitivity``, ``specificity``, ``n`` labels (``n_pass``
-    of them passed), ``n_new``, ``judged`` (the judge's own share) and ``design_effect``. nan with a ``reason`` if
-    people passed none or all of the labelled items, or if sensitivity plus specificity cannot be distinguished from 1.
+    Returns
+    -------
+    Estimate
+        With ``ci_low``, ``ci_high``, ``sensitivity``, ``specificity``, ``n`` labels (``n_pass`` of them passed),
+        ``n_new``, ``judged`` (the judge's own share) and ``design_effect``. nan with a ``reason`` if people passed none
+        or all of the labelled items, or if sensitivity plus specificity cannot be distinguished from 1.
 
     Source: Rogan and Gladen 1978; Lee et al. 2025, How to correctly report LLM-as-a-judge evaluations (2511.21140),
     for the smoothed rates. The interval is Fieller's.
@@ -199,9 +202,12 @@ def corrected_mean(
     documents with all their items, labelled and new. The interval is the value -+ t times the spread of the
     replicates.
 
-    Returns ------- Estimate With ``ci_low``, ``ci_high``, ``se``, ``shares`` (of each point), ``n``, ``n_new``,
-    ``judged`` (the judge's own mean) and ``slope`` (of the judge's scores on the true ones). nan with a ``reason`` if
-    the labels have only one score, or if the slope cannot be distinguished from 0.
+    Returns
+    -------
+    Estimate
+        With ``ci_low``, ``ci_high``, ``se``, ``shares`` (of each point), ``n``, ``n_new``, ``judged`` (the judge's own
+        mean) and ``slope`` (of the judge's scores on the true ones). nan with a ``reason`` if the labels have only one
+        score, or if the slope cannot be distinguished from 0.
 
     Source: 2511.21140 for two scores; the matrix method of Buonaccorsi 2010, Measurement Error, chapter 2.
     """
@@ -232,16 +238,7 @@ def corrected_mean(
             f"the judge's scores rise by {slope:.2f} for each point of people's, which cannot be distinguished from 0",
             **counts,
         )
-    drawn = _drawn_counts(sample, replicates, seed)
-    eye = np.eye(len(scale))
-    pairs = _sums(sample.of_labels, eye[true][:, :, None] * eye[said][:, None, :], sample.size)
-    rest = _sums(sample.of_new, eye[of_new], sample.size)
-    matrices, shares = np.einsum("bd,dij->bij", drawn, pairs), drawn @ rest
-    usable = (shares.sum(axis=1) > 0) & ((matrices.sum(axis=2) > 0).sum(axis=1) > 1)
-    matrices, shares = matrices[usable], shares[usable] / shares[usable].sum(axis=1, keepdims=True)
-    lines = np.array([_fitted_rows(matrix) for matrix in matrices])
-    rows = (matrices + SMOOTHING * lines) / (matrices.sum(axis=2, keepdims=True) + SMOOTHING)
-    solved = solve_shares(rows, shares)
+    solved = _true_shares(sample, (true, said, of_new), len(scale), replicates, seed)
     means = solved @ worth
     value, se = float(means[0]), float(means[1:].std(ddof=1))
     half = float(scipy.special.stdtrit(sample.own.n - 1, (1 + confidence) / 2)) * se
@@ -251,9 +248,31 @@ def corrected_mean(
         ci_high=min(float(worth.max()), value + half),
         se=se,
         shares=[float(share) for share in solved[0]],
-        replicates_left_out=int(len(usable) - usable.sum()),
+        replicates_left_out=replicates + 1 - len(solved),
         **counts,
     )
+
+
+def _true_shares(
+    sample: Sample, places: tuple[Codes, Codes, Codes], points: int, replicates: int, seed: int
+) -> Numbers:
+    """Return the true shares of each scale point: a row for the sample, then one for each usable replicate.
+
+    Parameters
+    ----------
+    places : the scale points of the true scores, of the judge's scores, and of its scores on the new items.
+    points : the number of scale points.
+    """
+    true, said, of_new = places
+    eye, drawn = np.eye(points), _drawn_counts(sample, replicates, seed)
+    pairs = _sums(sample.of_labels, eye[true][:, :, None] * eye[said][:, None, :], sample.size)
+    rest = _sums(sample.of_new, eye[of_new], sample.size)
+    matrices, shares = np.einsum("bd,dij->bij", drawn, pairs), drawn @ rest
+    usable = (shares.sum(axis=1) > 0) & ((matrices.sum(axis=2) > 0).sum(axis=1) > 1)
+    matrices, shares = matrices[usable], shares[usable] / shares[usable].sum(axis=1, keepdims=True)
+    lines = np.array([_fitted_rows(matrix) for matrix in matrices])
+    rows = (matrices + SMOOTHING * lines) / (matrices.sum(axis=2, keepdims=True) + SMOOTHING)
+    return solve_shares(rows, shares)
 
 
 @dataclass(frozen=True)

@@ -72,22 +72,7 @@ def open_kept(
     if settings.server:
         return _open_server(settings, start_empty), None
     places = build_places(settings.snapshots)
-    if settings.snapshots.ship_first and not places:
-        raise InputError(
-            "With COEVAL_SHIP_FIRST, saves wait until they are in a snapshot place, but no place is "
-            "set: set COEVAL_SNAPSHOT_DIR, or COEVAL_SNAPSHOT_REPO and HF_TOKEN."
-        )
-    if settings.snapshots.ship_first and settings.snapshots.repo:
-        raise InputError(
-            "COEVAL_SHIP_FIRST does not work with the Hub, which takes a change only every 28 seconds. People would "
-            "wait up to half a minute after every answer. Unset COEVAL_SHIP_FIRST: a lost machine then costs at most "
-            "the last 30 seconds, and browsers send these answers again. Or replace COEVAL_SNAPSHOT_REPO by "
-            "COEVAL_SNAPSHOT_DIR: a folder takes a save in about a second."
-        )
-    if start_empty and _holds_study(settings.db):
-        raise InputError(
-            f"{settings.db} already holds a study: name another file with --db to start with an empty one."
-        )
+    _check_settings(settings, places, start_empty)
     term, restored, holder = 0, None, describe_holder()
     try:
         for place in places:
@@ -120,6 +105,26 @@ def open_kept(
         raise
     _note_opening(store, settings, term, restored)
     return store, Keeper(store, places, settings.snapshots, term, holder) if places else None
+
+
+def _check_settings(settings: Settings, places: Sequence[Place], start_empty: bool) -> None:
+    """Refuse settings with which no save could be kept, or a study would be lost."""
+    if settings.snapshots.ship_first and not places:
+        raise InputError(
+            "With COEVAL_SHIP_FIRST, saves wait until they are in a snapshot place, but no place is "
+            "set: set COEVAL_SNAPSHOT_DIR, or COEVAL_SNAPSHOT_REPO and HF_TOKEN."
+        )
+    if settings.snapshots.ship_first and settings.snapshots.repo:
+        raise InputError(
+            "COEVAL_SHIP_FIRST does not work with the Hub, which takes a change only every 28 seconds. People would "
+            "wait up to half a minute after every answer. Unset COEVAL_SHIP_FIRST: a lost machine then costs at most "
+            "the last 30 seconds, and browsers send these answers again. Or replace COEVAL_SNAPSHOT_REPO by "
+            "COEVAL_SNAPSHOT_DIR: a folder takes a save in about a second."
+        )
+    if start_empty and _holds_study(settings.db):
+        raise InputError(
+            f"{settings.db} already holds a study: name another file with --db to start with an empty one."
+        )
 
 
 def _open_server(settings: Settings, start_empty: bool) -> Storage:

@@ -105,15 +105,7 @@ def write_certificate(
         raise InputError(
             "A document is in both parts: documents that a judge was fitted on cannot certify it."
         )
-    lines = people_lines(sealed).merge(
-        scores[["instance", "criterion", "score"]], on=["instance", "criterion"]
-    )
-    both = lines[lines["score"].notna()].reset_index(drop=True)
-    if both.empty:
-        raise InputError(
-            "No sealed line has scores from both people and the judge: have people score sealed "
-            "documents, and draft these documents with the judge."
-        )
+    both = _scored_by_both(sealed, scores)
     study = _frames(sealed, both, facts.leaned)
     row = judge_row(study, choose_labels(study), study.ratings(), list_judges(study)[0], EPSILONS[facts.kind])
     certificate = Certificate(
@@ -125,13 +117,7 @@ def write_certificate(
         steps=facts.steps,
         opening=facts.opening,
         earlier=facts.earlier,
-        people=People(
-            people=int(sealed.people["person"].nunique()),
-            scores=len(sealed.people),
-            arms=facts.arms,
-            leaned=facts.leaned,
-            kind=facts.kind,
-        ),
+        people=_people(facts, sealed),
         split=_split(facts, sealed, both),
         rivals=compare_rivals(both, raw, dev, sealed),
         levels=_levels(row),
@@ -143,16 +129,44 @@ def write_certificate(
         by_system=_groups(both, both["system"]),
         by_score=_groups(both, np.floor(both["human"] + 0.5).astype(int)),
         calibration=_bins(both),
-        hashes=Hashes(
-            judge=facts.judge_hash,
-            labels=hash_table(sealed.people),
-            scores=hash_table(both[["instance", "criterion", "score"]]),
-            prompts=facts.prompts,
-            code=facts.code,
-        ),
+        hashes=_hashes(facts, sealed, both),
     )
     told = certificate.model_copy(update={"findings": write_findings(certificate)})
     return told.model_copy(update={"limits": write_limits(told)})
+
+
+def _scored_by_both(sealed: Labels, scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the sealed lines that have scores from both people and the judge."""
+    lines = people_lines(sealed).merge(
+        scores[["instance", "criterion", "score"]], on=["instance", "criterion"]
+    )
+    both = lines[lines["score"].notna()].reset_index(drop=True)
+    if both.empty:
+        raise InputError(
+            "No sealed line has scores from both people and the judge: have people score sealed "
+            "documents, and draft these documents with the judge."
+        )
+    return both
+
+
+def _people(facts: Facts, sealed: Labels) -> People:
+    return People(
+        people=int(sealed.people["person"].nunique()),
+        scores=len(sealed.people),
+        arms=facts.arms,
+        leaned=facts.leaned,
+        kind=facts.kind,
+    )
+
+
+def _hashes(facts: Facts, sealed: Labels, both: pd.DataFrame) -> Hashes:
+    return Hashes(
+        judge=facts.judge_hash,
+        labels=hash_table(sealed.people),
+        scores=hash_table(both[["instance", "criterion", "score"]]),
+        prompts=facts.prompts,
+        code=facts.code,
+    )
 
 
 def hash_table(table: pd.DataFrame) -> str:
