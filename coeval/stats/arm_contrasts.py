@@ -19,10 +19,12 @@ from coeval.stats.clusters import (
     OfSums,
     crossed_interval,
     drawn_interval,
+    effective_freedom,
     group_interval,
     sums_interval,
+    widened,
 )
-from coeval.stats.estimates import Estimate
+from coeval.stats.estimates import Estimate, t_limits
 from coeval.stats.frames import ASSISTED, BLIND
 from coeval.stats.judges.vector_correlation import correlate
 from coeval.stats.rating_matrix import Numbers
@@ -177,31 +179,22 @@ def _crossed(parts: Numbers, statistic: OfSums, cluster: Any, person: Any, arms:
         for code, kind in ((cluster, arms.kind), (person, PEOPLE), (both, UNITS))
     ]
     wider = crossed_interval(value, *spreads, confidence=arms.confidence)
-    spread = _widened(spreads[0], Clusters(cluster, arms.kind).sums(parts), arms.confidence)
+    spread = _widened_by_arm(spreads[0], Clusters(cluster, arms.kind).sums(parts), arms.confidence)
     return Estimate(value, **spread, **wider)
 
 
-def _widened(spread: dict[str, Any], sums: Numbers, confidence: float) -> dict[str, Any]:
+def _widened_by_arm(spread: dict[str, Any], sums: Numbers, confidence: float) -> dict[str, Any]:
     """Return the interval with the degrees of freedom of the clusters that separate the arms.
 
-    With few blind items, most clusters say little about the difference. The effective number of clusters is
-    (sum of weights)^2 / sum of squared weights, where a cluster's weight depends on its rows in both arms.
+    With few blind items, most clusters say little about the difference. A cluster's weight therefore depends on its
+    rows in both arms.
     """
     weight = (
         sums[:, 1] if sums.shape[1] == 2 else sums[:, 1] * sums[:, 3] / np.maximum(sums[:, 1] + sums[:, 3], 1)
     )
     if np.isnan(spread["ci_low"]) or not (weight**2).sum() > 0:
         return spread
-    freedom = max(float(weight.sum() ** 2 / (weight**2).sum()) - 1, 1.0)
-    tail = (1 + confidence) / 2
-    more = (
-        float(scipy.special.stdtrit(freedom, tail) - scipy.special.stdtrit(spread["clusters"] - 1, tail))
-        * spread["se"]
-    )
-    return spread | {
-        "ci_low": spread["ci_low"] - max(more, 0.0),
-        "ci_high": spread["ci_high"] + max(more, 0.0),
-    }
+    return widened(spread, effective_freedom(weight), confidence)
 
 
 def _needed(difference: Estimate, shown: Numbers, other: Numbers, confidence: float) -> int | None:
@@ -410,8 +403,8 @@ def _welch(a: Numbers, b: Numbers, confidence: float) -> tuple[float, float]:
     if not total > 0:
         return math.nan, math.nan
     df = total**2 / (parts[0] ** 2 / (len(a) - 1) + parts[1] ** 2 / (len(b) - 1))
-    half = float(scipy.special.stdtrit(df, (1 + confidence) / 2)) * math.sqrt(total)
-    return middle - half, middle + half
+    spread = t_limits(middle, math.sqrt(total), df, confidence)
+    return spread["ci_low"], spread["ci_high"]
 
 
 def contrast_catches(rows: pd.DataFrame, arms: Arms = Arms()) -> Contrast:

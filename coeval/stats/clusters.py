@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from coeval.stats.estimates import t_limits
 from coeval.stats.rating_matrix import Codes, Numbers, renumbered
 
 FEW = 10
@@ -67,7 +68,11 @@ class Clusters:
         most = most or int(np.clip(100_000 // max(len(self.code), 1), 10, GROUPS))
         if self.n <= most:
             return self.code
-        dealt = np.random.default_rng(self.n).permutation(self.n) % most
+        return self.dealt(most)
+
+    def dealt(self, parts: int) -> Codes:
+        """Return the part of each unit; the clusters are dealt into parts of equal size, in a random order."""
+        dealt = np.random.default_rng(self.n).permutation(self.n) % min(parts, self.n)
         return np.asarray(dealt[self.code], dtype=np.int64)
 
 
@@ -111,22 +116,32 @@ def mean_interval(values: Numbers, clusters: Clusters) -> dict[str, Any]:
     """Return the interval of a mean over clusters of different sizes.
 
     Large clusters dominate the mean. The degrees of freedom of Student's t therefore come from the effective number
-    of clusters of equal size, (sum of sizes)^2 / sum of squared sizes.
+    of clusters of equal size.
     """
     sums = clusters.sums(np.column_stack([values, np.ones(len(values))]))
     spread = sums_interval(sums, lambda rows: rows[:, 0] / rows[:, 1], clusters.kind)
     if np.isnan(spread["ci_low"]):
         return spread
-    freedom = max(len(values) ** 2 / float((sums[:, 1] ** 2).sum()) - 1, 1.0)
-    wider = (scipy.special.stdtrit(freedom, 0.975) - scipy.special.stdtrit(len(sums) - 1, 0.975)) * spread[
-        "se"
-    ]
+    freedom = effective_freedom(sums[:, 1])
     t = abs(float(sums[:, 0].sum() / len(values))) / spread["se"]
-    return spread | {
+    return widened(spread, freedom) | {
         "interval_kind": f"{spread['interval_kind']}, with {freedom:.1f} effective degrees of freedom",
-        "ci_low": spread["ci_low"] - float(wider),
-        "ci_high": spread["ci_high"] + float(wider),
         "p_value": 2 * float(scipy.special.stdtr(freedom, -t)),
+    }
+
+
+def effective_freedom(weights: Numbers) -> float:
+    """Return the effective number of clusters of equal weight, (sum)^2 / sum of squares, minus 1; at least 1."""
+    return max(float(weights.sum() ** 2 / (weights**2).sum()) - 1, 1.0)
+
+
+def widened(spread: dict[str, Any], freedom: float, confidence: float = 0.95) -> dict[str, Any]:
+    """Return a jackknife interval with Student's t of fewer degrees of freedom."""
+    tail, few = (1 + confidence) / 2, spread["clusters"] - 1
+    more = float(scipy.special.stdtrit(freedom, tail) - scipy.special.stdtrit(few, tail)) * spread["se"]
+    return spread | {
+        "ci_low": spread["ci_low"] - max(more, 0.0),
+        "ci_high": spread["ci_high"] + max(more, 0.0),
     }
 
 
@@ -222,7 +237,7 @@ def drawn_interval(
     kept = drawn[~np.isnan(drawn)]
     se = float(kept.std(ddof=1)) if len(kept) > 1 and n > 1 else np.nan
     df = max((holding or n) - 1, 1)
-    half = float(scipy.special.stdtrit(df, (1 + confidence) / 2)) * se if se > 1e-12 else np.nan
+    known = se if se > 1e-12 else np.nan
     return {
         "interval_kind": f"bootstrap over {kind}, t, of as many {kind}",
         "resampled": kind,
@@ -230,10 +245,9 @@ def drawn_interval(
         "replicates": len(drawn),
         "replicates_left_out": len(drawn) - len(kept),
         "confidence": confidence,
-        "ci_low": value - half,
-        "ci_high": value + half,
+        **t_limits(value, known, df, confidence),
         "se": se,
-        "p_value": 2 * float(scipy.special.stdtr(df, -abs(value) / se)) if se > 1e-12 else np.nan,
+        "p_value": 2 * float(scipy.special.stdtr(df, -abs(value) / known)),
     }
 
 
@@ -308,6 +322,5 @@ def crossed_interval(
     people, clusters = by_people["clusters"], by_cluster["clusters"]
     of_cluster, of_people, of_both = (part["se"] ** 2 for part in (by_cluster, by_people, by_both))
     se = float(np.sqrt(np.max([of_cluster + of_people - of_both, of_cluster, of_people])))
-    df = min(people, clusters) - 1
-    half = float(scipy.special.stdtrit(df, (1 + confidence) / 2)) * se if df > 0 else np.nan
-    return {"people_ci_low": value - half, "people_ci_high": value + half, "people": people}
+    spread = t_limits(value, se, min(people, clusters) - 1, confidence)
+    return {"people_ci_low": spread["ci_low"], "people_ci_high": spread["ci_high"], "people": people}

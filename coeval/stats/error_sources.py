@@ -13,10 +13,9 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-import scipy
 
 from coeval.stats.agreement.components import variance_components
-from coeval.stats.estimates import Estimate
+from coeval.stats.estimates import Estimate, t_limits
 from coeval.stats.frames import StudyFrames
 from coeval.stats.rating_matrix import Numbers
 
@@ -145,11 +144,8 @@ class _Spread:
         return self._spread(mean, square / total, df, confidence, "documents alone")
 
     def _spread(self, mean: float, variance: float, df: float, confidence: float, of: str) -> Estimate:
-        se = math.sqrt(variance)
-        half = float(scipy.special.stdtrit(max(df, 1.0), (1 + confidence) / 2)) * se
-        return Estimate(
-            mean, se=se, ci_low=mean - half, ci_high=mean + half, df=df, interval_kind=f"G-study, {of}, t"
-        )
+        spread = t_limits(mean, math.sqrt(variance), max(df, 1.0), confidence)
+        return Estimate(mean, **spread, df=df, interval_kind=f"G-study, {of}, t")
 
 
 def error_of(sources: Sources, counts: Mapping[str, int]) -> float:

@@ -341,13 +341,19 @@ def jackknife(
         return details | dict.fromkeys(("ci_low", "ci_high", "se", "bias"), np.nan)
     mean = times[usable] @ without[usable] / n
     se = float(np.sqrt((n - 1) / n * (times[usable] @ (without[usable] - mean) ** 2)))
-    half = float(scipy.special.stdtrit(n - 1, (1 + confidence) / 2)) * se
-    return details | {
-        "se": se,
-        "ci_low": value - half,
-        "ci_high": min(ceiling, value + half),
-        "bias": float((n - 1) * (mean - value)),
-    }
+    spread = t_limits(value, se, n - 1, confidence)
+    spread["ci_high"] = min(ceiling, spread["ci_high"])
+    return details | spread | {"bias": float((n - 1) * (mean - value))}
+
+
+def t_limits(value: float, se: float, df: float, confidence: float = 0.95) -> dict[str, float]:
+    """Return the interval value -+ t se, with t of ``df`` degrees of freedom; nan if ``df`` is not above 0.
+
+    >>> {name: round(one, 2) for name, one in t_limits(3.0, 0.1, 10).items()}
+    {'ci_low': 2.78, 'ci_high': 3.22, 'se': 0.1}
+    """
+    half = float(scipy.special.stdtrit(df, (1 + confidence) / 2)) * se
+    return {"ci_low": value - half, "ci_high": value + half, "se": se}
 
 
 def adjust_holm(p_values: Sequence[float]) -> list[float]:

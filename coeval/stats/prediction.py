@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 
 from coeval.stats.clusters import UNITS, Clusters, parse_clusters
-from coeval.stats.estimates import Estimate
+from coeval.stats.estimates import Estimate, t_limits
 from coeval.stats.rating_matrix import Codes, Numbers, parse_vector
 
 FOLDS = 10
@@ -208,12 +208,9 @@ def _cross_fitted(sample: _Sample, pool: str, finite: bool, confidence: float) -
     se = np.sqrt(share * (influences**2).sum())
     fell_back = not se <= plain  # nan if the other items are a single cluster
     theta, se = float((labels if fell_back else left).mean()), float(plain if fell_back else se)
-    half = float(scipy.special.stdtrit(own.n - 1, (1 + confidence) / 2)) * se
     return {
         "value": theta,
-        "ci_low": theta - half,
-        "ci_high": theta + half,
-        "se": se,
+        **t_limits(theta, se, own.n - 1, confidence),
         "lam": _slope(labels, x @ mean_weight) if mean_weight.any() and not fell_back else 0.0,
         "fell_back": fell_back,
         "classical": labels.mean(),
@@ -248,9 +245,9 @@ def _standardised(x: Numbers, rest: Numbers, pool: str) -> tuple[Numbers, Number
 
 def _folds(clusters: Clusters) -> Iterator[Codes]:
     """Yield the items of each fold; a cluster is in only one fold."""
-    dealt = np.random.default_rng(clusters.n).permutation(clusters.n) % min(FOLDS, clusters.n)
+    part = clusters.dealt(FOLDS)
     for fold in range(min(FOLDS, clusters.n)):
-        yield np.flatnonzero(dealt[clusters.code] == fold)
+        yield np.flatnonzero(part == fold)
 
 
 def _ridge(x: Numbers, y: Numbers) -> Numbers:

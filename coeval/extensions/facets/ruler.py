@@ -21,7 +21,7 @@ from coeval.extensions.facets.rasch import (
     fit,
     separate,
 )
-from coeval.stats.estimates import Estimate, adjust_holm
+from coeval.stats.estimates import Estimate, adjust_holm, t_limits
 from coeval.stats.frames import StudyFrames
 from coeval.stats.rating_matrix import Codes, Numbers
 
@@ -222,14 +222,14 @@ class _Coded:
                 basis=basis,
             )
         fitted = fit(self.coded, partial_credit=self.partial)
-        t = float(scipy.special.stdtrit(max(self.coded.n_documents - 1, 1), 0.975))
+        df = max(self.coded.n_documents - 1, 1)
         severity, errors = fitted.block("rater")
         order = fitted.model.rater
         infit, outfit = fitted.fit_of(order, len(self.raters))
         counts = np.bincount(order, minlength=len(self.raters))
         raters = tuple(
             Element(
-                name, "person" if k < self.people else "judge", _with_interval(severity[k], errors[k], t),
+                name, "person" if k < self.people else "judge", _with_interval(severity[k], errors[k], df),
                 int(counts[k]), float(infit[k]), float(outfit[k]), int(self.part[k]) + 1,
             )
             for k, name in enumerate(self.raters)
@@ -239,7 +239,7 @@ class _Coded:
         told = float(np.var(places, ddof=1)) if len(places) > 1 else 0.0
         reliable = told / (told + float(variances.mean()))
         ratio = float(np.sqrt(reliable / (1 - reliable))) if reliable < 1 else float("inf")
-        systems = self._systems(fitted, t)
+        systems = self._systems(fitted, df)
         separation = (
             ("people", separate(severity[people].tolist(), errors[people].tolist())),
             (
@@ -248,23 +248,23 @@ class _Coded:
             ),
             ("instances", Separation(reliable, ratio, (4 * ratio + 1) / 3)),
         )
-        drift, favours = self._effects(fitted, t)
+        drift, favours = self._effects(fitted, df)
         notes = list(self._notes(fitted))
         return Ruler(
             task, "", basis, "partial credit" if self.partial else "rating scale", systems, raters,
-            self._criteria(fitted, t), self._thresholds(fitted), separation, drift, favours,
+            self._criteria(fitted, df), self._thresholds(fitted), separation, drift, favours,
             fitted.model.spread(fitted.free), fitted.log_likelihood, len(self.table), self.coded.n_documents,
             self._parts(), tuple(notes),
         )  # fmt: skip
 
-    def _criteria(self, fitted: Fitted, t: float) -> tuple[Element, ...]:
+    def _criteria(self, fitted: Fitted, df: int) -> tuple[Element, ...]:
         values, errors = fitted.block("criterion")
         n = len(self.criteria)
         infit, outfit = fitted.fit_of(fitted.model.criterion, n)
         counts = np.bincount(fitted.model.criterion, minlength=n)
         return tuple(
             Element(
-                name, "criterion", _with_interval(values[k], errors[k], t), int(counts[k]), float(infit[k]),
+                name, "criterion", _with_interval(values[k], errors[k], df), int(counts[k]), float(infit[k]),
                 float(outfit[k]),
             )
             for k, name in enumerate(self.criteria)
@@ -296,7 +296,7 @@ class _Coded:
             total += (chance @ values) @ WEIGHTS
         return np.asarray(total / len(self.values))
 
-    def _systems(self, fitted: Fitted, t: float) -> tuple[FairSystem, ...]:
+    def _systems(self, fitted: Fitted, df: int) -> tuple[FairSystem, ...]:
         values, errors = fitted.block("system")
         fair = self._fair(fitted, fitted.free)
         moves = np.eye(len(fitted.free)) * 1e-5
@@ -309,14 +309,14 @@ class _Coded:
         means = self.table.groupby("system")["score"].agg(["mean", "size"])
         return tuple(
             FairSystem(
-                name, _with_interval(values[k], errors[k], t),
-                _with_interval(fair[k], fitted.error_of(slopes[:, k]), t),
+                name, _with_interval(values[k], errors[k], df),
+                _with_interval(fair[k], fitted.error_of(slopes[:, k]), df),
                 float(means.loc[name, "mean"]), int(means.loc[name, "size"]),
             )
             for k, name in enumerate(self.systems)
         )  # fmt: skip
 
-    def _effects(self, fitted: Fitted, t: float) -> tuple[tuple[Effect, ...], tuple[Effect, ...]]:
+    def _effects(self, fitted: Fitted, df: int) -> tuple[tuple[Effect, ...], tuple[Effect, ...]]:
         """Return people's drift and judges' biases from a larger model with both."""
         judges = range(self.people, len(self.raters))
         extras = Extras(
@@ -337,16 +337,16 @@ class _Coded:
                 favours += [
                     (self.raters[judge], name, values[k], errors[k]) for k, name in enumerate(self.systems)
                 ]
-        return self._tested(drift, t), self._tested(favours, t)
+        return self._tested(drift, df), self._tested(favours, df)
 
-    def _tested(self, found: list[tuple[str, str, float, float]], t: float) -> tuple[Effect, ...]:
+    def _tested(self, found: list[tuple[str, str, float, float]], df: int) -> tuple[Effect, ...]:
         df = max(self.coded.n_documents - 1, 1)
         chances = [
             float(2 * scipy.special.stdtr(df, -abs(value) / error)) if error > 0 else 1.0
             for _, _, value, error in found
         ]
         return tuple(
-            Effect(name, system, _with_interval(value, error, t), p, holm)
+            Effect(name, system, _with_interval(value, error, df), p, holm)
             for (name, system, value, error), p, holm in zip(
                 found, chances, adjust_holm(chances), strict=True
             )
@@ -376,11 +376,9 @@ class _Coded:
             )
 
 
-def _with_interval(value: float, error: float, t: float) -> Estimate:
-    return Estimate(
-        float(value), se=float(error), ci_low=float(value - t * error), ci_high=float(value + t * error),
-        interval_kind="robust to documents, t",
-    )  # fmt: skip
+def _with_interval(value: float, error: float, df: int) -> Estimate:
+    spread = t_limits(float(value), float(error), df)
+    return Estimate(float(value), **spread, interval_kind="robust to documents, t")
 
 
 def tell_ruler(found: Ruler) -> Iterator[str]:

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy
 
 from coeval.stats.clusters import Clusters, parse_clusters
-from coeval.stats.estimates import Estimate
+from coeval.stats.estimates import Estimate, t_limits
 from coeval.stats.rating_matrix import Numbers
 from coeval.stats.sample_size import sequence_width
 
@@ -261,10 +260,9 @@ def _as_estimate(found: Drawn, sample: tuple[Any, ...], planned: int, confidence
         reach = float(np.ptp(values)) or 1.0
         variance = (found.labels * variance + reach**2 / found.labels) / (found.labels + 4)
     se = float(np.sqrt(variance))
-    half = float(scipy.special.stdtrit(n - 1, (1 + confidence) / 2)) * se
     wide = sequence_width(se, n, planned or n, confidence)
     return Estimate(
-        found.value, ci_low=found.value - half, ci_high=found.value + half, se=se, slope=found.slope,
+        found.value, **t_limits(found.value, se, n - 1, confidence), slope=found.slope,
         plain=float(score[own].mean()), sequence=[found.value - wide, found.value + wide], **counts,
     )  # fmt: skip
 
@@ -329,9 +327,8 @@ def drawn_regression(
             Estimate.undefined(f"fewer than {FEWEST} {codes.kind} are labelled", n=int(own.sum()))
         ] * x.shape[1]
     covariance = bread @ (sums.T @ sums * n / (n - 1)) @ bread
-    t = float(scipy.special.stdtrit(n - 1, (1 + confidence) / 2))
     return [
-        Estimate(float(b), se=float(e), ci_low=float(b - t * e), ci_high=float(b + t * e), n=int(own.sum()), clusters=n,
+        Estimate(float(b), **t_limits(float(b), float(e), n - 1, confidence), n=int(own.sum()), clusters=n,
                  interval_kind=f"pseudo-outcomes with known probabilities, t over {codes.kind} with labels")
         for b, e in zip(beta, np.sqrt(np.diag(covariance)), strict=True)
     ]  # fmt: skip

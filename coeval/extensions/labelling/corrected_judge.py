@@ -15,7 +15,7 @@ import numpy as np
 import scipy
 
 from coeval.stats.clusters import Clusters, parse_clusters
-from coeval.stats.estimates import Estimate
+from coeval.stats.estimates import Estimate, t_limits
 from coeval.stats.rating_matrix import Codes, Numbers, parse_vector
 
 LEAST_SKILL = 0.1
@@ -241,11 +241,11 @@ def corrected_mean(
     solved = _true_shares(sample, (true, said, of_new), len(scale), replicates, seed)
     means = solved @ worth
     value, se = float(means[0]), float(means[1:].std(ddof=1))
-    half = float(scipy.special.stdtrit(sample.own.n - 1, (1 + confidence) / 2)) * se
+    spread = t_limits(value, se, sample.own.n - 1, confidence)
     return Estimate(
         value,
-        ci_low=max(float(worth.min()), value - half),
-        ci_high=min(float(worth.max()), value + half),
+        ci_low=max(float(worth.min()), spread["ci_low"]),
+        ci_high=min(float(worth.max()), spread["ci_high"]),
         se=se,
         shares=[float(share) for share in solved[0]],
         replicates_left_out=replicates + 1 - len(solved),

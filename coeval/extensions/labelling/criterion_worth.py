@@ -9,14 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import scipy
 
 from coeval.domain import Person
 from coeval.extensions.labelling import queries
 from coeval.extensions.labelling.study_units import list_units, tell
 from coeval.language import tr
 from coeval.stats.clusters import Clusters, parse_clusters
-from coeval.stats.estimates import Estimate
+from coeval.stats.estimates import Estimate, t_limits
 from coeval.stats.frames import StudyFrames
 from coeval.stats.rating_matrix import Numbers
 from coeval.stats.report.agreement import people_alphas
@@ -161,8 +160,7 @@ class _Losses:
 
     def __init__(self, y: Numbers, x: Numbers, clusters: Clusters) -> None:
         self.y, self.x, self.clusters = y, x, clusters
-        dealt = np.random.default_rng(clusters.n).permutation(clusters.n) % min(FOLDS, clusters.n)
-        self.fold = dealt[clusters.code]
+        self.fold = clusters.dealt(FOLDS)
         self.known: dict[tuple[int, ...], Numbers] = {}
         self.total = float(self.of(()).sum())
 
@@ -192,11 +190,8 @@ class _Losses:
         share = float(gain.sum()) / self.total
         each = (gain - share * base) / self.total
         se = float(np.sqrt((each**2).sum() * n / (n - 1)))
-        half = float(scipy.special.stdtrit(n - 1, 0.975)) * se
-        return Estimate(
-            share, se=se, ci_low=share - half, ci_high=share + half, clusters=n,
-            interval_kind="held-out documents, t over documents",
-        )  # fmt: skip
+        spread = t_limits(share, se, n - 1)
+        return Estimate(share, **spread, clusters=n, interval_kind="held-out documents, t over documents")
 
     def order(self) -> tuple[list[int], list[float]]:
         """Return the criteria in the order of added value, and the cumulative shares explained."""

@@ -16,7 +16,7 @@ import scipy
 
 from coeval.stats.agreement.patterns import MANY
 from coeval.stats.agreement.weights import weights_of
-from coeval.stats.estimates import Estimate
+from coeval.stats.estimates import Estimate, t_limits
 from coeval.stats.rating_matrix import Codes, Kinds, Numbers, Ratings, RatingsLike, parse_ratings
 
 ONE_CATEGORY = "only one category was used, so chance agreement and agreement cannot be separated"
@@ -130,12 +130,11 @@ def _with_error(
 
 def t_interval(value: float, se: float, df: float, confidence: float) -> dict[str, Any]:
     """Return the interval and two-sided p-value of a coefficient that cannot exceed 1."""
-    half = float(scipy.special.stdtrit(df, (1 + confidence) / 2)) * se if df > 0 else np.nan
+    spread = t_limits(value, se, df, confidence)
     tail = float(scipy.special.stdtr(df, -value / se)) if se > 0 else (np.nan if np.isnan(se) else 0.0)
     return {
-        "se": se,
-        "ci_low": float(value - half),
-        "ci_high": float(np.minimum(1.0, value + half)),
+        **spread,
+        "ci_high": float(np.minimum(1.0, spread["ci_high"])),
         "p_value": 2 * min(tail, 1 - tail),
         "p_one_sided": tail,
         "confidence": confidence,

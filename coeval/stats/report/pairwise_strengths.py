@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy
 
 from coeval.stats.clusters import DOCUMENTS, cut, sums_interval
-from coeval.stats.estimates import Estimate, Spelled
+from coeval.stats.estimates import Estimate, Spelled, t_limits
 from coeval.stats.frames import StudyFrames
 from coeval.stats.rating_matrix import Codes, Numbers
 from coeval.stats.report.tables import Table
@@ -107,8 +106,7 @@ def _undefined(systems: Sequence[str], reason: str) -> Strengths:
 def _estimate(value: float, se: float | None, groups: int, level: float, details: dict[str, Any]) -> Estimate:
     if se is None:
         return Estimate(value, **details, ci_reason="there are fewer than two documents")
-    reach = float(scipy.special.stdtrit(groups - 1, (1 + level) / 2)) * se
-    return Estimate(value, **details, se=se, ci_low=value - reach, ci_high=value + reach)
+    return Estimate(value, **details, **t_limits(value, se, groups - 1, level))
 
 
 def _connected(first: Codes, second: Codes, k: int) -> bool:
