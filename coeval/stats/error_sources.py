@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from coeval.stats.agreement.components import variance_components
-from coeval.stats.estimates import Estimate, t_limits
+from coeval.stats.estimates import Estimate, listed, t_limits, tell_estimate
 from coeval.stats.frames import StudyFrames
 from coeval.stats.rating_matrix import Numbers
 
@@ -327,10 +327,10 @@ def tell_sources(found: ErrorStudy) -> Iterator[str]:
         for part, value in sources.components.items():
             yield f"  {part}: {value:.3f}"
         for what, mean in (("documents alone", sources.documents_only), ("all sources", sources.mean)):
-            yield f"Mean {tell_mean(mean)}, counting {what}"
+            yield f"Mean {tell_estimate(mean)}, counting {what}"
         for system in found.systems:
-            alone = f"{tell_mean(system.documents_only)} counting documents alone"
-            yield f"{system.system}: {tell_mean(system.mean)}; {alone}"
+            alone = f"{tell_estimate(system.documents_only)} counting documents alone"
+            yield f"{system.system}: {tell_estimate(system.mean)}; {alone}"
         for one in found.purchases:
             yield tell_purchase(one)
     if found.people is not None:
@@ -341,7 +341,7 @@ def tell_sources(found: ErrorStudy) -> Iterator[str]:
 def tell_purchases(found: ErrorStudy | None) -> Iterator[str]:
     """Yield the judge's mean with its interval, then ways to reduce its error, the best first."""
     if found is not None and found.sources is not None:
-        yield f"The judge's mean is {tell_mean(found.sources.mean)}, counting {_counted(found.sources)}."
+        yield f"The judge's mean is {tell_estimate(found.sources.mean)}, counting {_counted(found.sources)}."
         for one in found.purchases:
             yield tell_purchase(one)
 
@@ -353,16 +353,7 @@ def _counted(sources: Sources) -> str:
     'documents and wordings'
     """
     names = [f"{name}s" for name in sources.facets]
-    return " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else names[0]
-
-
-def tell_mean(mean: Estimate) -> str:
-    """Return a mean with its interval as text.
-
-    >>> tell_mean(Estimate(3.0, ci_low=2.5, ci_high=3.5))
-    '3.00 [2.50, 3.50]'
-    """
-    return f"{mean:.2f} [{mean.ci_low:.2f}, {mean.ci_high:.2f}]"
+    return listed(names)
 
 
 def tell_purchase(one: Purchase) -> str:

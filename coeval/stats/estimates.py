@@ -235,6 +235,25 @@ def reasons(value: Any, path: str = "") -> Iterator[str]:
             yield from reasons(entry, f"{path}[{_label(entry, position)}]")
 
 
+def listed(names: Sequence[str]) -> str:
+    """Return the names as a list in a sentence; "" if there are none.
+
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    *others, last = names or [""]
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def tell_estimate(value: Estimate) -> str:
+    """Return an estimate with its interval as text.
+
+    >>> tell_estimate(Estimate(3.0, ci_low=2.5, ci_high=3.5))
+    '3.00 [2.50, 3.50]'
+    """
+    return f"{value:.2f} [{value.ci_low:.2f}, {value.ci_high:.2f}]"
+
+
 def _label(entry: Any, position: int) -> str:
     """Return a name for an entry of a list: its pair, its own name, or its position."""
     if is_dataclass(entry) and not isinstance(entry, type):

@@ -12,9 +12,9 @@ from coeval.domain import Person
 from coeval.extensions.facets.links import get_links, tell_links
 from coeval.extensions.facets.ruler import Effect, Element, FitRuler, Ruler
 from coeval.stats.error_sources import ErrorStudy, Sources, tell_purchase
-from coeval.stats.estimates import Estimate
+from coeval.stats.estimates import tell_estimate
 from coeval.ui.components import charts
-from coeval.ui.components.view import Node, View, el, table
+from coeval.ui.components.view import Node, View, el, scrolling, table
 from coeval.ui.tabs import Panel, Tab, Update, need_task
 from coeval.usecases.planning import get_error_sources
 from coeval.usecases.reports.statistics import get_statistic
@@ -60,7 +60,7 @@ class RulerBox(Panel):
 def ruler_view(found: Ruler) -> list[Node]:
     """Show the ruler's tables: systems, raters and criteria, then the tests."""
     systems = [
-        [one.name, _tell(one.fair), f"{one.observed:.2f}", _tell(one.measure), f"{one.n:,}"]
+        [one.name, tell_estimate(one.fair), f"{one.observed:.2f}", tell_estimate(one.measure), f"{one.n:,}"]
         for one in sorted(found.systems, key=lambda each: -float(each.fair))
     ]
     reliable = ", ".join(f"{name} {one.reliability:.2f}" for name, one in found.separation)
@@ -86,30 +86,25 @@ def ruler_view(found: Ruler) -> list[Node]:
 
 
 def _grid(title: str, head: Sequence[str], rows: Sequence[Sequence[Node | None]]) -> Node:
-    grid = el("div.scroll", table(head, rows), tabindex="0", role="group", aria_label=title)
-    return el("section", el("h4", title), grid)
+    return el("section", el("h4", title), scrolling(title, table(head, rows)))
 
 
 def _element(one: Element) -> list[Node | None]:
-    return [one.name, _tell(one.measure), f"{one.infit:.2f}", f"{one.outfit:.2f}", f"{one.n:,}"]
+    return [one.name, tell_estimate(one.measure), f"{one.infit:.2f}", f"{one.outfit:.2f}", f"{one.n:,}"]
 
 
 def _effects(found: Sequence[Effect], *, with_system: bool) -> list[list[Node | None]]:
     return [
-        [one.name, *([one.system] if with_system else []), _tell(one.value), f"{one.p_holm:.3f}"]
+        [one.name, *([one.system] if with_system else []), tell_estimate(one.value), f"{one.p_holm:.3f}"]
         for one in found
     ]
-
-
-def _tell(value: Estimate) -> str:
-    return f"{value:.2f} [{value.ci_low:.2f}, {value.ci_high:.2f}]"
 
 
 def draw_ruler(found: Ruler) -> Any:
     """Draw raters and criteria at their places on the ruler, with intervals."""
     rows = [
         {"label": one.name, "series": one.kind, "value": float(one.measure), "low": one.measure.ci_low,
-         "high": one.measure.ci_high, "about": _tell(one.measure)}
+         "high": one.measure.ci_high, "about": tell_estimate(one.measure)}
         for one in sorted((*found.raters, *found.criteria), key=lambda each: -float(each.measure))
     ]  # fmt: skip
     words = "Severity of people and judges and difficulty of criteria, in logits; the mean person is at 0."
@@ -156,12 +151,14 @@ def sources_view(found: ErrorStudy, sources: Sources) -> list[Node | None]:
             for name in ("item", "person", "residual")
         ]
     intervals = [
-        f"Mean of the judges {_tell(sources.mean)}, counting all sources; {_tell(sources.documents_only)}, "
-        "counting only documents."
+        f"Mean of the judges {tell_estimate(sources.mean)}, counting all sources; "
+        f"{tell_estimate(sources.documents_only)}, counting only documents."
     ]
     bought = [el("li", tell_purchase(one)) for one in found.purchases]
     grid = _grid("Components of variance", ["Source", "Variance (squared points)", "Share"], rows)
-    means = [[one.system, _tell(one.mean), _tell(one.documents_only)] for one in found.systems]
+    means = [
+        [one.system, tell_estimate(one.mean), tell_estimate(one.documents_only)] for one in found.systems
+    ]
     head = ["System", "Mean of the judges, all sources", "Documents alone"]
     systems = _grid("Means of systems", head, means) if means else None
     return [grid, *(el("p", text) for text in intervals), systems, el("ul", *bought)]

@@ -21,7 +21,7 @@ from coeval.extensions.facets.rasch import (
     fit,
     separate,
 )
-from coeval.stats.estimates import Estimate, adjust_holm, t_limits
+from coeval.stats.estimates import Estimate, adjust_holm, t_limits, tell_estimate
 from coeval.stats.frames import StudyFrames
 from coeval.stats.rating_matrix import Codes, Numbers
 
@@ -389,23 +389,21 @@ def tell_ruler(found: Ruler) -> Iterator[str]:
     yield f"{found.task}: {found.model} model of {found.n:,} scores ({found.basis}), {found.documents:,} documents"
     yield "Fair means of systems (average raters, all criteria):"
     for one in sorted(found.systems, key=lambda each: -float(each.fair)):
-        yield f"  {one.name}: {_tell(one.fair)}, as scored {one.observed:.2f} ({one.n:,} scores)"
+        yield f"  {one.name}: {tell_estimate(one.fair)}, as scored {one.observed:.2f} ({one.n:,} scores)"
     yield "Severity in logits (positive: harsher than the mean person):"
     for rater in found.raters:
         fits = f"infit {rater.infit:.2f}, outfit {rater.outfit:.2f} ({rater.n:,} scores)"
-        yield f"  {rater.name}: {_tell(rater.measure)}, {fits}"
+        yield f"  {rater.name}: {tell_estimate(rater.measure)}, {fits}"
     yield "Difficulty of criteria in logits:"
     for rater in found.criteria:
-        yield f"  {rater.name[:60]}: {_tell(rater.measure)}, infit {rater.infit:.2f}, outfit {rater.outfit:.2f}"
+        yield f"  {rater.name[:60]}: {tell_estimate(rater.measure)}, infit {rater.infit:.2f}, outfit {rater.outfit:.2f}"
     yield "Separation reliability: " + ", ".join(
         f"{name} {one.reliability:.2f}" for name, one in found.separation
     )
     for effect in found.drift:
-        yield f"Drift of {effect.name} from first to last score: {_tell(effect.value)}, p (Holm) {effect.p_holm:.3f}"
+        change = f"{tell_estimate(effect.value)}, p (Holm) {effect.p_holm:.3f}"
+        yield f"Drift of {effect.name} from first to last score: {change}"
     for effect in found.favours:
-        yield f"{effect.name} favours {effect.system} by {_tell(effect.value)} logits, p (Holm) {effect.p_holm:.3f}"
+        lead = f"{tell_estimate(effect.value)} logits, p (Holm) {effect.p_holm:.3f}"
+        yield f"{effect.name} favours {effect.system} by {lead}"
     yield from found.notes
-
-
-def _tell(value: Estimate) -> str:
-    return f"{value:.2f} [{value.ci_low:.2f}, {value.ci_high:.2f}]"

@@ -19,7 +19,7 @@ from coeval.extensions.judge.deferred_lines import Deferred
 from coeval.extensions.judge.learning.examples import shorten_middle
 from coeval.extensions.judge.state import JudgeState, get_judge_state
 from coeval.rules.ballots import same_words
-from coeval.ui.components.view import Node, View, el, table
+from coeval.ui.components.view import Node, View, el, scrolling, table
 from coeval.ui.tabs import MODEL, Panel, Update, need_task
 from coeval.usecases.drafting.jobs import get_worker, start_job
 from coeval.usecases.scrutiny.requested_lines import Asking
@@ -110,8 +110,7 @@ def people_view(frozen: FrozenJudge | None, deferred: Deferred | None, asking: A
         if len(deferred.lines) > SHOWN_LINES:
             head += f" ({SHOWN_LINES} shown; all with judge people --out)"
         grid = table(["Instance", "Criterion", "Judge’s score", "Confidence"], rows)
-        scroll = el("div.scroll", grid, tabindex="0", role="group", aria_label="Lines for people")
-        shown.append(el("details", el("summary", head), scroll))
+        shown.append(el("details", el("summary", head), scrolling("Lines for people", grid)))
     return shown
 
 

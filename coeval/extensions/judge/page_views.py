@@ -10,7 +10,7 @@ from coeval.extensions.judge.certificate.html_page import NO_PROMISE, PROMISE
 from coeval.extensions.judge.certificate.schema import Certificate
 from coeval.extensions.judge.certification import confirm_opening
 from coeval.extensions.judge.state import JudgeState
-from coeval.ui.components.view import Node, el, table
+from coeval.ui.components.view import Node, el, scrolling, table
 
 Cells = list[list[Node | None]]
 
@@ -23,11 +23,6 @@ ARMS = {
     Arm.ASSISTED: "with the draft in view",
     Arm.UNDRAFTED: "with no draft to show yet",
 }
-
-
-def scrolling(name: str, node: Node) -> Node:
-    """Return a table that scrolls sideways, also with the keyboard, if it is too wide."""
-    return el("div.scroll", node, tabindex="0", role="group", aria_label=name)
 
 
 def ask_view(n_documents: int, share: float) -> Node:

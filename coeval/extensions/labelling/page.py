@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import gradio as gr
@@ -12,8 +12,15 @@ import pandas as pd
 from coeval.domain import Person
 from coeval.errors import InputError
 from coeval.extensions.labelling.chances import KINDS, UNIFORM
-from coeval.extensions.labelling.criterion_worth import Worth, get_worth, worth_rows
-from coeval.extensions.labelling.design import Labelling, best_kind, end_design, get_labelling, make_design
+from coeval.extensions.labelling.criterion_worth import CriterionWorth, Worth, get_worth, worth_rows
+from coeval.extensions.labelling.design import (
+    Labelling,
+    Option,
+    best_kind,
+    end_design,
+    get_labelling,
+    make_design,
+)
 from coeval.extensions.labelling.study_units import (
     DRAWN,
     ERRORS,
@@ -24,7 +31,7 @@ from coeval.extensions.labelling.study_units import (
 )
 from coeval.stats.estimates import Estimate
 from coeval.ui.components import charts
-from coeval.ui.components.view import Node, View, el, table
+from coeval.ui.components.view import Node, View, el, scrolling, table, table_of
 from coeval.ui.tabs import Panel, Tab, Update, need_task
 from coeval.usecases.reports.statistics import get_statistic
 
@@ -71,13 +78,17 @@ def corrected_view(found: CorrectedStudy) -> Node:
         return el(
             "p.note", "No judge has scored this study: draft evaluations under Pre-fill, or import scores."
         )
-    head = ["System", "Criterion", "Judge", "Corrected", "Prediction-powered", "People", "Judged", "Labels"]
-    rows = [
-        [one.system, one.criterion, f"{one.judged:.2f}", tell(one.corrected), tell(one.powered), tell(one.people),
-         f"{one.n:,}", f"{one.labels:,}"]
-        for one in found.systems
-    ]  # fmt: skip
-    grid = el("div.scroll", table(head, rows), tabindex="0", role="group", aria_label="Corrected means")
+    columns: dict[str, Callable[[CorrectedSystem], str]] = {
+        "System": lambda one: one.system,
+        "Criterion": lambda one: one.criterion,
+        "Judge": lambda one: f"{one.judged:.2f}",
+        "Corrected": lambda one: tell(one.corrected),
+        "Prediction-powered": lambda one: tell(one.powered),
+        "People": lambda one: tell(one.people),
+        "Judged": lambda one: f"{one.n:,}",
+        "Labels": lambda one: f"{one.labels:,}",
+    }
+    grid = scrolling("Corrected means", table_of(found.systems, columns))
     return el("div", grid, el("p.note", f"From {found.basis}."))
 
 
@@ -152,23 +163,14 @@ class DesignBox(Panel):
 
 def options_view(found: Labelling) -> Node:
     """Show the value of one label for each way to draw, in uniform labels."""
-    rows = [
-        [
-            one.kind,
-            f"{one.worth:.2f}",
-            f"{one.worth_at_worst:.2f}",
-            "–" if one.measured is None else f"{one.measured:.2f}",
-        ]
-        for one in found.options
-    ]
-    head = [
-        "Draw",
-        "Value if the uncertainty is right",
-        "Value if it is useless",
-        ("Value from the labels so far"),
-    ]
+    columns: dict[str, Callable[[Option], str]] = {
+        "Draw": lambda one: one.kind,
+        "Value if the uncertainty is right": lambda one: f"{one.worth:.2f}",
+        "Value if it is useless": lambda one: f"{one.worth_at_worst:.2f}",
+        "Value from the labels so far": lambda one: "–" if one.measured is None else f"{one.measured:.2f}",
+    }
     note = f"One label is worth this number of uniform labels. Uncertainty comes from {found.source}."
-    return el("div", table(head, rows), el("p.note", note))
+    return el("div", table_of(found.options, columns), el("p.note", note))
 
 
 def means_view(found: Labelling) -> Node:
@@ -183,7 +185,7 @@ def means_view(found: Labelling) -> Node:
         lines.append(f"{found.out_of_order:,} labels do not count yet: an instance before them has no label.")
     rows = [[row.criterion, row.what, tell(row.value), _every_look(row.value)] for row in found.rows]
     grid = table(["Criterion", "Of", "Value", "Interval valid at every look"], rows)
-    shown = el("div.scroll", grid, tabindex="0", role="group", aria_label="Means with known probabilities")
+    shown = scrolling("Means with known probabilities", grid)
     return el("div", *(el("p", line) for line in lines), shown)
 
 
@@ -234,23 +236,16 @@ def worth_view(found: Worth) -> Node:
     """Show the criteria in the order of added value."""
     if found.reason:
         return el("p.note", found.reason)
-    rows = [
-        [one.criterion, tell(one.alone), tell(one.added), f"{one.so_far:.2f}", tell(one.alpha),
-         "–" if np.isnan(one.seconds) else f"{one.seconds:.0f}", "yes" if one.place <= found.kept else "no"]
-        for one in found.criteria
-    ]  # fmt: skip
-    head = [
-        "Criterion",
-        "Explains alone",
-        "Adds to the others",
-        "With those above",
-        "Alpha",
-        "Seconds",
-        "Smallest set",
-    ]
-    grid = el(
-        "div.scroll", table(head, rows), tabindex="0", role="group", aria_label="Value of each criterion"
-    )
+    columns: dict[str, Callable[[CriterionWorth], str]] = {
+        "Criterion": lambda one: one.criterion,
+        "Explains alone": lambda one: tell(one.alone),
+        "Adds to the others": lambda one: tell(one.added),
+        "With those above": lambda one: f"{one.so_far:.2f}",
+        "Alpha": lambda one: tell(one.alpha),
+        "Seconds": lambda one: "–" if np.isnan(one.seconds) else f"{one.seconds:.0f}",
+        "Smallest set": lambda one: "yes" if one.place <= found.kept else "no",
+    }
+    grid = scrolling("Value of each criterion", table_of(found.criteria, columns))
     about = f"All together: {tell(found.whole)}. The smallest set keeps {found.share:.0%} of it."
     return el("div", grid, el("p.note", about))
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from coeval.extensions.labelling.corrected_judge import check_carrying, corrected_mean, corrected_share, widen
-from coeval.stats.estimates import Estimate
+from coeval.stats.estimates import Estimate, tell_estimate
 from coeval.stats.frames import StudyFrames
 from coeval.stats.prediction import jury_mean
 
@@ -192,5 +192,4 @@ def tell(value: Estimate) -> str:
     """
     if not value.defined:
         return f"undefined ({value.reason})"
-    low, high = value.ci
-    return f"{value:.2f}" if np.isnan(low) else f"{value:.2f} [{low:.2f}, {high:.2f}]"
+    return f"{value:.2f}" if np.isnan(value.ci[0]) else tell_estimate(value)

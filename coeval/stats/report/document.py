@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from coeval.extending import load_values
 from coeval.stats.clusters import FEW
-from coeval.stats.estimates import plain, reasons
+from coeval.stats.estimates import listed, plain, reasons
 from coeval.stats.frames import ASSISTED, FIRST, StudyFrames, is_planted
 from coeval.stats.report.activity import (
     actions_section,
@@ -141,12 +141,8 @@ def _sentence(why: str, places: list[str]) -> str:
     names = list(dict.fromkeys(value_name(place) for place in places))
     head = why[:1].upper() + why[1:]
     if len(names) <= SOME:
-        return f"{head}: {_listed(names)} {'is' if len(names) == 1 else 'are'} undefined."
-    return f"{head}: {len(names)} values are undefined, such as {_listed(names[:SOME])}."
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        return f"{head}: {listed(names)} {'is' if len(names) == 1 else 'are'} undefined."
+    return f"{head}: {len(names)} values are undefined, such as {listed(names[:SOME])}."
 
 
 def value_name(place: str) -> str:

@@ -123,6 +123,15 @@ def shown(value: Any, show: Any = number) -> str:
     return f"{show(value)} {interval(value, show)}".strip()
 
 
+def brief(value: Any, show: Any = number) -> str:
+    """Return the figure with its interval; an undefined one without its reason.
+
+    >>> brief(Estimate.undefined("nobody rated"))
+    'undefined'
+    """
+    return shown(value, show).split(":")[0]
+
+
 def facts(value: Any) -> Iterator[str]:
     """Return the details of a figure: level, interval and its kind, n, units, people, omissions."""
     details = value.details if isinstance(value, Estimate) else {}

@@ -8,8 +8,8 @@ bypass Gradio's queue.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import gradio as gr
 
@@ -19,6 +19,8 @@ from coeval.usecases.images import ShownImage
 # Read-only pieces of a page, built from nodes whose texts can never become markup.
 
 Node = dict[str, Any] | str
+T = TypeVar("T")
+"""The type of the items that a table shows."""
 TAGS = frozenset(
     [
         "a",
@@ -93,6 +95,20 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Node | None]], *, cls: st
         el("thead", el("tr", *(el("th", name, scope="col") for name in head))),
         el("tbody", *(el("tr", *(el("td", cell) for cell in row)) for row in rows)),
     )
+
+
+def table_of(items: Iterable[T], columns: Mapping[str, Callable[[T], Node | None]]) -> dict[str, Any]:
+    """Return a table with a row for each item; ``columns`` maps a heading to the function that returns its cell.
+
+    >>> len(table_of([1, 2], {"Number": str, "Half": lambda n: f"{n / 2:.1f}"})["children"][1]["children"])
+    2
+    """
+    return table(list(columns), [[cell(one) for cell in columns.values()] for one in items])
+
+
+def scrolling(name: str, node: Node) -> dict[str, Any]:
+    """Return a table that scrolls sideways, also with the keyboard, if it is too wide."""
+    return el("div.scroll", node, tabindex="0", role="group", aria_label=name)
 
 
 def markdown_view(text: str) -> dict[str, Any]:

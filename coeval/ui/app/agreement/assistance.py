@@ -30,7 +30,7 @@ from coeval.ui.app.agreement.figures import (
 )
 from coeval.ui.app.agreement.judge_tables import pairwise_table
 from coeval.ui.components import charts
-from coeval.ui.components.number_words import number, numbered, p_value, percent, plural, shown
+from coeval.ui.components.number_words import brief, number, numbered, p_value, percent, plural, shown
 from coeval.ui.components.view import Node, el
 
 ESTIMATORS = {
@@ -187,7 +187,7 @@ def _estimator_row(name: str, effect: Spelled) -> dict[str, Any]:
         "high": high,
         "p_value": effect.get("p_value"),
         "reason": value.reason or "",
-        "text": shown(value).split(":")[0],
+        "text": brief(value),
         "about": f"{title}: {shown(value)}",
     }
 
@@ -206,7 +206,7 @@ def alphas_figure(section: AssistanceSection) -> Figure:
             "high": float("nan"),
             "n_units": alpha.details.get("n_units"),
             "reason": alpha.reason or "",
-            "text": shown(alpha).split(":")[0],
+            "text": brief(alpha),
             "about": f"{arm}: {shown(alpha)} · {plural(alpha.details.get('n_units', 0), 'unit')}",
         }
         for arm, alpha in arms.items()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pandas as pd
@@ -10,6 +10,7 @@ import pandas as pd
 from coeval.stats.actions import ACTIONS, KINDS, ActionRates, ArmBehaviours, FourBehaviours, Rates
 from coeval.stats.estimates import Estimate
 from coeval.stats.report.activity import (
+    CriterionChanges,
     ScoreChangeSection,
     actions_by_annotator,
     actions_by_criterion,
@@ -19,7 +20,17 @@ from coeval.stats.report.activity import (
     score_moves,
 )
 from coeval.stats.report.document import section_notes
-from coeval.ui.app.agreement.figures import NO_PLANTED, Figure, Get, Page, crossed, data_table, message, tile
+from coeval.ui.app.agreement.figures import (
+    NO_PLANTED,
+    Figure,
+    Get,
+    Page,
+    crossed,
+    data_table,
+    items_table,
+    message,
+    tile,
+)
 from coeval.ui.components import charts
 from coeval.ui.components.number_words import natural, numbered, percent, plain_number, plural
 from coeval.ui.components.view import Node
@@ -219,27 +230,21 @@ def _actions_table(title: str, what: str, by_name: dict[str, Rates]) -> Node | N
 
 
 def _changes_table(moved: ScoreChangeSection) -> Node | None:
-    frame = pd.DataFrame(
-        [
-            (
-                text,
-                *(
-                    percent(n / part.n if part.n else None, 1)
-                    for n in (part.raised, part.lowered, part.unchanged)
-                ),
-                plain_number(part.mean_change),
-                f"{part.n:,}",
-            )
-            for row, text in zip(moved.per_criterion, _texts(moved), strict=True)
-            for part in [row.changes]
-        ],
-        columns=["Criterion", "Raised", "Lowered", "Kept", "Mean change", "Scores"],
-    )
-    return data_table("Score changes by criterion", frame, "assisted submissions with a drafted score")
+    names = numbered([part.criterion for part in moved.per_criterion])
+    columns: dict[str, Callable[[CriterionChanges], str]] = {
+        "Criterion": lambda row: names[row.criterion],
+        "Raised": lambda row: _share(row.changes.raised, row.changes.n),
+        "Lowered": lambda row: _share(row.changes.lowered, row.changes.n),
+        "Kept": lambda row: _share(row.changes.unchanged, row.changes.n),
+        "Mean change": lambda row: plain_number(row.changes.mean_change),
+        "Scores": lambda row: f"{row.changes.n:,}",
+    }
+    note = "assisted submissions with a drafted score"
+    return items_table("Score changes by criterion", moved.per_criterion, columns, note)
 
 
-def _texts(moved: ScoreChangeSection) -> list[str]:
-    return list(numbered([part.criterion for part in moved.per_criterion]).values())
+def _share(n: int, of: int) -> str:
+    return percent(n / of if of else None, 1)
 
 
 def _behaviour_table(behaviour: FourBehaviours) -> Node | None:

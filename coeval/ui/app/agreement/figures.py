@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from coeval.stats.clusters import FEW
-from coeval.stats.estimates import Estimate
+from coeval.stats.estimates import Estimate, listed
 from coeval.stats.report.answer import Answer
 from coeval.ui.components.number_words import facts, interval, left_out, number, plain_number, plural
-from coeval.ui.components.view import Node, el, table
+from coeval.ui.components.view import Node, T, el, table
 from coeval.usecases.reports.shown_figures import (
     ALPHA,
     SYSTEM_MEAN,
@@ -75,8 +75,8 @@ def _listed(names: Sequence[str]) -> str:
     >>> _listed(["a"]), _listed(["a", "b", "c"])
     ('a', 'a, b and c')
     """
-    shown = [*names[:MOST_NAMES], *([f"{len(names) - MOST_NAMES} more"] if len(names) > MOST_NAMES else [])]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    more = len(names) - MOST_NAMES
+    return listed([*names[:MOST_NAMES], *([f"{more} more"] if more > 0 else [])])
 
 
 # The pieces of a section: tiles with big numbers, charts with their data, tables, and omissions.
@@ -260,6 +260,20 @@ def data_table(
         el("p.note", undefined) if undefined else None,
         el("p.note", f"{note} · " if note else "", rows_link(rows)),
     )
+
+
+def items_table(
+    title: str,
+    items: Iterable[T],
+    columns: Mapping[str, Callable[[T], str]],
+    note: str = "",
+    *,
+    rows: str = "scores.csv",
+    half: bool = False,
+) -> Node | None:
+    """Return a card with a row for each item; ``columns`` maps a heading to the function that returns its text."""
+    texts = [[cell(one) for cell in columns.values()] for one in items]
+    return data_table(title, pd.DataFrame(texts, columns=list(columns)), note, rows=rows, half=half)
 
 
 def crossed(frame: pd.DataFrame, x: str, y: str) -> pd.DataFrame:

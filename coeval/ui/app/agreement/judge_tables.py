@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 
 from coeval.stats.judges.alternative_annotator import AltTest
-from coeval.stats.judges.correlation import LEVELS, Correlations
+from coeval.stats.judges.correlation import LevelCorrelations
 from coeval.stats.report.activity import Quoted, QuotesSection
 from coeval.stats.report.alignment import AlignmentSection
-from coeval.stats.report.model_vs_model import Comparison, Competence, MeanPairwise
-from coeval.stats.report.model_vs_people import JudgeRow
-from coeval.ui.app.agreement.figures import data_table
-from coeval.ui.components.number_words import number, numbered, p_value, percent, plain_number, shown
+from coeval.stats.report.model_vs_model import Comparison, Competence, MeanPairwise, PersonCompetence
+from coeval.stats.report.model_vs_people import AgainstCriterion, JudgeRow
+from coeval.ui.app.agreement.figures import data_table, items_table
+from coeval.ui.components.number_words import brief, number, numbered, p_value, percent, plain_number, shown
 from coeval.ui.components.view import Node
 
 COEFFICIENTS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall τ-b"}
@@ -39,43 +38,30 @@ def judge_tables(section: AlignmentSection, run: JudgeRow) -> list[Node | None]:
 
 
 def _runs_table(section: AlignmentSection) -> Node | None:
-    rows = [
-        (
-            run.label + (" (shown)" if run.shown else ""),
-            f"{run.against.n_units:,}",
-            *_counts(run.against.correlations),
-            *(shown(run.correlations_mean.of(level).kendall.value).split(":")[0] for level in LEVELS),
-            *(shown(run.against.correlations.of(level).kendall).split(":")[0] for level in LEVELS[1:]),
-            shown(run.against.pairwise_accuracy.accuracy).split(":")[0],
-            percent(run.against.confusion.exact),
-            f"{run.alt_test_criteria.passed} of {run.alt_test_criteria.tested}",
-            number(run.consistency.mean_sd),
-        )
-        for run in section.runs
-    ]
-    columns = [
-        "Judge",
-        "Units",
-        "Documents",
-        "Systems",
-        "τ-b dataset",
-        "τ-b document",
-        "τ-b system",
-        "document, pooled",
-        "system, pooled",
-        "Pairwise accuracy",
-        "Equals median",
-        "Criteria passing the alt-test",
-        "SD over samples",
-    ]
+    columns: dict[str, Callable[[JudgeRow], str]] = {
+        "Judge": lambda run: run.label + (" (shown)" if run.shown else ""),
+        "Units": lambda run: f"{run.against.n_units:,}",
+        "Documents": lambda run: _count(run.against.correlations.document),
+        "Systems": lambda run: _count(run.against.correlations.system),
+        "τ-b dataset": lambda run: brief(run.correlations_mean.dataset.kendall.value),
+        "τ-b document": lambda run: brief(run.correlations_mean.document.kendall.value),
+        "τ-b system": lambda run: brief(run.correlations_mean.system.kendall.value),
+        "document, pooled": lambda run: brief(run.against.correlations.document.kendall),
+        "system, pooled": lambda run: brief(run.against.correlations.system.kendall),
+        "Pairwise accuracy": lambda run: brief(run.against.pairwise_accuracy.accuracy),
+        "Equals median": lambda run: percent(run.against.confusion.exact),
+        "Criteria passing the alt-test": lambda run: (
+            f"{run.alt_test_criteria.passed} of {run.alt_test_criteria.tested}"
+        ),
+        "SD over samples": lambda run: number(run.consistency.mean_sd),
+    }
     note = f"{section.human_score} · correlations are means over criteria, except where marked as pooled"
-    return data_table("Judges", pd.DataFrame(rows, columns=columns), note, rows="drafts.csv")
+    return items_table("Judges", section.runs, columns, note, rows="drafts.csv")
 
 
-def _counts(levels: Correlations) -> tuple[str, str]:
-    """Return the number of documents and systems behind the correlations at these levels."""
-    document, system = (level.groups_used or level.n_groups for level in (levels.document, levels.system))
-    return f"{document:,}", f"{system:,}"
+def _count(level: LevelCorrelations) -> str:
+    """Return the number of documents or systems behind the correlations at this level."""
+    return f"{level.groups_used or level.n_groups:,}"
 
 
 def _alt_words(test: AltTest) -> str:
@@ -89,7 +75,7 @@ def pairwise_table(correlations: MeanPairwise) -> Node | None:
     rows = [
         (
             title,
-            *(shown(correlations[name].of(method)).split(":")[0] for method in COEFFICIENTS),
+            *(brief(correlations[name].of(method)) for method in COEFFICIENTS),
             f"{correlations[name].n_pairs:,}",
             f"{correlations[name].n_pairs_left_out:,}",
         )
@@ -102,78 +88,49 @@ def pairwise_table(correlations: MeanPairwise) -> Node | None:
 
 
 def _criteria_table(run: JudgeRow) -> Node | None:
-    names = numbered([part.criterion for part in run.per_criterion]).values()
-    rows = [
-        (
-            name,
-            f"{part.n_units:,}",
-            *_counts(part.correlations),
-            *(shown(part.correlations.of(level).kendall).split(":")[0] for level in LEVELS),
-            percent(part.confusion.exact),
-            plain_number(part.confusion.bias),
-            _alt_words(part.alt_test),
-            "" if part.alt_test.passed is None else p_value(row.alt_test_p_holm),
-        )
-        for row, name in zip(run.per_criterion, names, strict=True)
-        for part in [row.against]
-    ]
-    columns = [
-        "Criterion",
-        "Units",
-        "Documents",
-        "Systems",
-        "τ-b dataset",
-        "τ-b document",
-        "τ-b system",
-        "Equals median",
-        "Model − median",
-        "Alt-test",
-        "p (Holm)",
-    ]
+    names = numbered([part.criterion for part in run.per_criterion])
+    columns: dict[str, Callable[[AgainstCriterion], str]] = {
+        "Criterion": lambda row: names[row.criterion],
+        "Units": lambda row: f"{row.against.n_units:,}",
+        "Documents": lambda row: _count(row.against.correlations.document),
+        "Systems": lambda row: _count(row.against.correlations.system),
+        "τ-b dataset": lambda row: brief(row.against.correlations.dataset.kendall),
+        "τ-b document": lambda row: brief(row.against.correlations.document.kendall),
+        "τ-b system": lambda row: brief(row.against.correlations.system.kendall),
+        "Equals median": lambda row: percent(row.against.confusion.exact),
+        "Model − median": lambda row: plain_number(row.against.confusion.bias),
+        "Alt-test": lambda row: _alt_words(row.against.alt_test),
+        "p (Holm)": lambda row: "" if row.against.alt_test.passed is None else p_value(row.alt_test_p_holm),
+    }
     note = (
         "the document level uses documents in which both vary · the model may replace a person if p is at "
         "most .05, adjusted over criteria (Holm)"
     )
-    return data_table(
-        f"By criterion · {run.label}", pd.DataFrame(rows, columns=columns), note, rows="drafts.csv"
-    )
+    return items_table(f"By criterion · {run.label}", run.per_criterion, columns, note, rows="drafts.csv")
 
 
 def _comparisons_table(comparisons: Sequence[Comparison]) -> Node | None:
     """Return the table of each pair of judges by criterion, with three tests of their difference."""
-    rows = [
-        (
-            f"{row.a} – {row.b}",
-            row.criterion,
-            number(row.r_a),
-            number(row.r_b),
-            shown(row.bootstrap.value).split(":")[0],
-            p_value(row.williams.p_two_sided),
-            p_value(row.permutation.p_value),
-            p_value(row.permutation.p_holm),
-            p_value(row.permutation_systems.p_value) if row.permutation_systems else "",
-            f"{row.n:,}",
-        )
-        for row in comparisons
-    ]
-    columns = [
-        "Judges",
-        "Criterion",
-        "r first",
-        "r second",
-        "Difference [95%]",
-        "p Williams",
-        "p permutation",
-        "adjusted",
-        "p, other systems",
-        "Units",
-    ]
+    columns: dict[str, Callable[[Comparison], str]] = {
+        "Judges": lambda row: f"{row.a} – {row.b}",
+        "Criterion": lambda row: row.criterion,
+        "r first": lambda row: number(row.r_a),
+        "r second": lambda row: number(row.r_b),
+        "Difference [95%]": lambda row: brief(row.bootstrap.value),
+        "p Williams": lambda row: p_value(row.williams.p_two_sided),
+        "p permutation": lambda row: p_value(row.permutation.p_value),
+        "adjusted": lambda row: p_value(row.permutation.p_holm),
+        "p, other systems": lambda row: (
+            p_value(row.permutation_systems.p_value) if row.permutation_systems else ""
+        ),
+        "Units": lambda row: f"{row.n:,}",
+    }
     note = (
         "Pearson correlation with the people's mean, over units scored by both judges · two-sided tests "
         "that keep documents whole · Williams' test uses the effective number of items · p adjusted over "
-        f"these {len(rows)} rows (Holm)"
+        f"these {len(comparisons)} rows (Holm)"
     )
-    return data_table("Judges compared", pd.DataFrame(rows, columns=columns), note, rows="drafts.csv")
+    return items_table("Judges compared", comparisons, columns, note, rows="drafts.csv")
 
 
 def quotes_table(quotes: QuotesSection) -> Node | None:
@@ -198,11 +155,12 @@ def _quoted_cells(part: Quoted) -> list[str]:
 
 
 def _competence_table(competence: Competence) -> Node | None:
-    rows: list[tuple[Any, ...]] = [
-        (row.annotator, shown(row.competence), f"{row.n:,}") for row in competence.annotators
-    ]
+    columns: dict[str, Callable[[PersonCompetence], str]] = {
+        "Person": lambda row: row.annotator,
+        "Competence": lambda row: shown(row.competence),
+        "Scores": lambda row: f"{row.n:,}",
+    }
     note = "Dawid and Skene: the probability that a person's score is right, estimated from all scores"
     if competence.converged is False:
         note += f" · stopped after {competence.n_iterations:,} steps, before convergence"
-    frame = pd.DataFrame(rows, columns=["Person", "Competence", "Scores"])
-    return data_table("Competence", frame, note, half=True)
+    return items_table("Competence", competence.annotators, columns, note, half=True)

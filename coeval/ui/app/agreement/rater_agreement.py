@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,14 @@ from coeval.stats.agreement.clustered_agreement import ACCEPTABLE, TENTATIVE
 from coeval.stats.estimates import Estimate
 from coeval.stats.frames import LLM, list_criteria
 from coeval.stats.report.activity import actions_section, score_change_section
-from coeval.stats.report.agreement import AgreementSection, Headline, agreement_section, people_alphas
+from coeval.stats.report.agreement import (
+    AgreementSection,
+    Headline,
+    Part,
+    Without,
+    agreement_section,
+    people_alphas,
+)
 from coeval.stats.report.answer import build_answer
 from coeval.stats.report.assistance import draft_effects_section
 from coeval.stats.report.document import section_notes
@@ -21,9 +28,18 @@ from coeval.stats.report.missing import missing_section
 from coeval.stats.report.raters import SHOWN, RaterPair
 from coeval.ui.app.agreement.assistance import pull_tile
 from coeval.ui.app.agreement.changes import actions_figure, kept_tile
-from coeval.ui.app.agreement.figures import Figure, Get, Page, answer_view, data_table, split_estimates, tile
+from coeval.ui.app.agreement.figures import Figure, Get, Page, answer_view, items_table, split_estimates, tile
 from coeval.ui.components import charts
-from coeval.ui.components.number_words import natural, number, numbered, p_value, percent, plural, shown
+from coeval.ui.components.number_words import (
+    brief,
+    natural,
+    number,
+    numbered,
+    p_value,
+    percent,
+    plural,
+    shown,
+)
 from coeval.ui.components.view import Node
 
 MODEL = "Model"
@@ -125,7 +141,7 @@ def _alpha_row(label: str, about: str, alpha: Estimate) -> dict[str, Any]:
         "n_units": details.get("n_units"),
         "n_annotators": details.get("n_annotators"),
         "reason": alpha.reason or "",
-        "text": shown(alpha).split(":")[0],
+        "text": brief(alpha),
         "about": f"{about} · {shown(alpha)} · {plural(details.get('n_units', 0), 'unit')}",
     }
 
@@ -225,15 +241,14 @@ def _coefficients_table(section: AgreementSection) -> Node | None:
         "Brennan and Prediger": section.coefficients.brennan_prediger.value,
     }
     values |= {name: form.value for name, form in section.icc.items()}
-    frame = pd.DataFrame(
-        [
-            (name, shown(value), _count(value, "n_units", "n"), _count(value, "n_annotators"))
-            for name, value in values.items()
-        ],
-        columns=["Coefficient", "Value [95%]", "Units", "People"],
-    )
+    columns: dict[str, Callable[[str], str]] = {
+        "Coefficient": str,
+        "Value [95%]": lambda name: shown(values[name]),
+        "Units": lambda name: _count(values[name], "n_units", "n"),
+        "People": lambda name: _count(values[name], "n_annotators"),
+    }
     note = "pooled over the units of all criteria" + (f" · {WITHOUT_MODEL}" if section.planted else "")
-    return data_table("Coefficients", frame, note, rows="reliability.csv", half=True)
+    return items_table("Coefficients", values, columns, note, rows="reliability.csv", half=True)
 
 
 def _count(value: Any, *names: str) -> str:
@@ -252,34 +267,19 @@ def _parts_table(section: AgreementSection) -> Node | None:
         )
         for part in found
     ]
-    frame = pd.DataFrame(
-        [
-            (
-                kind,
-                part.name,
-                shown(part.humans["ordinal"]),
-                percent(part.p_below_667),
-                shown(part.coefficients.ac2.value),
-                percent(part.coefficients.percent.value),
-                f"{part.counts.n_units:,}",
-                f"{part.counts.n_annotators:,}",
-                f"{part.drafts_in_view.n:,} of {part.drafts_in_view.of:,}",
-            )
-            for kind, part in parts
-        ],
-        columns=[
-            "",
-            "Part",
-            "Alpha, ordinal [95%]",
-            "Replicates < .667",
-            "AC2 [95%]",
-            "Same score",
-            "Units",
-            "People",
-            "Draft in view",
-        ],
-    )
-    return data_table("By criterion, system, group and arm", frame, "over people", rows="reliability.csv")
+    columns: dict[str, Callable[[tuple[str, Part]], str]] = {
+        "": lambda row: row[0],
+        "Part": lambda row: row[1].name,
+        "Alpha, ordinal [95%]": lambda row: shown(row[1].humans["ordinal"]),
+        "Replicates < .667": lambda row: percent(row[1].p_below_667),
+        "AC2 [95%]": lambda row: shown(row[1].coefficients.ac2.value),
+        "Same score": lambda row: percent(row[1].coefficients.percent.value),
+        "Units": lambda row: f"{row[1].counts.n_units:,}",
+        "People": lambda row: f"{row[1].counts.n_annotators:,}",
+        "Draft in view": lambda row: f"{row[1].drafts_in_view.n:,} of {row[1].drafts_in_view.of:,}",
+    }
+    title = "By criterion, system, group and arm"
+    return items_table(title, parts, columns, "over people", rows="reliability.csv")
 
 
 def thousandth(value: float) -> str:
@@ -287,22 +287,17 @@ def thousandth(value: float) -> str:
 
 
 def _left_out_table(section: AgreementSection) -> Node | None:
-    frame = pd.DataFrame(
-        [
-            (
-                row.annotator,
-                f"{row.n_ratings:,}",
-                shown(row.ordinal),
-                shown(row.difference.value, thousandth),
-                p_value(row.difference.get("p_value")),
-                p_value(row.difference.get("p_bh")),
-            )
-            for row in sorted(section.leave_one_out, key=lambda row: natural(row.annotator))
-        ],
-        columns=["Person left out", "Their scores", "Alpha, ordinal", "Change [95%]", "p", "p, adjusted"],
-    )
+    people = sorted(section.leave_one_out, key=lambda row: natural(row.annotator))
+    columns: dict[str, Callable[[Without], str]] = {
+        "Person left out": lambda row: row.annotator,
+        "Their scores": lambda row: f"{row.n_ratings:,}",
+        "Alpha, ordinal": lambda row: shown(row.ordinal),
+        "Change [95%]": lambda row: shown(row.difference.value, thousandth),
+        "p": lambda row: p_value(row.difference.get("p_value")),
+        "p, adjusted": lambda row: p_value(row.difference.get("p_bh")),
+    }
     note = (
         "a positive change means that the others agree better without this person · joint interval · p "
         "adjusted over these people (Benjamini and Hochberg)"
     )
-    return data_table("Leaving one person out", frame, note, rows="reliability.csv", half=True)
+    return items_table("Leaving one person out", people, columns, note, rows="reliability.csv", half=True)

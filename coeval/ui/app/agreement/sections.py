@@ -26,7 +26,7 @@ from coeval.ui.app.agreement.figures import (
     data_table,
     message,
 )
-from coeval.ui.components.number_words import plural, shown
+from coeval.ui.components.number_words import brief, plural, shown
 from coeval.ui.components.view import Node, el
 from coeval.usecases.access import Context
 from coeval.usecases.reports.report_cache import Reading
@@ -194,7 +194,7 @@ def _as_texts(frame: pd.DataFrame) -> pd.DataFrame:
           Share [95%] N pairs
     0  .50 [.40, .60]       9
     """
-    words = frame.map(lambda value: shown(value).split(":")[0] if isinstance(value, float) else str(value))
+    words = frame.map(lambda value: brief(value) if isinstance(value, float) else str(value))
     for place, name in enumerate(frame.columns):
         level = re.fullmatch(r"(?:\w+_)?ci(90)?_low", str(name))
         if level is None or not place:

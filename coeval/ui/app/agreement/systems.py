@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pandas as pd
 
-from coeval.stats.estimates import Estimate
+from coeval.stats.estimates import Estimate, listed
 from coeval.stats.report.activity import Distribution, behaviour_section
 from coeval.stats.report.answer import OPEN, RELIABLE, TOO_FEW, UNDEFINED
 from coeval.stats.report.document import section_notes
@@ -17,6 +17,7 @@ from coeval.ui.app.agreement.figures import (
     Get,
     Page,
     data_table,
+    items_table,
     message,
     tile,
     too_few,
@@ -24,6 +25,7 @@ from coeval.ui.app.agreement.figures import (
 )
 from coeval.ui.components import charts
 from coeval.ui.components.number_words import (
+    brief,
     interval,
     p_value,
     percent,
@@ -80,7 +82,7 @@ def systems_answer(systems: Sequence[SystemRow]) -> Node:
     near = [row.system for row in known if row is not top and not top.ranked.differs[row.system] <= LEVEL]
     if near:
         return verdict_view(
-            f"It is not certain which system is best: {highest} The scores do not separate it from {_listed(near)}.",
+            f"It is not certain which system is best: {highest} The scores do not separate it from {listed(near)}.",
             OPEN,
             note=TEST,
         )
@@ -146,12 +148,7 @@ def _shared(rows: Sequence[SystemRow], which: str) -> str:
     """
     if len(rows) == 1:
         return rows[0].system
-    return f"{_listed([row.system for row in rows])} share the {which} mean"
-
-
-def _listed(names: Sequence[str]) -> str:
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
+    return f"{listed([row.system for row in rows])} share the {which} mean"
 
 
 def _mean_tile(title: str, rows: Sequence[SystemRow], which: str, axis: tuple[float, float]) -> Node | None:
@@ -270,38 +267,22 @@ def _worth(row: SystemRow) -> str:
 
 
 def _table(systems: Sequence[SystemRow]) -> Node | None:
-    rows = [
-        (
-            row.system,
-            _place(row),
-            shown(row.human_mean, plain_number),
-            f"{row.human_mean.details.get('clusters', 0):,}",
-            f"{row.n:,}",
-            f"{row.n_units:,}",
-            shown(row.llm_mean, plain_number),
-            f"{row.n_llm:,}",
-            shown(row.prediction_powered.value, plain_number).split(":")[0],
-            _draw(row),
-            _worth(row),
-        )
-        for row in systems
-    ]
-    columns = [
-        "System",
-        "Rank [95%]",
-        "People [95%]",
-        "Documents",
-        "Scores",
-        "Units",
-        "Model",
-        "Drafts",
-        "Prediction-powered [95%]",
-        "Labels chosen by",
-        "A label counts as",
-    ]
+    columns: dict[str, Callable[[SystemRow], str]] = {
+        "System": lambda row: row.system,
+        "Rank [95%]": _place,
+        "People [95%]": lambda row: shown(row.human_mean, plain_number),
+        "Documents": lambda row: f"{row.human_mean.details.get('clusters', 0):,}",
+        "Scores": lambda row: f"{row.n:,}",
+        "Units": lambda row: f"{row.n_units:,}",
+        "Model": lambda row: shown(row.llm_mean, plain_number),
+        "Drafts": lambda row: f"{row.n_llm:,}",
+        "Prediction-powered [95%]": lambda row: brief(row.prediction_powered.value, plain_number),
+        "Labels chosen by": _draw,
+        "A label counts as": _worth,
+    }
     note = (
         "ranks use the people's means · prediction-powered: the people's mean of units scored without the draft, "
         "corrected with all judges' scores of the other units; valid only if the scored units were drawn at random · a "
         "label counts as at most 2 if the judges are no better than the judged system"
     )
-    return data_table("Systems", pd.DataFrame(rows, columns=columns), note)
+    return items_table("Systems", systems, columns, note)

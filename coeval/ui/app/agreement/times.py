@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pandas as pd
@@ -16,7 +16,8 @@ from coeval.stats.report.activity import (
     time_section,
 )
 from coeval.stats.report.document import section_notes
-from coeval.ui.app.agreement.figures import Figure, Get, Page, data_table, message, tile
+from coeval.stats.times import CriterionTime
+from coeval.ui.app.agreement.figures import Figure, Get, Page, data_table, items_table, message, tile
 from coeval.ui.components import charts
 from coeval.ui.components.number_words import interval, natural, numbered, p_value, plain_number, plural
 from coeval.ui.components.view import Node
@@ -152,24 +153,20 @@ def _test_words(tests: Sequence[DriftTest]) -> Iterator[str]:
 def _criteria_table(section: TimeSection) -> Node | None:
     parts = section.spent.per_criterion
     names = numbered([part.criterion for part in parts])
-    rows = [
-        (
-            names[part.criterion],
-            f"{part.n:,}",
-            seconds(part.seconds.mean_seconds),
-            seconds(part.seconds.median_seconds),
-            seconds(part.seconds.mean_seconds_idle_cut),
-            f"{part.seconds.n_over_idle:,}",
-            seconds(part.seconds.median_active_seconds),
-        )
-        for part in parts
-    ]
-    columns = ["Criterion", "Timed", "Mean", "Median", "Mean without idle", "Longer spans", "Median active"]
+    columns: dict[str, Callable[[CriterionTime], str]] = {
+        "Criterion": lambda part: names[part.criterion],
+        "Timed": lambda part: f"{part.n:,}",
+        "Mean": lambda part: seconds(part.seconds.mean_seconds),
+        "Median": lambda part: seconds(part.seconds.median_seconds),
+        "Mean without idle": lambda part: seconds(part.seconds.mean_seconds_idle_cut),
+        "Longer spans": lambda part: f"{part.seconds.n_over_idle:,}",
+        "Median active": lambda part: seconds(part.seconds.median_active_seconds),
+    }
     note = (
         f"without idle: spans over {section.spent.seconds.idle_cut_seconds:.0f} s are left out and counted "
         "under “Longer spans”"
     )
-    return data_table("By criterion", pd.DataFrame(rows, columns=columns), note)
+    return items_table("By criterion", parts, columns, note)
 
 
 def _people_table(section: TimeSection) -> Node | None:
