@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from coeval.domain import CONTEXT_ROLES, Column, ColumnRole, Person
 from coeval.errors import InputError
 from coeval.rules.arms import Design, Display, Layout
+from coeval.ui.components.form import Form
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.tabs import Panel, Update, need_task, tell_done
 from coeval.usecases.scrutiny.design import DesignState, get_design, list_columns, set_columns, set_design
@@ -25,20 +26,19 @@ class DesignBox(Panel):
     def build(self) -> None:
         with gr.Column(elem_classes="card", elem_id="design"):
             self.heading = View(_heading(""), elem_id="design-heading")
-            self.fields = _build_fields()
+            self.form = _build_form()
             with gr.Row(elem_classes="actions"):
                 self.save = gr.Button("Save design", elem_id="save-design", scale=0, interactive=False)
             self.state = View(elem_id="design-state")
         self.of = gr.State("")
-        self.outputs = [self.heading, *self.fields, self.save, self.state, self.of]
-        self.on(self.save.click, self.on_save, [self.of, *self.fields])
+        self.outputs = [self.heading, *self.form.inputs, self.save, self.state, self.of]
+        self.on(self.save.click, self.on_save, [self.of, *self.form.inputs])
 
     def load(self, person: Person, slug: str) -> Update:
         stands = get_design(self.context, person, slug) if slug else None
-        values = _values(stands.design if stands else Design())
         return {
             self.heading: _heading(slug),
-            **dict(zip(self.fields, values, strict=True)),
+            **self.form.show(stands.design if stands else Design()),
             self.save: gr.Button(interactive=bool(slug)),
             self.state: _state_view(stands),
             self.of: slug,
@@ -50,7 +50,11 @@ class DesignBox(Panel):
                 f"This page still shows the design of “{of}”, but the task chosen above is “{slug}”: wait "
                 "until the page changes, then save."
             )
-        set_design(self.context, person, slug, _read(*values))
+        try:
+            design = Design(**self.form.read(values))
+        except (TypeError, ValueError) as error:
+            raise InputError("A field of the design cannot be read: choose its value again.") from error
+        set_design(self.context, person, slug, design)
         tell_done("Design saved")
         return self.load(person, slug)
 
@@ -67,30 +71,38 @@ def _heading(slug: str) -> Node:
     )
 
 
-def _build_fields() -> list[Any]:
-    def share(label: str, info: str, elem_id: str) -> gr.Slider:
-        return gr.Slider(0, 100, value=0, step=1, label=f"{label}, %", info=info, elem_id=elem_id)
+SHARES = {
+    "blind_share": ("Blind", "Share of a person’s instances judged without the draft.", "design-blind"),
+    "first_share": ("Judge first", "Share of instances scored before the draft is shown.", "design-first"),
+    "evidence_share": (
+        "Evidence only",
+        "Share of instances that show only the passages that the draft quotes.",
+        "design-evidence",
+    ),
+    "reasons_share": (
+        "Evidence and reasons",
+        "Share of instances that show the draft’s evidence without its conclusion and score.",
+        "design-reasons",
+    ),
+    "planted_share": (
+        "Planted errors",
+        "Share of drafts with a deliberate error: a score off by one, or evidence from another instance.",
+        "design-planted",
+    ),
+}
+"""Label, help text and id of each share; the page shows shares as percentages."""
 
+
+def _build_form() -> Form:
+    form = Form(
+        {"display": Display, "layout": Layout, **dict.fromkeys(SHARES, lambda percent: percent / 100)},
+        dict.fromkeys(SHARES, lambda share: round(100 * share)),
+    )
     with gr.Row():
-        blind = share("Blind", "Share of a person’s instances judged without the draft.", "design-blind")
-        first = share("Judge first", "Share of instances scored before the draft is shown.", "design-first")
-        evidence = share(
-            "Evidence only",
-            "Share of instances that show only the passages that the draft quotes.",
-            "design-evidence",
-        )
-        reasons = share(
-            "Evidence and reasons",
-            "Share of instances that show the draft’s evidence without its conclusion and score.",
-            "design-reasons",
-        )
-        planted = share(
-            "Planted errors",
-            "Share of drafts with a deliberate error: a score off by one, or evidence from another instance.",
-            "design-planted",
-        )
+        for name, (label, info, elem_id) in SHARES.items():
+            form[name] = gr.Slider(0, 100, value=0, step=1, label=f"{label}, %", info=info, elem_id=elem_id)
     with gr.Row():
-        idle = gr.Number(
+        form["idle_seconds"] = gr.Number(
             value=60,
             precision=0,
             minimum=10,
@@ -99,93 +111,38 @@ def _build_fields() -> list[Any]:
             info="Longer pauses do not count as work.",
             elem_id="design-idle",
         )
-        display = gr.Radio(
+        form["display"] = gr.Radio(
             [("Plain text", Display.PLAIN.value), ("Markdown", Display.MARKDOWN.value)],
             value=Display.PLAIN.value,
             label="Text format",
             elem_id="design-display",
         )
-        hide = gr.Checkbox(
+        form["hide_systems"] = gr.Checkbox(
             value=True,
             label="Hide who wrote the output",
             info="Also hides ids and other columns that name the system.",
             elem_id="design-hide",
         )
     with gr.Row():
-        layout = gr.Radio(
+        form["layout"] = gr.Radio(
             [("Annotator’s choice", "choice"), ("One criterion at a time", "one"), ("All criteria", "all")],
             value="choice",
             label="View",
             elem_id="design-layout",
         )
-        waits = gr.Checkbox(
+        form["wait_for_drafts"] = gr.Checkbox(
             value=False,
             label="Wait for drafts",
             info="If off, items without a draft can be scored and are reported separately.",
             elem_id="design-wait",
         )
-        also = gr.Checkbox(
+        form["offers_also"] = gr.Checkbox(
             value=False,
             label="Also defensible",
             info="People can mark further scores that they would defend too.",
             elem_id="design-also",
         )
-    return [blind, first, planted, evidence, reasons, idle, display, hide, waits, layout, also]
-
-
-def _values(design: Design) -> list[Any]:
-    of = (
-        design.blind_share,
-        design.first_share,
-        design.planted_share,
-        design.evidence_share,
-        design.reasons_share,
-    )
-    shares = [round(100 * share) for share in of]
-    hides = [design.hide_systems, design.wait_for_drafts]
-    return [
-        *shares,
-        design.idle_seconds,
-        design.display.value,
-        *hides,
-        design.layout.value,
-        design.offers_also,
-    ]
-
-
-def _read(
-    blind: float,
-    first: float,
-    planted: float,
-    evidence: float,
-    reasons: float,
-    idle: float | None,
-    display: str,
-    hide: bool,
-    waits: bool,
-    layout: str,
-    also: bool,
-) -> Design:
-    """Return the fields as a design.
-
-    Raises:
-        InputError: a field is empty or has an invalid value.
-    """
-    try:
-        shares = (blind / 100, first / 100, planted / 100)
-        return Design(
-            *shares,
-            idle_seconds=int(idle or 0),
-            display=Display(display),
-            hide_systems=bool(hide),
-            wait_for_drafts=bool(waits),
-            layout=Layout(layout),
-            evidence_share=evidence / 100,
-            reasons_share=reasons / 100,
-            offers_also=bool(also),
-        )
-    except (TypeError, ValueError) as error:
-        raise InputError("A field of the design cannot be read: choose its value again.") from error
+    return form
 
 
 def _state_view(stands: DesignState | None) -> Node:
