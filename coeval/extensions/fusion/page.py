@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import gradio as gr
 
 from coeval.domain import Person
+from coeval.ui.components.form import Form, read_line
 from coeval.ui.tabs import MODEL, Panel, Update, need_task
 from coeval.usecases.access import Context
 from coeval.usecases.drafting import assistants, model_requests
@@ -17,13 +15,13 @@ from coeval.usecases.drafting.run_settings import RunSettings
 class FusionBox(Panel):
     """The box with the fusion's plan and assistants, and the option to use neither (the ablation)."""
 
-    def __init__(self, context: Context, task: gr.Dropdown, model: gr.Textbox) -> None:
-        self.model = model
+    def __init__(self, context: Context, task: gr.Dropdown, form: Form) -> None:
+        self.form = form
         super().__init__(context, task)
 
     def build(self) -> None:
         with gr.Accordion("Fusion: assistants and plan", open=False, elem_id="fusion"):
-            self.assistants = gr.Dropdown(
+            self.form["assistants"] = gr.Dropdown(
                 [],
                 multiselect=True,
                 allow_custom_value=True,
@@ -32,8 +30,9 @@ class FusionBox(Panel):
                 "such as bleurt:-2:1.",
                 elem_id="fusion-assistants",
             )
-            self.ablation = gr.Checkbox(label="Ablation: without assistants, scores and plan")
-            self.plan = gr.Textbox(
+            self.form["ablation"] = gr.Checkbox(label="Ablation: without assistants, scores and plan")
+            self.form.reads["plan"] = read_line
+            self.form["plan"] = gr.Textbox(
                 label="Plan",
                 info="It is frozen with the run.",
                 lines=6,
@@ -43,24 +42,14 @@ class FusionBox(Panel):
             draft = gr.Button(
                 "Draft the plan", interactive=self.context.settings.has_model, elem_id="draft-plan"
             )
-        self.inputs = [self.assistants, self.ablation, self.plan]
-        self.outputs = [self.assistants]
-        self.on(draft.click, self.on_draft, [self.model, self.assistants], self.plan, **MODEL)
+        self.outputs = [self.form["assistants"]]
+        asked = [self.form["model"], self.form["assistants"]]
+        self.on(draft.click, self.on_draft, asked, self.form["plan"], **MODEL)
 
     async def on_draft(self, person: Person, slug: str, model: str | None, chosen: list[str] | None) -> str:
-        settings = RunSettings(model=(model or "").strip(), protocol="fusion", assistants=tuple(chosen or ()))
+        settings = RunSettings(model=read_line(model), protocol="fusion", assistants=tuple(chosen or ()))
         return await model_requests.draft_plan(self.context, person, need_task(slug), settings)
-
-    def read(
-        self, assistants: list[str] | None, ablation: bool | None, plan: str | None
-    ) -> Mapping[str, Any]:
-        """Return a run's settings by name from the inputs."""
-        return {
-            "assistants": tuple(assistants or ()),
-            "ablation": bool(ablation),
-            "plan": (plan or "").strip(),
-        }
 
     def update(self, person: Person, slug: str) -> Update:
         names = assistants.list_assistant_names(self.context, person, slug)
-        return {self.assistants: gr.Dropdown(names)}
+        return {self.form["assistants"]: gr.Dropdown(names)}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import gradio as gr
 
 from coeval.domain import DraftAnswer, Person, RuleCount, Run
 from coeval.llm.prompting.presets import PRESETS, Preset, get_preset
+from coeval.ui.components.form import Form
 from coeval.ui.components.number_words import plural
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.tabs import MODEL, Panel, TaskPicker, Update, need_task, tell_done
@@ -21,6 +21,8 @@ from coeval.usecases.drafting.assistants import correlate_run
 from coeval.usecases.drafting.execution import MOST_LISTED, NO_RULE, UNSCORED, count_by_rule, list_by_rule
 from coeval.usecases.drafting.run_preview import COLUMNS, PILOT, Comparison
 from coeval.usecases.drafting.run_settings import RunSettings
+
+PRESET_FIELDS = ("protocol", "samples", "temperature", "top_p", "templates", "steps")
 
 
 class PresetBox(Panel):
@@ -34,10 +36,10 @@ class PresetBox(Panel):
             "Use its criteria", visible=False, elem_id="preset-criteria", scale=0, size="sm"
         )
 
-    def fill(self, fields: Mapping[str, Any]) -> None:
-        """Make a choice fill these components of the form, keyed by the settings of a run."""
-        self.fields = fields
-        self.outputs = [self.about, self.take, *fields.values()]
+    def fill(self, form: Form) -> None:
+        """Make a choice fill the fields of ``PRESET_FIELDS``."""
+        self.form = form
+        self.outputs = [self.about, self.take, *(form[name] for name in PRESET_FIELDS)]
         self.on(self.preset.input, self.on_choose, [self.preset])
         self.on(self.take.click, self.on_take, [self.preset], self.about)
 
@@ -47,7 +49,7 @@ class PresetBox(Panel):
         return {
             self.about: preset_view(preset) if preset else None,
             self.take: gr.Button(visible=bool(preset and preset.criteria)),
-            **{part: show_value(name, getattr(shown, name)) for name, part in self.fields.items()},
+            **self.form.show(shown, PRESET_FIELDS),
         }
 
     def on_take(self, person: Person, slug: str, name: str | None) -> Node:
@@ -56,17 +58,6 @@ class PresetBox(Panel):
         return el(
             "div.notes", el("p", f"Criteria set {established.version} is in force:"), el("ul", *members)
         )
-
-
-def show_value(name: str, value: Any) -> Any:
-    """Return a setting in the form of its component; an unset one is empty, or 0 for a number.
-
-    >>> show_value("temperature", 0.7), show_value("temperature", None), show_value("samples", None)
-    ('0.7', '', 0)
-    """
-    if name in ("temperature", "top_p"):
-        return "" if value is None else f"{value:g}"
-    return (value or 0) if name in ("samples", "max_tokens") else value
 
 
 def preset_view(preset: Preset) -> Node:
@@ -108,7 +99,6 @@ class SeveralBox(Panel):
                     scale=0,
                 )
                 self.compare = gr.Button("Compare", elem_id="pilot-compare", scale=0)
-        self.inputs: list[Any] = [self.number]
 
 
 def comparison_view(found: Comparison) -> Node:
@@ -330,13 +320,13 @@ def _why(one: DraftAnswer) -> Node:
 class StepsBox(Panel):
     """The box with evaluation steps (auto-CoT), which the model writes once per criterion and people can edit."""
 
-    def __init__(self, context: Context, task: gr.Dropdown, model: gr.Textbox) -> None:
-        self.model = model
+    def __init__(self, context: Context, task: gr.Dropdown, form: Form) -> None:
+        self.form = form
         super().__init__(context, task)
 
     def build(self) -> None:
         with gr.Accordion("Evaluation steps (auto-CoT)", open=False, elem_id="steps"):
-            self.use = gr.Checkbox(label="Give the model these steps", elem_id="use-steps")
+            self.form["steps"] = gr.Checkbox(label="Give the model these steps", elem_id="use-steps")
             self.criterion = gr.Dropdown([], label="Criterion", elem_id="steps-criterion")
             self.text = gr.Textbox(label="Steps", lines=6, max_length=10_000, elem_id="steps-text")
             with gr.Row(elem_classes="actions"):
@@ -344,7 +334,7 @@ class StepsBox(Panel):
                 save = gr.Button("Save steps", elem_id="save-steps", scale=0)
         self.outputs = [self.criterion, self.text]
         self.on(self.criterion.input, self.on_choose, [self.criterion], self.text)
-        self.on(draft.click, self.on_draft, [self.model, self.criterion], **MODEL)
+        self.on(draft.click, self.on_draft, [self.form["model"], self.criterion], **MODEL)
         self.on(save.click, self.on_save, [self.criterion, self.text], self.text)
 
     def on_choose(self, person: Person, slug: str, criterion: str | None) -> str:

@@ -15,6 +15,7 @@ from coeval.llm.prompting.template_files import PERSONAS, list_wordings
 from coeval.llm.protocols.protocol import FIRST, list_protocols
 from coeval.llm.running.ledger import Prices
 from coeval.ui.app.criteria_views import model_hint
+from coeval.ui.components.form import Form, read_count, read_line
 from coeval.ui.components.next_step import find_next, next_view
 from coeval.ui.components.number_words import read_decimal
 from coeval.ui.components.view import Node, View, el, image_view, table
@@ -56,7 +57,7 @@ class PrefillTab(Tab):
         with gr.Row(equal_height=False):
             with gr.Column(scale=2, elem_classes="card"):
                 View(model_hint(settings.has_model, settings.model))
-                self.settings = self._build_settings()
+                self._build_form()
                 with gr.Row(elem_classes="actions"):
                     self.see = gr.Button("Show the prompt", elem_id="prefill-question", scale=0)
                     self.ask = gr.Button("Estimate", elem_id="prefill-estimate", scale=0)
@@ -80,20 +81,29 @@ class PrefillTab(Tab):
         self.seen = gr.State(())
         self._wire()
 
-    def _build_settings(self) -> list[Any]:
+    def _build_form(self) -> None:
         settings = self.context.settings
-        model = gr.Textbox(settings.model, label="Model", max_length=200, elem_id="prefill-model")
+        form = self.form = Form(
+            {
+                **dict.fromkeys(("model", "templates", "label"), read_line),
+                **dict.fromkeys(("samples", "max_tokens"), read_count),
+                "temperature": lambda text: read_decimal("temperature", text, 2),
+                "top_p": lambda text: read_decimal("top_p", text, 1),
+                "criteria_per_call": int,
+            }
+        )
+        form["model"] = gr.Textbox(settings.model, label="Model", max_length=200, elem_id="prefill-model")
         with more_settings("prefill-more"):
             self.presets = PresetBox(self.context, self.task)
             summaries = {name: protocol.summary for name, protocol in list_protocols().items()}
-            protocol = gr.Dropdown(
+            form["protocol"] = gr.Dropdown(
                 [(f"{name}: {what}", name) for name, what in summaries.items()],
                 value=FIRST,
                 label="Protocol",
                 elem_id="prefill-protocol",
             )
             with gr.Row():
-                samples = gr.Number(
+                form["samples"] = gr.Number(
                     0,
                     precision=0,
                     minimum=0,
@@ -101,27 +111,29 @@ class PrefillTab(Tab):
                     label="Samples per item",
                     info="0 uses the protocol’s number.",
                 )
-                temperature = gr.Textbox(
+                form["temperature"] = gr.Textbox(
                     "", label="Temperature", info="Leave blank for the model’s default.", max_length=6
                 )
             with gr.Row():
-                price_in = gr.Number(0, minimum=0, label="Price of 1M prompt tokens")
-                price_out = gr.Number(0, minimum=0, label="Price of 1M answer tokens")
-            persona = gr.Dropdown(
+                form["price_in"] = gr.Number(0, minimum=0, label="Price of 1M prompt tokens")
+                form["price_out"] = gr.Number(0, minimum=0, label="Price of 1M answer tokens")
+            form["persona"] = gr.Dropdown(
                 [(what, name) for name, what in PERSONAS.items()], value="", label="Persona"
             )
-            logprobs = gr.Checkbox(label="Expected score from log-probabilities")
-            reference = gr.Checkbox(
+            form["logprobs"] = gr.Checkbox(label="Expected score from log-probabilities")
+            form["reference"] = gr.Checkbox(
                 label="Show the judge each instance's reference", elem_id="prefill-reference"
             )
-            top_p = gr.Textbox("", label="top_p", info="Leave blank for the model’s default.", max_length=6)
-            max_tokens = gr.Number(
+            form["top_p"] = gr.Textbox(
+                "", label="top_p", info="Leave blank for the model’s default.", max_length=6
+            )
+            form["max_tokens"] = gr.Number(
                 0, precision=0, minimum=0, label="Token limit per answer", info="0 sets no limit."
             )
-            effort = gr.Dropdown(
+            form["reasoning_effort"] = gr.Dropdown(
                 EFFORTS, value="", label="Reasoning effort", info="Leave blank for the model’s default."
             )
-            templates = gr.Textbox(
+            form["templates"] = gr.Textbox(
                 "",
                 label="Templates",
                 info="A folder on the server with your copies, or one of the built-in sets. "
@@ -129,7 +141,7 @@ class PrefillTab(Tab):
                 max_length=500,
                 elem_id="prefill-templates",
             )
-            concurrency = gr.Number(
+            form["concurrency"] = gr.Number(
                 0,
                 precision=0,
                 minimum=0,
@@ -138,37 +150,26 @@ class PrefillTab(Tab):
                 info=f"0 uses the server’s setting, {settings.concurrency}.",
                 elem_id="prefill-concurrency",
             )
-            label = gr.Textbox(
+            form["label"] = gr.Textbox(
                 "", label="Run label", info="Leave blank to name it by its settings.", max_length=120
             )
             self.several = SeveralBox(self.context, self.task)
-            self.steps = StepsBox(self.context, self.task, model)
-            self.boxes = [box(self.context, self.task, model) for box in load_parts("boxes", self.id)]
-        own = [model, protocol, samples, temperature, price_in, price_out, persona, logprobs, label]
-        more = [reference, top_p, max_tokens, effort, templates, concurrency]
-        self.presets.fill(
-            {
-                "protocol": protocol,
-                "samples": samples,
-                "temperature": temperature,
-                "top_p": top_p,
-                "templates": templates,
-                "steps": self.steps.use,
-            }
-        )
-        of_boxes = [one for box in self.boxes for one in box.inputs]
-        return [*own, *more, *self.several.inputs, self.steps.use, *of_boxes]
+            form["criteria_per_call"] = self.several.number
+            self.steps = StepsBox(self.context, self.task, form)
+            self.boxes = [box(self.context, self.task, form) for box in load_parts("boxes", self.id)]
+        self.presets.fill(form)
 
     def _wire(self) -> None:
         buttons = [self.cancel, self.resume, self.retry]
         state = [self.jobs, *buttons, self.seen, self.timer, *self.runs.outputs]
         self.outputs = [*state, *self.steps.outputs, *self.following.outputs]
         self.outputs += [one for box in self.boxes for one in box.outputs]
+        settings = self.form.inputs
         asked: dict[str, Any] = {"outputs": self.estimate, "show_progress": "minimal"}
-        self.on(self.see.click, self.on_see, self.settings, **asked)
-        self.on(self.ask.click, self.on_estimate, self.settings, **asked)
-        self.on(self.start.click, self.on_start, self.settings, [self.estimate, *state])
-        pilot = [self.several.pilot, *self.settings]
+        self.on(self.see.click, self.on_see, settings, **asked)
+        self.on(self.ask.click, self.on_estimate, settings, **asked)
+        self.on(self.start.click, self.on_start, settings, [self.estimate, *state])
+        pilot = [self.several.pilot, *settings]
         self.on(self.several.start.click, self.on_pilot, pilot, [self.estimate, *state])
         self.on(self.several.compare.click, self.on_compare, pilot, self.estimate)
         self.on(self.cancel.click, self.on_cancel, outputs=state)
@@ -187,14 +188,10 @@ class PrefillTab(Tab):
         return state
 
     def read(self, values: tuple[Any, ...]) -> RunSettings:
-        """Return the values of the form and then of the boxes as the settings of a run."""
-        further = sum(len(box.inputs) for box in self.boxes)
-        at = len(values) - further
-        settings = read_form(values[:at])
-        for box in self.boxes:
-            settings = replace(settings, **box.read(*values[at : at + len(box.inputs)]))
-            at += len(box.inputs)
-        return settings
+        """Return the values of the form as the settings of a run."""
+        given = self.form.read(values)
+        prices = Prices(given.pop("price_in"), given.pop("price_out"))
+        return RunSettings(**given, prices=prices)
 
     def on_see(self, person: Person, slug: str, *values: Any) -> Node:
         question = run_preview.show_question(self.context, person, need_task(slug), self.read(values))
@@ -309,30 +306,6 @@ def _signature(slug: str, listed: list[Job], runs: Counted) -> Seen:
 def doubts_of(settings: RunSettings) -> list[Node]:
     """Return warnings about settings that the user may not have meant."""
     return [el("p", el("b", "Warning: "), doubt) for doubt in settings.doubts]
-
-
-def read_form(values: tuple[Any, ...]) -> RunSettings:
-    """Return the form's values as the settings of a run."""
-    model, protocol, samples, temperature, price_in, price_out, persona, logprobs, label, *further = values
-    reference, top_p, max_tokens, effort, templates, concurrency, together, steps = further
-    return RunSettings(
-        model=(model or "").strip(),
-        protocol=protocol,
-        samples=int(samples) if samples else None,
-        temperature=read_decimal("temperature", temperature, 2),
-        top_p=read_decimal("top_p", top_p, 1),
-        max_tokens=int(max_tokens) if max_tokens else None,
-        reasoning_effort=effort or "",
-        templates=(templates or "").strip(),
-        concurrency=int(concurrency or 0),
-        criteria_per_call=int(together),
-        reference=bool(reference),
-        persona=persona or "",
-        logprobs=bool(logprobs),
-        label=(label or "").strip(),
-        steps=bool(steps),
-        prices=Prices(float(price_in or 0), float(price_out or 0)),
-    )
 
 
 def jobs_view(listed: list[Job]) -> Node:
