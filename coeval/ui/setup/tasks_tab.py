@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import Any
 
 import gradio as gr
 
 from coeval.domain import Person, Scale, Task
 from coeval.errors import InputError
 from coeval.language import SOURCE, list_languages
+from coeval.ui.components.form import Form
 from coeval.ui.components.next_step import checklist_view, next_view
 from coeval.ui.components.view import Node, View, el, markdown_view
 from coeval.ui.setup.design_box import ColumnsBox, DesignBox
@@ -97,7 +97,8 @@ def _offer(task: Task) -> Node:
 
 # Set-up, Tasks: describe a task, change its texts, and see its progress.
 
-FIELDS = ("name", "slug", "description", "input_field", "output_field", "scale", "guidelines", "language")
+NEW = Task(slug="", name="", input_field="", output_field="")
+"""The form for a new task."""
 
 TO_THE_NAME = "() => document.querySelector('#task-name input, #task-name textarea').focus()"
 
@@ -110,9 +111,10 @@ class TasksTab(Tab):
     def build(self) -> None:
         with gr.Row(equal_height=False):
             with gr.Column(scale=3, elem_classes="card"):
-                self.form = _build_form()
+                self.form = Form()
+                _build_texts(self.form)
                 with more_settings("task-more"):
-                    self.form |= _build_more()
+                    _build_more(self.form)
                     View(el("h4", "Preview of the guidelines"))
                     self.preview = View(elem_id="guidelines-preview")
                 with gr.Row(elem_classes="actions"):
@@ -129,12 +131,11 @@ class TasksTab(Tab):
         self.keeping = KeepingBox(self.context, self.task)
         self.of = gr.State(None)
         self.on(self.form["guidelines"].blur, self.on_guidelines, [self.form["guidelines"]], self.preview)
-        self.form = {name: self.form[name] for name in FIELDS}
-        own = [*self.form.values(), self.preview, self.state, self.of, self.new, self.save]
+        own = [*self.form.inputs, self.preview, self.state, self.of, self.new, self.save]
         self.outputs = [*own, *self.columns.outputs, *self.design.outputs, *self.keeping.outputs]
         emptied = self.on(self.new.click, self.on_new, outputs=[*self.outputs, self.task])
         emptied.then(None, js=TO_THE_NAME)  # the button is below the form that it empties
-        self.on(self.save.click, self.on_save, [self.of, *self.form.values()], [*self.outputs, self.task])
+        self.on(self.save.click, self.on_save, [self.of, *self.form.inputs], [*self.outputs, self.task])
 
     def load_on(self, *events: Event) -> None:
         # The form has one event: with two loads in parallel, the later answer would overwrite typed
@@ -156,7 +157,8 @@ class TasksTab(Tab):
     def _show(self, person: Person, slug: str) -> Update:
         stands = tasks.get_task_state(self.context, person, slug) if slug else None
         return {
-            **_filled(self.form, stands.task if stands else None),
+            **self.form.show(stands.task if stands else NEW),
+            self.form["slug"]: gr.Textbox(slug, interactive=not slug),
             self.preview: markdown_view(stands.task.guidelines if stands else ""),
             self.state: _state_view(stands) if stands else _welcome(),
             self.of: slug,
@@ -179,7 +181,7 @@ class TasksTab(Tab):
                 f"This page still shows {f'“{of}”' if of else 'a new task'}, but the task chosen above is "
                 f"“{slug}”: wait until the page changes, then save."
             )
-        given = _read_form({name: value or "" for name, value in zip(FIELDS, values, strict=True)}, slug)
+        given = _read_task(self.form.read(values), slug)
         stored = (tasks.update_task if slug else tasks.add_task)(self.context, person, given)
         tell_done(f"Saved: {stored.name}")
         return {
@@ -188,83 +190,55 @@ class TasksTab(Tab):
         }
 
 
-def _build_form() -> dict[str, Any]:
-    box = gr.Textbox
-    return {
-        "name": box(label="Name", max_length=200, elem_id="task-name"),
-        "description": box(
-            label="Description",
-            placeholder="The task that the outputs were written for",
-            lines=3,
-            max_length=20_000,
-            elem_id="task-description",
-        ),
-        **_build_labels(),
-        "guidelines": box(
-            label="Guidelines for annotators",
-            lines=4,
-            max_length=100_000,
-            placeholder="Shown beside the work. Markdown: headings, lists, tables.",
-        ),
-    }
-
-
-def _build_labels() -> dict[str, Any]:
-    with gr.Row():
-        return {
-            "input_field": gr.Textbox(
-                label="Label of the input", placeholder="Question", max_length=80, min_width=120
-            ),
-            "output_field": gr.Textbox(
-                label="Label of the output", placeholder="Answer", max_length=80, min_width=120
-            ),
-            "scale": gr.Textbox(
-                label="Scale", value="1-5", max_length=9, min_width=120, elem_id="task-scale"
-            ),
-        }
-
-
-def _build_more() -> dict[str, Any]:
-    names = [(language.name, language.code) for language in list_languages().values()]
-    return {
-        "slug": gr.Textbox(
-            label="Short name",
-            info="For addresses and commands: a-z, 0-9, hyphens. If blank, it comes from the name.",
-            max_length=64,
-            elem_id="task-slug",
-        ),
-        "language": gr.Dropdown(
-            names,
-            value=SOURCE,
-            label="Language of the annotators' screens",
-            info="Sets the language for annotators and crowd workers. Your own texts and Set-up do not change.",
-            elem_id="task-language",
-        ),
-    }
-
-
-def _filled(form: dict[str, Any], task: Task | None) -> dict[Any, Any]:
-    texts = {name: str(getattr(task, name)) if task else "" for name in FIELDS}
-    if task is None:
-        texts |= {"scale": "1-5", "language": SOURCE}
-    return {form[name]: gr.update(value=texts[name]) for name in FIELDS} | {
-        form["slug"]: gr.Textbox(value=texts["slug"], interactive=task is None)
-    }
-
-
-def _read_form(values: dict[str, str], slug: str) -> Task:
-    """Return the form as the task with that short name; as a new task if ``slug`` is ""."""
-    slug = slug or values["slug"].strip() or make_slug(values["name"])
-    return Task(
-        slug=slug,
-        name=values["name"],
-        description=values["description"],
-        input_field=values["input_field"],
-        output_field=values["output_field"],
-        guidelines=values["guidelines"],
-        scale=read_scale(values["scale"]),
-        language=values["language"] or SOURCE,
+def _build_texts(form: Form) -> None:
+    form["name"] = gr.Textbox(label="Name", max_length=200, elem_id="task-name")
+    form["description"] = gr.Textbox(
+        label="Description",
+        placeholder="The task that the outputs were written for",
+        lines=3,
+        max_length=20_000,
+        elem_id="task-description",
     )
+    with gr.Row():
+        form["input_field"] = gr.Textbox(
+            label="Label of the input", placeholder="Question", max_length=80, min_width=120
+        )
+        form["output_field"] = gr.Textbox(
+            label="Label of the output", placeholder="Answer", max_length=80, min_width=120
+        )
+        form["scale"] = gr.Textbox(
+            label="Scale", value="1-5", max_length=9, min_width=120, elem_id="task-scale"
+        )
+    form["guidelines"] = gr.Textbox(
+        label="Guidelines for annotators",
+        lines=4,
+        max_length=100_000,
+        placeholder="Shown beside the work. Markdown: headings, lists, tables.",
+    )
+
+
+def _build_more(form: Form) -> None:
+    names = [(language.name, language.code) for language in list_languages().values()]
+    form["slug"] = gr.Textbox(
+        label="Short name",
+        info="For addresses and commands: a-z, 0-9, hyphens. If blank, it comes from the name.",
+        max_length=64,
+        elem_id="task-slug",
+    )
+    form["language"] = gr.Dropdown(
+        names,
+        value=SOURCE,
+        label="Language of the annotators' screens",
+        info="Sets the language for annotators and crowd workers. Your own texts and Set-up do not change.",
+        elem_id="task-language",
+    )
+
+
+def _read_task(given: dict[str, str], slug: str) -> Task:
+    """Return the form as the task with that short name; as a new task if ``slug`` is ""."""
+    slug = slug or given["slug"].strip() or make_slug(given["name"])
+    scale, language = read_scale(given["scale"]), given["language"] or SOURCE
+    return Task(**given | {"slug": slug, "scale": scale, "language": language})  # type: ignore[arg-type]
 
 
 def read_scale(text: str) -> Scale:
