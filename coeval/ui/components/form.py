@@ -21,51 +21,47 @@ class Form:
 
     reads: dict[str, Convert] = field(default_factory=dict)
     shows: dict[str, Convert] = field(default_factory=dict)
-    fields: dict[str, Any] = field(default_factory=dict)
+    components: dict[str, Any] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Any:
-        return self.fields[name]
+        return self.components[name]
 
     def __setitem__(self, name: str, component: Any) -> None:
-        self.fields[name] = component
+        self.components[name] = component
 
     @property
     def inputs(self) -> list[Any]:
         """Return the components."""
-        return list(self.fields.values())
+        return list(self.components.values())
 
     def read(self, values: Sequence[Any]) -> dict[str, Any]:
         """Return the attributes by name from the values of ``inputs``."""
-        return {
-            name: self.reads[name](value) if name in self.reads else _read(component, value)
-            for (name, component), value in zip(self.fields.items(), values, strict=True)
-        }
+        return {name: self._read(name, value) for name, value in zip(self.components, values, strict=True)}
 
     def show(self, stored: object, names: Collection[str] = ()) -> dict[Any, Any]:
         """Return the components with the attributes of a stored value: those in ``names``, or all."""
-        values = {name: getattr(stored, name) for name in names or self.fields}
-        return {
-            self.fields[name]: self.shows[name](value)
-            if name in self.shows
-            else _show(self.fields[name], value)
-            for name, value in values.items()
-        }
+        shown = names or self.components
+        return {self.components[name]: self._show(name, getattr(stored, name)) for name in shown}
 
+    def _read(self, name: str, value: Any) -> Any:
+        component = self.components[name]
+        if name in self.reads:
+            return self.reads[name](value)
+        if isinstance(component, gr.Checkbox):
+            return bool(value)
+        if isinstance(component, gr.Number | gr.Slider):
+            return int(value or 0) if getattr(component, "precision", None) == 0 else float(value or 0)
+        return tuple(value or ()) if getattr(component, "multiselect", False) else value or ""
 
-def _read(component: Any, value: Any) -> Any:
-    if isinstance(component, gr.Checkbox):
-        return bool(value)
-    if isinstance(component, gr.Number | gr.Slider):
-        return int(value or 0) if getattr(component, "precision", None) == 0 else float(value or 0)
-    return tuple(value or ()) if getattr(component, "multiselect", False) else value or ""
-
-
-def _show(component: Any, value: Any) -> Any:
-    if isinstance(component, gr.Number):
-        return value or 0
-    if isinstance(component, gr.Textbox):
-        return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
-    return value
+    def _show(self, name: str, value: Any) -> Any:
+        component = self.components[name]
+        if name in self.shows:
+            return self.shows[name](value)
+        if isinstance(component, gr.Number):
+            return value or 0
+        if isinstance(component, gr.Textbox):
+            return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+        return value
 
 
 def read_line(text: str | None) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import gradio as gr
 
 from coeval.domain import Person, Plan, Proof, StudyState, Terms
+from coeval.ui.components.form import Form, read_line
 from coeval.ui.components.number_words import plural
 from coeval.ui.components.view import View, el
 from coeval.ui.setup.crowd_views import build_status
@@ -18,6 +19,7 @@ from coeval.usecases.crowd import exams, plans
 
 OWN = ("per_instance", "batch", "quota", "reserve_minutes")
 """Fields of the plan itself in the form; the other fields belong to its terms."""
+CODES = ("code_done", "code_part", "code_screened", "code_declined", "code_full", "code_blocked")
 NEW = Plan(terms=Terms(proof=Proof.TOKEN))
 """The initial form values for a task without a plan."""
 NO_EXAM = ("None", "")
@@ -45,13 +47,14 @@ class CrowdTab(Tab):
         with gr.Column(visible=False) as self.form:
             self.status = View(elem_id="crowd-status")
             with gr.Column(elem_classes="card"):
-                self.fields = _build_main()
+                fields = _build_main()
                 with more_settings("crowd-more"):
                     with gr.Row(equal_height=False):
                         with gr.Column():
-                            self.fields |= _build_numbers()
+                            fields |= _build_numbers()
                         with gr.Column():
-                            self.fields |= _build_texts()
+                            fields |= _build_texts()
+                    self.fields = Form(dict.fromkeys(("exam", *CODES), read_line), components=fields)
                     renew = gr.Button("New secret for the address", elem_id="crowd-renew", scale=0)
                 with gr.Row(elem_classes="actions"):
                     self.asks = {
@@ -63,12 +66,12 @@ class CrowdTab(Tab):
             self._build_keys()
         self.on(use.click, self.on_use, outputs=[self.off, self.form])
         self.on(renew.click, self.on_renew)
-        saved = self.on(save.click, self.on_save, list(self.fields.values()))
+        saved = self.on(save.click, self.on_save, self.fields.inputs)
         self.wanted_after = [saved.then]
 
     def _build_sure(self) -> None:
         """Build the confirmation before a change of state, with a button only for the requested state."""
-        self.outputs = [self.off, self.form, self.status, *self.fields.values(), *self.asks.values()]
+        self.outputs = [self.off, self.form, self.status, *self.fields.inputs, *self.asks.values()]
         with gr.Column(elem_classes="card", elem_id="crowd-sure", visible=False) as self.sure:
             self.question = View(elem_id="crowd-question")
             with gr.Row(elem_classes="actions"):
@@ -112,14 +115,15 @@ class CrowdTab(Tab):
         exam = next((task.slug for task in known if plan and task.id == plan.exam), "")
         tests = [NO_EXAM, *((f"{task.name} ({task.slug})", task.slug) for task in known if task.slug != slug)]
         secret = plans.get_link(self.context, person, slug) if plan else ""
-        values = _values(plan or NEW, exam)
+        show, stands = self.fields.show, plan or NEW
         shows = plan is not None or bool(note)
         return {
             self.off: gr.Column(visible=not shows),
             self.form: gr.Column(visible=shows),
             **{button: gr.Button(visible=plan is not None) for button in self.asks.values()},
             self.status: build_status(slug, plan, note, secret, self.context.settings),
-            **{self.fields[name]: value for name, value in values.items()},
+            **show(stands, OWN),
+            **show(stands.terms, self.fields.components.keys() - {*OWN, "exam"}),
             self.fields["exam"]: gr.Dropdown(tests, value=exam),
         }
 
@@ -128,10 +132,11 @@ class CrowdTab(Tab):
         return {self.off: gr.Column(visible=False), self.form: gr.Column(visible=True)}
 
     def on_save(self, person: Person, slug: str, *values: Any) -> Update:
-        given = dict(zip(self.fields, values, strict=True))
+        given = self.fields.read(values)
         before = plans.get_plan(self.context, person, need_task(slug)) or NEW
-        exam = str(given["exam"] or "").strip()
-        saved = plans.set_plan(self.context, person, slug, _read(given, before), exam=exam)
+        exam, own = given.pop("exam"), {name: given.pop(name) for name in OWN}
+        plan = replace(before, **own, terms=replace(before.terms, **given))  # link_version stays unchanged
+        saved = plans.set_plan(self.context, person, slug, plan, exam=exam)
         waited = f" {plural(saved.admitted, 'person', 'people')} who waited for review: admitted."
         return self.load(person, slug, "The plan is saved." + (waited if saved.admitted else ""))
 
@@ -240,25 +245,3 @@ def _build_texts() -> dict[str, Any]:
             elem_id="crowd-blocked",
         ),
     }  # fmt: skip
-
-
-def _values(plan: Plan, exam: str) -> dict[str, Any]:
-    own = {name: getattr(plan, name) for name in OWN}
-    terms = {name: getattr(plan.terms, name) for name in Terms.__dataclass_fields__ if name != "link_version"}
-    return own | {"exam": exam} | terms
-
-
-def _read(given: dict[str, Any], before: Plan) -> Plan:
-    """Return the plan in the form; fields that are not in the form stay unchanged."""
-    whole: dict[str, Any] = {name: int(given[name] or 0) for name in OWN}
-    terms: dict[str, Any] = {"review": bool(given["review"])}
-    terms |= {
-        name: int(given[name] or 0)
-        for name in ("max_tries", "warn_after", "block_after", "exam_items", "enough")
-    }
-    terms |= {
-        name: str(given[name] or "") for name in ("consent", "guidelines", "service", "currency", "proof")
-    }
-    terms |= {name: str(given[name] or "").strip() for name in given if name.startswith("code_")}
-    terms |= {name: float(given[name] or 0) for name in ("hourly_rate", "pass_share")}
-    return replace(before, **whole, terms=replace(before.terms, **terms))
