@@ -25,6 +25,7 @@ from coeval.extensions.prolific.publication import (
 from coeval.extensions.prolific.requests_log import Report, say_money
 from coeval.extensions.prolific.rules import Category, read_money
 from coeval.extensions.prolific.submissions import Entry, Live, Verdict, get_live, message_workers, review
+from coeval.ui.components.form import Form
 from coeval.ui.components.number_words import plural
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.tabs import Panel, need_task
@@ -174,21 +175,22 @@ class DraftBox(Panel):
         return self.notes[-1]
 
     def _build_draft(self) -> None:
+        form = self.form = Form({"screen_out_pay": lambda amount: read_money(amount or 0, "fixed sum")})
         with gr.Row(equal_height=False):
             with gr.Column():
-                title = gr.Textbox(
+                form["title"] = gr.Textbox(
                     label="Title",
                     info="Leave blank for the task’s name.",
                     max_length=255,
                     elem_id="prolific-title",
                 )
-                text = gr.Textbox(
+                form["description"] = gr.Textbox(
                     label="Description for participants",
                     info="Leave blank for the task’s.",
                     lines=3,
                     elem_id="prolific-description",
                 )
-                filters = gr.Textbox(
+                form["filters"] = gr.Textbox(
                     label="Eligibility filters, one per line", lines=3, elem_id="prolific-filters",
                     placeholder="age=18..40\nfluent-languages=English",
                     info="Write filter=18..40, or filter=value1, value2. Leave blank to admit everybody.",
@@ -197,8 +199,13 @@ class DraftBox(Panel):
                     words = gr.Textbox(label="Search for filters", max_length=100, elem_id="prolific-words")
                     find = gr.Button("Look up", elem_id="prolific-find", scale=0, min_width=110)
             with gr.Column():
-                numbers = [
-                    gr.Number(
+                for field, label, info, name, digits in (
+                    ("places", "Places", "0 uses as many as the plan needs.", "count", 0),
+                    ("minutes", "Estimated minutes", "0 uses the measured time.", "minutes", None),
+                    ("screen_out_pay", "Fixed payment if not qualified", None, "screen-pay", None),
+                    ("screen_out_places", "Largest number of people to pay it to", None, "screen-places", 0),
+                ):
+                    form[field] = gr.Number(
                         label=label,
                         info=info,
                         value=0,
@@ -206,42 +213,24 @@ class DraftBox(Panel):
                         precision=digits,
                         elem_id=f"prolific-{name}",
                     )
-                    for label, info, name, digits in (
-                        ("Places", "0 uses as many as the plan needs.", "count", 0),
-                        ("Estimated minutes", "0 uses the measured time.", "minutes", None),
-                        ("Fixed payment if not qualified", None, "screen-pay", None),
-                        ("Largest number of people to pay it to", None, "screen-places", 0),
-                    )
-                ]
-                devices = gr.CheckboxGroup(
+                form["devices"] = gr.CheckboxGroup(
                     list(DEVICES), value=["desktop"], label="Devices", elem_id="prolific-devices"
                 )
             with gr.Column():
-                actions = [_action(name) for name in CODES]
+                for name in CODES:
+                    form[name] = _action(name)
         dry = dry_box("draft")
         button = gr.Button(
             "Create the draft", variant="primary", elem_id="prolific-draft", scale=0, min_width=200
         )
         note = self._note("draft")
-        self.on(button.click, self.on_draft, [dry, title, text, filters, devices, *numbers, *actions], note)
+        self.on(button.click, self.on_draft, [dry, *form.inputs], note)
         self.on(find.click, self.on_find, [words], note)
 
-    def on_draft(
-        self, person: Person, slug: str, dry: bool, title: str | None, text: str | None, filters: str | None,
-        devices: list[str], *values: Any,
-    ) -> Node:  # fmt: skip
-        places, minutes, screen_pay, screen_places = (value or 0 for value in values[:4])
-        draft = Draft(
-            title=title or "",
-            description=text or "",
-            places=int(places),
-            minutes=float(minutes),
-            actions=dict(zip(CODES, map(str, values[4:]), strict=True)),
-            screen_out_pay=read_money(screen_pay, "fixed sum"),
-            screen_out_places=int(screen_places),
-            filters=filters or "",
-            devices=tuple(devices or ()),
-        )
+    def on_draft(self, person: Person, slug: str, dry: bool, *values: Any) -> Node:
+        given = self.form.read(values)
+        actions = {name: given.pop(name) for name in CODES}
+        draft = Draft(**given, actions=actions)
         return report_view(draft_study(self.context, person, need_task(slug), draft, dry_run=bool(dry)))
 
     def on_find(self, person: Person, slug: str, words: str | None) -> Node:

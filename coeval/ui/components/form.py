@@ -51,7 +51,9 @@ class Form:
             return bool(value)
         if isinstance(component, gr.Number | gr.Slider):
             return int(value or 0) if getattr(component, "precision", None) == 0 else float(value or 0)
-        return tuple(value or ()) if getattr(component, "multiselect", False) else value or ""
+        if isinstance(component, gr.CheckboxGroup) or getattr(component, "multiselect", False):
+            return tuple(value or ())
+        return value or ""
 
     def _show(self, name: str, value: Any) -> Any:
         component = self.components[name]
