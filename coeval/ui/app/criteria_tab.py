@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import gradio as gr
@@ -13,6 +14,7 @@ from coeval.llm.proposals import MAX_EXAMPLES
 from coeval.rules.ballots import Tally
 from coeval.rules.criterion_wording import anchors_text
 from coeval.ui.app import criteria_views as views
+from coeval.ui.components.form import Form, read_line
 from coeval.ui.components.next_step import steps_line
 from coeval.ui.components.number_words import plural, read_decimal
 from coeval.ui.components.view import Node, Screen, View, el
@@ -96,46 +98,37 @@ class GuideBox:
         }
 
 
-NAMES = ("count", "examples", "temperature", "top_p", "templates")
-
-
-def build_ideation() -> list[Any]:
-    """Return the components, in the order of ``NAMES``."""
+def build_ideation() -> Form:
+    """Return the form of further arguments for ``draft_criteria``."""
+    form = Form(
+        {
+            "count": lambda number: int(number or 5),
+            "temperature": partial(read_decimal, "temperature", most=2),
+            "top_p": partial(read_decimal, "top_p", most=1),
+            "templates": read_line,
+        }
+    )
     with gr.Accordion("More settings", open=False, elem_id="ideation"):
         with gr.Row():
-            count = gr.Number(5, precision=0, minimum=1, maximum=50, label="Criteria per request")
-            examples = gr.Number(
+            form["count"] = gr.Number(5, precision=0, minimum=1, maximum=50, label="Criteria per request")
+            form["examples"] = gr.Number(
                 0, precision=0, minimum=0, maximum=MAX_EXAMPLES, label="Instances to show the model"
             )
         with gr.Row():
-            temperature = gr.Textbox(
+            form["temperature"] = gr.Textbox(
                 "0.7",
                 label="Temperature",
                 info="Leave blank for the model’s default.",
                 max_length=6,
                 elem_id="ideation-temperature",
             )
-            top_p = gr.Textbox("", label="top_p", info="Leave blank for the model’s default.", max_length=6)
-        templates = gr.Textbox(
+            form["top_p"] = gr.Textbox(
+                "", label="top_p", info="Leave blank for the model’s default.", max_length=6
+            )
+        form["templates"] = gr.Textbox(
             "", label="Folder with your criteria.md", info="Leave blank for the built-in one.", max_length=500
         )
-    return [count, examples, temperature, top_p, templates]
-
-
-def read_ideation(values: tuple[Any, ...]) -> dict[str, Any]:
-    """Return the form's values as arguments for ``draft_criteria``.
-
-    Raises:
-        InputError: a temperature or top_p is not a number.
-    """
-    count, examples, temperature, top_p, templates = values
-    return {
-        "count": int(count or 5),
-        "examples": int(examples or 0),
-        "temperature": read_decimal("temperature", temperature, 2),
-        "top_p": read_decimal("top_p", top_p, 1),
-        "templates": (templates or "").strip(),
-    }
+    return form
 
 
 # The Criteria tab: the task card, the ballot, and, for owners, the tally and the final decisions.
@@ -156,7 +149,7 @@ class _Parts:
     hint: View
     samples: gr.Radio
     model: gr.Textbox
-    ideation: list[Any]
+    ideation: Form
     draft: gr.Button
     lines: gr.Textbox
     open_vote: gr.Button
@@ -259,7 +252,7 @@ class CriteriaTab(StudyTab):
     def build(self) -> None:
         self.parts = parts = _build_parts(self.context)
         self.guide, self.cancel = GuideBox(), CancelBox()
-        own = [part for part in parts.all() if not isinstance(part, list)]
+        own = [part for part in parts.all() if not isinstance(part, Form)]
         self.outputs = [*own, *self.guide.outputs, *self.cancel.outputs]
         chosen = [self.guide.criterion]
         self.on(self.guide.criterion.input, self.on_guide, chosen, self.guide.texts)
@@ -272,7 +265,8 @@ class CriteriaTab(StudyTab):
         self.on(self.cancel.cancel.click, self.on_cancel, [self.cancel.round])
         self.on(parts.take.click, self.on_take, [parts.findings])
         model: dict[str, Any] = {**MODEL, "show_progress": "minimal", "show_progress_on": parts.hint}
-        self.on(parts.draft.click, self.on_draft, [parts.samples, parts.model, *parts.ideation], **model)
+        asked = [parts.samples, parts.model, *parts.ideation.inputs]
+        self.on(parts.draft.click, self.on_draft, asked, **model)
 
     def load(self, person: Person, slug: str) -> Update:
         return self._state(person, slug) if slug else self._no_task(person)
@@ -312,7 +306,7 @@ class CriteriaTab(StudyTab):
         return self._state(person, slug) | self.guide.choose(current, criterion)
 
     async def on_draft(self, person: Person, slug: str, samples: int, model: str, *further: Any) -> Update:
-        asked = read_ideation(further)
+        asked = self.parts.ideation.read(further)
         proposals = await model_requests.draft_criteria(
             self.context, person, need_task(slug), model=model, samples=samples, **asked
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import gradio as gr
@@ -87,8 +88,8 @@ class PrefillTab(Tab):
             {
                 **dict.fromkeys(("model", "templates", "label"), read_line),
                 **dict.fromkeys(("samples", "max_tokens"), read_count),
-                "temperature": lambda text: read_decimal("temperature", text, 2),
-                "top_p": lambda text: read_decimal("top_p", text, 1),
+                "temperature": partial(read_decimal, "temperature", most=2),
+                "top_p": partial(read_decimal, "top_p", most=1),
                 "criteria_per_call": int,
             }
         )
