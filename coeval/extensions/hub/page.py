@@ -23,6 +23,7 @@ from coeval.extensions.hub.transfer import (
     push_study,
     search_hub,
 )
+from coeval.ui.components.form import Form
 from coeval.ui.components.number_words import plural
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.server.payloads import tell
@@ -177,17 +178,18 @@ class PublishBox(LoadedPanel):
                     "card. You see a preview before anything is sent.",
                 )
             )
+            form = self.form = Form({"private": lambda seen_by: seen_by != PUBLIC})
             with gr.Row():
-                name = gr.Textbox(
+                form["name"] = gr.Textbox(
                     label="Data set", placeholder="OWNER/NAME", max_length=300, elem_id="publish-name"
                 )
-                licence = gr.Dropdown(
+                form["licence"] = gr.Dropdown(
                     [("choose one", ""), *((title, key) for key, (title, _) in LICENCES.items())],
                     value="",
                     label="Licence",
                     elem_id="publish-licence",
                 )
-                seen_by = gr.Radio(
+                form["private"] = gr.Radio(
                     [("only its owners", PRIVATE), ("everybody", PUBLIC)],
                     value=PRIVATE,
                     label="Visibility of a new data set",
@@ -206,11 +208,10 @@ class PublishBox(LoadedPanel):
                         "Send it", variant="primary", elem_id="publish-send", scale=0, min_width=140
                     )
         self.outputs = [self.note, self.digest, self.last, self.typed]
-        target = [name, licence, seen_by]
-        self.on(look.click, self.on_look, target)
-        self.on(send.click, self.on_send, [*target, self.typed, self.digest])
-        for change in (name.change, licence.change, seen_by.change):
-            self.on(change, self.on_change)
+        self.on(look.click, self.on_look, form.inputs)
+        self.on(send.click, self.on_send, [self.typed, self.digest, *form.inputs])
+        for field in form.inputs:
+            self.on(field.change, self.on_change)
         self.on(self.task.change, self.on_change)
 
     def load(self, person: Person, slug: str) -> Update:
@@ -220,31 +221,22 @@ class PublishBox(LoadedPanel):
         """Discard the preview, because it no longer matches the fields."""
         return self._show(None, "", open=False)
 
-    def on_look(
-        self, person: Person, slug: str, name: str | None, licence: str | None, seen_by: str | None
-    ) -> Update:
+    def on_look(self, person: Person, slug: str, *values: Any) -> Update:
         try:
-            target = _target(name, licence, seen_by)
+            target = Target(**self.form.read(values))
             leaving = preview_push(self.context, person, need_task(slug), target)
         except CoevalError as error:
             return self._show(_refused(error), "", open=False)
         return self._show(leaving_view(leaving), leaving.digest, open=True)
 
     def on_send(
-        self,
-        person: Person,
-        slug: str,
-        name: str | None,
-        licence: str | None,
-        seen_by: str | None,
-        typed: str | None,
-        digest: str | None,
+        self, person: Person, slug: str, typed: str | None, digest: str | None, *values: Any
     ) -> Update:
         try:
+            target = Target(**self.form.read(values))
             pushed = push_study(
-                self.context, person, need_task(slug), _target(name, licence, seen_by),
-                confirmed=typed or "", digest=digest or "",
-            )  # fmt: skip
+                self.context, person, need_task(slug), target, confirmed=typed or "", digest=digest or ""
+            )
         except CoevalError as error:
             return {self.note: _refused(error)}
         return self._show(sent_view(pushed), "", open=False)
@@ -256,10 +248,6 @@ class PublishBox(LoadedPanel):
             self.last: gr.Column(visible=open),
             self.typed: "",
         }
-
-
-def _target(name: str | None, licence: str | None, seen_by: str | None) -> Target:
-    return Target(name or "", licence or "", private=seen_by != PUBLIC)
 
 
 def leaving_view(seen: Leaving) -> Node:
