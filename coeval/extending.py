@@ -38,7 +38,10 @@ class Extension:
     study_tabs: tuple[str, ...] = ()
     """``StudyTab`` classes of the study app, after Agreement."""
     boxes: tuple[tuple[str, str], ...] = ()
-    """``Panel`` classes for a page of the core, with that page's name: ``("hosting", "page:PublishBox")``."""
+    """``Panel`` classes for a page of the core, with that page's name: ``("hosting", "page:PublishBox")``.
+
+    A box of the page ``prefill`` gets the page's ``Form`` as its third argument, and adds its fields.
+    """
     routes: tuple[str, ...] = ()
     """Functions ``add(app: FastAPI, context: Context)`` that add routes to the server."""
     formats: tuple[str, ...] = ()

@@ -96,64 +96,8 @@ class PrefillTab(Tab):
         form["model"] = gr.Textbox(settings.model, label="Model", max_length=200, elem_id="prefill-model")
         with more_settings("prefill-more"):
             self.presets = PresetBox(self.context, self.task)
-            summaries = {name: protocol.summary for name, protocol in list_protocols().items()}
-            form["protocol"] = gr.Dropdown(
-                [(f"{name}: {what}", name) for name, what in summaries.items()],
-                value=FIRST,
-                label="Protocol",
-                elem_id="prefill-protocol",
-            )
-            with gr.Row():
-                form["samples"] = gr.Number(
-                    0,
-                    precision=0,
-                    minimum=0,
-                    maximum=100,
-                    label="Samples per item",
-                    info="0 uses the protocol’s number.",
-                )
-                form["temperature"] = gr.Textbox(
-                    "", label="Temperature", info="Leave blank for the model’s default.", max_length=6
-                )
-            with gr.Row():
-                form["price_in"] = gr.Number(0, minimum=0, label="Price of 1M prompt tokens")
-                form["price_out"] = gr.Number(0, minimum=0, label="Price of 1M answer tokens")
-            form["persona"] = gr.Dropdown(
-                [(what, name) for name, what in PERSONAS.items()], value="", label="Persona"
-            )
-            form["logprobs"] = gr.Checkbox(label="Expected score from log-probabilities")
-            form["reference"] = gr.Checkbox(
-                label="Show the judge each instance's reference", elem_id="prefill-reference"
-            )
-            form["top_p"] = gr.Textbox(
-                "", label="top_p", info="Leave blank for the model’s default.", max_length=6
-            )
-            form["max_tokens"] = gr.Number(
-                0, precision=0, minimum=0, label="Token limit per answer", info="0 sets no limit."
-            )
-            form["reasoning_effort"] = gr.Dropdown(
-                EFFORTS, value="", label="Reasoning effort", info="Leave blank for the model’s default."
-            )
-            form["templates"] = gr.Textbox(
-                "",
-                label="Templates",
-                info="A folder on the server with your copies, or one of the built-in sets. "
-                f"Leave blank for the usual one. Sets: {', '.join(list_wordings())}.",
-                max_length=500,
-                elem_id="prefill-templates",
-            )
-            form["concurrency"] = gr.Number(
-                0,
-                precision=0,
-                minimum=0,
-                maximum=256,
-                label="Parallel requests",
-                info=f"0 uses the server’s setting, {settings.concurrency}.",
-                elem_id="prefill-concurrency",
-            )
-            form["label"] = gr.Textbox(
-                "", label="Run label", info="Leave blank to name it by its settings.", max_length=120
-            )
+            _build_protocol(form)
+            _build_requests(form, settings.concurrency)
             self.several = SeveralBox(self.context, self.task)
             form["criteria_per_call"] = self.several.number
             self.steps = StepsBox(self.context, self.task, form)
@@ -293,6 +237,68 @@ class PrefillTab(Tab):
         stands = tasks.get_task_state(self.context, person, slug, counted=False)
         step = find_next(stands)
         return [] if busy or step.tab == self.id else [next_view(stands, in_setup=True)]
+
+
+def _build_protocol(form: Form) -> None:
+    summaries = {name: protocol.summary for name, protocol in list_protocols().items()}
+    form["protocol"] = gr.Dropdown(
+        [(f"{name}: {what}", name) for name, what in summaries.items()],
+        value=FIRST,
+        label="Protocol",
+        elem_id="prefill-protocol",
+    )
+    with gr.Row():
+        form["samples"] = gr.Number(
+            0,
+            precision=0,
+            minimum=0,
+            maximum=100,
+            label="Samples per item",
+            info="0 uses the protocol’s number.",
+        )
+        form["temperature"] = gr.Textbox(
+            "", label="Temperature", info="Leave blank for the model’s default.", max_length=6
+        )
+    with gr.Row():
+        form["price_in"] = gr.Number(0, minimum=0, label="Price of 1M prompt tokens")
+        form["price_out"] = gr.Number(0, minimum=0, label="Price of 1M answer tokens")
+    form["persona"] = gr.Dropdown(
+        [(what, name) for name, what in PERSONAS.items()], value="", label="Persona"
+    )
+    form["logprobs"] = gr.Checkbox(label="Expected score from log-probabilities")
+    form["reference"] = gr.Checkbox(
+        label="Show the judge each instance's reference", elem_id="prefill-reference"
+    )
+
+
+def _build_requests(form: Form, concurrency: int) -> None:
+    form["top_p"] = gr.Textbox("", label="top_p", info="Leave blank for the model’s default.", max_length=6)
+    form["max_tokens"] = gr.Number(
+        0, precision=0, minimum=0, label="Token limit per answer", info="0 sets no limit."
+    )
+    form["reasoning_effort"] = gr.Dropdown(
+        EFFORTS, value="", label="Reasoning effort", info="Leave blank for the model’s default."
+    )
+    form["templates"] = gr.Textbox(
+        "",
+        label="Templates",
+        info="A folder on the server with your copies, or one of the built-in sets. "
+        f"Leave blank for the usual one. Sets: {', '.join(list_wordings())}.",
+        max_length=500,
+        elem_id="prefill-templates",
+    )
+    form["concurrency"] = gr.Number(
+        0,
+        precision=0,
+        minimum=0,
+        maximum=256,
+        label="Parallel requests",
+        info=f"0 uses the server’s setting, {concurrency}.",
+        elem_id="prefill-concurrency",
+    )
+    form["label"] = gr.Textbox(
+        "", label="Run label", info="Leave blank to name it by its settings.", max_length=120
+    )
 
 
 def _are_under_way(listed: list[Job]) -> bool:
