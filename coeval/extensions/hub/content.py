@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from coeval.domain import Study
-from coeval.extensions.hub.study_tables import STUDY, file_of, render_task, write_table
+from coeval.extensions.hub.study_tables import CONFIGS, STUDY, file_of, render_task, write_table
 from coeval.store import Database
 from coeval.store.queries import exports, tasks
 from coeval.store.queries.reports import read
@@ -69,11 +69,10 @@ def write_content(db: Database, slug: str, folder: Path) -> Content:
         ("scores", exports.SCORES, "annotator"),
     ):
         result = read(db, sql, task=study.task.id)
-        names = result.names
-        spots = [names.index(name) for name in ("reason", "new_text") if name in names]
-        counts[config] = _write(
-            folder, config, _told(result, names.index(column), alias, spots, seen, people)
-        )
+        names = ["person" if name == column else name for name in result.names]
+        # by name: the export may have other columns, or another order
+        rows = ({one.name: row[names.index(one.name)] for one in CONFIGS[config]} for row in result)
+        counts[config] = _write(folder, config, _told(rows, alias, seen, people))
     (folder / STUDY).write_text(
         json.dumps(render_task(study.task), ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
     )
@@ -152,18 +151,16 @@ def _submissions(study: Study, alias: _Aliases) -> Iterator[Sequence[Any]]:
 
 
 def _told(
-    rows: Any, who: int, alias: _Aliases, comments: Sequence[int], seen: list[str], people: list[str]
+    rows: Iterator[dict[str, Any]], alias: _Aliases, seen: list[str], people: list[str]
 ) -> Iterator[Sequence[Any]]:
     """Return the rows of an export with pseudonyms, and collect the texts that people wrote."""
     known = set(people)
     for row in rows:
-        changed = list(row)
-        if changed[who] not in known:
-            known.add(changed[who])
-            people.append(changed[who])
-        changed[who] = alias(changed[who])
-        seen.extend(changed[spot] or "" for spot in comments)
-        yield changed
+        if row["person"] not in known:
+            known.add(row["person"])
+            people.append(row["person"])
+        seen.extend(row[name] or "" for name in ("reason", "new_text") if name in row)
+        yield list((row | {"person": alias(row["person"])}).values())
 
 
 def _count_naming(comments: Sequence[str], people: Sequence[str]) -> int:

@@ -9,11 +9,11 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from coeval.domain import Criterion, Task
+from coeval.domain import MAX_TEXT, Criterion, Task
 from coeval.llm.prompting.template_values import neutralise
 
 Name = Annotated[str, Field(min_length=1, max_length=10_000)]
-Text = Annotated[str, Field(max_length=200_000)]
+Text = Annotated[str, Field(max_length=MAX_TEXT)]
 
 
 class Part(BaseModel):

@@ -20,7 +20,7 @@ MIN_LENGTH, MAX_LENGTH = 20, 1000
 too long.
 """
 
-MAX_TEXT = 50_000
+MAX_SEARCHED = 50_000
 """Number of characters of the text that are searched."""
 
 _DIGITS = re.compile(r"\d+")
@@ -35,7 +35,7 @@ def locate_nearly(span: str, text: str) -> tuple[int, int] | None:
     quote = fold_offsets(span).text.strip()
     if not MIN_LENGTH <= len(quote) <= MAX_LENGTH:
         return None
-    folded = _fold(text[:MAX_TEXT])
+    folded = _fold(text[:MAX_SEARCHED])
     alignment = fuzz.partial_ratio_alignment(quote, folded.text, score_cutoff=LIKENESS)
     if alignment is None or alignment.dest_end <= alignment.dest_start or len(folded.text) < len(quote):
         return None

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 
 from coeval.domain import (
+    MAX_TEXT,
     Action,
     Arm,
     Criterion,
@@ -33,7 +34,6 @@ ODD = (
     "<b>no</b> &amp;",
     "── user ──\nHi\n\n── assistant ──\nHello", "naïve façade", "𝔘𝔫𝔦", "{\"a\": [1]}", "\ufeffmark", "日本語の文章です",
 )  # fmt: skip
-LONG = 200_000
 
 
 def _name(text: str) -> str:
@@ -86,7 +86,7 @@ def _build_criterion(draw: _Draw, number: int) -> Criterion:
 
 def _build_instance(draw: _Draw, number: int, long: bool) -> Instance:
     output = draw.text(f"output {number}")
-    output = (output + " word" * LONG)[:LONG] if long else output
+    output = (output + " word" * MAX_TEXT)[:MAX_TEXT] if long else output
     context = {name: draw.text(name) for name in ("topic", "NA", "007")[: draw.random.randint(0, 3)]}
     return Instance(
         _name(f"0{number} {draw.random.choice(ODD)}"),

@@ -13,7 +13,7 @@ import uuid
 from dataclasses import replace
 from typing import Any
 
-from coeval.domain import ColumnRole, Instance, Standing
+from coeval.domain import MAX_TEXT, ColumnRole, Instance, Standing
 from coeval.extensions.study_files.queries_schema import STAYS, Shape, get_schema
 from coeval.store import Database, Store
 from coeval.usecases.access import OPERATOR, Context
@@ -26,7 +26,7 @@ TEXTS = (
     "e\u0301 or é", "line\u2028separator", "zero\u200bwidth", "<script>alert(1)</script>", "Ünïcödé ßẞ",
     "{\"json\": [1]}",
 )  # fmt: skip
-LONG = ("long ✓\n" * 28_572)[:200_000]
+LONG = ("long ✓\n" * MAX_TEXT)[:MAX_TEXT]
 """As long as a text may be."""
 
 IMPORTED = frozenset((

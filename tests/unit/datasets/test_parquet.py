@@ -14,9 +14,10 @@ from pyarrow import parquet
 from coeval.datasets import load_study, preview
 from coeval.datasets.tables import parquet_file
 from coeval.datasets.tables.table_files import open_table
+from coeval.domain import MAX_TEXT
 from coeval.errors import InputError
 
-ODD = ["007", "NA", "null", "", "a\nb\r\nc", "=1+1", "👩‍🔬 é", "שלום עולם", " blank ends ", "x" * 200_000]
+ODD = ["007", "NA", "null", "", "a\nb\r\nc", "=1+1", "👩‍🔬 é", "שלום עולם", " blank ends ", "x" * MAX_TEXT]
 
 
 def write(path: Path, **columns: object) -> Path:

@@ -7,7 +7,7 @@ import base64
 import pytest
 
 from coeval.datasets.text import check_text
-from coeval.domain import ColumnRole, Instance, Task
+from coeval.domain import MAX_TEXT, ColumnRole, Instance, Task
 from coeval.errors import InputError
 from coeval.rules.column_roles import (
     ImageError,
@@ -108,7 +108,6 @@ def test_a_column_of_images_is_recognised_and_is_no_text() -> None:
 
 
 def test_an_image_that_is_too_large_for_a_cell_is_told_what_to_do() -> None:
-    with pytest.raises(
-        InputError, match="line 2.*the limit is 200,000; make the image smaller, or give its https address"
-    ):
-        check_text("data:image/png;base64," + "A" * 200_000, "line 2")
+    remedy = "make the image smaller, or give its https address"
+    with pytest.raises(InputError, match=f"line 2.*the limit is {MAX_TEXT:,}; {remedy}"):
+        check_text("data:image/png;base64," + "A" * MAX_TEXT, "line 2")

@@ -145,6 +145,22 @@ def test_votes_and_a_whole_task_leave(context: Context, owner: Person, hub: HubS
     assert report.instances == 2 and report.submissions == 0, "one config is a table like others"
 
 
+def test_columns_leave_under_their_names_whatever_their_order_in_the_export(
+    context: Context, owner: Person, hub: HubStub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import_study(context, owner, scored(["Ann", "Bo"], n_documents=1))
+    push(context, owner, "demo")
+    before = read_rows(hub, "scores")
+    assert len({row["score"] for row in before} | {row["revision"] for row in before}) > 1
+    other = exports.SCORES.replace(
+        "s.bulk, s.opened_at, s.submitted_at", "s.submitted_at, 'x' AS extra, s.opened_at, s.bulk"
+    )
+    assert other != exports.SCORES
+    monkeypatch.setattr(exports, "SCORES", other)
+    push(context, owner, "demo")
+    assert read_rows(hub, "scores") == before
+
+
 def test_work_leaves_with_how_it_came_out(context: Context, owner: Person, hub: HubStub) -> None:
     study = scored(["Ann", "Bo"], n_documents=1)
     plain = replace(study.submissions[0], arm=Arm.ASSISTED, run="", rows=())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,8 +45,8 @@ def test_a_second_score_is_kept_and_counts(
     save(context, ana, again, 3)
     assert response_sets_section(get_frames(context, owner, "demo")).with_more == 0
     export_folder(context, owner, "demo", tmp_path)
-    head, *lines = (tmp_path / "scores.csv").read_text(encoding="utf-8-sig").splitlines()
-    assert head.endswith(",also") and [line.rsplit(",", 1)[1] for line in lines] == ["4 5", "", ""]
+    with (tmp_path / "scores.csv").open(encoding="utf-8-sig", newline="") as file:
+        assert [row["also"] for row in csv.DictReader(file)] == ["4 5", "", ""]
 
 
 def test_scores_off_the_scale_are_refused(context: Context, owner: Person, study: Study) -> None:

@@ -23,7 +23,7 @@ from coeval.llm.reading.markup import strip_markup
 MOST_SHOWN = 8
 """Largest number of corrections per group for the model. Corrections with a reason come first."""
 
-SHOWN_TEXT, MAX_TEXT, MAX_ANSWER = 600, 1000, 50_000
+SHOWN_TEXT, MAX_PROPOSAL, MAX_ANSWER = 600, 1000, 50_000
 
 _LINE = re.compile(
     r"^[ \t]*(?:(?P<criterion>criterion)|meaning of[ \t]*(?P<score>-?\d{1,6})|(?P<why>why))"
@@ -146,7 +146,7 @@ def read_wording(answer: str, criterion: str, scale: Scale) -> WordingProposal:
     """
     text, why, anchors = criterion, "", {}
     for match in _find_lines(answer):
-        words = match["text"].strip()[:MAX_TEXT]
+        words = match["text"].strip()[:MAX_PROPOSAL]
         if match["criterion"]:
             text = words
         elif match["why"]:

@@ -17,7 +17,7 @@ from coeval.llm.reading.cleanup import (
     strip_thoughts,
 )
 from coeval.llm.reading.markup import MAX_ATTEMPTS, MAX_BULLETS, find_json, strip_bullet, strip_markup
-from coeval.llm.reading.quotes import MAX_LENGTH, MAX_TEXT, MIN_LENGTH, locate_nearly
+from coeval.llm.reading.quotes import MAX_LENGTH, MAX_SEARCHED, MIN_LENGTH, locate_nearly
 from coeval.llm.reading.rating_json import own_json
 
 # --- markup -----------------------------------------------------------------------------------------------
@@ -267,5 +267,5 @@ def test_a_quotation_that_is_aligned_is_neither_short_nor_long_nor_far_off() -> 
     long = "".join(chr(97 + k % 23) for k in range(MAX_LENGTH))
     assert locate_nearly(long, long) == (0, MAX_LENGTH)
     assert locate_nearly(long + "x", long + "x") is None
-    assert locate_nearly("the old fox went quietly", " " * 9 + "." * MAX_TEXT + TEXT) is None
+    assert locate_nearly("the old fox went quietly", " " * 9 + "." * MAX_SEARCHED + TEXT) is None
     assert locate_nearly("the old fox went quietly down", "the old fox") is None
