@@ -13,7 +13,7 @@ from coeval.usecases import criteria_rounds, tasks
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.sessions import sign_in
 from tests.support.screens.browser import HOW_TO_GET_IT
-from tests.support.screens.ui_steps import enter, settle, use_crowd
+from tests.support.screens.ui_steps import OPENED, enter, settle, use_crowd
 from tests.support.serving.server import Running, new_context
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
@@ -166,6 +166,7 @@ def test_an_annotator_sees_scrutiny_and_the_criteria_during_a_vote(
         expect(tab(page, name)).to_have_count(0)
     criteria_rounds.open_round(context, OPERATOR, slug, [Proposal("It is plain.", Origin.HUMAN)])
     page.reload()
+    page.wait_for_function(OPENED)  # until then Criteria is shown, and a click on it changes nothing
     tab(page, "Criteria").click()
     page.locator("#ballot .rt-row").first.wait_for()
     expect(tab(page, "Agreement")).to_have_count(0)
