@@ -112,6 +112,25 @@ def test_delete_and_revise_ask_for_a_reason(page: Page, start: Start) -> None:
     assert focused(page) == "Reason for 2 (in 2 of 3 samples)" and bench.requests == []
 
 
+def test_a_revision_goes_on_to_its_reason_and_then_to_the_next_line(page: Page, start: Start) -> None:
+    bench = start()
+    reason, line = "Reason for 2 (in 2 of 3 samples)", "2 (in 2 of 3 samples)"
+    press(page, "a", "r", "End")
+    page.keyboard.type(" Always.")
+    press(page, "Enter")
+    assert focused(page) == reason
+    press(page, "Enter", "Control+Enter")  # left without words, it is asked for
+    assert f"{line}: say why." in page.locator(".ce-toast").inner_text()
+    assert focused(page) == reason
+    page.keyboard.type("clearer")
+    press(page, "Enter", "a", "Control+Enter")
+    wait_status(page)
+    (body,) = bench.requests
+    decided = [(row["action"], row["reason"]) for row in body["rows"]]
+    assert decided == [("approve", ""), ("revise", "clearer"), ("approve", "")]
+    assert body["rows"][1]["new_text"].endswith(" Always.")
+
+
 def test_a_saved_ballot_can_be_changed_and_its_versions_seen(page: Page, start: Start) -> None:
     bench = start()
     press(page, "a", "a", "a", "Control+Enter")
@@ -326,7 +345,7 @@ def test_a_changed_mind_keeps_the_words(page: Page, start: Start) -> None:
     bench = start()
     press(page, "r", "Control+A")
     page.keyboard.type("My wording")
-    press(page, "Enter", "a", "a", "a", "Control+Enter")
+    press(page, "Enter", "Escape", "a", "a", "a", "Control+Enter")  # Enter leads to the reason
     wait_status(page)
     ballot = saved(bench)
     assert ballot and ballot.votes[0] == Vote(Action.APPROVE, ballot.votes[0].proposal)

@@ -303,7 +303,7 @@ class RubricTable extends SheetTable {
     const own = this.all.flatMap((row) =>
       row.row.action === 'delete'
         ? []
-        : findQuoted(row.row.own.evidence, texts).map((span) => ({
+        : findQuoted(row.row.own.evidence, texts, 'evidence').map((span) => ({
             ...span,
             row: this.keyOf(row),
             label: '',

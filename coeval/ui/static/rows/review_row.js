@@ -139,6 +139,11 @@ export class DraftedRow extends Row {
     return needsReason && !reason.trim() ? tr('say why') : '';
   }
 
+  /** Whether the line is decided, and only its reason is missing. */
+  get lacksOnlyReason() {
+    return this.problem() === tr('say why');
+  }
+
   /** The box to type in next, or the row itself if nothing has to be typed. */
   focusWords() {
     const { action } = this.row;

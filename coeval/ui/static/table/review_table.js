@@ -359,7 +359,8 @@ export class ReviewTable {
   showProblem() {
     const [row] = this.undecided();
     if (!row) return '';
-    if (row.row.action) row.focusWords();
+    if (row instanceof DraftedRow && row.lacksOnlyReason) row.edit('reason');
+    else if (row.row.action) row.focusWords();
     else row.focus();
     const said = { line: row.row.label || tr('This line'), problem: row.problem() };
     const { number } = this.groupOf(row) ?? {};
@@ -395,7 +396,7 @@ export class ReviewTable {
       const { action, quotes = [], new_text: words, kind, label } = row.row;
       if (action === 'delete' || kind === 'score') return [];
       const own = row instanceof AddedRow || action === 'revise';
-      const found = own ? findQuoted(words, kind, texts) : quotedSpans(quotes, toUtf16);
+      const found = own ? findQuoted(words, texts, kind) : quotedSpans(quotes, toUtf16);
       return found.map((span) => ({
         ...span,
         row: this.keyOf(row),

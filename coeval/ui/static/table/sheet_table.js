@@ -85,10 +85,13 @@ export class SheetTable extends ReviewTable {
     this.edits.close();
   }
 
-  /** Ends typing and keeps the text. Moves to the next line, unless this one is still open. */
+  /** Ends typing and keeps the text. Moves to a missing reason, or to the next line if this one is decided. */
   commit() {
-    this.endWords();
     const { current } = this;
+    const inReason = current?.why.contains(document.activeElement);
+    this.endWords();
+    if (current instanceof DraftedRow && current.lacksOnlyReason && !inReason)
+      return void current.edit('reason');
     const isDone = current instanceof DraftedRow && !current.problem();
     const next = isDone ? this.all[this.all.indexOf(current) + 1] : null;
     (next ?? current)?.focus();

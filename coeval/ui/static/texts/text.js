@@ -33,11 +33,11 @@ function findPhrase(quote, texts) {
 /**
  * The places of the phrases in quotation marks. Evidence without quotation marks may be one phrase of the text.
  * @param {string} words
- * @param {string} kind of the line
  * @param {Texts} texts
+ * @param {string} kind of the line
  * @returns {Span[]}
  */
-export function findQuoted(words, kind, texts) {
+export function findQuoted(words, texts, kind = '') {
   const quotes = [...words.matchAll(QUOTED)].map((match) =>
     match.slice(1).find((group) => group !== undefined),
   );
