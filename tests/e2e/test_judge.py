@@ -77,6 +77,7 @@ def gate(judge: Path, worth: int, model: dict[str, str]) -> int:
 def take_examples(context: Context, page: Page) -> None:
     """Look at what would be shown to the judge, and why; take all but one. The run with them is drafted."""
     page.get_by_role("button", name="Examples from corrections").click()
+    settle(page)  # what is typed into a field that is just being drawn is lost
     page.get_by_label("Examples per criterion").fill("2")
     page.get_by_role("button", name="Choose examples").click()
     shown = page.locator("#examples-shown section")
