@@ -282,7 +282,7 @@ def spread_over_people(gaps: Numbers, confidence: float) -> dict[str, Any]:
 
 
 def contrast_correlations(rows: pd.DataFrame, x: str, y: str, arms: Arms = Arms()) -> Contrast:
-    """Return Pearson's r of two columns in one arm minus the other: the mean over criteria, jackknifed over clusters.
+    """Return the difference of Pearson's r between two arms: the mean over criteria, jackknifed over clusters.
 
     Parameters
     ----------

@@ -138,7 +138,7 @@ def _closing(line: str, mark: str, start: int) -> int:
 
 
 def _outermost(line: str, output: str) -> Quote | None:
-    """Return the text from the first straight mark to the last, if the output contains it with its inner marks."""
+    """Return the text from the first straight quotation mark to the last, if the output has it with its inner marks."""
     first, last = line.find('"'), line.rfind('"')
     if first < 0 or line.count('"') < 4:
         return None

@@ -19,7 +19,6 @@ from coeval.usecases.crowd import exams, plans
 
 OWN = ("per_instance", "batch", "quota", "reserve_minutes")
 """Fields of the plan itself in the form; the other fields belong to its terms."""
-CODES = ("code_done", "code_part", "code_screened", "code_declined", "code_full", "code_blocked")
 NEW = Plan(terms=Terms(proof=Proof.TOKEN))
 """The initial form values for a task without a plan."""
 NO_EXAM = ("None", "")
@@ -54,7 +53,8 @@ class CrowdTab(Tab):
                             fields |= _build_numbers()
                         with gr.Column():
                             fields |= _build_texts()
-                    self.fields = Form(dict.fromkeys(("exam", *CODES), read_line), components=fields)
+                    lines = [name for name in fields if name == "exam" or name.startswith("code_")]
+                    self.fields = Form(dict.fromkeys(lines, read_line), components=fields)
                     renew = gr.Button("New secret for the address", elem_id="crowd-renew", scale=0)
                 with gr.Row(elem_classes="actions"):
                     self.asks = {

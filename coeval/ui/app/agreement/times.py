@@ -1,4 +1,4 @@
-"""Time: how long people take, and whether their scores drift over their work."""
+"""The Time page: how long people take, and whether their scores drift as they work."""
 
 from __future__ import annotations
 
