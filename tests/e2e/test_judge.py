@@ -23,7 +23,7 @@ from coeval.usecases.drafting.jobs import list_jobs
 from coeval.usecases.sessions import set_role, sign_in
 from coeval.usecases.study_import import import_study
 from tests.support.screens.axe import faults
-from tests.support.screens.ui_steps import enter, settle
+from tests.support.screens.ui_steps import enter, settle, unfold
 from tests.support.serving.live_server import ROOT
 from tests.support.serving.server import Running
 from tests.support.studies.judged_study import OVERRATED, WORDING, serve_judged
@@ -76,8 +76,7 @@ def gate(judge: Path, worth: int, model: dict[str, str]) -> int:
 
 def take_examples(context: Context, page: Page) -> None:
     """Look at what would be shown to the judge, and why; take all but one. The run with them is drafted."""
-    page.get_by_role("button", name="Examples from corrections").click()
-    settle(page)  # what is typed into a field that is just being drawn is lost
+    unfold(page, "Examples from corrections")
     page.get_by_label("Examples per criterion").fill("2")
     page.get_by_role("button", name="Choose examples").click()
     shown = page.locator("#examples-shown section")
@@ -93,7 +92,7 @@ def take_examples(context: Context, page: Page) -> None:
 
 def decide_wordings(page: Page) -> None:
     """Leave the first proposal, take the second: a vote is open then."""
-    page.get_by_role("button", name="Wording from corrections").click()
+    unfold(page, "Wording from corrections")
     page.locator("#wording-criterion input").click()
     page.get_by_role("option", name=OVERRATED).click()
     for decision, said in (

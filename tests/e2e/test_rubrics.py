@@ -24,7 +24,7 @@ from coeval.usecases.scrutiny.design import set_design
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import ImportOptions, import_file
 from tests.support.screens.axe import faults
-from tests.support.screens.ui_steps import enter, press, settle
+from tests.support.screens.ui_steps import enter, press, settle, unfold
 from tests.support.serving.server import Running
 from tests.support.studies.rubrics_study import build_sent, make_known_rubrics, serve_rubrics_judge
 from tests.usecases.rubrics.test_reviews import keep
@@ -205,7 +205,7 @@ def test_owners_read_the_figures_and_start_the_model(served: Served, page: Page,
     enter(page, served.url, "Olu")
     page.goto(f"{served.url}/?task=own&tab=rubrics")
     page.get_by_text("2 of 2 instances have their own criteria (8 criteria). People gave").wait_for()
-    page.get_by_role("button", name="Draft with a model").click()
+    unfold(page, "Draft with a model")
     page.get_by_role("button", name="Judge every instance").click()
     page.locator("#rubrics-told").get_by_text("8 written, 0 unscored, 0 questions failed").wait_for()
     assert page.get_by_text("Score by the judge:").is_visible()

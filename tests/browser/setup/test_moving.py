@@ -76,7 +76,7 @@ def test_a_study_leaves_comes_and_is_merged(
     page.goto(f"{server.url}/admin/?task=demo&tab=hosting")
     unfold(page, "Move or merge a study")
     path = pack_elsewhere(tmp_path, "demo", ["Ana", "Bo", "Di"])
-    page.get_by_role("button", name="Merge options").click()
+    unfold(page, "Merge options")
     page.get_by_label("Dry run: only show what would be added").check()
     give(page, path, "Merge into the task chosen above")
     note.get_by_text(

@@ -90,7 +90,7 @@ def test_a_preset_fills_in_the_form_and_brings_its_criteria(page: Any, server: R
 
 def test_both_ways_are_tried_on_a_pilot_and_compared(page: Any, server: Running) -> None:
     open_prefill(page, server)
-    page.get_by_text("Several criteria in one question", exact=True).click()
+    unfold(page, "Several criteria in one question")
     page.locator("#criteria-per-call input").click()
     page.get_by_role("option", name="all together").click()
     page.locator("#pilot-size input").fill("3")
@@ -158,7 +158,7 @@ def test_the_page_follows_a_run_shows_what_is_unscored_and_archives_it(
             expect(row).to_contain_text("junkcoeval40shown")
             expect(page.locator("#rules-rule input")).to_have_value("JSON (4)")
             table.get_by_text("4 drafts by the rule “JSON”").wait_for()
-            page.get_by_role("button", name="Archive a run").click()
+            unfold(page, "Archive a run")
             field = page.locator("#run-typed textarea, #run-typed input").first
             field.fill("no such run")
             page.locator("#archive-run").click()

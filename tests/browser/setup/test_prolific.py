@@ -15,7 +15,7 @@ from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
 from tests.support.hosting.prolific_stub import TOKEN, ProlificStub, serving_prolific
 from tests.support.screens.browser import HOW_TO_GET_IT
-from tests.support.screens.ui_steps import enter
+from tests.support.screens.ui_steps import enter, unfold
 from tests.support.serving.server import Running, new_context
 from tests.support.studies.prolific_study import PLAN, PUBLIC, open_study, take_part
 
@@ -83,7 +83,7 @@ def test_a_study_from_its_draft_to_the_last_bonus(owner: Any, context: Context, 
     page, live = owner, owner.locator("#prolific-live")
     live.get_by_text("There is no study on Prolific for this task yet").wait_for()
 
-    page.get_by_text("Create a draft", exact=True).click()
+    unfold(page, "Create a draft")
     fill(page, "words", "language")
     page.locator("#prolific-find").click()
     page.locator("#prolific-draft-note").get_by_text("19 (English)").wait_for()
@@ -96,7 +96,7 @@ def test_a_study_from_its_draft_to_the_last_bonus(owner: Any, context: Context, 
     (study,) = stub.studies
     assert stub.studies[study]["filters"][0]["selected_values"] == ["19"]
 
-    page.get_by_text("Publish", exact=True).click()
+    unfold(page, "Publish")
     words = act(page, "publish", "Dry run: nothing was sent")
     untick(page, "publish")
     page.locator("#prolific-publish").click()
@@ -110,7 +110,7 @@ def test_a_study_from_its_draft_to_the_last_bonus(owner: Any, context: Context, 
         take_part(context, stub, study, number)
     page.locator("#prolific-refresh").click()
     expect(live.locator("tbody tr")).to_have_count(2)
-    page.get_by_text("Approve, ask to return, reject", exact=True).click()
+    unfold(page, "Approve, ask to return, reject")
     page.locator("#prolific-all").click()
     expect(page.locator("#prolific-who")).to_contain_text("a2 (awaiting review)")
     act(page, "approve", "would be approved", box="review")
@@ -138,14 +138,14 @@ def test_a_study_from_its_draft_to_the_last_bonus(owner: Any, context: Context, 
     act(page, "return", "asked to return the submission", box="review")
     assert stub.submissions["a4"]["return_requested"]
 
-    page.get_by_text("Send a message", exact=True).click()
+    unfold(page, "Send a message")
     fill(page, "text", "Please look at the second page again.")
     untick(page, "message")
     act(page, "message", "the message was sent")
     assert len(stub.messages) == 1
 
     page.locator("#prolific-who .remove-all").click()
-    page.get_by_text("Pay a bonus", exact=True).click()
+    unfold(page, "Pay a bonus")
     page.get_by_label("The same amount for everybody").check()
     fill(page, "bonus-name", "thanks")
     fill(page, "amount", "1.50")
@@ -158,13 +158,13 @@ def test_a_study_from_its_draft_to_the_last_bonus(owner: Any, context: Context, 
     # pressed again, nobody is paid: what came of the first has to be looked up
     page.locator("#prolific-bonus").click()
     page.get_by_text("This rule pays nobody").first.wait_for()
-    page.get_by_text("Look up an unanswered request", exact=True).click()
+    unfold(page, "Look up an unanswered request")
     page.locator("#prolific-request input").click()
     page.get_by_role("option", name="bonus").click()
     act(page, "settle", "2 of 2 bonuses are paid, 3.00 GBP in all")
     assert sorted(stub.paid) == [("a1", 150), ("a2", 150)] and stub.count("/pay/") == 1
 
-    page.get_by_text("More places", exact=True).click()
+    unfold(page, "More places")
     fill(page, "more", "2")
     fill(page, "places-confirm", act(page, "places", "Dry run: nothing was sent"))
     untick(page, "places")
