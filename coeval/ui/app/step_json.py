@@ -145,6 +145,7 @@ def _task_json(step: Step) -> Json:
         "name": step.task.name,
         "input_field": name_field(step.task.input_field),
         "output_field": name_field(step.task.output_field),
+        "description": step.task.description,
         "guidelines": step.task.guidelines,
         "display": step.design.display,
         "idle_seconds": step.design.idle_seconds,

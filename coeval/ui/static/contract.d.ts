@@ -195,6 +195,7 @@ interface StepTask {
   name: string;
   input_field: string;
   output_field: string;
+  description: string;
   guidelines: string;
   display: string;
   idle_seconds: number;

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+from coeval.domain import Task
 from coeval.rules.arms import Design
 from coeval.usecases.scrutiny.steps import get_aliases, mark_instance
 from tests.support.screens.bench import CRITERIA, make_instances
@@ -358,6 +359,14 @@ def test_guidelines_are_at_hand(page: Page, bench: Bench) -> None:
     assert page.locator("[data-action=approve]").count() >= 1
     press(page, "g")
     assert panel.count() == 0
+
+
+def test_the_task_is_at_hand_where_nobody_wrote_guidelines(page: Page, bench: Bench) -> None:
+    bench.task = Task("", "Perfume", "Answers to *real* questions.")
+    bench.open_bench(page)
+    press(page, "g")
+    panel = page.get_by_role("region", name="Guidelines")
+    assert panel.inner_text() == "Answers to *real* questions."
 
 
 def test_a_first_step_that_cannot_be_fetched_says_why_and_comes_when_it_can(page: Page, bench: Bench) -> None:

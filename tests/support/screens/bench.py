@@ -51,6 +51,7 @@ CRITERIA = [
     "Use examples or analogies that a five-year-old can relate to.",
     "Be factually correct.",
 ]
+GUIDELINES = "# How to judge\n\nRead **everything** first.\n\n- be fair\n- be slow"
 SCREEN_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>CoEval</title>
 <link rel="stylesheet" href="../ui/css/coeval.css"><link rel="stylesheet" href="../ui/css/app.css">
@@ -113,7 +114,7 @@ class Bench:
     instances: list[Instance] = field(default_factory=lambda: make_instances(3))
     criteria: list[str] = field(default_factory=lambda: CRITERIA[:2])
     rows: Callable[[Instance], Rows] = lambda instance: make_rows(instance.output)
-    task: Task = field(default_factory=lambda: Task("", "Explain like I'm five"))
+    task: Task = field(default_factory=lambda: Task("", "Explain like I'm five", guidelines=GUIDELINES))
     design: Design = field(default_factory=Design)
     unscored: bool = False
     requests: list[Json] = field(default_factory=list)
@@ -133,12 +134,7 @@ class Bench:
             self._draft(instance, criterion) for instance in self.instances for criterion in self.criteria
         )
         run = ImportedRun(Run("imported", "test-model", "first", shown=True), drafts)
-        guidelines = (
-            self.task.guidelines or "# How to judge\n\nRead **everything** first.\n\n- be fair\n- be slow"
-        )
-        task = replace(
-            self.task, slug=self.slug, input_field="Question", output_field="Answer", guidelines=guidelines
-        )
+        task = replace(self.task, slug=self.slug, input_field="Question", output_field="Answer")
         owner = self.person("Olu")
         criteria = tuple(Criterion(text) for text in self.criteria)
         import_study(self.context, owner, Study(task, tuple(self.instances), criteria, (run,)))

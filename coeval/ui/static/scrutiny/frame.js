@@ -249,7 +249,7 @@ export class Frame {
     this.definition.textContent = all ? '' : criterion.definition;
     fill(this.examples, ...(all ? [] : markdownNodes(criterion.examples)));
     this.moreExamples.hidden = all || !criterion.examples;
-    this.guidelinesButton.hidden = !step.task.guidelines;
+    this.guidelinesButton.hidden = !step.task.guidelines && !step.task.description;
     if (before?.instance?.id !== step.instance.id || before?.task.slug !== step.task.slug)
       this.reading.load(step.task, step.instance);
     this.foot.loadMarks(step.instance);
@@ -323,17 +323,18 @@ export class Frame {
     fill(this.end, failureScreen(error, remedy));
   }
 
-  /** Shows the guidelines above the texts until they are closed; a second call closes them too. */
+  /** Shows the task and its guidelines above the texts until they are closed; a second call closes them too. */
   showGuidelines(task) {
     const open = this.node.querySelector('.wb-guidelines');
-    if (open || !task?.guidelines) {
+    if (open || !(task?.guidelines || task?.description)) {
       open?.remove();
       return;
     }
     const close = button(tr('Close'), { class: 'ce-btn', onclick: () => panel.remove() });
     const words = el('div', { class: 'ce-markdown', dir: 'auto', tabindex: '0', role: 'region' });
     words.setAttribute('aria-label', tr('Guidelines'));
-    fill(words, ...markdownNodes(task.guidelines));
+    const about = el('p', { class: 'wb-task' }, task.description);
+    fill(words, task.description && about, ...markdownNodes(task.guidelines));
     const head = el(
       'div',
       { class: 'wb-guidelines-head' },
