@@ -117,7 +117,12 @@ def check_header(name: str, unit: str, cells: Sequence[str], *, unnamed: bool = 
     return tuple(names)
 
 
-def fit_cells(table: str, unit: str, line: int, columns: Sequence[str], cells: Sequence[str]) -> Row:
+QUOTES = "Put double quotes around any text that contains the separator, a quote or a new line."
+
+
+def fit_cells(
+    table: str, unit: str, line: int, columns: Sequence[str], cells: Sequence[str], remedy: str = QUOTES
+) -> Row:
     """Return the cells of a row by column. Columns without a name are left out.
 
     Raises InputError for too many or too few cells, or a text in a column without a name.
@@ -126,8 +131,7 @@ def fit_cells(table: str, unit: str, line: int, columns: Sequence[str], cells: S
     if len(cells) != width and (len(cells) < width or any(map(str.strip, cells[width:]))):
         raise InputError(
             f"{table}, {unit} {line}: has {len(cells)} cells, but the header has {width} "
-            f"({shorten(', '.join(columns))}). "
-            "Put double quotes around any text that contains the separator, a quote or a new line."
+            f"({shorten(', '.join(columns))}). {remedy}"
         )
     named = dict(zip(columns, cells, strict=False))
     if "" not in named:
