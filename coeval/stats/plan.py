@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from coeval.domain.studies import Measure, StoppingRule
+from coeval.stats.clusters import FEW
 from coeval.stats.estimates import Estimate
 from coeval.stats.report.agreement import ALL_SCORES
 from coeval.stats.sample_size import (
@@ -176,6 +177,11 @@ def tell_plan(plan: Plan, *, differences: bool = True) -> Iterator[str]:
     if pilot.source == "scores" and not pilot.scored:
         yield "Nobody has scored anything yet: plan from assumed spreads, or come back after a pilot."
         return
+    if pilot.source == "scores" and 0 < pilot.documents < FEW:
+        yield (
+            f"It is too early to plan: agreement rests on {_count(pilot.documents, pilot.kind)}, and at least {FEW} "
+            "are needed. The numbers below are rough."
+        )
     yield (
         f"From the scores of {_count(pilot.scored, pilot.kind)} so far."
         if pilot.source == "scores"

@@ -116,7 +116,11 @@ def _sampling(headline: Document) -> str:
         "documents": "each with all its instances, criteria and systems",
         "instances": "each with all its criteria",
     }[kind]
-    rough = "; with so few, they are approximate" if headline["few_clusters"] else ""
+    rough = (
+        "; with so few, they are approximate, and it is too early to say how far annotators agree"
+        if headline["few_clusters"]
+        else ""
+    )
     return (
         f"Intervals are 95%, from leaving out one of {n:,} {kind} at a time, {whole} (jackknife, Student's t, extended "
         f"by most of the estimated bias){_added(headline)}{rough}. For means of systems, Student's t has the degrees "

@@ -73,7 +73,7 @@ def list_steps(stands: TaskState) -> list[Step]:
             False,
             "Agreement",
             "shows whether the scores can be trusted",
-            "see whether people agree",
+            "see whether the scores can be trusted",
             False,
             "agreement",
         ),

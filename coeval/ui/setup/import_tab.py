@@ -279,7 +279,7 @@ class ImportTab(Tab):
                     report = import_file(self.context, person, path, task, given)
             return self._done(person, report)
         except CoevalError as error:
-            return {self.note: refused_view(error)}
+            return {self.note: refused_view(error, "Nothing was imported")}
 
     def _target(
         self, person: Person, slug: str, into: str | None, name: str, description: str

@@ -136,8 +136,8 @@ def preview_view(seen: Preview, origin: str) -> Node:
     )
 
 
-def refused_view(error: CoevalError) -> Node:
-    return el("div.card.error", el("h4", "Nothing was imported"), el("p", tell(error)), role="alert")
+def refused_view(error: CoevalError, title: str = "This cannot be read") -> Node:
+    return el("div.card.error", el("h4", title), el("p", tell(error)), role="alert")
 
 
 def report_view(report: ImportReport, stands: TaskState, columns: Sequence[Column]) -> Node:

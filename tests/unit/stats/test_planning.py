@@ -114,6 +114,13 @@ def test_a_study_is_planned_from_its_scores() -> None:
     assert not unknown.enough and "both systems" in unknown.reason
 
 
+def test_a_plan_from_few_documents_says_first_that_it_is_early() -> None:
+    early, *_ = tell_plan(plan_study(pilot_of(simulate_frames(instances=12)), Wanted()))
+    assert early.startswith("It is too early to plan: agreement rests on ")
+    enough, *_ = tell_plan(plan_study(pilot_of(simulate_frames()), Wanted()))
+    assert enough.startswith("From the scores of ")
+
+
 @pytest.mark.parametrize(
     ("arm", "told"),
     [

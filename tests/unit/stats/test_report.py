@@ -426,6 +426,11 @@ def test_the_methods_paragraph_is_filled_from_the_data(study: StudyFrames, repor
     )
     assert f"its mean over 2 criteria is {report['agreement']['headline']['value']:.3f} [" in text
     assert "20 documents" in text and "these annotators" in text and "pooled" in text
+    # with few documents it says what the page says
+    agreement = report["agreement"]
+    few = agreement | {"headline": agreement["headline"] | {"few_clusters": True}}
+    early = "it is too early to say how far annotators agree"
+    assert early not in text and early in methods_paragraph(study, report | {"agreement": few})
     # what was done: t over documents for a system's mean, the bootstrap for its rank
     (first, *_), means = report["systems"], "For means of systems, Student's t has the degrees of freedom"
     assert "jackknife" in first["interval_kind"] and "bootstrap" in first["rank_interval_kind"]
