@@ -32,7 +32,8 @@ def sign_in(context: Context, name: str, *, old_token: str | None = None) -> tup
     """Sign in by name; return the person and the new session's token for a cookie.
 
     Raises:
-        InputError: the name is empty or too long, or contains unreadable characters.
+        InputError: the name is empty or too long, contains unreadable characters, or is new and differs from a known
+            one only in capital letters: work under both would be that of two people.
         NotAllowedError: this server requires proof of identity, or this person has an account.
     """
     if context.settings.sign_in is not SignIn.NAMES:
@@ -40,6 +41,15 @@ def sign_in(context: Context, name: str, *, old_token: str | None = None) -> tup
     name = check_name(name)
     with context.store.write() as db:
         role = Role.ANNOTATOR if people.count_owners(db) else Role.OWNER
+        if like := people.find_alike(db, name):
+            raise InputError(
+                tr(
+                    "“{name}” is a new name, but “{like}” is known. If that is you, type “{like}”; if not, choose "
+                    "another name.",
+                    name=name,
+                    like=like,
+                )
+            )
         person = people.ensure_person(db, name, role)
         if people.is_guest(db, person.id):
             raise NotAllowedError(

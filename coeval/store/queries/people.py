@@ -53,6 +53,14 @@ def ensure_person(db: Database, name: str, role: Role = Role.ANNOTATOR) -> Perso
     return Person(name, role, insert(db, "annotator", name=name, role=role, created_at=now()))
 
 
+def find_alike(db: Database, name: str) -> str | None:
+    """Return a person's name that differs from a new name only in capital letters; None if the name is known."""
+    if get_person(db, name):
+        return None
+    names = (str(row["name"]) for row in rows(db, "SELECT name FROM annotator ORDER BY id"))
+    return next((known for known in names if known.casefold() == name.casefold()), None)
+
+
 def set_role(db: Database, person: int, role: Role) -> None:
     db.table("annotator").update(person, {"role": role})
 

@@ -209,6 +209,17 @@ def test_sessions_survive_a_restart_end_and_are_not_fixed(context: Context) -> N
     assert [get_signed_in(context, token) for token in tokens] == [None] * 3
 
 
+def test_a_new_name_that_differs_only_in_capitals_is_asked_about(context: Context) -> None:
+    """“olga” and “Olga” were two people, and their work that of two annotators."""
+    known = [sign_in(context, name)[0] for name in ("Olga", "Ольга")]
+    for typed, told in (("olga", "If that is you, type “Olga”"), ("ольга", "“Ольга” is known")):
+        with pytest.raises(InputError, match=told):
+            sign_in(context, typed)
+    assert [sign_in(context, person.name)[0] for person in known] == known
+    with context.store.read() as db:
+        assert len(people.list_people(db)) == 2
+
+
 def test_a_session_runs_out(context: Context) -> None:
     _, token = sign_in(context, "Ana")
     with context.store.write() as db:
