@@ -74,6 +74,20 @@ def test_a_sheet_of_an_earlier_round_is_stale(
     assert stale["error"] == "stale" and [row["text"] for row in stale["now"]["rows"]] == ["Be brief."]
 
 
+def test_a_tie_holds_the_wording_that_a_voter_wrote(ask: Callable[[str], TestClient]) -> None:
+    """The owner who revises begins with it; the old wording stood there."""
+    ana, owner = ask("Ana"), ask("Olu")
+    sheet = ana.get(f"{BASE}/ballot").json()
+    revised = body(sheet, "revise")
+    for row in revised["rows"]:
+        row["new_text"] = f"Better {row['id']}."
+    assert ana.post(f"{BASE}/ballot", json=revised).status_code == 200
+    owner.post(f"{BASE}/ballot", json=body(owner.get(f"{BASE}/ballot").json()))
+    rows = owner.get(f"{BASE}/decisions").json()["rows"]
+    assert [(row["label"], row["action"]) for row in rows] == [("tie", None)] * 2
+    assert [row["new_text"] for row in rows] == [f"Better {row['id']}." for row in rows]
+
+
 def test_decisions_are_owners_and_made_from_the_count_that_holds(ask: Callable[[str], TestClient]) -> None:
     ana, owner = ask("Ana"), ask("Olu")
     for client in (ana, owner):

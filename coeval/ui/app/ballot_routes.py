@@ -48,7 +48,7 @@ def ballot_json(round_: RoundState, known: Mapping[str, str] = MappingProxyType(
 
 
 def decisions_json(round_: RoundState, tally: Tally) -> Json:
-    """Return the result of the votes for the owner's decisions; ties are open, single wordings are filled in.
+    """Return the result of the votes for the owner's decisions; ties are open, and the first new wording is filled in.
 
     An added criterion is kept if more than half of the voters added it. The others are ``left_out``.
     """
@@ -116,7 +116,6 @@ def _support(proposal: Proposal, round_: RoundState) -> str:
 def _decision_row(tallied: ProposalTally) -> Json:
     wordings = [f"“{wording.text}” ({wording.person}: {wording.reason})" for wording in tallied.wordings]
     reasons = [_reason(wording) for wording in tallied.reasons if wording.text != Action.REVISE]
-    revised = tallied.outcome is Action.REVISE and tallied.wordings
     return {
         "id": tallied.proposal.id,
         "kind": "criterion",
@@ -126,7 +125,8 @@ def _decision_row(tallied: ProposalTally) -> Json:
         "note": " · ".join([words_of(tallied.rates), *wordings, *reasons]),
         "action": tallied.outcome,
         "reason": "",
-        "new_text": tallied.wordings[0].text if revised else "",
+        # where an owner revises, they begin with what a voter wrote
+        "new_text": tallied.wordings[0].text if tallied.wordings else "",
     }
 
 
