@@ -9,7 +9,6 @@ from coeval.domain import (
     Action,
     Arm,
     Draft,
-    DraftStatus,
     Emptiness,
     Quote,
     QuotePlace,
@@ -218,10 +217,8 @@ def _note(step: Step, draft: Draft | None) -> str:
         return tr(REASONS)
     if draft is not None:
         before = _score_before(step, draft)
-        said = "" if before is None else tr("Your score before the draft was {score}.", score=f"{before:g}")
-        # the reason of a scored draft would reveal its score, so only unscored drafts give one
-        why = draft.reason if draft.status is DraftStatus.UNSCORED else ""
-        return " ".join(part for part in (said, why) if part)
+        # a draft's reason and its remedy are for owners, and that of a scored draft would reveal its score
+        return "" if before is None else tr("Your score before the draft was {score}.", score=f"{before:g}")
     assert step.assignment is not None
     if step.waits:
         return tr(WAITS)

@@ -291,10 +291,12 @@ def test_a_second_score_is_also_defensible(page: Page, bench: Bench) -> None:
     assert (bench.requests[0]["score"], bench.requests[0]["also"]) == (3, "2 4")
 
 
-def test_unscored_says_why_and_asks_for_a_score(page: Page, bench: Bench) -> None:
+def test_unscored_says_so_and_asks_for_a_score(page: Page, bench: Bench) -> None:
     bench.unscored = True
     bench.open_bench(page)
-    assert "It answered “no idea”." in page.locator(".wb-arm[data-kind]").inner_text()
+    # the reason and its remedy are for owners
+    told = page.locator(".wb-arm[data-kind]").inner_text()
+    assert told == "The model’s answer contained no readable score: give your own."
     press(page, "Shift+A")
     assert focused(page) == "Score"
     press(page, "1", "Control+Enter")
