@@ -52,7 +52,7 @@ def own_data_view() -> Node:
 def next_words(tally: Tally | None) -> str:
     """Return the owner's next step until there is a criteria set; ``tally`` is that of the open vote."""
     if tally is None:
-        return "draft criteria with a model or write them in the box below, then vote"
+        return "open “Draft or write criteria” below, then have people vote"
     if not tally.n_ballots:
         return "decide on each criterion below, save your ballot, and have the others vote"
     return "once all have voted, finalise the criteria below"

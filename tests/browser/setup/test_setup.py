@@ -93,6 +93,11 @@ def test_task_and_tab_stay_by_link_reload_and_tab(owner: Any, server: Running) -
     page.reload()
     unfold(page)
     expect(field(page, "task-language")).to_have_value("العربية")
+    with page.expect_popup() as opened:
+        page.get_by_role("link", name="Help", exact=True).click()
+    opened.value.get_by_role("heading", level=1).first.wait_for()
+    page.get_by_role("link", name="Sign out", exact=True).click()
+    page.get_by_role("button", name="Sign in").wait_for()
 
 
 def test_a_tab_opened_before_the_page_has_loaded_is_in_its_address(
