@@ -125,7 +125,7 @@ def build_admin(context: Context) -> gr.Blocks:
 
 
 def _back(person: Person, slug: str) -> Node:
-    back = el("a", "← Back to the study", href=f"../?task={slug}" if slug else "../")
+    back = el("a", "← Study", href=f"../?task={slug}" if slug else "../")
     help_ = el("a", "Help", href="../help/guide", target="_blank")
     leave = el("a", "Sign out", href="../signout", data_post="1")
     return el("div.me", _who(person, "../"), help_, back, leave)

@@ -74,7 +74,7 @@ def test_task_and_tab_stay_by_link_reload_and_tab(owner: Any, server: Running) -
     expect(page.get_by_role("tab", name="People", exact=True)).to_have_attribute("aria-selected", "true")
     expect(page.locator("#task-picker input")).to_have_value("Letters")
     page.locator("#progress").get_by_text("Owner").first.wait_for()
-    page.get_by_role("link", name="Back to the study").click()
+    page.get_by_role("link", name="← Study").click()
     expect(page.locator("#task-picker input")).to_have_value("Letters")
     open_tab(page, "Scrutiny")
     page.wait_for_url("**tab=scrutiny*")
