@@ -93,7 +93,7 @@ def preview_table(
         matched, found = _look_again(table, matched, mapping or {}, texts, ids)
         notes += found
         lacks = [field for field in ("input", "output") if field not in matched]
-        notes += tuple(f"No column is read as the {field}: choose one." for field in lacks)
+        notes += tuple(f"No column was read as the {field}: choose one." for field in lacks)
     return Preview(format, table.columns, fields, matched, tuple(rows), count, frozenset(texts), notes)
 
 

@@ -51,7 +51,7 @@ def build_main(context: Context) -> gr.Blocks:
 
 def _me(context: Context, person: Person, slug: str) -> Node:
     address = f"admin?task={slug}" if slug else "admin"
-    setup = el("a", "Set-up ↗", href=address) if person.role is Role.OWNER else None
+    setup = el("a", "Set-up", href=address) if person.role is Role.OWNER else None
     page = "annotate" if person.role is Role.ANNOTATOR else "guide"
     help_ = el("a", tr("Help"), href=f"help/{page}", target="_blank")
     spoken = get_spoken()

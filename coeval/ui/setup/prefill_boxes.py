@@ -167,7 +167,7 @@ class RunsBox(Panel):
             self.runs = View(elem_id="runs")
             self.run = gr.Dropdown([], label="Drafts that annotators see", elem_id="shown-run")
             with gr.Accordion(
-                "Unscored drafts", open=False, visible=False, elem_id="rules-box", elem_classes="more"
+                "How scores were read", open=False, visible=False, elem_id="rules-box", elem_classes="more"
             ) as self.box:
                 with gr.Row():
                     self.of = TaskPicker([], label="Run", elem_id="rules-run")
@@ -285,7 +285,7 @@ def _runs_view(runs: Counted) -> Node | None:
         for run, ok, bad in runs
     ]
     return el(
-        "div", el("h4", "Runs"), el("div.scroll", table(["Run", "Protocol", "Drafts", "Unscored", ""], rows))
+        "div", el("h4", "Runs"), el("div.scroll", table(["Run", "Protocol", "Scored", "Unscored", ""], rows))
     )
 
 

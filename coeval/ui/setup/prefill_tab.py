@@ -161,7 +161,7 @@ class PrefillTab(Tab):
             "div.card",
             el("h4", "Estimate"),
             el("p", str(estimate)),
-            el("p.note", "For the cost, fill in the prices under More settings.")
+            el("p.note", "For the cost, fill in the prices under More settings, then estimate again.")
             if settings.prices == Prices()
             else None,
             *doubts_of(settings),

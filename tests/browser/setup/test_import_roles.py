@@ -124,7 +124,7 @@ def test_a_file_without_a_known_input_asks_for_it(
     choose_file(page, server, tmp_path, "stem,answer\nWhy is it blue?,Short waves scatter.\n")
     page.locator("#import-into").get_by_text("A new task").click()
     note = page.locator("#import-note")
-    expect(note).to_contain_text("No column is read as the input: choose one.")
+    expect(note).to_contain_text("No column was read as the input: choose one.")
     expect(role(page, "stem")).to_be_in_viewport(ratio=1)
     page.locator("#import-name textarea, #import-name input").first.fill("Asked for input")
     page.locator("#import-description textarea").fill("Answer.")

@@ -148,7 +148,7 @@ def test_the_page_follows_a_run_shows_what_is_unscored_and_archives_it(
             # the job ends by itself, and the page says so without a reload
             row = page.locator("#runs tr", has_text="junk")
             expect(row).to_contain_text("junkcoeval04shown")
-            page.get_by_role("button", name="Unscored drafts").click()
+            page.get_by_role("button", name="How scores were read").click()
             table = page.locator("#rules-answers")
             table.get_by_text("4 drafts without a score").wait_for()
             table.get_by_text("the model’s answer").first.click()
@@ -190,7 +190,7 @@ def test_drafts_are_filtered_by_the_rule_that_read_them(page: Any) -> None:
             pool.submit(lambda: asyncio.run(run_drafting(context, OPERATOR, "demo", settings))).result()
         with Running(context) as live:
             open_prefill(page, live)
-            page.get_by_role("button", name="Unscored drafts").click()
+            page.get_by_role("button", name="How scores were read").click()
             run, rule, table = (page.locator(f"#rules-{part}") for part in ("run", "rule", "answers"))
             # the run with unscored drafts comes first, and of it the unscored ones
             expect(run.locator("input")).to_have_value("mixed")

@@ -225,7 +225,7 @@ export class Keys {
   }
 
   changeButton(command, list) {
-    const change = button(tr('change'), {
+    const change = button(tr('change this key'), {
       class: 'ce-link',
       onclick: () => this.listenFor(command, change, list),
     });
