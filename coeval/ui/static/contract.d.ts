@@ -296,7 +296,22 @@ interface Window {
       trigger?: (event: string) => void,
     ): void;
     /** The building blocks for scripts of extensions, and the function that adds their screens; see main.js. */
-    parts: Record<string, any>;
+    parts: typeof import('./core/api.js') &
+      typeof import('./core/dom.js') &
+      typeof import('./core/kept.js') &
+      typeof import('./core/keys.js') &
+      typeof import('./core/words.js') &
+      typeof import('./core/outbox.js') &
+      typeof import('./scrutiny/timing.js') &
+      typeof import('./rows/row.js') &
+      typeof import('./rows/review_row.js') &
+      typeof import('./table/sheet_editor.js') &
+      typeof import('./table/sheet_table.js') &
+      typeof import('./table/sheet_work.js') &
+      typeof import('./table/table_keys.js') &
+      typeof import('./texts/display.js') &
+      typeof import('./texts/reading.js') &
+      typeof import('./texts/text.js');
     addScreen(kind: string, make: (element: HTMLElement, value: any, onsaved: () => void) => any): void;
     view(element: HTMLElement, props: object, watch: (name: string, run: () => void) => void): void;
     roles(element: HTMLElement, props: object, watch: (name: string, run: () => void) => void): void;

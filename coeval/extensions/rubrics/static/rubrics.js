@@ -28,6 +28,11 @@ const {
   withQuery,
 } = window.coeval.parts;
 
+/**
+ * The criteria of one instance; `levels` are the steps of the scale, each with its name.
+ * @typedef {Sheet & {position: number, instance: {input: string, output: string}, levels: [number, string][]}} RubricsSheet
+ */
+
 /* A criterion: what becomes of it, and whether it is met. `row.own` holds what a table of words does not know. */
 
 /** The buttons of the scale, what the draft says, and the evidence; of a drafted or an added criterion. */
@@ -35,7 +40,7 @@ class Verdict {
   constructor(line) {
     this.line = line;
     const { table } = line;
-    this.steps = table.sheet.levels.map(([step, name]) =>
+    this.steps = table.levels.map(([step, name]) =>
       button(
         name,
         {
@@ -75,7 +80,7 @@ class Verdict {
     const { row, table } = this.line;
     const gone = row.action === 'delete';
     this.node.hidden = gone;
-    const places = table.sheet.levels.map(([step]) => step);
+    const places = table.levels.map(([step]) => step);
     checkOne(this.steps, places.indexOf(row.own.value));
     if (this.evidence.value !== row.own.evidence) this.evidence.value = row.own.evidence;
     growAll(this.evidence);
@@ -132,12 +137,13 @@ class RubricRow extends DraftedRow {
   }
 
   buildBoxes() {
-    if (!this.boxes) {
-      super.buildBoxes();
+    const known = this.boxes;
+    const boxes = super.buildBoxes();
+    if (!known) {
       this.points = pointsBox(this);
       this.version.append(el('label', { class: 'rx-points-line ce-note' }, this.points));
     }
-    return this.boxes;
+    return boxes;
   }
 
   take(state) {
@@ -222,6 +228,7 @@ class AddedRubric extends AddedRow {
     return own.value === null ? tr('say whether it is met') : '';
   }
 
+  /** @returns {any} */
   payload() {
     const { new_text: words, reason, own } = this.row;
     return {
@@ -239,10 +246,16 @@ class AddedRubric extends AddedRow {
 /* The table: criteria with verdicts. */
 
 class RubricTable extends SheetTable {
+  get levels() {
+    return /** @type {RubricsSheet} */ (this.sheet).levels;
+  }
+
+  /** @returns {any} */
   buildRow(row) {
     return new RubricRow(this, { action: null, reason: '', new_text: '', quotes: [], ...row });
   }
 
+  /** @returns {any} */
   buildAdded(row) {
     return new AddedRubric(this, { label: '', reason: '', new_text: '', ...row });
   }
@@ -258,7 +271,7 @@ class RubricTable extends SheetTable {
 
   /** What a step of the scale is called; '' where there is none. */
   nameOfLevel(value) {
-    return this.sheet.levels.find(([step]) => step === value)?.[1] ?? '';
+    return this.levels.find(([step]) => step === value)?.[1] ?? '';
   }
 
   /** A verdict on a criterion that is undecided keeps that criterion. */
@@ -274,7 +287,7 @@ class RubricTable extends SheetTable {
   }
 
   pressDigit(digit) {
-    const level = this.sheet.levels.find(([step]) => String(step) === digit);
+    const level = this.levels.find(([step]) => String(step) === digit);
     if (!level || !this.current) return false;
     this.setValue(this.current, level[0]);
     return true;
@@ -282,7 +295,8 @@ class RubricTable extends SheetTable {
 
   /** The highest step of the scale, or the lowest. @param {number} end */
   setEnd(end) {
-    if (this.current) this.setValue(this.current, this.sheet.levels.at(end)[0]);
+    const level = this.levels.at(end);
+    if (this.current && level) this.setValue(this.current, level[0]);
   }
 
   addEvidence(words) {
@@ -319,14 +333,20 @@ class RubricsWork extends SheetWork {
   constructor(sheet, path, kept) {
     super(sheet, { place: `rubrics:${sheet.position}`, path, kept });
     this.openedAt = serverNow();
+    this.instance = sheet.instance;
+    this.toUtf16 = { input: utf16Index(sheet.instance.input), output: utf16Index(sheet.instance.output) };
   }
 
   get historyPath() {
-    return withQuery(this.path.replace(/sheets$/, 'history'), { position: this.sheet.position });
+    return withQuery(this.path.replace(/sheets$/, 'history'), { position: this.position });
+  }
+
+  get position() {
+    return /** @type {RubricsSheet} */ (this.sheet).position;
   }
 
   body({ rows, added }, uid) {
-    const { position, revision, draft: run } = this.sheet;
+    const { position, revision, draft: run } = /** @type {RubricsSheet} */ (this.sheet);
     return { uid, position, revision, run, lines: [...rows, ...added], opened_at: this.openedAt };
   }
 }
@@ -365,6 +385,12 @@ class RubricsScreen {
       onhover: (rows) => this.editor.table.hover(rows),
       tools: [button(tr('All keys'), { class: 'ce-link', onclick: () => this.keys.show() }, kbd('?'))],
     });
+    this.progress = el('p', { class: 'rx-progress ce-note' });
+    this.note = el('p', { class: 'wb-arm' });
+    this.score = el('p', { class: 'ce-note rx-score', role: 'status' });
+    this.place = el('div');
+    this.two = el('div', { class: 'wb-two rx-two' });
+    this.end = el('div', {});
     this.node = this.buildNode();
     fill(root, this.node);
     this.editor = this.buildEditor();
@@ -375,10 +401,6 @@ class RubricsScreen {
 
   buildNode() {
     const { banner, live, corner } = this.notices;
-    this.progress = el('p', { class: 'rx-progress ce-note' });
-    this.note = el('p', { class: 'wb-arm' });
-    this.score = el('p', { class: 'ce-note rx-score', role: 'status' });
-    this.place = el('div');
     const card = el(
       'section',
       { class: 'ce-card', 'aria-label': tr('Criteria of this instance') },
@@ -386,15 +408,8 @@ class RubricsScreen {
       this.score,
       this.place,
     );
-    this.two = el(
-      'div',
-      { class: 'wb-two rx-two' },
-      this.reading.node,
-      el('span'),
-      el('div', { class: 'wb-work' }, card),
-    );
+    fill(this.two, this.reading.node, el('span'), el('div', { class: 'wb-work' }, card));
     this.two.hidden = true;
-    this.end = el('div', {});
     return el(
       'div',
       { class: 'coeval wb rx' },
@@ -427,11 +442,15 @@ class RubricsScreen {
   }
 
   get position() {
-    return this.editor.work?.sheet.position ?? null;
+    return /** @type {RubricsWork | null} */ (this.editor.work)?.position ?? null;
+  }
+
+  get table() {
+    return /** @type {RubricTable} */ (this.editor.table);
   }
 
   commands() {
-    const table = () => this.editor.table;
+    const table = () => this.table;
     const here = (run) => (event) => (this.editor.work ? run(event) : false);
     const own = new Set(['score', 'new']);
     return [
@@ -483,7 +502,7 @@ class RubricsScreen {
   addEvidence() {
     const words = this.reading.selectedText();
     window.getSelection()?.removeAllRanges();
-    this.editor.table.addEvidence(words ? `“${words}”` : '');
+    this.table.addEvidence(words ? `“${words}”` : '');
   }
 
   printConfirmKey() {
@@ -536,7 +555,6 @@ class RubricsScreen {
     this.note.textContent = sheet.note;
     this.note.hidden = !sheet.note;
     this.reading.load(sheet.task, sheet.instance);
-    this.toUtf16 = { input: utf16Index(sheet.instance.input), output: utf16Index(sheet.instance.output) };
     this.foot.confirmLabel.textContent = sheet.confirm.label;
     this.editor.open(new RubricsWork(sheet, `${this.path}/sheets`, this.editor.kept), mine);
     this.showScore(sheet);
@@ -596,7 +614,9 @@ class RubricsScreen {
 
   remark() {
     const { work, table } = this.editor;
-    if (work) this.reading.mark(table.spans(work.sheet.instance, this.toUtf16));
+    if (!work) return;
+    const { instance, toUtf16 } = /** @type {RubricsWork} */ (work);
+    this.reading.mark(table.spans(instance, toUtf16));
   }
 
   recount() {

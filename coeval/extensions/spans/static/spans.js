@@ -19,7 +19,9 @@ import {
 /** @typedef {import('./marks.js').Line} Line */
 
 const parts = () => window.coeval.parts;
+/** @type {typeof window.coeval.parts.tr} */
 const tr = (...given) => parts().tr(...given);
+/** @type {typeof window.coeval.parts.trn} */
 const trn = (...given) => parts().trn(...given);
 const SIDES = /** @type {Side[]} */ (['input', 'output']);
 const KEEP_MS = 250;
@@ -932,7 +934,8 @@ class SpansScreen {
         bulk: Boolean(this.bulk),
         active_ms: this.clock.ms,
       },
-      state,
+      // the lines of a sheet of spans are others than those of a table
+      state: /** @type {any} */ (state),
     });
   }
 
