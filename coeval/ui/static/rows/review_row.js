@@ -130,18 +130,24 @@ export class DraftedRow extends Row {
 
   /** The open action as part of a sentence; empty if the line is decided. */
   problem() {
-    const { action, reason, new_text: newText, text } = this.row;
+    return this.wordsProblem() || (this.lacksOnlyReason ? tr('say why') : '');
+  }
+
+  /** What is open besides the reason. */
+  wordsProblem() {
+    const { action, new_text: newText, text } = this.row;
     if (!action) return tr('approve, revise or delete it');
     if (action === 'revise' && !newText.trim()) return tr('write the new wording, or approve or delete it');
     if (action === 'revise' && newText.trim() === text.trim())
       return tr('the wording is unchanged: change it or approve it');
-    const needsReason = this.table.sheet.reason_required && action !== 'approve';
-    return needsReason && !reason.trim() ? tr('say why') : '';
+    return '';
   }
 
   /** Whether the line is decided, and only its reason is missing. */
   get lacksOnlyReason() {
-    return this.problem() === tr('say why');
+    const { action, reason } = this.row;
+    const needsReason = this.table.sheet.reason_required && action !== 'approve';
+    return needsReason && !reason.trim() && !this.wordsProblem();
   }
 
   /** The box to type in next, or the row itself if nothing has to be typed. */
