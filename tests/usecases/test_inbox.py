@@ -61,7 +61,13 @@ def test_skipping_changes_nothing_and_new_words_open_it_again(
     mark_instance(context, ana, "demo", step.instance.id, skipped=True)
     assert [one.state for one in review.list_messages(context, owner, "demo")] == [ANSWERED]
     mark_instance(context, ana, "demo", step.instance.id, comment="But it ends in a comma.")
-    assert [(one.state, one.answer) for one in review.list_messages(context, owner, "demo")] == [(OPEN, "")]
+    # the answer to the words before stays with both
+    assert [(one.state, one.answer) for one in review.list_messages(context, owner, "demo")] == [
+        (OPEN, "No.")
+    ]
+    assert [one.answer for _, one in review.list_answers(context, ana, "demo")] == ["No."]
+    told = step_json(get_step(context, ana, "demo", here(step)))["instance"]["answer"]
+    assert told == "Olu answered: No."
     with pytest.raises(NotFoundError, match="was removed or changed"):
         review.answer_message(context, owner, "demo", message.id, "No, again.")
     mark_instance(context, ana, "demo", step.instance.id, comment="")

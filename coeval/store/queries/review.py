@@ -268,21 +268,25 @@ def list_remarks(db: Database, instance: int) -> list[Remark]:
 
 _MESSAGES = """
 SELECT m.id, p.name AS person, m.annotator, m.instance, i.external_id, m.flagged, m.comment, m.marked_at AS at,
-  coalesce(a.state, 'open') AS state, coalesce(a.text, '') AS answer, coalesce(a.answered_by, '') AS answered_by,
+  CASE WHEN asked.flagged = m.flagged AND asked.comment = m.comment THEN a.state ELSE 'open' END AS state,
+  coalesce(a.text, '') AS answer, coalesce(a.answered_by, '') AS answered_by,
   coalesce(a.answered_at, '') AS answered_at
 FROM mark m
 JOIN instance i ON i.id = m.instance
 JOIN annotator p ON p.id = m.annotator
 LEFT JOIN mark_answer a ON a.id = (
   SELECT max(b.id) FROM mark_answer b JOIN mark n ON n.id = b.mark
-  WHERE n.annotator = m.annotator AND n.instance = m.instance AND n.flagged = m.flagged AND n.comment = m.comment)
+  WHERE n.annotator = m.annotator AND n.instance = m.instance)
+LEFT JOIN mark asked ON asked.id = a.mark
 WHERE i.task = :task AND (m.flagged = 1 OR m.comment <> '') AND NOT EXISTS (
   SELECT 1 FROM mark later WHERE later.annotator = m.annotator AND later.instance = m.instance AND later.id > m.id)
 """
-"""The latest flag and comment of each person on each instance, with its answer.
+"""The latest flag and comment of each person on each instance, with the latest answer.
 
-An answer is valid while flag and comment do not change; skipping does not matter.
+If flag or comment change after the answer, the message is open again and keeps it; skipping does not matter.
 """
+ANSWERED = "x.answer <> '' AND x.state <> 'closed'"
+"""Whether the author of a message ``x`` sees its answer."""
 
 
 def list_messages(db: Database, task: int, state: InboxState | None, limit: int) -> list[InboxItem]:
@@ -306,7 +310,7 @@ def get_message(db: Database, task: int, message: int) -> InboxItem | None:
 def get_message_answer(db: Database, task: int, annotator: int, instance: int) -> InboxItem | None:
     """Return a person's message on an instance, if it has an answer."""
     own = f"{_MESSAGES} AND m.annotator = :annotator AND m.instance = :instance"
-    sql = f"SELECT * FROM ({own}) x WHERE x.state = 'answered'"
+    sql = f"SELECT * FROM ({own}) x WHERE {ANSWERED}"
     row = get_row(db, sql, {"task": task, "annotator": annotator, "instance": instance})
     return _message(row) if row else None
 
@@ -315,7 +319,7 @@ def list_message_answers(db: Database, task: int, annotator: int) -> list[tuple[
     """Return a person's answered messages, newest answer first, with the instance's position in their queue."""
     sql = (
         f"SELECT x.*, q.position FROM ({_MESSAGES} AND m.annotator = :annotator) x JOIN assignment q"
-        " ON q.annotator = x.annotator AND q.instance = x.instance WHERE x.state = 'answered'"
+        f" ON q.annotator = x.annotator AND q.instance = x.instance WHERE {ANSWERED}"
         " ORDER BY x.answered_at DESC"
     )
     found = rows(db, sql, {"task": task, "annotator": annotator})

@@ -289,13 +289,14 @@ def messages_view(slug: str, messages: list[InboxItem], state: str) -> Node:
 
 def _card(slug: str, message: InboxItem) -> Node:
     flag = el("span.tag", "flagged") if message.flagged else None
+    said = "Answered before" if message.state is InboxState.OPEN else message.state.capitalize()
     answered = (
         el(
             "p.note",
-            f"{message.state.capitalize()} by {message.answered_by}, {clock(message.answered_at)} UTC"
+            f"{said} by {message.answered_by}, {clock(message.answered_at)} UTC"
             f"{': ' if message.answer else ''}{message.answer}",
         )
-        if message.state is not InboxState.OPEN
+        if message.answered_at
         else None
     )
     return el(
