@@ -74,7 +74,10 @@ export class BallotScreen {
       onchange: () => {},
       oncount: () => this.recount(),
       onsaved: (answer) => this.onanswer(answer),
-      onstale: (now, mine, why) => this.show(now, mine, why),
+      onstale: (now, mine, why) => {
+        this.show(now, mine, why);
+        this.onsaved();
+      },
       onagreed: () => this.open(),
     });
   }
@@ -180,9 +183,27 @@ export class BallotScreen {
     );
   }
 
+  /** Whether votes came in since the count on screen, which is then counted anew. @param {SheetWork} work */
+  async findNewVotes({ sheet }) {
+    try {
+      const now = await request('GET', this.path);
+      if (now.revision === sheet.revision && now.round === sheet.round) return false;
+      const told =
+        'New votes arrived since you opened this count: look at it again, then finalise the criteria.';
+      this.show(now, null, told);
+      this.notices.say(told);
+      this.onsaved();
+      return true;
+    } catch {
+      return false; // the save itself says what is wrong
+    }
+  }
+
   /** Asks before a step that cannot be undone: shows the set, and who has not voted. */
-  ask() {
+  async ask() {
     const { table, work } = this.editor;
+    if (work && !table.locked && (await this.findNewVotes(work))) return;
+    if (this.node.querySelector('dialog')) return; // asked twice
     const problem = table.showProblem();
     if (problem || table.locked || !work) {
       this.editor.confirm();
