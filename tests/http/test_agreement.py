@@ -335,6 +335,9 @@ def test_without_drafts_the_sections_on_drafts_say_what_to_do(context: Context) 
     import_study(context, OPERATOR, replace(study, runs=(), submissions=work))
     assert "Draft evaluations in Set-up" in said(whole(context, "changes"))
     assert "there are no drafts to compare" in said(whole(context, "model"))
+    # all is blind: a share of blind assignments would not help
+    effect = said(whole(context, "draft"))
+    assert "Nobody has scored with the draft in view yet" in effect and "blind assignments" not in effect
     assert "in view" not in whole(context, "model").scope
     assert "Model" not in whole(context, "agreement").figures[1].data[["a", "b"]].to_numpy()
 

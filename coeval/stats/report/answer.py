@@ -186,11 +186,12 @@ def _in_view(seen: DraftsInView) -> list[str]:
         return []
     many = f"All {seen.n:,} scores were" if seen.n == seen.of else f"{seen.n:,} of {seen.of:,} scores were"
     kept = f", and {_percent(seen.kept)} kept its score" if seen.kept.defined else ""
-    return [
-        f"{many} given with the draft in view{kept}, which raises agreement. "
-        "A share of blind assignments, under Study design in Set-up, "
-        "measures by how much."
-    ]
+    measure = (
+        "A share of blind assignments, under Study design in Set-up, measures by how much."
+        if seen.n == seen.of
+        else "Effect of the draft compares them with the others."
+    )
+    return [f"{many} given with the draft in view{kept}, which raises agreement. {measure}"]
 
 
 def short(value: float) -> str:

@@ -75,6 +75,7 @@ def test_scores_given_with_the_draft_in_view_are_said_to_be_so() -> None:
     some_seen = answer(alpha, DraftsInView(50, 200, Estimate(0.9)))
     assert some_seen.sentence.endswith("measured with the draft in view for 25% of the scores.")
     assert some_seen.cautions[0].startswith("50 of 200 scores were given")
+    assert "blind assignments" in all_seen.cautions[0] and "blind assignments" not in some_seen.cautions[0]
 
 
 def test_a_criterion_that_the_mean_hides_is_named() -> None:

@@ -101,8 +101,11 @@ def _figures(section: AssistanceSection) -> list[Figure]:
 
 
 def _no_blind(section: AssistanceSection) -> Node | None:
-    if section.effects.adoption.get("n_blind"):
+    adoption = section.effects.adoption
+    if adoption.get("n_blind"):
         return None
+    if not adoption.get("n_assisted") and not section.first.n:
+        return banner("Nobody has scored with the draft in view yet, so there is no effect to measure.")
     return banner(
         "Nobody has scored without the draft yet, so its pull cannot be separated from "
         "agreement. Set a share of blind assignments under Study design in Set-up.",
