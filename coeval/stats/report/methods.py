@@ -75,8 +75,8 @@ def _arms(study: StudyFrames) -> str:
         return f"All scores were given {how} in view."
     words = {
         ASSISTED: "with the draft in view",
-        BLIND: "without it (blind arm)",
-        FIRST: "before and after seeing it",
+        BLIND: "without the draft (blind arm)",
+        FIRST: "before and after seeing the draft",
         EVIDENCE: "with its quoted passages marked",
         REASONS: "with its lines of evidence in view",
         UNDRAFTED: "before there was a draft",
@@ -86,7 +86,7 @@ def _arms(study: StudyFrames) -> str:
         for arm, how in words.items()
         if arm in arms
     ]
-    return f"Of the scores, {', '.join(parts)}." if parts else ""
+    return f"The scores were given as follows: {', '.join(parts)}." if parts else ""
 
 
 def _agreement(report: Document) -> str:

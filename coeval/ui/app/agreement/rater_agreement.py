@@ -91,11 +91,10 @@ def _headline_tile(headline: Headline) -> Node | None:
     """Return the tile of the mean alpha over criteria."""
     mean = headline.mean.value
     clusters = mean.details.get("clusters")
-    about = f"{clusters:,} {mean.details.get('resampled', 'clusters')}" if clusters else ""
-    more = (
-        f"mean of {plural(headline.criteria, 'criterion', 'criteria')}",
-        f"pooled over criteria (tends to be higher) {shown(headline.pooled.value)}",
-    )
+    about = f"mean of {plural(headline.criteria, 'criterion', 'criteria')}"
+    if clusters:
+        about += f", {clusters:,} {mean.details.get('resampled', 'clusters')}"
+    more = (f"pooled over criteria (tends to be higher) {shown(headline.pooled.value)}",)
     return tile("Alpha, people", mean, about, rows="reliability.csv", more=more, lines=LINES)
 
 
@@ -231,8 +230,9 @@ def heatmap_words(rows: pd.DataFrame) -> str:
 
 def _coefficients_table(section: AgreementSection) -> Node | None:
     values: dict[str, Any] = {f"Alpha, {level}, people": section.humans[level] for level in SHOWN}
-    if not section.planted:
-        values |= {f"Alpha, {level}, people and model": section.humans_and_llm[level] for level in SHOWN}
+    with_model = section.humans_and_llm
+    if not section.planted and _n_raters(with_model) > _n_raters(section.humans):
+        values |= {f"Alpha, {level}, people and model": with_model[level] for level in SHOWN}
     values |= {
         "AC1": section.coefficients.ac1.value,
         "AC2, quadratic": section.coefficients.ac2.value,
@@ -248,7 +248,11 @@ def _coefficients_table(section: AgreementSection) -> Node | None:
         "People": lambda name: _count(values[name], "n_annotators"),
     }
     note = "pooled over the units of all criteria" + (f" · {WITHOUT_MODEL}" if section.planted else "")
-    return items_table("Coefficients", values, columns, note, rows="reliability.csv", half=True)
+    return items_table("Coefficients, pooled", values, columns, note, rows="reliability.csv", half=True)
+
+
+def _n_raters(alphas: Mapping[Any, Estimate]) -> int:
+    return int(alphas["ordinal"].details.get("n_annotators") or 0)
 
 
 def _count(value: Any, *names: str) -> str:
