@@ -340,6 +340,7 @@ def test_without_drafts_the_sections_on_drafts_say_what_to_do(context: Context) 
     assert "Nobody has scored with the draft in view yet" in effect and "blind assignments" not in effect
     assert "in view" not in whole(context, "model").scope
     assert "Model" not in whole(context, "agreement").figures[1].data[["a", "b"]].to_numpy()
+    assert "people and model" not in " ".join(texts(whole(context, "agreement").tables))
 
 
 def test_untimed_work_and_unnamed_systems_are_said_so(context: Context) -> None:
