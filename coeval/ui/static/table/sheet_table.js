@@ -101,9 +101,16 @@ export class SheetTable extends ReviewTable {
   cancel() {
     const { editing } = this;
     if (editing) {
+      const { before, row } = editing;
+      const { new_text: words, reason, text } = row.row;
+      // a revision begins with the drafted words, which nobody typed
+      const typed = [words !== before.new_text && words !== text && words, reason !== before.reason && reason]
+        .filter(Boolean)
+        .join(' · ');
       this.edits.close();
-      editing.row.take(editing.before);
+      row.take(before);
       this.changed();
+      if (typed) this.on.onsay(tr('Discarded: {text}', { text: typed.slice(0, 60) }), () => this.undo());
     }
     this.endWords();
     this.current?.focus();
