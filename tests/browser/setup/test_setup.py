@@ -13,7 +13,7 @@ from coeval.domain import Person
 from coeval.ui.setup.tasks_tab import TasksTab
 from coeval.ui.tabs import Page, Update
 from tests.support.screens.browser import HOW_TO_GET_IT
-from tests.support.screens.ui_steps import enter, unfold
+from tests.support.screens.ui_steps import OPENED, enter, unfold
 from tests.support.serving.server import Running, new_context
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
@@ -319,6 +319,19 @@ def test_a_comment_reaches_the_inbox_and_its_answer_the_instance(owner: Any, ser
     bench.close()
     page.locator("#inbox-close").click()
     page.locator("#inbox-messages").get_by_text("There are no answered flags or comments").wait_for()
+
+
+def test_a_phone_reaches_every_tab(owner: Any, server: Running) -> None:
+    """The menu of the tabs that have no place opened at the end of the page."""
+    page = owner
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{server.url}/?task=demo&tab=criteria")
+    page.wait_for_function(OPENED)
+    page.locator(".overflow-menu > button").click()
+    more = page.locator(".overflow-dropdown").get_by_role("button", name="Judge")
+    expect(more).to_be_in_viewport()
+    more.click()
+    page.wait_for_url("**tab=judge*")
 
 
 def test_of_several_messages_none_is_chosen_for_an_answer(owner: Any, server: Running) -> None:
