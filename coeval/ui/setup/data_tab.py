@@ -36,6 +36,9 @@ CELL = 48
 """Number of characters of a text in the list."""
 
 
+TO_THE_INSTANCE = "() => document.getElementById('data-instance')?.scrollIntoView({ block: 'start' })"
+
+
 class DataTab(Tab):
     """The tab with a list of instances, and all data of the selected one."""
 
@@ -69,7 +72,8 @@ class DataTab(Tab):
         # a click on a row chooses its instance; the menu is for people without a mouse
         self.picked = gr.State("")
         self.rows.select(_picked_row, None, self.picked, **QUICK)
-        self.on(self.picked.change, self.on_pick, [self.picked], [self.instance, self.view])
+        picked = self.on(self.picked.change, self.on_pick, [self.picked], [self.instance, self.view])
+        picked.then(None, js=TO_THE_INSTANCE)  # it is below the list
 
     def load(self, person: Person, slug: str) -> Update:
         if not slug:

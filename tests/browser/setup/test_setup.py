@@ -233,6 +233,10 @@ def test_the_data_of_a_task(owner: Any, server: Running) -> None:
     page = owner
     page.goto(f"{server.url}/admin/?task=demo&tab=data")
     page.locator("#data-count").get_by_text("15 instances").wait_for()
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.locator("#data-rows").get_by_text("parcel-A").locator("visible=true").first.click()
+    page.locator("#data-view").get_by_text("Instance parcel-A").wait_for()
+    expect(page.locator("#data-view").get_by_text("Instance parcel-A")).to_be_in_viewport()
     field(page, "data-search").fill("parcel-B")
     field(page, "data-search").press("Enter")
     page.locator("#data-count").get_by_text("1 instance.").wait_for()
