@@ -42,7 +42,8 @@ def measure(folder: Path, answers: int) -> Round:
     folder.mkdir()
     db = folder / "study.db"
     instances = answers // len(CRITERIA)
-    coeval("import", write_instances(folder / "i.csv", instances), "--task", "answers", db=db)
+    described = ["--description", "Answer a question."]
+    coeval("import", write_instances(folder / "i.csv", instances), "--task", "answers", *described, db=db)
     # two ratings bring the criteria
     coeval("import", write_ratings(folder / "r.csv", 1, len(CRITERIA)), "--task", "answers", db=db)
     write = coeval("batch", "write", "--task", "answers", *RUN, "--out", folder / "q.jsonl", db=db)
