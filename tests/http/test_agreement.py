@@ -303,6 +303,7 @@ def test_without_a_blind_arm_the_model_section_warns_and_the_effect_is_undefined
     assert "with the draft in view" in said(model) and "banner warn" in str(model.banner)
     effect = whole(context, "draft")
     assert not effect.figures and "blind assignments" in said(effect)
+    assert " ".join(texts(effect.tiles)).count("Draft's score adopted") == 1
     assert any("no score was given without the draft" in note.lower() for note in effect.notes)
 
 

@@ -50,7 +50,12 @@ def build(get: Get) -> Iterator[Page]:
     yield Page(
         answer=el("div.answer", el("p.verdict", words)) if words else None,
         banner=_no_blind(section),
-        tiles=[pull_tile(effects), _adoption_tile(effects), _alpha_tile(section)],
+        # without a pull its tile is that of the adoption
+        tiles=[
+            *([pull_tile(effects)] if effects.pull.value.defined else []),
+            _adoption_tile(effects),
+            _alpha_tile(section),
+        ],
         figures=_figures(section),
         tables=[_table(section), pairwise_table(get(mean_pairwise)), *_caught_table(section)],
         notes=section_notes({"assistance": section}),
@@ -159,7 +164,7 @@ def _alpha_tile(section: AssistanceSection) -> Node | None:
 
 
 def estimators_figure(section: DraftEffectsSection) -> Figure:
-    """Return the chart of three estimates of the draft's effect, with their intervals."""
+    """Return the chart of the estimates of the draft's effect, with their intervals."""
     frame = pd.DataFrame([_estimator_row(name, section.of(name)) for name in ESTIMATORS])
     words = " ".join(
         f"{ESTIMATORS[name][0]} ({ESTIMATORS[name][1]}): {shown(section.of(name).value)}."
@@ -168,7 +173,7 @@ def estimators_figure(section: DraftEffectsSection) -> Figure:
     drawn, undefined = split_estimates(frame, "estimator")
     return Figure(
         "assistance",
-        "Three estimates of the draft's effect",
+        "Estimates of the draft's effect",
         frame[["estimator", "meaning", "value", "low", "high", "p_value", "reason"]],
         lambda: charts.forest(drawn, words, lines={"no effect": 0.0}, domain=(-0.2, 0.4)),
         words if len(drawn) else undefined,

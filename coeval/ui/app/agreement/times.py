@@ -71,7 +71,7 @@ def _tiles(section: TimeSection) -> list[Node | None]:
             more=(f"{spent.n_timed:,} submissions timed, from opening to confirming", at_work, untimed),
         ),
         tile(
-            "Without idle time",
+            "Mean without idle time",
             took.mean_seconds_idle_cut,
             f"mean of spans up to {took.idle_cut_seconds / 60:.0f} min",
             show=seconds,
