@@ -31,10 +31,11 @@ from coeval.safe_csv import safe, to_csv
 from coeval.settings import load_settings
 from coeval.stats import StudyFrames, agreement_section
 from coeval.stats.estimates import Estimate, Spelled
+from coeval.stats.report.assistance import assistance_section
 from coeval.stats.report.systems import Ranked, SystemRow
 from coeval.store import Store
 from coeval.store.queries import criteria, drafts, people, reports, submissions, tasks
-from coeval.ui.app.agreement import agreement_tab
+from coeval.ui.app.agreement import agreement_tab, assistance
 from coeval.ui.app.agreement.agreement_tab import task_file, with_links
 from coeval.ui.app.agreement.alignment import find_replacement
 from coeval.ui.app.agreement.assistance import pull_scope
@@ -53,6 +54,7 @@ from tests.conftest import make_study
 from tests.support.screens.ui_steps import enter
 from tests.support.serving.live_server import LiveServer, start_server
 from tests.support.studies.scored_study import scored
+from tests.support.studies.stats_frames import simulate_frames
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 RESEARCHER = Person("Rui", Role.RESEARCHER)
@@ -303,8 +305,15 @@ def test_without_a_blind_arm_the_model_section_warns_and_the_effect_is_undefined
     assert "with the draft in view" in said(model) and "banner warn" in str(model.banner)
     effect = whole(context, "draft")
     assert not effect.figures and "blind assignments" in said(effect)
-    assert " ".join(texts(effect.tiles)).count("Draft's score adopted") == 1
     assert any("no score was given without the draft" in note.lower() for note in effect.notes)
+
+
+def test_without_a_pull_the_adoption_is_shown_once() -> None:
+    frames = simulate_frames(planted=0)
+    effects = assistance_section(frames).effects
+    assert effects.adoption.value.defined and not effects.pull.value.defined
+    (page,) = assistance.build(lambda part: part(frames))
+    assert " ".join(texts(page.tiles)).count("Draft's score adopted") == 1
 
 
 def test_before_the_first_score_every_section_says_so(context: Context) -> None:

@@ -188,8 +188,9 @@ export class BallotScreen {
     try {
       const now = await request('GET', this.path);
       if (now.revision === sheet.revision && now.round === sheet.round) return false;
-      const told =
-        'New votes arrived since you opened this count: look at it again, then finalise the criteria.';
+      const told = tr(
+        'New votes arrived since you opened this count: look at it again, then finalise the criteria.',
+      );
       this.show(now, null, told);
       this.notices.say(told);
       this.onsaved();
