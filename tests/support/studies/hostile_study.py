@@ -124,9 +124,9 @@ def fill(context: Context, owner: Person, texts: tuple[str, ...]) -> None:
 
 def names(texts: tuple[str, ...]) -> Iterator[str]:
     """People's names of those that can be names; what sign-in refuses is not shown anywhere."""
-    return (
-        text for text in (" ".join(one.split()) for one in texts) if len(text) <= 80 and text.isprintable()
-    )
+    typed = (" ".join(one.split()) for one in texts)
+    wanted = {text.casefold(): text for text in typed if len(text) <= 80 and text.isprintable()}
+    return iter(wanted.values())
 
 
 def _work(context: Context, person: Person, texts: tuple[str, ...], score: float) -> None:
