@@ -396,7 +396,7 @@ def contrast_people(
 
 
 def _welch(a: Numbers, b: Numbers, confidence: float) -> tuple[float, float]:
-    """Return the limits of the difference between two means of unequal variance (Welch 1947)."""
+    """Return the confidence limits of the difference between two means with unequal variances (Welch 1947)."""
     parts = [float(side.var(ddof=1)) / len(side) for side in (a, b)]
     total = sum(parts)
     middle = float(a.mean() - b.mean())

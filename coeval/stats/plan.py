@@ -249,7 +249,7 @@ def tell_needed(needed: Needed, kind: str) -> str:
 
 
 def tell_rule(rule: StoppingRule) -> str:
-    """Return a rule in words, with its time of declaration."""
+    """Return a rule in words, with the time when it was declared."""
     what = (
         f"alpha is known to ±{rule.width:g}"
         if rule.measure is Measure.ALPHA

@@ -64,7 +64,7 @@ def _me(context: Context, person: Person, slug: str) -> Node:
 
 
 def _who(person: Person, home: str = "") -> Node:
-    """Return the person's name and role, which open to the link that ends all sessions."""
+    """Return the person's name and role. A click on them shows the link that ends all sessions."""
     everywhere = el("a", tr("Sign out on all devices"), href=f"{home}signout/everywhere", data_post="1")
     name = el("summary", el("span", person.name, dir="auto"), f" · {tr(ROLES[person.role])}")
     return el("details.who", name, everywhere)

@@ -50,7 +50,8 @@ def open_table(path: Path) -> Table:
     where = f"{path.name}, sheet “{shorten(sheets[0])}”" if len(sheets) > 1 else path.name
     _, header = next(_records(path), (1, []))
     columns = check_header(where, "row", header, unnamed=True)
-    remedy = " ".join(["The first row must name every column.", *_tell_other_sheets(sheets)])
+    notes = _tell_other_sheets(sheets)
+    remedy = " ".join(["The first row must name every column.", *notes])
 
     def rows() -> Iterator[Row]:
         for line, cells in _records(path):
@@ -58,7 +59,7 @@ def open_table(path: Path) -> Table:
                 padded = cells + [""] * (len(columns) - len(cells))
                 yield fit_cells(where, "row", line, columns, padded, remedy)
 
-    return Table(path.name, tuple(filter(None, columns)), rows, "row", _tell_other_sheets(sheets))
+    return Table(path.name, tuple(filter(None, columns)), rows, "row", notes)
 
 
 def _tell_other_sheets(sheets: Sequence[str]) -> tuple[str, ...]:

@@ -140,8 +140,7 @@ def _sentence(alpha: Estimate, level: str, measured: str) -> str:
 
 
 def describe_effects(effects: DraftEffectsSection) -> str:
-    """Describe how much the draft moved scores: by its pull or, without one, by the more frequent adoption of
-    its score.
+    """Describe how much the draft moved scores. Without a pull, say how much more often people gave its score.
 
     >>> from coeval.stats.estimates import Spelled
     >>> nothing = Spelled(Estimate.undefined("no score was given without the draft"))

@@ -124,12 +124,6 @@ SELECT taken, done, count(*) AS n FROM (
 ) places GROUP BY taken, done ORDER BY done, taken
 """
 
-ARMS = (
-    "SELECT arm, count(*) AS n FROM assignment a WHERE task = ? AND arm IS NOT NULL"
-    " AND NOT EXISTS (SELECT 1 FROM answer_key k WHERE k.instance = a.instance) GROUP BY arm ORDER BY arm"
-)
-"""The arms of work; the arms of attention checks are drawn separately."""
-
 
 def list_participants(db: Database, task: int, *, annotator: int = 0) -> list[Participant]:
     """Return every submission of a study in the order of arrival, or those of one person."""
@@ -231,7 +225,3 @@ def count_places(db: Database, task: int) -> list[tuple[int, int, int]]:
     finished by ``taken`` people.
     """
     return [(row["done"], row["taken"], row["n"]) for row in db.query(PLACES, [task])]
-
-
-def count_opened_arms(db: Database, task: int) -> dict[str, int]:
-    return {row["arm"]: row["n"] for row in db.query(ARMS, [task])}

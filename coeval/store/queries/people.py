@@ -54,7 +54,10 @@ def ensure_person(db: Database, name: str, role: Role = Role.ANNOTATOR) -> Perso
 
 
 def find_alike(db: Database, name: str) -> str | None:
-    """Return a person's name that differs from a new name only in capital letters; None if the name is known."""
+    """Return the known name that differs from a new name only in capital letters.
+
+    None if there is none, or if a person has exactly this name.
+    """
     if get_person(db, name):
         return None
     names = (str(row["name"]) for row in rows(db, "SELECT name FROM annotator ORDER BY id"))

@@ -224,25 +224,35 @@ def has_open_work(db: Database, annotator: int, task: int) -> bool:
     return bool(scalar(db, sql, [annotator, task]))
 
 
+DRAWN = (
+    "FROM assignment a LEFT JOIN reservation r ON r.annotator = a.annotator AND r.instance = a.instance"
+    f" WHERE a.task = :task AND a.arm IS NOT NULL AND coalesce(r.outcome, '') IN {TAKEN}"
+)
+"""The draws of an arm that count. Work that is late, returned or rejected does not: its replacement restores the
+balance.
+"""
+
+
 def count_arms(db: Database, annotator: int, task: int) -> dict[Arm, int]:
     """Return the number of times that each arm was drawn for a person, including attention checks."""
-    sql = "SELECT arm, count(*) AS n FROM assignment WHERE annotator = ? AND task = ? AND arm IS NOT NULL GROUP BY arm"
-    return {Arm(row["arm"]): row["n"] for row in rows(db, sql, [annotator, task])}
+    sql = f"SELECT a.arm, count(*) AS n {DRAWN} AND a.annotator = :annotator GROUP BY a.arm"
+    return _counts(db, sql, {"task": task, "annotator": annotator})
 
 
 def list_arms(db: Database, instance: int, task: int) -> list[Arm]:
     """Return the arms in which people opened an instance, in order of opening."""
-    sql = (
-        "SELECT arm FROM assignment WHERE instance = ? AND task = ? AND arm IS NOT NULL"
-        " ORDER BY opened_at, annotator"
-    )
-    return [Arm(row["arm"]) for row in rows(db, sql, [instance, task])]
+    sql = f"SELECT a.arm {DRAWN} AND a.instance = :instance ORDER BY a.opened_at, a.annotator"
+    return [Arm(row["arm"]) for row in rows(db, sql, {"task": task, "instance": instance})]
 
 
-def count_all_arms(db: Database, task: int) -> dict[Arm, int]:
-    """Return the number of times that each arm was drawn in a task, including attention checks."""
-    sql = "SELECT arm, count(*) AS n FROM assignment WHERE task = ? AND arm IS NOT NULL GROUP BY arm"
-    return {Arm(row["arm"]): row["n"] for row in rows(db, sql, [task])}
+def count_all_arms(db: Database, task: int, *, checks: bool) -> dict[Arm, int]:
+    """Return the number of times that each arm was drawn in a task, for attention checks or for all other work."""
+    sql = f"SELECT a.arm, count(*) AS n {DRAWN} AND coalesce(r.purpose, 'work') = :purpose GROUP BY a.arm"
+    return _counts(db, sql, {"task": task, "purpose": "check" if checks else "work"})
+
+
+def _counts(db: Database, sql: str, values: dict[str, int | str]) -> dict[Arm, int]:
+    return {Arm(row["arm"]): row["n"] for row in rows(db, sql, values)}
 
 
 def count_room(db: Database, annotator: int, task: int, quota: int) -> int:

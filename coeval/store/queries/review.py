@@ -285,7 +285,8 @@ WHERE i.task = :task AND (m.flagged = 1 OR m.comment <> '') AND NOT EXISTS (
 
 If flag or comment change after the answer, the message is open again and keeps it; skipping does not matter.
 """
-ANSWERED = "x.answer <> '' AND x.state <> 'closed'"
+
+_ANSWERED = "x.answer <> '' AND x.state <> 'closed'"
 """Whether the author of a message ``x`` sees its answer."""
 
 
@@ -310,7 +311,7 @@ def get_message(db: Database, task: int, message: int) -> InboxItem | None:
 def get_message_answer(db: Database, task: int, annotator: int, instance: int) -> InboxItem | None:
     """Return a person's message on an instance, if it has an answer."""
     own = f"{_MESSAGES} AND m.annotator = :annotator AND m.instance = :instance"
-    sql = f"SELECT * FROM ({own}) x WHERE {ANSWERED}"
+    sql = f"SELECT * FROM ({own}) x WHERE {_ANSWERED}"
     row = get_row(db, sql, {"task": task, "annotator": annotator, "instance": instance})
     return _message(row) if row else None
 
@@ -319,7 +320,7 @@ def list_message_answers(db: Database, task: int, annotator: int) -> list[tuple[
     """Return a person's answered messages, newest answer first, with the instance's position in their queue."""
     sql = (
         f"SELECT x.*, q.position FROM ({_MESSAGES} AND m.annotator = :annotator) x JOIN assignment q"
-        f" ON q.annotator = x.annotator AND q.instance = x.instance WHERE {ANSWERED}"
+        f" ON q.annotator = x.annotator AND q.instance = x.instance WHERE {_ANSWERED}"
         " ORDER BY x.answered_at DESC"
     )
     found = rows(db, sql, {"task": task, "annotator": annotator})

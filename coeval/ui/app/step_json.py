@@ -273,7 +273,7 @@ def _quote_json(quote: Quote, step: Step) -> Json:
 
 
 def _mark_json(quote: Quote) -> Json:
-    """Return a place in a text, without the model's words: a quote may differ slightly from the text."""
+    """Return the place of a quote in the text, without the model's words, which may differ slightly."""
     return {"start": quote.start, "end": quote.end, "place": quote.place}
 
 

@@ -293,7 +293,7 @@ def messages_view(slug: str, messages: list[InboxItem], state: str) -> Node:
 
 def _card(slug: str, message: InboxItem) -> Node:
     flag = el("span.tag", "flagged") if message.flagged else None
-    said = "Answered before" if message.state is InboxState.OPEN else message.state.capitalize()
+    said = "Earlier answer" if message.state is InboxState.OPEN else message.state.capitalize()
     answered = (
         el(
             "p.note",

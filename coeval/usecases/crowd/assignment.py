@@ -206,7 +206,8 @@ def draw_balanced_arm(db: Database, task: Task, person: Person, instance: int, d
     Balancing by person and study keeps every arm within about one draw of its share; by person alone,
     rounding errors would add up over the study. A second person is likely to get the same arm as a first
     without a draft, because agreement needs two people. Ties are broken by the usual hash, so nobody can
-    foresee them. Attention checks are balanced like other work, or their arms would reveal them.
+    foresee them. Attention checks are balanced like other work, or their arms would reveal them. The study
+    counts them apart, so that neither pushes the other off its shares.
     """
     keys = answer_keys.list_keys_of(db, instance)
     plan = stored_plans.get_plan(db, task.id)
@@ -214,7 +215,8 @@ def draw_balanced_arm(db: Database, task: Task, person: Person, instance: int, d
         # an exam needs the actions on the draft
         return Arm.ASSISTED if keys else None
     shares = design.arm_shares
-    counts = [reservations.count_arms(db, person.id, task.id), reservations.count_all_arms(db, task.id)]
+    everybody = reservations.count_all_arms(db, task.id, checks=bool(keys))
+    counts = [reservations.count_arms(db, person.id, task.id), everybody]
     here = reservations.list_arms(db, instance, task.id)
     if keys:
         # everybody gets the checks, few get the same work: count a check as a new instance after each full

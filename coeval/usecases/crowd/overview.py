@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from coeval.domain import Attempt, Participant, Person, Plan, Proof, Standing
+from coeval.domain import Arm, Attempt, Participant, Person, Plan, Proof, Standing
 from coeval.rules.screening import ENOUGH_PLANTED, FEW_CAUGHT, LONG_STREAK, Habits, find_habits
 from coeval.safe_csv import safe
 from coeval.store.queries import answer_keys, crowd_studies, reservations
@@ -202,7 +202,7 @@ class Overview:
     plan: Plan
     people: tuple[Row, ...]
     places: tuple[tuple[int, int, int], ...]
-    arms: dict[str, int]
+    arms: dict[Arm, int]
 
     @property
     def cost(self) -> float:
@@ -218,7 +218,7 @@ def get_overview(context: Context, person: Person, slug: str) -> Overview:
     with context.store.read() as db:
         people = read_submissions(db, plan, task)
         places = tuple(crowd_studies.count_places(db, task.id))
-        arms = crowd_studies.count_opened_arms(db, task.id)
+        arms = reservations.count_all_arms(db, task.id, checks=False)
         habits = {one.person: one for one in find_habits(read_saves(db, task))}
     usual: Usual = find_usual(one for one, _ in people)
     lone = find_lone(one for one, _ in people)

@@ -121,12 +121,11 @@ def test_a_first_sheet_that_is_no_table_names_the_others(tmp_path: Path) -> None
     book.worksheets[0].append(["Ann", "2026"])
     book.create_sheet("Data").append(["input", "output"])
     book.save(path := tmp_path / "own.xlsx")
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as caught:
         preview(path)
-    assert "sheet “About”, row 2: has 2 cells, but the header has 1" in str(told.value)
-    assert "Not read: “Data”. Choose another under Sheet" in str(told.value) and "quotes" not in str(
-        told.value
-    )
+    told = str(caught.value)
+    assert "sheet “About”, row 2: has 2 cells, but the header has 1" in told
+    assert "Not read: “Data”. Choose another under Sheet" in told and "quotes" not in told
 
 
 @pytest.mark.parametrize("sheet", ["Answers", "Q&A <2> “x”"])

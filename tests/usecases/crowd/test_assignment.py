@@ -217,6 +217,28 @@ def test_arms_balance_for_people_and_the_study(context: Context, owner: Person) 
     assert abs(total["blind"] - total["assisted"]) <= 2
 
 
+def test_checks_and_rejected_work_do_not_count_in_the_balance_of_work(
+    context: Context, owner: Person
+) -> None:
+    open_study(context, owner, Plan(per_instance=4, batch=5, quota=5))
+    with context.store.write() as db:
+        tasks.set_design(db, 1, Design(blind_share=0.5), "Olu")
+    set_keys(context, owner, "demo", "instance,criterion,accepted,must\n1a,1,1 2 3 4 5,\n")
+    people = [join(context, n) for n in range(3)]
+    for person in people:
+        work(context, person)
+
+    def counted() -> tuple[int, int, list[int]]:
+        with context.store.read() as db:
+            work, checks = (reservations.count_all_arms(db, 1, checks=checks) for checks in (False, True))
+            own = [sum(reservations.count_arms(db, one.id, 1).values()) for one in people]
+        return sum(work.values()), sum(checks.values()), own
+
+    assert counted() == (12, 3, [5, 5, 5])  # each had four instances and the check
+    plans.reject(context, owner, "demo", people[0].name, comment="did not read")
+    assert counted() == (8, 2, [0, 5, 5])
+
+
 def test_scores_without_a_draft_overlap_in_a_crowd(context: Context, owner: Person) -> None:
     """A fifth blind, three people an instance: balanced alone, no instance would ever be blind for two."""
     open_study(context, owner, Plan(per_instance=3, batch=15, quota=15), n_documents=20)

@@ -49,13 +49,8 @@ def build(get: Get) -> Iterator[Page]:
     words = describe_effects(effects)
     yield Page(
         answer=el("div.answer", el("p.verdict", words)) if words else None,
-        banner=_no_blind(section),
-        # without a pull its tile is that of the adoption
-        tiles=[
-            *([pull_tile(effects)] if effects.pull.value.defined else []),
-            _adoption_tile(effects),
-            _alpha_tile(section),
-        ],
+        banner=_missing_arm(section),
+        tiles=[_pull_tile(effects), _adoption_tile(effects), _alpha_tile(section)],
         figures=_figures(section),
         tables=[_table(section), pairwise_table(get(mean_pairwise)), *_caught_table(section)],
         notes=section_notes({"assistance": section}),
@@ -105,7 +100,7 @@ def _figures(section: AssistanceSection) -> list[Figure]:
     return [estimators_figure(section.effects), alphas_figure(section), *first_figures(section.first)]
 
 
-def _no_blind(section: AssistanceSection) -> Node | None:
+def _missing_arm(section: AssistanceSection) -> Node | None:
     adoption = section.effects.adoption
     if adoption.get("n_blind"):
         return None
@@ -122,9 +117,11 @@ def pull_tile(section: DraftEffectsSection) -> Node | None:
     """Return the tile of the pull, or of the adoption of the draft's score if the pull is undefined. The
     Agreement section shows it too.
     """
+    return _pull_tile(section) or _adoption_tile(section)
+
+
+def _pull_tile(section: DraftEffectsSection) -> Node | None:
     pull = section.pull
-    if not pull.value.defined:
-        return _adoption_tile(section)
     return tile(
         "Pull of the draft",
         pull.value,

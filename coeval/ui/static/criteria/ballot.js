@@ -183,27 +183,23 @@ export class BallotScreen {
     );
   }
 
-  /** Whether votes came in since the count on screen, which is then counted anew. @param {SheetWork} work */
-  async findNewVotes({ sheet }) {
-    try {
-      const now = await request('GET', this.path);
-      if (now.revision === sheet.revision && now.round === sheet.round) return false;
-      const told = tr(
-        'New votes arrived since you opened this count: look at it again, then finalise the criteria.',
-      );
-      this.show(now, null, told);
-      this.notices.say(told);
-      this.onsaved();
-      return true;
-    } catch {
-      return false; // the save itself says what is wrong
-    }
+  /** Shows the count with the votes that came in since; returns whether there were any. @param {SheetWork} work */
+  async showNewVotes({ sheet }) {
+    const now = await request('GET', this.path).catch(() => null); // the save itself says what is wrong
+    if (!now || (now.revision === sheet.revision && now.round === sheet.round)) return false;
+    const told = tr(
+      'New votes arrived since you opened this count: look at it again, then finalise the criteria.',
+    );
+    this.show(now, null, told);
+    this.notices.say(told);
+    this.onsaved();
+    return true;
   }
 
   /** Asks before a step that cannot be undone: shows the set, and who has not voted. */
   async ask() {
     const { table, work } = this.editor;
-    if (work && !table.locked && (await this.findNewVotes(work))) return;
+    if (work && !table.locked && (await this.showNewVotes(work))) return;
     if (this.node.querySelector('dialog')) return; // asked twice
     const problem = table.showProblem();
     if (problem || table.locked || !work) {

@@ -333,8 +333,8 @@ export class Frame {
     const close = button(tr('Close'), { class: 'ce-btn', onclick: () => panel.remove() });
     const words = el('div', { class: 'ce-markdown', dir: 'auto', tabindex: '0', role: 'region' });
     words.setAttribute('aria-label', tr('Guidelines'));
-    const about = el('p', { class: 'wb-task' }, task.description);
-    fill(words, task.description && about, ...markdownNodes(task.guidelines));
+    const about = task.description && el('p', { class: 'wb-task' }, task.description);
+    fill(words, about, ...markdownNodes(task.guidelines));
     const head = el(
       'div',
       { class: 'wb-guidelines-head' },
