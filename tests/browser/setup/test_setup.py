@@ -320,9 +320,19 @@ def test_a_comment_reaches_the_inbox_and_its_answer_the_instance(owner: Any, ser
     bench = opened.value
     bench.locator(".wb-answer", has_text="Owner answered: It does, in the source too.").wait_for()
     assert "item=" not in bench.url
+    # the answer stays with both when the comment changes
+    bench.get_by_role("button", name="Comment", exact=True).click()
+    bench.get_by_label("Comment on this instance").fill("The source goes on.")
+    bench.get_by_role("button", name="Save comment").click()
+    bench.get_by_role("dialog").wait_for(state="detached")
+    bench.reload()
+    bench.locator(".wb-answer", has_text="Owner answered: It does, in the source too.").wait_for()
     bench.close()
+    page.locator("#inbox-state label", has_text="open").click()
+    card.get_by_text("The source goes on.").wait_for()
+    card.get_by_text("Earlier answer by Owner").wait_for()
     page.locator("#inbox-close").click()
-    page.locator("#inbox-messages").get_by_text("There are no answered flags or comments").wait_for()
+    page.locator("#inbox-messages").get_by_text("There are no open flags or comments").wait_for()
 
 
 def test_a_phone_reaches_every_tab(owner: Any, server: Running) -> None:
