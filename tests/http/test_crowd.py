@@ -204,14 +204,14 @@ def test_every_instance_has_exactly_k_people_and_nobody_any_twice(study: Study) 
 
 
 @pytest.mark.slow
-def test_arms_are_within_a_point_of_what_was_asked(study: Study) -> None:
+def test_arms_are_within_two_points_of_what_was_asked(study: Study) -> None:
     page = overview.get_overview(study.context, OPERATOR, "demo").arms
     scores = [row for row in rows_of(study.context, "scores.csv") if row["latest"] == "1"]
     counted = [row for row in scores if (row["check"], row["rejected"], row["timed_out"]) == ("0", "0", "0")]
     checks = [row for row in scores if row["check"] == "1"]
     for what, arms in (("page", Counter(page)), ("file", Counter(row["arm"] for row in counted))):
         for arm, share in ASKED.items():
-            assert abs(arms[arm] / arms.total() - share) <= 0.01, (what, arms)
+            assert abs(arms[arm] / arms.total() - share) <= 0.02, (what, arms)
     # checks meet people in the same arms as the work does: 96 people or so, and one in the balance of each
     met = Counter(row["arm"] for row in checks)
     assert all(abs(met[arm] / met.total() - share) < 0.1 for arm, share in ASKED.items()), met

@@ -6,6 +6,7 @@ get the same place.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from coeval.clock import now
@@ -233,10 +234,12 @@ balance.
 """
 
 
-def count_arms(db: Database, annotator: int, task: int) -> dict[Arm, int]:
+def count_arms(db: Database, annotator: int, task: int) -> Counter[Arm]:
     """Return the number of times that each arm was drawn for a person, including attention checks."""
     sql = f"SELECT a.arm, count(*) AS n {DRAWN} AND a.annotator = :annotator GROUP BY a.arm"
-    return _counts(db, sql, {"task": task, "annotator": annotator})
+    return Counter(
+        {Arm(row["arm"]): row["n"] for row in rows(db, sql, {"task": task, "annotator": annotator})}
+    )
 
 
 def list_arms(db: Database, instance: int, task: int) -> list[Arm]:
@@ -245,14 +248,13 @@ def list_arms(db: Database, instance: int, task: int) -> list[Arm]:
     return [Arm(row["arm"]) for row in rows(db, sql, {"task": task, "instance": instance})]
 
 
-def count_all_arms(db: Database, task: int, *, checks: bool) -> dict[Arm, int]:
-    """Return the number of times that each arm was drawn in a task, for attention checks or for all other work."""
-    sql = f"SELECT a.arm, count(*) AS n {DRAWN} AND coalesce(r.purpose, 'work') = :purpose GROUP BY a.arm"
-    return _counts(db, sql, {"task": task, "purpose": "check" if checks else "work"})
-
-
-def _counts(db: Database, sql: str, values: dict[str, int | str]) -> dict[Arm, int]:
-    return {Arm(row["arm"]): row["n"] for row in rows(db, sql, values)}
+def count_all_arms(db: Database, task: int) -> tuple[Counter[Arm], Counter[Arm]]:
+    """Return the number of times that each arm was drawn in a task: for work, and for attention checks."""
+    sql = f"SELECT a.arm, coalesce(r.purpose, 'work') AS purpose, count(*) AS n {DRAWN} GROUP BY 1, 2"
+    counts: dict[str, Counter[Arm]] = {"work": Counter(), "check": Counter()}
+    for row in rows(db, sql, {"task": task}):
+        counts[row["purpose"]][Arm(row["arm"])] = row["n"]
+    return counts["work"], counts["check"]
 
 
 def count_room(db: Database, annotator: int, task: int, quota: int) -> int:

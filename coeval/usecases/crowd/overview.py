@@ -218,7 +218,7 @@ def get_overview(context: Context, person: Person, slug: str) -> Overview:
     with context.store.read() as db:
         people = read_submissions(db, plan, task)
         places = tuple(crowd_studies.count_places(db, task.id))
-        arms = reservations.count_all_arms(db, task.id, checks=False)
+        arms, _ = reservations.count_all_arms(db, task.id)
         habits = {one.person: one for one in find_habits(read_saves(db, task))}
     usual: Usual = find_usual(one for one, _ in people)
     lone = find_lone(one for one, _ in people)
