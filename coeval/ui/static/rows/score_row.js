@@ -185,7 +185,7 @@ export class ScoreRow extends Row {
         score: this.drafted,
       });
     return score === this.drafted
-      ? tr("You keep the draft's score, {score}.", { score })
+      ? tr("Your score is {score}, like the draft's.", { score })
       : tr("The draft's score is {drafted}. Your score is {score}.", { drafted: this.drafted, score });
   }
 

@@ -84,6 +84,20 @@ function column(title, lines, other) {
 export function chooseVersion(root, { work, mine, why }) {
   const [left, right] = [versionLines(work.sheet, mine), versionLines(work.sheet, work.saved)];
   const time = clockTime(work.sheet.saved_at);
+  // a count of votes is not saved: its other version has the votes that came in
+  const [saved, use, note] = work.historyPath
+    ? [
+        time ? tr('Saved at {time}', { time }) : tr('Saved'),
+        tr('Use the saved version'),
+        tr(
+          'Continuing with your version saves nothing yet: check it and confirm. The saved version stays in the history.',
+        ),
+      ]
+    : [
+        tr('Count with the new votes'),
+        tr('Use the new count'),
+        tr('Nothing is saved yet: check the criteria, then finalise them.'),
+      ];
   return new Promise((resolve) => {
     const choose = (choice) => () => {
       dialog.remove();
@@ -102,19 +116,13 @@ export function chooseVersion(root, { work, mine, why }) {
         'div',
         { class: 'ce-versions' },
         column(tr('Unsaved version here'), left, right),
-        column(time ? tr('Saved at {time}', { time }) : tr('Saved'), right, left),
+        column(saved, right, left),
       ),
-      el(
-        'p',
-        { class: 'ce-note' },
-        tr(
-          'Continuing with your version saves nothing yet: check it and confirm. The saved version stays in the history.',
-        ),
-      ),
+      el('p', { class: 'ce-note' }, note),
       el(
         'div',
         { class: 'ce-dialog-foot' },
-        button(tr('Use the saved version'), { class: 'ce-btn', onclick: choose('saved') }),
+        button(use, { class: 'ce-btn', onclick: choose('saved') }),
         keepMine,
       ),
     );
