@@ -59,7 +59,7 @@ class DataTab(Tab):
         self.count = View(elem_id="data-count")
         self.rows = gr.Dataframe(
             headers=list(HEAD), interactive=False, wrap=False, max_height=420, show_label=False, buttons=[],
-            elem_id="data-rows", column_widths=["110px", "100px", "240px", "240px", *["84px"] * 6],
+            elem_id="data-rows", column_widths=["110px", "100px", "150px", "150px", *["84px"] * 6],
         )  # fmt: skip
         self.instance = gr.Dropdown([], label="Open instance", elem_id="data-instance")
         self.view = View(elem_id="data-view")
