@@ -326,7 +326,11 @@ def test_votes_that_came_in_are_looked_at_before_the_set_is_established(
     asked.get_by_role("button", name="Finalise", exact=True).click()
     page.get_by_role("heading", name="There are two versions").wait_for()
     words = page.locator("dialog[open]").inner_text()
-    assert "New votes arrived" in words and "Count with the new votes" in words and "saved version stays" not in words
+    assert (
+        "New votes arrived" in words
+        and "Count with the new votes" in words
+        and "saved version stays" not in words
+    )
     page.get_by_role("button", name="Use the new count").click()
     assert actions(page) == ["none", "none", "approve"]
     assert criteria_rounds.get_criteria_set(bench.context, bench.person("Olu"), bench.slug) is None
