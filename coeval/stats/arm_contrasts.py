@@ -270,7 +270,7 @@ def _weighted_medians(value: Numbers, place: Any, weights: Numbers, size: int) -
 
 
 def spread_over_people(gaps: Numbers, confidence: float) -> dict[str, Any]:
-    """Return Student's t interval over people's differences."""
+    """Return the Student's t interval of the mean difference over people."""
     n = len(gaps)
     half = (
         float(scipy.special.stdtrit(n - 1, (1 + confidence) / 2)) * float(gaps.std(ddof=1)) / math.sqrt(n)
@@ -349,7 +349,7 @@ def contrast_people(
     *,
     method: str = "spearman",
 ) -> Contrast:
-    """Return the mean over people of their correlation with a column, in one arm minus the other.
+    """Return how much the mean correlation of people's scores with a column differs between two arms.
 
     People with both arms are compared with themselves (paired t). If fewer than two have both, Welch's t compares
     people.

@@ -72,7 +72,7 @@ def note_finished(db: Database, task: int, *, annotator: int | None = None) -> i
 
 
 def get_outcome(db: Database, annotator: int, instance: int) -> str | None:
-    """Return the outcome of a person's instance; None if they never had it."""
+    """Return the outcome of an instance for a person; None if they never had the instance."""
     sql = "SELECT outcome FROM reservation WHERE annotator = ? AND instance = ?"
     outcome: str | None = scalar(db, sql, [annotator, instance])
     return outcome
@@ -229,9 +229,7 @@ DRAWN = (
     "FROM assignment a LEFT JOIN reservation r ON r.annotator = a.annotator AND r.instance = a.instance"
     f" WHERE a.task = :task AND a.arm IS NOT NULL AND coalesce(r.outcome, '') IN {TAKEN}"
 )
-"""The draws of an arm that count. Work that is late, returned or rejected does not: its replacement restores the
-balance.
-"""
+"""The draws of an arm that count: late, returned and rejected work does not, because others do it again."""
 
 
 def count_arms(db: Database, annotator: int, task: int) -> Counter[Arm]:
@@ -264,5 +262,5 @@ def count_room(db: Database, annotator: int, task: int, quota: int) -> int:
 
 
 def has_saved(db: Database, annotator: int) -> bool:
-    """Return whether a person has saved anything yet, in a study or its exam."""
+    """Return whether a person has already saved something, in a study or in its exam."""
     return scalar(db, "SELECT 1 FROM submission WHERE annotator = ? LIMIT 1", [annotator]) is not None

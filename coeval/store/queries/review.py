@@ -230,7 +230,7 @@ WHERE i.task = :task AND (:system = '' OR i.system = :system)
 def list_instance_states(
     db: Database, task: int, run: int | None, *, search: str, system: str, only: Only, limit: int
 ) -> list[InstanceState]:
-    """Return the first instances of a task, in its order, that match a search, a system and a condition."""
+    """Return a task's first instances that match a search, a system and a condition, in the task's order."""
     escaped = search.replace("!", "!!").replace("%", "!%").replace("_", "!_")
     states = db.query(
         f"SELECT * FROM ({_STATES}) x WHERE {_CONDITIONS[only]} ORDER BY x.position LIMIT :limit",

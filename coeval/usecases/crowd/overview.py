@@ -48,7 +48,7 @@ class Usual:
 
 
 def find_usual(people: Iterable[Participant]) -> Usual:
-    """Return the typical (median) active and elapsed minutes per instance."""
+    """Return the median active minutes and the median elapsed minutes per instance."""
     done = [participant for participant in people if participant.finished]
     return Usual(
         _median(

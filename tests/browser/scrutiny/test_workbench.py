@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -445,6 +446,13 @@ def test_a_second_enter_on_the_confirm_button_decides_nothing(page: Page, bench:
     wait_saved(page, bench, 1)
     expect(page.locator(".wb[data-state=step] [data-action=revise]")).to_have_count(0)
     assert len(sent) == 1
+
+
+def test_the_score_says_how_it_stands_to_the_drafts(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
+    note = page.locator("[data-kind=score] .ce-note").first
+    press(page, "a", "a")
+    expect(note).to_have_text(re.compile(r"Your score is \d, like the draft's\."))
 
 
 def test_a_key_after_skip_is_for_the_next_instance(page: Page, bench: Bench) -> None:

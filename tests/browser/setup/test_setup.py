@@ -300,15 +300,19 @@ def test_a_plan_that_is_met_and_a_rule_that_is_not_are_explained(owner: Any, ser
     page.locator("#rule-view").get_by_text(explained).wait_for()
 
 
+def comment(page: Any, text: str) -> None:
+    page.get_by_role("button", name="Comment", exact=True).click()
+    page.get_by_label("Comment on this instance").fill(text)
+    page.get_by_role("button", name="Save comment").click()
+    page.get_by_role("dialog").wait_for(state="detached")
+    page.reload()
+
+
 def test_a_comment_reaches_the_inbox_and_its_answer_the_instance(owner: Any, server: Running) -> None:
     page = owner
     page.goto(f"{server.url}/?task=demo&tab=scrutiny")
     page.locator(".wb[data-state=step]").wait_for()
-    page.get_by_role("button", name="Comment", exact=True).click()
-    page.get_by_label("Comment on this instance").fill("The answer ends too soon.")
-    page.get_by_role("button", name="Save comment").click()
-    page.get_by_role("dialog").wait_for(state="detached")
-    page.reload()
+    comment(page, "The answer ends too soon.")
     page.get_by_role("link", name="Inbox 1").click()
     card = page.locator("#inbox-messages .message")
     card.get_by_text("The answer ends too soon.").wait_for()
@@ -323,11 +327,7 @@ def test_a_comment_reaches_the_inbox_and_its_answer_the_instance(owner: Any, ser
     bench.locator(".wb-answer", has_text="Owner answered: It does, in the source too.").wait_for()
     assert "item=" not in bench.url
     # the answer stays with both when the comment changes
-    bench.get_by_role("button", name="Comment", exact=True).click()
-    bench.get_by_label("Comment on this instance").fill("The source goes on.")
-    bench.get_by_role("button", name="Save comment").click()
-    bench.get_by_role("dialog").wait_for(state="detached")
-    bench.reload()
+    comment(bench, "The source goes on.")
     bench.locator(".wb-answer", has_text="Owner answered: It does, in the source too.").wait_for()
     bench.close()
     page.locator("#inbox-state label", has_text="open").click()

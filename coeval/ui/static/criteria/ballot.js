@@ -29,6 +29,15 @@ class BallotWork extends SheetWork {
     return this.hasHistory ? `${this.path}/history` : '';
   }
 
+  get otherVersion() {
+    if (this.hasHistory) return super.otherVersion;
+    return {
+      name: tr('Count with the new votes'),
+      use: tr('Use the new count'),
+      note: tr('Nothing is saved yet: check the criteria, then finalise them.'),
+    };
+  }
+
   body(payload, uid) {
     return { ...super.body(payload, uid), round: this.sheet.round };
   }

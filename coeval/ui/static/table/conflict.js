@@ -1,6 +1,6 @@
 /** Two versions of one step, one typed here and one saved elsewhere, for the person to choose. */
 
-import { button, clockTime, el } from '../core/dom.js';
+import { button, el } from '../core/dom.js';
 import { doneText } from '../core/history.js';
 import { lineKey } from '../core/kept.js';
 import { tr } from '../core/words.js';
@@ -83,21 +83,7 @@ function column(title, lines, other) {
  */
 export function chooseVersion(root, { work, mine, why }) {
   const [left, right] = [versionLines(work.sheet, mine), versionLines(work.sheet, work.saved)];
-  const time = clockTime(work.sheet.saved_at);
-  // a count of votes is not saved: its other version has the votes that came in
-  const [saved, use, note] = work.historyPath
-    ? [
-        time ? tr('Saved at {time}', { time }) : tr('Saved'),
-        tr('Use the saved version'),
-        tr(
-          'Continuing with your version saves nothing yet: check it and confirm. The saved version stays in the history.',
-        ),
-      ]
-    : [
-        tr('Count with the new votes'),
-        tr('Use the new count'),
-        tr('Nothing is saved yet: check the criteria, then finalise them.'),
-      ];
+  const { name, use, note } = work.otherVersion;
   return new Promise((resolve) => {
     const choose = (choice) => () => {
       dialog.remove();
@@ -116,7 +102,7 @@ export function chooseVersion(root, { work, mine, why }) {
         'div',
         { class: 'ce-versions' },
         column(tr('Unsaved version here'), left, right),
-        column(saved, right, left),
+        column(name, right, left),
       ),
       el('p', { class: 'ce-note' }, note),
       el(

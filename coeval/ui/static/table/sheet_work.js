@@ -116,6 +116,18 @@ export class SheetWork {
     return '';
   }
 
+  /** The words for the version beside the unsaved one. */
+  get otherVersion() {
+    const time = clockTime(this.sheet.saved_at);
+    return {
+      name: time ? tr('Saved at {time}', { time }) : tr('Saved'),
+      use: tr('Use the saved version'),
+      note: tr(
+        'Continuing with your version saves nothing yet: check it and confirm. The saved version stays in the history.',
+      ),
+    };
+  }
+
   /** Further data to keep. */
   extras() {
     return {};
