@@ -58,12 +58,6 @@ class Extension:
     They return the given instances in the order in which everybody gets them, without instances that nobody
     should get. They return None if the extension does not order this task.
     """
-    criterion_notes: tuple[str, ...] = ()
-    """Functions ``describe(context, slug: str) -> Mapping[str, str]``: notes on criteria, from scores so far.
-
-    The keys are the texts of criteria; the notes are in the voter's language. Everybody who may vote in this
-    task sees them on the ballot.
-    """
     report_sections: tuple[str, ...] = ()
     """``Section`` values of ``stats/report/document.py``, or tuples of them, computed from a study's scores.
 

@@ -206,8 +206,6 @@ def add_plan(commands: argparse._SubParsersAction, task: argparse.ArgumentParser
 def _plan(context: Context, options: argparse.Namespace) -> None:
     from coeval.stats import plain
     from coeval.stats.arm_advice import tell_advice
-    from coeval.stats.error_sources import tell_purchases
-    from coeval.stats.estimates import spell
     from coeval.stats.plan import Wanted, tell_plan, tell_progress
     from coeval.usecases import planning
 
@@ -221,13 +219,10 @@ def _plan(context: Context, options: argparse.Namespace) -> None:
     assumed = None if options.assume is None else read_assumed(options.assume)
     known = planning.get_planning(context, OPERATOR, options.task, wanted, assumed)
     if options.json:
-        found = {**plain(known), "judge": spell(known.judge)}
-        json.dump(found, sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
+        json.dump(plain(known), sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
         print()
         return
     for line in tell_plan(known.plan):
-        print(line)
-    for line in tell_purchases(known.judge):
         print(line)
     for line in tell_progress(known.progress, known.rules):
         print(line)

@@ -8,11 +8,10 @@ from coeval.domain import Person
 from coeval.domain.studies import Measure, StoppingRule
 from coeval.errors import InputError
 from coeval.stats.arm_advice import Advice, AdviseArm
-from coeval.stats.error_sources import ErrorStudy, FindSources
 from coeval.stats.frames import StudyFrames
 from coeval.stats.plan import Plan, Progress, Wanted, follow_rule, plan_study
 from coeval.stats.sample_size import Assumed, Finished, Pilot, pilot_from, pilot_of
-from coeval.store.queries import drafts, tasks, teams
+from coeval.store.queries import tasks, teams
 from coeval.store.queries.teams import list_asked_instances
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.reports.statistics import get_statistic
@@ -49,18 +48,6 @@ class Planning:
     """The arm that the newest rule on the draft's influence recommends to keep; None without such a rule."""
     pull_rule: StoppingRule | None = None
     documents: int = 0
-    judge: ErrorStudy | None = None
-    """The sources of error in the judge's mean, and what would reduce them; None without two runs or samples."""
-
-
-@use_case(OWNERS)
-def get_error_sources(context: Context, person: Person, slug: str) -> ErrorStudy:
-    """Return the sources of error in a judge's mean, and what would reduce it most."""
-    with context.store.read() as db:
-        runs = drafts.list_runs(db, require_task(db, slug).id)
-    levels = tuple((run.label, run.model, f"{run.protocol} {run.prompt_hash}") for run in runs)
-    found: ErrorStudy = get_statistic(context, person, slug, FindSources(levels))
-    return found
 
 
 @use_case(OWNERS)
@@ -91,9 +78,7 @@ def get_planning(
     except ValueError as error:
         raise InputError(str(error)) from error
     documents = get_statistic(context, person, slug, count_documents)
-    judge = get_error_sources(context, person, slug)
-    told = judge if judge.sources and len(judge.sources.components) > 1 else None
-    return Planning(plan, rules, progress, advice, pull_rule, documents, told)
+    return Planning(plan, rules, progress, advice, pull_rule, documents)
 
 
 @use_case(OWNERS)

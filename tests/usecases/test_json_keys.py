@@ -14,10 +14,8 @@ from coeval.cli.commands import main
 from coeval.extensions.facets.links import Links, Part
 from coeval.extensions.facets.rasch import Separation
 from coeval.extensions.facets.ruler import Effect, Element, FairSystem, Ruler
-from coeval.extensions.labelling.criterion_worth import CriterionWorth, Worth
 from coeval.extensions.labelling.design import DrawnRow, Labelling, Option
 from coeval.extensions.labelling.study_units import CorrectedStudy, CorrectedSystem
-from coeval.stats.error_sources import ErrorStudy, PeopleSources, Purchase, Sources, SystemMean
 from coeval.stats.estimates import PRINTED as DETAILS
 from coeval.stats.report.response_sets import Assumed, JudgeSets, PeopleSets, ResponseSets
 from coeval.ui.server.plain_pages import FILES
@@ -26,22 +24,18 @@ from coeval.usecases.study_import import import_study
 from tests.support.studies.labelled_study import make_labelled_study
 
 SHAPES = {
-    "facets": (Links, Part, Effect, Element, FairSystem, Ruler, Separation, ErrorStudy, PeopleSources, Purchase,
-               Sources, SystemMean),
-    "labelling": (CriterionWorth, Worth, DrawnRow, Labelling, Option, CorrectedStudy, CorrectedSystem),
+    "facets": (Links, Part, Effect, Element, FairSystem, Ruler, Separation),
+    "labelling": (DrawnRow, Labelling, Option, CorrectedStudy, CorrectedSystem),
     "numbers": (Assumed, JudgeSets, PeopleSets, ResponseSets),
 }  # fmt: skip
 
 PRINTED = {
-    "facets": (["facets", "ruler"], ["facets", "links"], ["facets", "sources"]),
+    "facets": (["facets", "ruler"], ["facets", "links"]),
     "labelling": (
         ["labelling", "corrected"],
-        ["labelling", "worth", "--overall", "right"],
         ["labelling", "design", "--draw", "active", "--labels", "20", "--explain", "length"],
     ),
 }
-NAMED = ("counts", "components")
-"""Keys below these are names of facets."""
 
 
 def list_explained(page: str) -> set[str]:
@@ -55,8 +49,7 @@ def list_keys(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         for key, entry in value.items():
             yield key
-            if key not in NAMED:
-                yield from list_keys(entry)
+            yield from list_keys(entry)
     if isinstance(value, list):
         for entry in value:
             yield from list_keys(entry)

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 
 import pytest
-from fastapi import FastAPI
-from fastapi.testclient import TestClient
 
 from coeval.cli.commands import main
 from coeval.domain import Person, Plan, Role
 from coeval.errors import InputError, NotAllowedError
 from coeval.extensions.labelling import queries
-from coeval.extensions.labelling.criterion_worth import WeighCriteria, describe_criteria
 from coeval.extensions.labelling.design import end_design, get_labelling, make_design
 from coeval.extensions.labelling.study_units import CorrectSystems
 from coeval.store.engines.database import rows
 from coeval.store.queries.crowd_studies import set_plan
-from coeval.ui.app.ballot_routes import add_criteria_api
-from coeval.ui.server.identity import COOKIE
 from coeval.usecases.access import OPERATOR, Context, require_task
-from coeval.usecases.criteria_rounds import reopen_criteria
 from coeval.usecases.crowd.assignment import _pick
 from coeval.usecases.reports.statistics import get_statistic
 from coeval.usecases.scrutiny.queue import ensure_queue
@@ -51,7 +44,6 @@ def test_the_command_corrects_every_system(context: Context, capsys: Captured) -
     found = json.loads(capsys.readouterr().out)
     new = next(one for one in found["systems"] if one["system"] == "new" and one["criterion"] == RIGHT)
     assert new["judged"] < 3.3 < new["corrected"]["value"] < 3.8 and new["labels"] == 30
-    assert new["powered"]["value"] is None and "fewer than three" in new["powered"]["reason"]
     main(["labelling", "corrected", *where, "--cut", "4", "--run", "second", "--json"])
     shares = json.loads(capsys.readouterr().out)["systems"]
     assert all(0 <= one["corrected"]["value"] <= 1 for one in shares)
@@ -193,49 +185,3 @@ def test_a_judge_without_samples_gives_no_uncertainty(context: Context) -> None:
     import_study(context, OPERATOR, make_study(6))
     with pytest.raises(InputError, match="no uncertainty"):
         make_design(context, OPERATOR, "demo", "active", 3)
-
-
-@pytest.mark.sqlite
-def test_the_worth_of_criteria_by_command(context: Context, capsys: Captured) -> None:
-    where = study(context, "old", "new")
-    main(["labelling", "worth", *where])
-    assert (
-        capsys.readouterr().out
-        == "Name the criterion that is the overall judgment (Be clear.; Be right.), or import a column “preferred”.\n"
-    )
-    main(["labelling", "worth", *where, "--overall", "right", "--json"])
-    found = json.loads(capsys.readouterr().out)
-    assert found["overall"] == RIGHT and found["criteria"][0]["alone"]["ci_low"] is not None
-    with pytest.raises(SystemExit):
-        main(["labelling", "worth", *where, "--keep", "2"])
-
-
-@pytest.mark.sqlite
-def test_the_worth_of_criteria_for_preferences_by_command(context: Context, capsys: Captured) -> None:
-    """An imported column says which output of a document people preferred."""
-    made = make_labelled_study()
-    won = [replace(one, context={"preferred": str(int(one.system == "new"))}) for one in made.instances]
-    import_study(context, OPERATOR, replace(made, instances=tuple(won)))
-    main(["labelling", "worth", "--task", "labels", "--db", context.store.address, "--json"])
-    found = json.loads(capsys.readouterr().out)
-    assert found["overall"] == "preferred" and found["documents"] == 30
-    assert found["whole"]["ci_low"] > 0.05 and len(describe_criteria(context, "labels")) == 2
-
-
-def test_voters_see_what_a_criterion_is_worth(context: Context) -> None:
-    """The next set is voted on with what the scores say; the criterion to explain, and new ones, have no note."""
-    import_study(context, OPERATOR, make_labelled_study(criteria=(CLEAR, "Good overall.")))
-    ana, token = sign_in(context, "Ana")
-    app = FastAPI()
-    add_criteria_api(app, context)
-    client = TestClient(app, cookies={COOKIE: token})
-    reopen_criteria(context, OPERATOR, "labels")
-    rows = {row["text"]: row["note"] for row in client.get("/api/criteria/labels/ballot").json()["rows"]}
-    assert rows["Good overall."] == ""
-    found = re.fullmatch(
-        r"Explains (\d+)% of the overall judgment, \1% beyond the other criteria · agreement \(alpha\) (-?0\.\d\d)",
-        rows[CLEAR],
-    )
-    (worth,) = get_statistic(context, OPERATOR, "labels", WeighCriteria()).criteria
-    assert found and int(found[1]) == round(100 * max(0.0, worth.alone)) and float(found[2]) > 0.2
-    assert list(describe_criteria(context, "labels")) == [CLEAR]

@@ -1,4 +1,4 @@
-"""People, judges, criteria and systems on one scale, and the sources of error in a mean."""
+"""People, judges, criteria and systems on one scale."""
 
 from __future__ import annotations
 

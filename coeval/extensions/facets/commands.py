@@ -1,4 +1,4 @@
-"""``python -m coeval facets``: the ruler, the connectivity check and the sources of error."""
+"""``python -m coeval facets``: the ruler and the connectivity check."""
 
 from __future__ import annotations
 
@@ -28,21 +28,6 @@ def add_facets(parsers: Parsers) -> None:
         help="check, before people score, that shared work connects all of them",
     )
     links.set_defaults(command=_links, only_reads=True)
-    sources = kinds.add_parser(
-        "sources", parents=[parsers.task_reported],
-        help=("show the sources of error in the judge's mean, and the change that would reduce the error "
-             "most (G-study)"),
-    )  # fmt: skip
-    sources.set_defaults(command=_sources, only_reads=True)
-
-
-def _sources(context: Context, options: argparse.Namespace) -> None:
-    from coeval.stats.error_sources import tell_sources
-    from coeval.stats.estimates import spell
-    from coeval.usecases.planning import get_error_sources
-
-    found = get_error_sources(context, OPERATOR, options.task)
-    report(options, spell(found) if options.json else found, tell_sources(found))
 
 
 def _ruler(context: Context, options: argparse.Namespace) -> None:

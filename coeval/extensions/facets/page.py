@@ -11,12 +11,10 @@ import pandas as pd
 from coeval.domain import Person
 from coeval.extensions.facets.links import get_links, tell_links
 from coeval.extensions.facets.ruler import Effect, Element, FitRuler, Ruler
-from coeval.stats.error_sources import ErrorStudy, Sources, tell_purchase
 from coeval.stats.estimates import tell_estimate
 from coeval.ui.components import charts
 from coeval.ui.components.view import Node, View, el, scrolling, table
 from coeval.ui.tabs import Panel, Tab, Update, need_task
-from coeval.usecases.planning import get_error_sources
 from coeval.usecases.reports.statistics import get_statistic
 
 SLOW: dict[str, Any] = {"show_progress": "minimal", "concurrency_limit": 1, "concurrency_id": "facets"}
@@ -111,72 +109,8 @@ def draw_ruler(found: Ruler) -> Any:
     return charts.pairs(pd.DataFrame(rows), words, title="logits")
 
 
-SOURCES_NOTE = (
-    "A judge's mean also depends on its model, the wording of its question and chance. To "
-    "measure this, use runs of several models with several wordings, and several samples."
-)
-
-
-class SourcesBox(Panel):
-    """The box with the sources of error in the judge's mean, and the most effective change."""
-
-    def build(self) -> None:
-        with gr.Column(elem_classes="card"):
-            View(el("div", el("h4", "Sources of error in a mean"), el("p.note", SOURCES_NOTE)))
-            with gr.Row(elem_classes="actions"):
-                work = gr.Button("Find the sources", elem_id="facets-find", scale=0, min_width=160)
-            self.shown = View(elem_id="facets-sources")
-            with gr.Column(elem_classes="chart"):
-                self.plot = gr.Plot(show_label=False, container=False, elem_id="facets-errors", visible=False)
-        self.outputs = [self.shown, self.plot]
-        self.on(work.click, self.on_find, **SLOW)
-
-    def on_find(self, person: Person, slug: str) -> Iterator[Update]:
-        found = get_error_sources(self.context, person, need_task(slug))
-        if found.sources is None:
-            yield {self.shown: el("p.note", found.reason), self.plot: gr.Plot(visible=False)}
-            return
-        # a chart takes the width of its place, and a hidden place has none
-        yield {self.shown: sources_view(found, found.sources), self.plot: gr.Plot(visible=True)}
-        yield {self.shown: gr.skip(), self.plot: draw_errors(found)}
-
-
-def sources_view(found: ErrorStudy, sources: Sources) -> list[Node | None]:
-    """Show the variance components, both intervals of the mean, and the effect of one more of each source."""
-    whole = sum(sources.components.values()) or 1.0
-    rows = [[part, f"{value:.3f}", f"{value / whole:.0%}"] for part, value in sources.components.items()]
-    if found.people is not None:
-        rows += [
-            [f"people: {name}", f"{getattr(found.people, name):.3f}", "–"]
-            for name in ("item", "person", "residual")
-        ]
-    intervals = [
-        f"Mean of the judges {tell_estimate(sources.mean)}, counting all sources; "
-        f"{tell_estimate(sources.documents_only)}, counting only documents."
-    ]
-    bought = [el("li", tell_purchase(one)) for one in found.purchases]
-    grid = _grid("Components of variance", ["Source", "Variance (squared points)", "Share"], rows)
-    means = [
-        [one.system, tell_estimate(one.mean), tell_estimate(one.documents_only)] for one in found.systems
-    ]
-    head = ["System", "Mean of the judges, all sources", "Documents alone"]
-    systems = _grid("Means of systems", head, means) if means else None
-    return [grid, *(el("p", text) for text in intervals), systems, el("ul", *bought)]
-
-
-def draw_errors(found: ErrorStudy) -> Any:
-    """Draw the error of the mean after each possible addition."""
-    rows = [
-        {"label": f"{one.counts[one.source]:,} {one.source}s", "series": "error of the mean", "value": one.se,
-         "low": float("nan"), "high": float("nan"), "about": tell_purchase(one)}
-        for one in found.purchases
-    ]  # fmt: skip
-    words = "Standard error of the judge's mean after one more of each source, or twice the documents."
-    return charts.pairs(pd.DataFrame(rows), words, title="standard error")
-
-
 class FacetsTab(Tab):
-    """The tab of Set-up with the check of links, the ruler and the sources of error."""
+    """The tab of Set-up with the check of links and the ruler."""
 
     title, id = "Facets", "facets"
 
@@ -185,7 +119,6 @@ class FacetsTab(Tab):
             View(el("h4", "Can people be compared?"))
             self.links = View(elem_id="facets-links")
         RulerBox(self.context, self.task)
-        SourcesBox(self.context, self.task)
         self.outputs = [self.links]
 
     def load(self, person: Person, slug: str) -> Update:

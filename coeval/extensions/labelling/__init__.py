@@ -10,7 +10,6 @@ extension = Extension(
     commands=("commands:add_labelling",),
     setup_pages=("page:LabellingTab",),
     schema=("queries:STEPS",),
-    criterion_notes=("criterion_worth:describe_criteria",),
     queue_orders=("design:order_items",),
     help=(("For analysts", "help.md"),),
 )

@@ -1,11 +1,10 @@
-"""``python -m coeval labelling``: corrected judge scores, the worth of criteria, and sampling designs."""
+"""``python -m coeval labelling``: corrected judge scores and sampling designs."""
 
 from __future__ import annotations
 
 import argparse
 
 from coeval.cli.results import Parsers, report
-from coeval.errors import InputError
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.reports.statistics import get_statistic
 
@@ -29,25 +28,6 @@ def add_labelling(parsers: Parsers) -> None:
         "--run", default="", metavar="LABEL", help="run of the judge (default: the run that annotators see)"
     )
     corrected.set_defaults(command=_correct, only_reads=True)
-    worth = kinds.add_parser(
-        "worth", parents=[parsers.task_reported],
-        help=("show how much each criterion explains of the overall judgment, and the smallest set that "
-             "explains most of it"),
-    )  # fmt: skip
-    worth.add_argument(
-        "--overall",
-        default="",
-        metavar="TEXT",
-        help="criterion to explain, or the column “preferred” (default: the criterion that contains “overall”)",
-    )
-    worth.add_argument(
-        "--keep",
-        type=float,
-        default=0.9,
-        metavar="SHARE",
-        help="share of the explained variance that the set keeps (default: 0.9)",
-    )
-    worth.set_defaults(command=_worth, only_reads=True)
     design = kinds.add_parser(
         "design", parents=[parsers.task_reported],
         help="draw instances for people with known probabilities, and weight the means accordingly",
@@ -65,16 +45,6 @@ def add_labelling(parsers: Parsers) -> None:
         help="numeric columns to regress the scores on; “length” is the length of the output",
     )  # fmt: skip
     design.set_defaults(command=_design)
-
-
-def _worth(context: Context, options: argparse.Namespace) -> None:
-    from coeval.extensions.labelling.criterion_worth import get_worth, tell_worth
-    from coeval.stats.estimates import spell
-
-    if not 0 < options.keep <= 1:
-        raise InputError(f"The share to keep is {options.keep:g}: choose one above 0 and at most 1.")
-    found = get_worth(context, OPERATOR, options.task, options.overall, options.keep)
-    report(options, spell(found) if options.json else found, tell_worth(found))
 
 
 def _design(context: Context, options: argparse.Namespace) -> None:

@@ -12,7 +12,6 @@ import pandas as pd
 from coeval.domain import Person
 from coeval.errors import InputError
 from coeval.extensions.labelling.chances import KINDS, UNIFORM
-from coeval.extensions.labelling.criterion_worth import CriterionWorth, Worth, get_worth, worth_rows
 from coeval.extensions.labelling.design import (
     Labelling,
     Option,
@@ -22,7 +21,6 @@ from coeval.extensions.labelling.design import (
     make_design,
 )
 from coeval.extensions.labelling.study_units import (
-    DRAWN,
     ERRORS,
     CorrectedStudy,
     CorrectedSystem,
@@ -42,11 +40,11 @@ NO_TASK = "Describe a task first, under Tasks."
 
 
 class CorrectedBox(Panel):
-    """The box with the judge's mean for each system, corrected in two ways."""
+    """The box with the corrected mean of the judge for each system."""
 
     def build(self) -> None:
         with gr.Column(elem_classes="card"):
-            View(el("div", el("h4", "Judge corrected for its errors"), el("p.note", f"{ERRORS} {DRAWN}")))
+            View(el("div", el("h4", "Judge corrected for its errors"), el("p.note", ERRORS)))
             with gr.Row(elem_classes="actions"):
                 cut = gr.Number(
                     None, label="Cut point", info="Shows the share of scores at or above it. Leave blank for the mean.",
@@ -73,7 +71,7 @@ class CorrectedBox(Panel):
 
 
 def corrected_view(found: CorrectedStudy) -> Node:
-    """Show the corrected means, with the assumption of each correction in the header."""
+    """Show the corrected means, one row for each system and criterion."""
     if not found.systems:
         return el(
             "p.note", "No judge has scored this study: draft evaluations under Pre-fill, or import scores."
@@ -83,7 +81,6 @@ def corrected_view(found: CorrectedStudy) -> Node:
         "Criterion": lambda one: one.criterion,
         "Judge": lambda one: f"{one.judged:.2f}",
         "Corrected": lambda one: tell(one.corrected),
-        "Prediction-powered": lambda one: tell(one.powered),
         "People": lambda one: tell(one.people),
         "Judged": lambda one: f"{one.n:,}",
         "Labels": lambda one: f"{one.labels:,}",
@@ -194,64 +191,8 @@ def _every_look(value: Estimate) -> str:
     return f"[{low:.2f}, {high:.2f}]" if np.isfinite(low) else "–"
 
 
-WORTH_NOTE = (
-    "The table shows each criterion’s share of an overall judgment on held-out documents, people’s agreement on it, "
-    "and its time. The smallest set is a proposal; the vote decides."
-)
-
-
-class WorthBox(Panel):
-    """The box with the value of each criterion, and the smallest set that explains most."""
-
-    def build(self) -> None:
-        with gr.Column(elem_classes="card"):
-            View(el("div", el("h4", "Value of each criterion"), el("p.note", WORTH_NOTE)))
-            with gr.Row(elem_classes="actions"):
-                overall = gr.Textbox(
-                    label="Overall criterion",
-                    info="Part of its text, or “preferred” for that column. Default: “overall”.",
-                    max_length=500, elem_id="labelling-overall",
-                )  # fmt: skip
-                work = gr.Button("Weigh", elem_id="labelling-weigh", scale=0)
-            self.shown = View(elem_id="labelling-worth")
-            with gr.Column(elem_classes="chart"):
-                self.plot = gr.Plot(
-                    show_label=False, container=False, elem_id="labelling-worths", visible=False
-                )
-        self.outputs = [self.shown, self.plot]
-        self.on(work.click, self.on_weigh, [overall], **SLOW)
-
-    def on_weigh(self, person: Person, slug: str, overall: str | None) -> Iterator[Update]:
-        found = get_worth(self.context, person, need_task(slug), (overall or "").strip())
-        yield {self.shown: worth_view(found), self.plot: gr.Plot(visible=not found.reason)}
-        if not found.reason:
-            words = (
-                "The share of the overall judgment that each criterion explains, alone and beyond the others."
-            )
-            chart = charts.pairs(worth_rows(found), words, title="share of the variance explained")
-            yield {self.shown: gr.skip(), self.plot: chart}
-
-
-def worth_view(found: Worth) -> Node:
-    """Show the criteria in the order of added value."""
-    if found.reason:
-        return el("p.note", found.reason)
-    columns: dict[str, Callable[[CriterionWorth], str]] = {
-        "Criterion": lambda one: one.criterion,
-        "Explains alone": lambda one: tell(one.alone),
-        "Adds to the others": lambda one: tell(one.added),
-        "With those above": lambda one: f"{one.so_far:.2f}",
-        "Alpha": lambda one: tell(one.alpha),
-        "Seconds": lambda one: "–" if np.isnan(one.seconds) else f"{one.seconds:.0f}",
-        "Smallest set": lambda one: "yes" if one.place <= found.kept else "no",
-    }
-    grid = scrolling("Value of each criterion", table_of(found.criteria, columns))
-    about = f"All together: {tell(found.whole)}. The smallest set keeps {found.share:.0%} of it."
-    return el("div", grid, el("p.note", about))
-
-
 class LabellingTab(Tab):
-    """The tab of Set-up with corrected judges, labelling designs and the value of criteria."""
+    """The tab of Set-up with corrected judges and labelling designs."""
 
     title, id = "Labelling", "labelling"
 
@@ -259,7 +200,6 @@ class LabellingTab(Tab):
         self.told = View(elem_id="labelling-told")
         self.design = DesignBox(self.context, self.task)
         CorrectedBox(self.context, self.task)
-        WorthBox(self.context, self.task)
         self.outputs = [self.told, *self.design.outputs]
 
     def load(self, person: Person, slug: str) -> Update:

@@ -5,7 +5,7 @@ system.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ import pandas as pd
 from coeval.extensions.labelling.corrected_judge import check_carrying, corrected_mean, corrected_share, widen
 from coeval.stats.estimates import Estimate, tell_estimate
 from coeval.stats.frames import StudyFrames
-from coeval.stats.prediction import jury_mean
 
 UNAIDED, ALL = "scores without the draft in view", "all scores, including those with the draft in view"
 ENOUGH = 20
@@ -26,7 +25,6 @@ ERRORS = (
     "more labelled "
     "systems, the interval includes the error of this assumption."
 )
-DRAWN = "The labelled items are a random sample of this system's items."
 
 
 def list_units(study: StudyFrames, run: str = "") -> tuple[pd.DataFrame, str]:
@@ -55,7 +53,7 @@ def list_units(study: StudyFrames, run: str = "") -> tuple[pd.DataFrame, str]:
 
 @dataclass(frozen=True)
 class CorrectedSystem:
-    """One system on one criterion: the judge's mean, two corrections, and people's mean."""
+    """One system on one criterion: the judge's mean, its correction, and people's mean."""
 
     system: str
     criterion: str
@@ -65,8 +63,6 @@ class CorrectedSystem:
     """Corrected with the judge's errors on the labelled items of other systems, or of all systems if no other is
     labelled.
     """
-    powered: Estimate
-    """The prediction-powered estimate, from labels of this system itself."""
     people: Estimate
     n: int
     labels: int
@@ -74,14 +70,14 @@ class CorrectedSystem:
 
 @dataclass(frozen=True)
 class CorrectedStudy:
-    """Every system on every criterion, with the assumptions of the two corrections."""
+    """Every system on every criterion, with the assumption of the correction."""
 
     task: str
     run: str
     cut: float | None
     basis: str
     systems: list[CorrectedSystem]
-    assumptions: dict[str, str] = field(default_factory=lambda: {"corrected": ERRORS, "powered": DRAWN})
+    assumption: str = ERRORS
 
 
 @dataclass(frozen=True)
@@ -133,12 +129,7 @@ class CorrectSystems:
         cut = (low + high) / 2 if len(points) == 2 else self.cut
         if cut is not None:
             own = own.assign(judge=_passed(own["judge"], cut), people=_passed(own["people"], cut))
-        with_label = own["people"].notna()
-        powered = jury_mean(
-            own.loc[with_label, "people"], own.loc[with_label, ["judge"]], own.loc[~with_label, ["judge"]],
-            clusters=own.loc[with_label, "document"], clusters_unlabeled=own.loc[~with_label, "document"],
-        )  # fmt: skip
-        people = own.loc[with_label, "people"]
+        people = own["people"].dropna()
         mean = (
             Estimate(people.mean(), n=len(people))
             if len(people)
@@ -149,7 +140,6 @@ class CorrectSystems:
             criterion,
             float(own["judge"].mean()),
             corrected,
-            powered,
             mean,
             len(own),
             len(calibrating),
@@ -177,11 +167,10 @@ def tell_systems(found: CorrectedStudy) -> Iterator[str]:
     for one in found.systems:
         yield (
             f"{one.system}, {one.criterion[:50]}: judge {one.judged:.2f}; corrected {tell(one.corrected)}; "
-            f"prediction-powered {tell(one.powered)}; people {tell(one.people)} ({one.n:,} judged, "
+            f"people {tell(one.people)} ({one.n:,} judged, "
             f"{one.labels:,} labels of other systems)"
         )
     yield f"Corrected assumes: {ERRORS}"
-    yield f"Prediction-powered assumes: {DRAWN}"
 
 
 def tell(value: Estimate) -> str:

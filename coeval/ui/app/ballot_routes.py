@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, FastAPI, Query, Request
@@ -11,7 +10,6 @@ from fastapi.responses import JSONResponse
 
 from coeval.domain import Action, Ballot, Person, Proposal, Vote
 from coeval.errors import CoevalError, NotFoundError, StaleError
-from coeval.extending import load_parts
 from coeval.language import tr
 from coeval.rules.ballots import ProposalTally, Tally, Wording
 from coeval.ui.app.criteria_views import words_of
@@ -26,11 +24,8 @@ from coeval.usecases.criteria_rounds import RoundState
 Json = dict[str, Any]
 
 
-def ballot_json(round_: RoundState, known: Mapping[str, str] = MappingProxyType({})) -> Json:
-    """Return a person's ballot: a row per proposal with their vote, then the criteria they added.
-
-    ``known`` maps the text of a criterion to a finding from the scores so far.
-    """
+def ballot_json(round_: RoundState) -> Json:
+    """Return a person's ballot: a row per proposal with their vote, then the criteria they added."""
     votes = round_.ballot.votes if round_.ballot else ()
     mine = {vote.proposal: vote for vote in votes if vote.proposal is not None}
     return _sheet(
@@ -40,7 +35,7 @@ def ballot_json(round_: RoundState, known: Mapping[str, str] = MappingProxyType(
         reason_required=True,
         confirm={"label": tr("Save ballot"), "keyed": True},
         rows=[
-            _proposal_row(at, proposal, round_, mine.get(proposal.id), known.get(proposal.text, ""))
+            _proposal_row(at, proposal, round_, mine.get(proposal.id))
             for at, proposal in enumerate(round_.proposals, 1)
         ],
         added=[_added_row(vote.new_text, vote.reason) for vote in votes if vote.action is Action.ADD],
@@ -89,7 +84,7 @@ def _sheet(round_: RoundState, **fields: Any) -> Json:
     }
 
 
-def _proposal_row(at: int, proposal: Proposal, round_: RoundState, vote: Vote | None, known: str) -> Json:
+def _proposal_row(at: int, proposal: Proposal, round_: RoundState, vote: Vote | None) -> Json:
     merged = [text for text in proposal.members if text != proposal.text]
     worded = tr("Similar: {texts}", texts=" / ".join(merged)) if merged else ""
     return {
@@ -98,7 +93,7 @@ def _proposal_row(at: int, proposal: Proposal, round_: RoundState, vote: Vote | 
         "label": f"{at} ({_support(proposal, round_)})",
         "text": proposal.text,
         "quotes": [],
-        "note": " · ".join(part for part in (proposal.note, worded, known) if part),
+        "note": " · ".join(part for part in (proposal.note, worded) if part),
         "action": vote.action if vote else None,
         "reason": vote.reason if vote else "",
         "new_text": vote.new_text if vote else "",
@@ -219,13 +214,7 @@ def _open_round(context: Context, person: Person, slug: str) -> RoundState:
 
 def _ballot(context: Context, person: Person, slug: str) -> Json:
     round_ = _open_round(context, person, slug)
-    if round_.version == 1:  # nothing can be scored yet
-        return ballot_json(round_)
-    notes = [describe(context, slug) for describe in load_parts("criterion_notes")]
-    texts = {text for own in notes for text in own}
-    return ballot_json(
-        round_, {text: " · ".join(own[text] for own in notes if text in own) for text in texts}
-    )
+    return ballot_json(round_)
 
 
 def _decisions(context: Context, person: Person, slug: str) -> Json:

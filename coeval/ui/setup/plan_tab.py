@@ -11,7 +11,6 @@ from coeval.domain import Person
 from coeval.domain.studies import Measure, StoppingRule
 from coeval.errors import InputError
 from coeval.stats.arm_advice import tell_advice
-from coeval.stats.error_sources import tell_purchases
 from coeval.stats.plan import Wanted, tell_plan, tell_progress, tell_rule
 from coeval.stats.sample_size import Assumed, Needed
 from coeval.ui.components.view import Node, View, el, table
@@ -187,9 +186,9 @@ def read_spreads(values: tuple[float | None, ...]) -> Assumed:
 
 
 def plan_view(known: Planning) -> Node:
-    """Return the plan in sentences, with the judge's part, and the pairs of systems as a table."""
+    """Return the plan in sentences, and the pairs of systems as a table."""
     plan, pairs = known.plan, len(known.plan.differences)
-    lines = [*tell_plan(plan, differences=pairs <= 1), *tell_purchases(known.judge)]
+    lines = list(tell_plan(plan, differences=pairs <= 1))
     rows = [
         [pair.a, pair.b, f"{float(pair.value):+.2f}", _needed(one.told), _needed(one.width)]
         for one in plan.differences

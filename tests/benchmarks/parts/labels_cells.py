@@ -12,7 +12,6 @@ from scipy import special
 from coeval.extensions.facets.rasch import Extras, FacetScores, fit
 from coeval.extensions.labelling.chances import allot, chances_so_far, drawn_mean, places
 from coeval.extensions.labelling.corrected_judge import corrected_mean, corrected_share
-from coeval.stats.error_sources import DOCUMENT, MODEL, WORDING, find_sources
 
 Draw = Callable[[np.random.Generator], Iterator[tuple[str, bool]]]
 Goal = tuple[float, float]
@@ -173,31 +172,11 @@ def chance_cells(labels: int, shape: str, kind: str) -> Draw:
     return draw
 
 
-def source_cells(
-    documents: int, models: int, wordings: int, repeats: int, model: float, wording: float
-) -> Draw:
-    """A judge's mean over models and wordings that are drawn like documents are."""
-
-    def draw(rng: np.random.Generator) -> Iterator[tuple[str, bool]]:
-        shape = (documents, models, wordings, repeats)
-        y = 3 + rng.normal(0, 0.7, (documents, 1, 1, 1)) + rng.normal(0, model, (1, models, 1, 1))
-        y = y + rng.normal(0, wording, (1, 1, wordings, 1)) + rng.normal(0, 0.3, (documents, models, 1, 1))
-        y = y + rng.normal(0, 0.3, (documents, 1, wordings, 1)) + rng.normal(0, 0.5, shape)
-        found = find_sources(y, (DOCUMENT, MODEL, WORDING))
-        name = f"{documents} documents, {models} models, {wordings} wordings, {repeats} repeats"
-        yield f"G-study, {name}, spread {model:g}/{wording:g}", covers(found.mean.ci, 3.0)
-
-    return draw
-
-
 CHANCES = [
     (labels, shape, kind)
     for shape in ("rare failures", "unequal errors", "useless uncertainty", "skewed")
     for labels, kind in ((50, "uniform"), (50, "active"), (200, "active"))
 ]
-
-
-SOURCES = [(20, 2, 3, 2, 0.3, 0.3), (60, 2, 3, 2, 0.0, 0.3), (20, 2, 2, 2, 0.0, 0.0), (40, 4, 1, 1, 0.3, 0.0)]
 
 
 def list_label_cells() -> list[tuple[Goal, partial[Draw]]]:
@@ -214,7 +193,6 @@ def list_label_cells() -> list[tuple[Goal, partial[Draw]]]:
         *[(COVERED, partial(chance_cells, *one)) for one in CHANCES],
         (AT_LEAST, partial(chance_cells, 20, "rare failures", "active")),
         (COVERED, partial(chance_cells, 20, "skewed", "active")),
-        *[(COVERED, partial(source_cells, *one)) for one in SOURCES],
         (COVERED, partial(ruler_cells, RulerDesign(20))),
         (COVERED, partial(ruler_cells, RulerDesign(40, people=6, each=2))),
     ]

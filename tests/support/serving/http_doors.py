@@ -525,11 +525,9 @@ def setup_tasks() -> list[Door]:
         Door("usecases.planning.get_planning", setup("plan-work", first=("plan",))),
         Door("extensions.labelling.design.get_labelling", setup("labelling", "select")),
         Door("extensions.labelling.design.get_labelling", setup("labelling-regress", first=("labelling",))),
-        Door("extensions.labelling.criterion_worth.get_worth", setup("labelling-weigh", first=("labelling",))),
         Door("extensions.labelling.design.make_design", setup("labelling-draw", first=("labelling",), put=fixed(
             labelling_kind="uniform", labelling_labels=1))),
         Door("extensions.labelling.design.end_design", setup("labelling-end", first=("labelling",)), says="no active"),
-        Door("usecases.planning.get_error_sources", setup("facets-find", first=("facets",))),
         Door("extensions.facets.links.get_links", setup("facets", "select")),
         Door("usecases.planning.declare_rule", setup("rule-declare", first=("plan",))),
         Door("usecases.scrutiny.review.adjudicate", setup("review-decide", first=("review",), put=decision,
