@@ -78,12 +78,6 @@ class Snapshots:
     """The Hub's address; empty for the default one."""
     minutes: float = SNAPSHOT_MINUTES
     """Minutes between full copies; changes are sent at once."""
-    lineage: str = ""
-    """The lineage to continue if a place holds several."""
-    limit_seconds: float = 0.0
-    """The longest time in seconds that a change may exist only on this machine; 0 for no limit."""
-    ship_first: bool = False
-    """True if a save is acknowledged only after a place has received it."""
 
     def __repr__(self) -> str:
         token = "set" if self.token else "not set"
@@ -116,8 +110,6 @@ class Settings:
     proxies: tuple[str, ...] = LOOPBACK_PROXIES
     """Networks of the proxies in front of the app, whose headers about visitors are trusted."""
     snapshots: Snapshots = Snapshots()
-    drain_seconds: float = 0.0
-    """Seconds for which a stopping server still answers, so that the balancer can notice that it is not ready."""
     prolific_keys: str = PROLIFIC_KEYS
     prolific_api: str = PROLIFIC_API
     prolific_token: str = ""
@@ -189,9 +181,8 @@ def load_settings(env: Mapping[str, str] | None = None, *, db: str | Path | None
     ``OPENAI_API_VERSION``.
 
     Raises:
-        InputError: COEVAL_SIGN_IN is unknown or conflicts with the other settings; COEVAL_PROXIES contains no
-            network, COEVAL_LOSS_LIMIT no number of seconds, or COEVAL_SHIP_FIRST neither yes nor no; or the
-            database address has a scheme that CoEval does not know.
+        InputError: COEVAL_SIGN_IN is unknown or conflicts with the other settings, COEVAL_PROXIES contains no
+            network, or the database address has a scheme that CoEval does not know.
     """
     values = os.environ if env is None else env
     oauth = _load_oauth(values)
@@ -215,7 +206,6 @@ def load_settings(env: Mapping[str, str] | None = None, *, db: str | Path | None
         public_url=_load_url(values),
         proxies=_load_proxies(values, oauth),
         snapshots=_load_snapshots(values),
-        drain_seconds=float(values.get("COEVAL_DRAIN_SECONDS") or (5 if server else 0)),
         prolific_keys=values.get("COEVAL_PROLIFIC_KEYS") or PROLIFIC_KEYS,
         prolific_api=(values.get("COEVAL_PROLIFIC_API") or PROLIFIC_API).rstrip("/"),
         prolific_token=values.get("PROLIFIC_TOKEN", "").strip(),
@@ -291,31 +281,7 @@ def _load_snapshots(values: Mapping[str, str]) -> Snapshots:
         token=values.get("HF_TOKEN", ""),
         endpoint=values.get("HF_ENDPOINT", "").rstrip("/"),
         minutes=float(values.get("COEVAL_SNAPSHOT_MINUTES") or SNAPSHOT_MINUTES),
-        lineage=values.get("COEVAL_LINEAGE", "").strip().lower(),
-        limit_seconds=_load_limit(values),
-        ship_first=_load_ship_first(values),
     )
-
-
-def _load_limit(values: Mapping[str, str]) -> float:
-    stated = values.get("COEVAL_LOSS_LIMIT", "").strip()
-    try:
-        limit = float(stated or 0)
-    except ValueError:
-        limit = -1.0
-    if not 0 <= limit < float("inf") or (stated and not limit):
-        raise InputError(
-            f"COEVAL_LOSS_LIMIT is “{stated}”: write the seconds for which a change may exist on this "
-            "machine only, such as 5."
-        )
-    return limit
-
-
-def _load_ship_first(values: Mapping[str, str]) -> bool:
-    stated = values.get("COEVAL_SHIP_FIRST", "").strip().lower()
-    if stated not in ("", "yes", "no"):
-        raise InputError(f"COEVAL_SHIP_FIRST is “{stated}”: write yes or no.")
-    return stated == "yes"
 
 
 def bare_environment(**more: str) -> dict[str, str]:

@@ -75,6 +75,10 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="start with an empty database if the file is missing, even if a snapshot exists or cannot be read",
     )
+    parser.add_argument(
+        "--restore", metavar="LINEAGE", default="",
+        help="study to restore if the file is missing and the snapshot place holds several",
+    )  # fmt: skip
 
 
 def run_serving(options: argparse.Namespace) -> None:
@@ -91,8 +95,9 @@ def run_serving(options: argparse.Namespace) -> None:
 
     given: dict[str, Any] = {"prepare": partial(_begin, path=options.study)} if options.study else {}
     run_server(
-        settings, host, port, start_empty=options.start_empty, when_built=_collect_what_follows, **given
-    )
+        settings, host, port,
+        start_empty=options.start_empty, lineage=options.restore, when_built=_collect_what_follows, **given,
+    )  # fmt: skip
 
 
 def _begin(context: Context, path: Path) -> None:

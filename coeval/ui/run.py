@@ -41,7 +41,6 @@ from coeval.ui.server.plain_pages import add_help
 from coeval.ui.server.readiness import Draining, Standby, add_health
 from coeval.ui.server.request_limits import build_protocol
 from coeval.ui.server.scripts import FOLDER, VERSION, Scripts, render_tags
-from coeval.ui.server.ship_first import ShipFirst
 from coeval.ui.server.signin import add_sign_in
 from coeval.usecases.access import Context
 from coeval.usecases.accounts import note_address
@@ -94,6 +93,9 @@ PAGE_SESSIONS = 25
 megabyte for each.
 """
 
+DRAIN_SECONDS = 5.0
+"""Seconds for which a stopping server on PostgreSQL still answers, so that the balancer notices first."""
+
 UPLOAD_SECONDS = 3600
 """Seconds that an upload is kept, because its import takes minutes."""
 
@@ -127,8 +129,6 @@ def build_app(context: Context, draining: Draining | None = None) -> FastAPI:
     add_help(app)
     _mount(app, context, build_admin(context), "/admin", Role.OWNER, "../ui/")
     _mount(app, context, build_main(context), "/", None, "ui/")
-    if context.settings.snapshots.ship_first:
-        app.add_middleware(ShipFirst, context=context)
     # the first page is 130 kB of repetitive text; event streams are not compressed
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)
     app.add_middleware(Guard, context=context, draining=draining)
@@ -179,13 +179,14 @@ def run_server(
     port: int,
     *,
     start_empty: bool = False,
+    lineage: str = "",
     when_built: Callable[[], None] = lambda: None,
     prepare: Callable[[Context], object] = ensure_demo,
 ) -> None:
     """Serve CoEval on an address until interrupted; ``when_built`` is called before the first visitor.
 
     ``prepare`` puts a study into the file; by default, it puts the demo into a new file. ``start_empty`` begins a new
-    study if there is no file, even if a snapshot exists.
+    study if there is no file, even if a snapshot exists; ``lineage`` names the study to restore.
 
     Raises:
         InputError: the port is taken.
@@ -197,7 +198,7 @@ def run_server(
     sys.stderr = ShortLines(sys.stderr)
     settings = replace(settings, host=host, port=port)
     with Standby(host, port) as standby:
-        store, keeper = open_kept(settings, start_empty=start_empty, on_wait=standby.say)
+        store, keeper = open_kept(settings, start_empty=start_empty, lineage=lineage, on_wait=standby.say)
     context = Context(store, settings)
     note_address(context)
     prepare(context)
@@ -219,7 +220,7 @@ def run_server(
         sweep(context)
 
     try:
-        _Server(config, draining, settings.drain_seconds, begin).run()
+        _Server(config, draining, DRAIN_SECONDS if settings.server else 0.0, begin).run()
     except KeyboardInterrupt:
         pass
     finally:

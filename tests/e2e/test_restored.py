@@ -163,7 +163,7 @@ def test_a_worker_is_led_back_to_the_study_after_the_disk_was_wiped(browser: Bro
     db = tmp_path / "live" / "coeval.db"
     key = make_crowd_study(db)
     place = make_place(tmp_path / "place")
-    host = LiveServer(db, COEVAL_SNAPSHOT_DIR=str(place), COEVAL_SHIP_FIRST="yes")
+    host = LiveServer(db, COEVAL_SNAPSHOT_DIR=str(place))
     try:
         page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
         page.set_default_timeout(30_000)
@@ -176,6 +176,7 @@ def test_a_worker_is_led_back_to_the_study_after_the_disk_was_wiped(browser: Bro
         page.locator(".wb[data-state=step][aria-busy=false]").wait_for()
         before = list_saved(db)
         assert len(before) == 1
+        page.wait_for_function(f"{KEPT} === 0", timeout=60_000)
         host.kill9()
         for path in db.parent.iterdir():
             path.unlink()

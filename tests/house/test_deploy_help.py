@@ -7,6 +7,7 @@ import re
 import yaml
 
 from coeval.settings import PACKAGE, load_settings
+from coeval.ui.run import DRAIN_SECONDS
 from coeval.ui.server.guard import HEALTH
 from coeval.ui.server.identity import STICKY
 from coeval.ui.server.plain_pages import HELP
@@ -34,7 +35,7 @@ def test_compose_and_kubernetes_texts_are_read() -> None:
     settings = load_settings(env | {"COEVAL_DB": "postgresql://db/coeval"})
     assert settings.public_url == "https://coeval.example.org"
     # what is left after draining suffices for requests and questions under way, 10 s each
-    assert pod["terminationGracePeriodSeconds"] >= settings.drain_seconds + 20
+    assert pod["terminationGracePeriodSeconds"] >= DRAIN_SECONDS + 20
 
 
 def test_what_is_named_exists() -> None:

@@ -31,7 +31,7 @@ def ask(server: LiveServer, path: str) -> tuple[int, str]:
 def test_a_balancer_hears_when_a_server_cannot_be_used(
     context: Context, postgres: Server, tmp_path: Path
 ) -> None:
-    server = LiveServer(context.store.address, log=tmp_path / "one.log", COEVAL_DRAIN_SECONDS="3")
+    server = LiveServer(context.store.address, log=tmp_path / "one.log")
     try:
         status, cookie = ask(server, "/signin")
         assert status == 200 and cookie.startswith("coeval_replica=") and "HttpOnly" in cookie

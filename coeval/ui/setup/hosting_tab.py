@@ -55,14 +55,10 @@ class ImagesBox(LoadedPanel):
 
 # Set-up, Hosting: snapshots of the file, and studies that move between files.
 
-SHIPS_LATER = "If this machine is lost, the changes made during that wait are lost."
-SHIPS_FIRST = (
-    "A save is confirmed only after it is in a snapshot place (COEVAL_SHIP_FIRST): if this "
-    "machine is lost, no confirmed answer is lost."
+LAST_CHANGES = (
+    "If this machine is lost, the changes made during that wait are lost here. Browsers keep the answers among them, "
+    "and send them again once their people have signed in."
 )
-
-
-UNTIL_THERE = "With COEVAL_SHIP_FIRST=yes, a save is confirmed only after it is there."
 
 
 class HostingTab(Tab):
@@ -108,17 +104,10 @@ def _view(state: SnapshotState) -> Node:
         el("h4", "Snapshots"),
         el("p.error", state.lost) if state.lost else "",
         table(head, [_row(one) for one in state.places]),
-        *[
-            el("p.error", f"In the last hour, a change waited {place.window:.1f} s; your limit is {place.limit:g} s "
-               "(COEVAL_LOSS_LIMIT). Check whether the place is slow or was unavailable, or choose a faster one. "
-               + ("" if state.ships_first else UNTIL_THERE))
-            for place in state.places if place.is_over
-        ],
-        el("p.note", SHIPS_FIRST if state.ships_first else SHIPS_LATER, " ",
-           f"The lineage of this study is {state.lineage}."),
+        el("p.note", LAST_CHANGES, f" The lineage of this study is {state.lineage}."),
         *[
             el("p", f"A place also holds snapshots of {name or 'an older version'}, which are kept but not used. "
-               "To continue that study, set COEVAL_LINEAGE to it and start with no database.")
+               f"To continue that study, start once with no database and --restore {name}.")
             for name in others
         ],
         *_restorations(state),
@@ -151,13 +140,8 @@ def _tell(restoration: Restoration) -> list[Node]:
 
 def _row(place: PlaceState) -> list[Node | None]:
     trouble = f"since {_short(place.failed_at)}: {place.error}" if place.error else "none"
-    window = f"{place.window:.1f} s (limit: {place.limit or place.promised:g} s)"
-    return [
-        place.title,
-        _exact(place.saved_at) or "nothing yet",
-        el("span.error", window) if place.is_over else window,
-        trouble,
-    ]
+    window = f"{place.window:.1f} s (goal: {place.promised:g} s)"
+    return [place.title, _exact(place.saved_at) or "nothing yet", window, trouble]
 
 
 def _exact(at: str) -> str:

@@ -26,8 +26,6 @@ log = logging.getLogger(__name__)
 
 TICK = 0.25
 """Seconds between two checks for commits."""
-HURRIED_TICK, HURRIED_PAUSE = 0.05, 0.2
-"""Seconds between two checks, and between two transfers, if people wait. A rate-limited place keeps its pace."""
 
 PENDING_BYTES = 64_000_000
 """The largest size of pending pages in memory for a slow place; beyond it, a full copy is sent later."""
@@ -55,8 +53,6 @@ class Term(Protocol):
     minutes: float
     holder: Mapping[str, str]
     lost: str
-    hurries: bool
-    limit: float
     noted_at: float
     """The start (monotonic time) of the latest check whose changes all places know."""
     stopping: threading.Event
@@ -75,18 +71,11 @@ class PlaceState:
     """The longest time in seconds, within the last hour, that a change was only on this machine."""
     promised: float = 0.0
     """The longest time in seconds that a change should be only on this machine."""
-    limit: float = 0.0
-    """The owner's limit in seconds; 0 if there is none."""
     failed_at: str = ""
     error: str = ""
     """The reason that the last attempt failed; empty if it succeeded."""
     lineages: tuple[str, ...] = ()
     """Other lineages in the place, which are left alone."""
-
-    @property
-    def is_over(self) -> bool:
-        """Return whether a change of the last hour waited longer than the owner's limit."""
-        return 0 < self.limit < self.window
 
 
 def get_pause(failures: int) -> float:
@@ -127,7 +116,7 @@ class Shipper:
 
     def __init__(self, keeper: Term, place: Place) -> None:
         self.keeper, self.place = keeper, place
-        self.state = PlaceState(place.title, promised=place.pace.promised_seconds, limit=keeper.limit)
+        self.state = PlaceState(place.title, promised=place.pace.promised_seconds)
         self._errors = {"sending": "", "lease": ""}
         self._waiting = Waiting()
         self._flying_since: float | None = None
@@ -191,16 +180,13 @@ class Shipper:
                 thread.join(patience)
 
     def _run(self) -> None:
-        hurries = self.keeper.hurries and not self.place.pace.ships_are_beats
-        normal = self.place.pace.ship_seconds
-        normal = min(normal, HURRIED_PAUSE) if hurries else normal
         failures = 0
         while not self.keeper.lost:
             failures = 0 if self.ship() else failures + 1
-            until = time.monotonic() + (get_pause(failures) if failures else normal)
+            until = time.monotonic() + (get_pause(failures) or self.place.pace.ship_seconds)
             # a place with a long pause gets the first change after a quiet time at once
             while time.monotonic() < until or not self._has_work():
-                if self.keeper.stopping.wait(HURRIED_TICK if hurries else TICK):
+                if self.keeper.stopping.wait(TICK):
                     return
 
     def _has_work(self) -> bool:

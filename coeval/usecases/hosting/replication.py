@@ -25,7 +25,7 @@ from coeval.store.snapshots.changed_pages import LogTail
 from coeval.store.snapshots.places import Place
 from coeval.store.snapshots.restoration import get_last_submission, get_lineage, list_restorations
 from coeval.usecases.access import EVERYONE, OWNERS, Context, use_case
-from coeval.usecases.hosting.replica import HURRIED_TICK, TICK, PlaceState, Shipper, Waiting
+from coeval.usecases.hosting.replica import TICK, PlaceState, Shipper, Waiting
 
 # Ships every committed change to the snapshot places, without ever stopping annotation.
 
@@ -44,9 +44,6 @@ class Keeper:
         holder: Mapping[str, str],
     ) -> None:
         self.store, self.minutes, self.term, self.holder = store, wanted.minutes, term, holder
-        self.hurries = wanted.ship_first
-        """True if people wait for replication."""
-        self.limit = wanted.limit_seconds
         with store.read() as db:
             self.lineage = get_lineage(db).id
         self.number = 0
@@ -118,7 +115,7 @@ class Keeper:
             shipper.ship()
 
     def _run(self) -> None:
-        while not self.stopping.wait(HURRIED_TICK if self.hurries else TICK):
+        while not self.stopping.wait(TICK):
             self.read()
 
     def read(self) -> None:
@@ -173,11 +170,6 @@ class Keeper:
         taking = [shipper for shipper in self.shippers if not shipper.state.error]
         return min((one.get_shipped_until(self.noted_at) for one in taking), default=None)
 
-    def has_shipped(self, moment: float) -> bool:
-        """Return whether the places have everything that was committed before ``moment`` (monotonic clock)."""
-        until = self.get_shipped_until()
-        return until is not None and until > moment
-
     def list_states(self) -> tuple[PlaceState, ...]:
         return tuple(
             replace(s.state, window=s.get_window(), error=s.state.error or self.error) for s in self.shippers
@@ -208,18 +200,6 @@ class Shipped:
     """The time up to which that snapshot was complete."""
 
 
-def needs_shipping(context: Context, moment: float) -> bool:
-    """Return whether any commit before ``moment`` (monotonic clock) is not yet in a snapshot.
-
-    Raises:
-        StorageError: another server has taken over, so saves here are no longer shipped.
-    """
-    keeper = KEEPERS.get(context.store)
-    if keeper is not None and keeper.lost:
-        raise StorageError(keeper.lost)
-    return keeper is not None and not keeper.has_shipped(moment)
-
-
 @use_case(EVERYONE, guests=True)
 def get_shipped(context: Context, person: Person) -> Shipped:
     """Return which saves are in snapshots and when the file was last restored."""
@@ -245,8 +225,6 @@ class SnapshotState:
     restorations: tuple[Restoration, ...] = ()
     lost: str = ""
     """The reason that this server accepts no more saves; empty if it accepts them."""
-    ships_first: bool = False
-    """True if a save is acknowledged only after a place has received it."""
 
 
 @use_case(OWNERS)
@@ -257,7 +235,7 @@ def get_snapshots(context: Context, person: Person) -> SnapshotState:
     keeper = KEEPERS.get(context.store)
     if keeper is None:
         return SnapshotState(lineage, (), restorations)
-    return SnapshotState(lineage, keeper.list_states(), restorations, keeper.lost, keeper.hurries)
+    return SnapshotState(lineage, keeper.list_states(), restorations, keeper.lost)
 
 
 @use_case(OWNERS)
@@ -272,18 +250,12 @@ def get_alert(context: Context, person: Person) -> str:
 
 
 def _warn(state: PlaceState) -> str:
-    said = ""
-    if state.error:
-        said = (
-            f"Since {state.failed_at[11:16] or 'just now'} UTC no snapshot has reached the {state.title}: later "
-            "saves are on this machine alone."
-        )
-    if state.is_over:
-        said += (
-            f" In the last hour a change was on this machine alone for {state.window:.1f} s before it reached the "
-            f"{state.title}; your limit is {state.limit:g} s. For details, see Set-up, Hosting."
-        )
-    return said.strip()
+    if not state.error:
+        return ""
+    return (
+        f"Since {state.failed_at[11:16] or 'just now'} UTC no snapshot has reached the {state.title}: later "
+        "saves are on this machine alone."
+    )
 
 
 @use_case(OWNERS)

@@ -55,24 +55,27 @@ def open_kept(
     settings: Settings,
     *,
     start_empty: bool = False,
+    lineage: str = "",
     on_wait: Callable[[str], None] = log.warning,
     patience: float = PATIENCE,
 ) -> tuple[Storage, Keeper | None]:
     """Open the live file, restored from the newest good snapshot if it is missing, and start its replication.
 
     ``on_wait`` receives the reason for a slow start. ``start_empty`` is the owner's statement that a new
-    study begins.
+    study begins, and ``lineage`` names the study to restore from a place that holds several.
 
     Raises:
         StorageError: the file cannot be opened, a place cannot be read, or a place holds several lineages and
             none was chosen.
-        InputError: ``start_empty`` is set but the file exists, the database to snapshot is not a file, or
-            saves should wait for a place but none is named.
+        InputError: ``start_empty`` is set but the file exists, or the database to snapshot is not a file.
     """
     if settings.server:
         return _open_server(settings, start_empty), None
     places = build_places(settings.snapshots)
-    _check_settings(settings, places, start_empty)
+    if start_empty and _holds_study(settings.db):
+        raise InputError(
+            f"{settings.db} already holds a study: name another file with --db to start with an empty one."
+        )
     term, restored, holder = 0, None, describe_holder()
     try:
         for place in places:
@@ -87,15 +90,14 @@ def open_kept(
                 patience,
             )
     except StorageError as error:
-        # with COEVAL_SHIP_FIRST, no save may be acknowledged while no place can receive it
-        if not start_empty or settings.snapshots.ship_first:
+        if not start_empty:
             raise StorageError(
                 f"{error} CoEval does not start while it cannot read a snapshot place."
             ) from error
         on_wait(f"{error} Starting with an empty file, as requested.")
         term, places = 0, []
     try:
-        restored = None if start_empty else _bring_back(settings, places, patience)
+        restored = None if start_empty else _bring_back(settings.db, places, lineage, patience)
         if start_empty:
             put_aside(settings.db)
         store = Store(settings.db)
@@ -107,35 +109,11 @@ def open_kept(
     return store, Keeper(store, places, settings.snapshots, term, holder) if places else None
 
 
-def _check_settings(settings: Settings, places: Sequence[Place], start_empty: bool) -> None:
-    """Refuse settings with which no save could be kept, or a study would be lost."""
-    if settings.snapshots.ship_first and not places:
-        raise InputError(
-            "With COEVAL_SHIP_FIRST, saves wait until they are in a snapshot place, but no place is "
-            "set: set COEVAL_SNAPSHOT_DIR, or COEVAL_SNAPSHOT_REPO and HF_TOKEN."
-        )
-    if settings.snapshots.ship_first and settings.snapshots.repo:
-        raise InputError(
-            "COEVAL_SHIP_FIRST does not work with the Hub, which takes a change only every 28 seconds. People would "
-            "wait up to half a minute after every answer. Unset COEVAL_SHIP_FIRST: a lost machine then costs at most "
-            "the last 30 seconds, and browsers send these answers again. Or replace COEVAL_SNAPSHOT_REPO by "
-            "COEVAL_SNAPSHOT_DIR: a folder takes a save in about a second."
-        )
-    if start_empty and _holds_study(settings.db):
-        raise InputError(
-            f"{settings.db} already holds a study: name another file with --db to start with an empty one."
-        )
-
-
 def _open_server(settings: Settings, start_empty: bool) -> Storage:
     """Open a database on a server. It makes saves durable itself."""
     snapshots = settings.snapshots
-    if snapshots.folder or snapshots.repo or snapshots.ship_first or start_empty:
-        named = (
-            "--start-empty"
-            if start_empty
-            else "COEVAL_SNAPSHOT_DIR, COEVAL_SNAPSHOT_REPO and COEVAL_SHIP_FIRST"
-        )
+    if snapshots.folder or snapshots.repo or start_empty:
+        named = "--start-empty" if start_empty else "COEVAL_SNAPSHOT_DIR and COEVAL_SNAPSHOT_REPO"
         raise InputError(
             f"Snapshots are copies of a SQLite file: leave out {named} to use "
             f"{show_address(settings.server)}, and back up the database with the tools of PostgreSQL."
@@ -158,9 +136,8 @@ def _holds_study(path: Path) -> bool:
     return size > 0 and not is_damaged(path, whole=size <= CHECKED_BYTES)
 
 
-def _bring_back(settings: Settings, places: Sequence[Place], patience: float) -> Restoration | None:
+def _bring_back(path: Path, places: Sequence[Place], chosen: str, patience: float) -> Restoration | None:
     """Restore the file if it is missing, empty, damaged, or older than another server's state."""
-    path = settings.db
     survey = survey_places(places, patience)
     newest = list_lineages(survey)
     if _holds_study(path):
@@ -169,7 +146,7 @@ def _bring_back(settings: Settings, places: Sequence[Place], patience: float) ->
         if mine is None or later is None or later.term <= mine.term:
             return None
         return restore(path, survey, mine.id, patience)
-    lineage = _choose_lineage(settings, survey)
+    lineage = _choose_lineage(survey, chosen)
     if lineage is not None:
         return restore(path, survey, lineage, patience)
     if path.exists() and path.stat().st_size:
@@ -180,13 +157,12 @@ def _bring_back(settings: Settings, places: Sequence[Place], patience: float) ->
     return None
 
 
-def _choose_lineage(settings: Settings, survey: Survey) -> str | None:
+def _choose_lineage(survey: Survey, chosen: str) -> str | None:
     """Return the lineage to follow if there is no live file; None if no place has a snapshot."""
     newest = list_lineages(survey)
-    chosen = settings.snapshots.lineage
     if chosen and chosen not in newest:
         raise StorageError(
-            f"No snapshot place holds the lineage {chosen}: correct COEVAL_LINEAGE, or unset it."
+            f"No snapshot place holds the lineage {chosen}: correct --restore, or leave it out."
         )
     named = [
         lineage for lineage in newest if lineage
@@ -196,8 +172,8 @@ def _choose_lineage(settings: Settings, survey: Survey) -> str | None:
     if len(named) > 1:
         lines = "; ".join(f"{lineage}, last saved {newest[lineage].taken_at}" for lineage in named)
         raise StorageError(
-            f"The snapshot places hold {len(named)} studies: {lines}. Set COEVAL_LINEAGE to the one to "
-            "continue with."
+            f"The snapshot places hold {len(named)} studies: {lines}. Start once with "
+            "--restore and the one to continue with."
         )
     return named[0] if named else ""
 
