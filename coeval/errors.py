@@ -47,6 +47,10 @@ class ModelError(CoevalError):
     """The model cannot be reached, is not configured, or refused the request."""
 
 
+class UnansweredError(ModelError):
+    """The ledger has no answer to this request, and a replay sends none."""
+
+
 class UnreadableAnswerError(ModelError):
     """The model's answer does not have the requested form; the request can be repeated."""
 

@@ -151,7 +151,7 @@ def postgres() -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def real_model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealModel]:
-    """SmolLM2 on llama.cpp's own server, for chat and decisions; tests that need it are slow, and skipped without it."""
+    """SmolLM2 on llama.cpp's own server, for chat and decisions; tests are skipped where it is absent."""
     weights = find_weights()
     if weights is None:
         pytest.skip(

@@ -76,16 +76,19 @@ class TokenProb:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A model's answer. ``logprobs`` is empty if the endpoint returns none; latency is in milliseconds."""
+    """A model's answer. ``logprobs`` is empty if the endpoint returns none; latency is in milliseconds.
+
+    ``finish_reason`` has no default: an answer whose end nobody knows must not count as complete.
+    """
 
     text: str
+    finish_reason: str
     logprobs: tuple[TokenProb, ...] = field(default=(), repr=False)
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
     """Prompt tokens that the provider served from its prefix cache."""
     latency_ms: int = 0
-    finish_reason: str = "stop"
 
 
 Ask = Callable[[Request, int], Awaitable[Answer]]

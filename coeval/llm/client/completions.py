@@ -167,13 +167,13 @@ def _answer_of(choice: dict[str, Any], body: dict[str, Any], latency_ms: int) ->
     usage = _members(body.get("usage"))
     return Answer(
         text=text,
+        finish_reason=finish,
         logprobs=_logprobs_of(choice),
         prompt_tokens=_count(usage.get("prompt_tokens")),
         completion_tokens=_count(usage.get("completion_tokens")),
         cached_tokens=_count(_members(usage.get("prompt_tokens_details")).get("cached_tokens"))
         or _count(usage.get("prompt_cache_hit_tokens")),
         latency_ms=latency_ms,
-        finish_reason=finish,
     )
 
 

@@ -37,7 +37,6 @@ class Failure(StrEnum):
     FILTERED = "filtered"
     NO_IMAGES = "takes no images"
     BAD_IMAGE = "image not taken"
-    NOT_IN_LEDGER = "not in the ledger"
 
 
 _OUTAGES = {

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from coeval.domain import Answer, Ask, Message, Request, Scale
+from coeval.errors import UnansweredError
 from coeval.llm.prompting.template_files import JudgeOptions, load_template
 from coeval.rules.column_roles import Image
 
@@ -125,6 +126,8 @@ async def ask_twice(
 ) -> tuple[Answer, ...]:
     """Return the answer. If ``problem_of`` finds a (problem, remedy) in it, ask again and return both answers.
 
+    A replay returns the first answer alone if the ledger has no second one.
+
     Raises:
         ModelError: a request failed.
     """
@@ -132,8 +135,15 @@ async def ask_twice(
     problem, remedy = await read_aside(problem_of, first)
     if not problem:
         return (first,)
-    again = render_reask(request, first.text, problem, remedy, folder)
-    return first, await ask(again, sample)
+    return await ask_again(ask, render_reask(request, first.text, problem, remedy, folder), sample, first)
+
+
+async def ask_again(ask: Ask, again: Request, sample: int, first: Answer) -> tuple[Answer, ...]:
+    """Return the first answer and the answer to ``again``, or in a replay without that answer the first alone."""
+    try:
+        return first, await ask(again, sample)
+    except UnansweredError:
+        return (first,)
 
 
 async def read_aside(read: Callable[[Answer], T], answer: Answer) -> T:

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from coeval.domain import Answer, Ask, Criterion, Instance, Request
 from coeval.llm.prompting.questions import (
+    ask_again,
     ask_all,
     evaluation_schema,
     evaluations_schema,
@@ -98,7 +99,7 @@ class Several(ByCriterion):
         answers: tuple[Answer, ...] = (first,)
         if problems:
             again = render_reask_some(request, first.text, problems, self.options.templates)
-            answers = (first, await ask(again, sample))
+            answers = await ask_again(ask, again, sample, first)
         return [
             read_verdict(
                 answers if place in problems else answers[:1],

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from coeval.domain import Answer, Ask, ImportedDraft, Instance, Request
-from coeval.llm.client.failures import ABOUT_THE_TEXT, UNREAD, CallError, Failure
+from coeval.domain import Ask, ImportedDraft, Instance
+from coeval.llm.client.failures import ABOUT_THE_TEXT, UNREAD, CallError
 from coeval.llm.protocols.protocol import Item, Judgment, Protocol
 from coeval.llm.running.pool import OnResult, run_all
 from coeval.llm.running.progress import Progress, Summary
@@ -70,21 +70,18 @@ async def judge_all(
     *,
     on_result: OnResult[Item, Judged],
     protocol_of: Callable[[Instance], Protocol] | None = None,
-    replay: bool = False,
     should_stop: Callable[[], bool] = lambda: False,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Summary:
     """Judge every instance on every criterion of the protocol's brief; see ``run_all``.
 
-    ``protocol_of`` returns the protocol for an instance, if they differ. With ``replay``, the runner sends nothing, and
-    unreadable answers are not requested again.
+    ``protocol_of`` returns the protocol for an instance, if they differ.
     """
-    ask = without_asking_again(runner.ask) if replay else runner.ask
 
     async def judge(item: Item) -> Judged:
         instance = instances[item.instance]
         own = protocol_of(instance) if protocol_of else protocol
-        return await judge_item(own, ask, item, instance, remedy)
+        return await judge_item(own, runner.ask, item, instance, remedy)
 
     items = protocol.group((instance, by) for instance in instances for by in protocol.brief.criteria)
     return await run_all(
@@ -98,18 +95,3 @@ async def judge_all(
         usage=runner.usage,
         unread=Judged.unread,
     )
-
-
-def without_asking_again(ask: Ask) -> Ask:
-    """If a replay's ledger has no second answer, use the first answer, whether readable or not."""
-
-    async def replay(request: Request, sample: int) -> Answer:
-        try:
-            return await ask(request, sample)
-        except CallError as error:
-            first = [turn for turn in request.messages if turn.role == "assistant"]
-            if error.kind is not Failure.NOT_IN_LEDGER or not first:
-                raise
-            return Answer(first[-1].content)
-
-    return replay

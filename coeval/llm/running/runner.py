@@ -16,7 +16,7 @@ from typing import Protocol
 
 from coeval.clock import now
 from coeval.domain import Answer, Call, Request
-from coeval.errors import InputError, ModelError
+from coeval.errors import InputError, ModelError, UnansweredError
 from coeval.llm.client.client import Client, Exchange
 from coeval.llm.client.failures import CallError, Failure
 from coeval.llm.running.dispatch import Limiter, Sampling
@@ -150,10 +150,9 @@ class Runner:
             self.usage.cached += 1
             return answer_of(call)
         if self._replay:
-            raise CallError(
+            raise UnansweredError(
                 f"{request.model} has no saved answer to request {key[0][:12]}, sample {key[1]}: ask the model, or "
-                "write the question to a batch file (batch write).",
-                Failure.NOT_IN_LEDGER,
+                "write the question to a batch file (batch write)."
             )
         return await self._sampling.ask(key[0], request, key[1])
 

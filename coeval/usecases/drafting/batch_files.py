@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from coeval.domain import Answer, Call, Job, JobState, Person, Request
-from coeval.llm.client.failures import CallError, Failure
+from coeval.errors import ModelError, UnansweredError
 from coeval.llm.running.batch_files import ENDPOINT, BadLine, BatchWriter, read_batch, write_batch
 from coeval.llm.running.ledger import Prices
 from coeval.store.engines.database import chunks
@@ -129,16 +129,15 @@ async def _write_helps(
         async def ask(request: Request, sample: int) -> Answer:
             try:
                 return await runner.ask(request, sample)
-            except CallError as error:
-                if error.kind is Failure.NOT_IN_LEDGER:
-                    missing.append((request, sample))
+            except UnansweredError:
+                missing.append((request, sample))
                 raise
 
         for criterion in current.criteria if settings.steps else ():
-            with suppress(CallError):
+            with suppress(ModelError):
                 await write_steps(context, task, replace(current, criteria=(criterion,)), settings.model, ask)
         if needs_plan(settings) and not opened:
-            with suppress(CallError):
+            with suppress(ModelError):
                 settings = replace(settings, plan=await write_plan(context, task, current, settings, ask))
     return settings, missing
 

@@ -19,7 +19,7 @@ from coeval.domain import (
 )
 from coeval.errors import InputError, NotFoundError, UnreachableError
 from coeval.llm.protocols.protocol import Item, Judgment
-from coeval.llm.running.judged_items import UNFORESEEN, Judged, judge_item, without_asking_again
+from coeval.llm.running.judged_items import UNFORESEEN, Judged, judge_item
 from coeval.llm.running.pool import Outcome, run_all
 from coeval.llm.running.progress import Progress, Usage
 from coeval.llm.running.runner import Runner
@@ -130,8 +130,7 @@ async def _draft_held(
         await asyncio.to_thread(hold.take, f"run {slug}: {settings.label}", f"The run “{settings.label}”")
         settings = await _write_what_is_missing(context, slug, settings, runner)
         prepared = prepare_run(context, person, slug, settings)
-        ask = without_asking_again(runner.ask) if settings.replay else runner.ask
-        work = _Work(context, prepared, ask, hold)
+        work = _Work(context, prepared, runner.ask, hold)
         summary = await run_all(
             prepared.items,
             work.judge,

@@ -20,7 +20,7 @@ class FakeAsk:
         reply = self.queue.popleft()
         if isinstance(reply, ModelError):
             raise reply
-        return Answer(reply) if isinstance(reply, str) else reply
+        return Answer(reply, "stop") if isinstance(reply, str) else reply
 
     def words(self, call: int = 0) -> str:
         """The last message of the n-th call."""

@@ -40,7 +40,7 @@ class FakeSender:
         reply = self.replies.pop(0) if self.replies else "4"
         if isinstance(reply, CallError):
             raise reply
-        answer = Answer(reply, prompt_tokens=10, completion_tokens=2)
+        answer = Answer(reply, "stop", prompt_tokens=10, completion_tokens=2)
         usage = '{"prompt_tokens": 10, "completion_tokens": 2}'
         received = f'{{"choices": [{{"message": {{"content": "{reply}"}}}}], "usage": {usage}}}'
         return Exchange("{}", received, (answer,))

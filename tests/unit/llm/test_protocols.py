@@ -205,7 +205,7 @@ TOP = (
     ],
 )
 def test_the_expected_score_is_taken_at_the_score_s_token(protocol: str, texts: tuple[str, ...]) -> None:
-    answer = Answer("".join(texts), logprobs=tokens(*texts, top=TOP))
+    answer = Answer("".join(texts), "stop", logprobs=tokens(*texts, top=TOP))
     ask = FakeAsk(answer)
     draft = judged(ask, protocol, logprobs=True)
     assert ask.history[0][0].logprobs
@@ -219,7 +219,7 @@ def test_without_log_probabilities_the_expected_score_is_not_replaced_silently()
     draft = judged(FakeAsk("Score: 4"), "score-only", logprobs=True)
     assert draft.score is None
     assert draft.reason.startswith("The model answered 4, but the expected score was asked for")
-    split = Answer("2.5", logprobs=tokens("2", ".", "5", top=TOP))
+    split = Answer("2.5", "stop", logprobs=tokens("2", ".", "5", top=TOP))
     assert judged(FakeAsk(split), "score-only", logprobs=True).score is None
 
 

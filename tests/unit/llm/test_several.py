@@ -123,7 +123,7 @@ def test_the_expected_score_of_each_criterion_is_taken_at_its_own_token() -> Non
         else TokenProb(part, -0.6931471805599453, ((str(int(part) - 1), -0.6931471805599453),))
         for part in parts.split("|")
     )
-    judgment = judged(FakeAsk(Answer(texts, logprobs=tokens)), logprobs=True)
+    judgment = judged(FakeAsk(Answer(texts, "stop", logprobs=tokens)), logprobs=True)
     # half on the token and half on the step below it
     assert scores(judgment) == pytest.approx([3.5, 1.5, 3.5])
 

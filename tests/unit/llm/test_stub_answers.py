@@ -23,7 +23,7 @@ INSTANCE = Instance("i1", "A note.", "The ferry left at noon. A goat had walked 
 
 def make_ask(rung: Rung) -> Any:
     async def ask(request: Request, sample: int) -> Answer:
-        return Answer(default_reply(build_body(request, Abilities(rung=rung))))
+        return Answer(default_reply(build_body(request, Abilities(rung=rung))), "stop")
 
     return ask
 

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
+from collections import deque
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
+from coeval import judge_frame
 from coeval.domain import Person, Study
+from coeval.errors import ModelError
 from coeval.llm.running.ledger import Prices
+from coeval.settings import load_settings
 from coeval.store.queries import drafts
 from coeval.usecases.access import Context, require_task
 from coeval.usecases.drafting import batch_files
@@ -18,6 +24,7 @@ from coeval.usecases.drafting.assistants import correlate_run
 from coeval.usecases.drafting.model_requests import list_steps
 from coeval.usecases.drafting.run_settings import RunSettings
 from coeval.usecases.study_import import import_study
+from tests.support.models.openai_stub import Reply, start_stub
 from tests.support.models.stub_answers import default_reply
 
 
@@ -45,10 +52,46 @@ class Service:
         return asyncio.run(batch_files.read_results(self.context, self.person, [results], Prices()))
 
 
-def answer(question: dict[str, Any]) -> dict[str, Any]:
-    message = {"role": "assistant", "content": default_reply(question["body"])}
-    body = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "usage": {}}
+def answer(question: dict[str, Any], finish: str = "stop", **message: str) -> dict[str, Any]:
+    message = {"role": "assistant", "content": default_reply(question["body"])} | message
+    body = {"choices": [{"index": 0, "message": message, "finish_reason": finish}], "usage": {}}
     return {"custom_id": question["custom_id"], "response": {"status_code": 200, "body": body}}
+
+
+CUT_SHORT = [
+    ("length", {"content": "Score: 1"}, "cut off at the token limit"),
+    ("content_filter", {"content": "Score: 1"}, "declined to answer"),
+    ("stop", {"content": "", "refusal": "Score: 1 is all that I may say."}, "declined to answer"),
+]
+
+
+@pytest.mark.parametrize(("finish", "message", "said"), CUT_SHORT)
+def test_a_cut_filtered_or_refused_answer_of_a_batch_scores_nothing(
+    context: Context, ready: Person, tmp_path: Path, finish: str, message: dict[str, str], said: str
+) -> None:
+    service = Service(context, ready, tmp_path)
+    _, questions = service.write(RunSettings("m", "score-only", label="b", samples=1))
+    results = tmp_path / "results.jsonl"
+    results.write_text("\n".join(json.dumps(answer(question, finish, **message)) for question in questions))
+    asyncio.run(batch_files.read_results(context, ready, [results], Prices()))
+    with context.store.read() as db:
+        drafted = "SELECT score, reason FROM draft d JOIN run r ON r.id = d.run WHERE r.label = 'b'"
+        stored = [tuple(row) for row in db.conn.execute(drafted)]
+    assert len(stored) == len(questions)
+    assert all(score is None and "asked once" in reason and said in reason for score, reason in stored)
+
+
+def test_a_replay_reads_an_answer_as_it_was_cut(tmp_path: Path) -> None:
+    """The process ended after a cut answer, before the question was repeated."""
+    frame = pd.DataFrame({"input": ["Why?"], "output": ["Because."]})
+    options = {"ledger": tmp_path / "ledger.db", "progress": False, "protocol": "score-only"}
+    replies = deque([Reply("Score: 1", finish_reason="length"), Reply(status=401)])
+    with start_stub(lambda body: replies.popleft()) as stub:
+        settings = load_settings({"OPENAI_BASE_URL": stub.url})
+        with pytest.raises(ModelError, match="key"):
+            judge_frame(frame, ["Be right."], "m", settings=settings, **options)
+    table = judge_frame(frame, ["Be right."], "m", settings=settings, replay=True, **options)
+    assert math.isnan(table.score[0]) and "cut off at the token limit" in table.reason[0]
 
 
 def test_steps_are_written_first_and_every_parameter_is_in_the_questions(

@@ -252,7 +252,6 @@ class Judge:
                     REMEDY,
                     on_result=store,
                     protocol_of=asker.beside,
-                    replay=asked.replay,
                     should_stop=stop.is_set,
                     on_progress=bar.show,
                 )
