@@ -53,7 +53,6 @@ SHARES = {
 SWITCHES = {
     "hide systems": "hide_systems",
     "wait for drafts": "wait_for_drafts",
-    "also defensible": "offers_also",
 }
 
 PARTS = {

@@ -154,8 +154,6 @@ class Conduct:
     active_ms: int | None = None
     bulk: bool = False
     """True if some lines were approved together, with "Approve the rest"."""
-    also: str = ""
-    """Further scores that the person would also defend, in order, such as "2 4"."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,8 +68,6 @@ class Design:
     layout: Layout = Layout.CHOICE
     evidence_share: float = 0.0
     reasons_share: float = 0.0
-    offers_also: bool = False
-    """True if people may mark further scores that they would also defend."""
 
     @property
     def arm_shares(self) -> dict[Arm, float]:

@@ -141,26 +141,6 @@ def check(
     return (*rows, *_check_added(added))
 
 
-def check_also(also: str, scale: Scale, score: float | None) -> str:
-    """Return the further scores that a person would defend, each once and in order, without the score itself.
-
-    Raises:
-        InputError: one of them is not on the scale.
-
-    >>> check_also("5 3 3 4", Scale(1, 5), 4.0)
-    '3 5'
-    """
-    found = set()
-    for text in also.split():
-        step = int(text) if text.lstrip("-").isdigit() else None
-        if step is None or not scale.admits(step):
-            raise InputError(
-                tr("“{score}” is not on the scale: choose scores from {scale}.", score=text, scale=scale)
-            )
-        found.add(step)
-    return " ".join(str(step) for step in sorted(found) if step != score)
-
-
 def _check_lengths(texts: Iterable[str]) -> None:
     for text in texts:
         if len(text) > MAX_REMARK:

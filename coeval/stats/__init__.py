@@ -22,7 +22,6 @@ from coeval.stats.agreement.coefficients import (
     gwet_ac,
     percent_agreement,
 )
-from coeval.stats.agreement.competence import dawid_skene
 from coeval.stats.agreement.icc import icc
 from coeval.stats.agreement.two_raters import cohen_kappa, two_rater_table
 from coeval.stats.agreement.weights import agreement_weights
@@ -76,7 +75,6 @@ __all__ = [
     "cohen_kappa",
     "conger_kappa",
     "correlations",
-    "dawid_skene",
     "draft_effects",
     "drift",
     "fleiss_kappa",

@@ -66,7 +66,6 @@ COMPARISON_COLUMNS = (
 )
 
 REFERENCE_COLUMNS = ("instance", "criterion", "score", "source")
-ALSO_COLUMNS = ("annotator", "instance", "criterion", "also")
 
 Found = TypeVar("Found")
 
@@ -117,8 +116,6 @@ class StudyFrames:
         (instances, in the order shown), ``first_system, second_system`` ("" if unknown), ``preference`` (1 for the
         first, 0 for the second, .5 for a tie; nan if it could not be read).
     references : reference scores: ``instance, criterion, score, source``.
-    also : further scores that people would also defend: ``annotator, instance, criterion, also`` (such as "2 4"),
-        one row per latest submission with any.
     planned : the number of planned scores; None if unknown, as for imported scores.
 
     Raises
@@ -137,7 +134,6 @@ class StudyFrames:
     quotes: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(QUOTE_COLUMNS)))
     comparisons: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(COMPARISON_COLUMNS)))
     references: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(REFERENCE_COLUMNS)))
-    also: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(ALSO_COLUMNS)))
     planned: Planned | None = None
     whole: bool = True
     """True if the scores of all arms are included, with planted errors."""
@@ -153,7 +149,6 @@ class StudyFrames:
             "quotes": QUOTE_COLUMNS,
             "comparisons": COMPARISON_COLUMNS,
             "references": REFERENCE_COLUMNS,
-            "also": ALSO_COLUMNS,
         }
         for name, columns in needed.items():
             missing = [column for column in columns if column not in getattr(self, name).columns]

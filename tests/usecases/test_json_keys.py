@@ -1,4 +1,4 @@
-"""The help pages explain every key that reports of labels, facets and defensible scores print with ``--json``."""
+"""The help pages explain every key that reports of labels and facets print with ``--json``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from coeval.extensions.facets.ruler import Effect, Element, FairSystem, Ruler
 from coeval.extensions.labelling.design import DrawnRow, Labelling, Option
 from coeval.extensions.labelling.study_units import CorrectedStudy, CorrectedSystem
 from coeval.stats.estimates import PRINTED as DETAILS
-from coeval.stats.report.response_sets import Assumed, JudgeSets, PeopleSets, ResponseSets
 from coeval.ui.server.plain_pages import FILES
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.study_import import import_study
@@ -26,7 +25,6 @@ from tests.support.studies.labelled_study import make_labelled_study
 SHAPES = {
     "facets": (Links, Part, Effect, Element, FairSystem, Ruler, Separation),
     "labelling": (DrawnRow, Labelling, Option, CorrectedStudy, CorrectedSystem),
-    "numbers": (Assumed, JudgeSets, PeopleSets, ResponseSets),
 }  # fmt: skip
 
 PRINTED = {

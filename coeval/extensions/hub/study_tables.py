@@ -176,7 +176,6 @@ CONFIGS: Mapping[str, tuple[Column, ...]] = {
         ("opened_at", "When it was opened (UTC)"),
         ("submitted_at", "When it was saved (UTC)"),
         ("active_ms", "Milliseconds of activity", "whole"),
-        ("also", "Other scores that the person would also defend"),
     ),
 }  # fmt: skip
 """The configs in the order of the card. Every table has all of its columns, even without rows."""

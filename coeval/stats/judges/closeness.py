@@ -1,4 +1,4 @@
-"""A judge's closeness to people: pairwise accuracy, confusion with people's median, soft labels, equivalence."""
+"""A judge's closeness to people: pairwise accuracy, confusion with people's median, equivalence."""
 
 from __future__ import annotations
 
@@ -207,48 +207,6 @@ def _half_counted(medians: Numbers, scores: Numbers, points: Numbers) -> Numbers
     for side in (lower, upper):
         np.add.at(table, (side, nearest), 0.5)
     return table
-
-
-def entropies(shares: Numbers) -> Numbers:
-    """Return the entropy of each row of shares, in bits.
-
-    >>> entropies(np.array([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]])).tolist()
-    [1.0, 0.0]
-    """
-    logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
-    return np.asarray(-(shares * logs).sum(axis=-1)) + 0.0
-
-
-def js_distances(first: Numbers, second: Numbers) -> Numbers:
-    """Return the Jensen-Shannon distance of each pair of rows: 0 if equal, 1 without overlap.
-
-    It is a metric, the square root of the divergence in bits (Endres and Schindelin 2003).
-
-    >>> js_distances(np.array([[1.0, 0.0], [0.5, 0.5]]), np.array([[0.0, 1.0], [0.5, 0.5]])).tolist()
-    [1.0, 0.0]
-    """
-    middle = (first + second) / 2
-    divergence = entropies(middle) - (entropies(first) + entropies(second)) / 2
-    return np.asarray(np.sqrt(np.clip(divergence, 0, 1)))
-
-
-def shares_of(scores: Numbers, points: Numbers) -> Numbers:
-    """Return each score as shares of the scale's points, as scores x points. A score between two points is
-    split by distance.
-
-    >>> shares_of(np.array([2.0, 2.25, 9.0]), np.array([1.0, 2.0, 3.0])).tolist()
-    [[0.0, 1.0, 0.0], [0.0, 0.75, 0.25], [0.0, 0.0, 1.0]]
-    """
-    scores = np.clip(np.asarray(scores, dtype=float), points[0], points[-1])
-    above = np.clip(np.searchsorted(points, scores), 1, max(len(points) - 1, 1))
-    shares = np.zeros((len(scores), len(points)))
-    if len(points) == 1:
-        return shares + 1.0
-    rows = np.arange(len(scores))
-    upper = (scores - points[above - 1]) / (points[above] - points[above - 1])
-    shares[rows, above] = upper
-    shares[rows, above - 1] = 1 - upper
-    return shares
 
 
 LEVEL = 0.05

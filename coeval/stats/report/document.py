@@ -28,8 +28,6 @@ from coeval.stats.report.alignment import (
     alignment_section,
     equivalence_section,
     equivalence_tables,
-    soft_labels_section,
-    soft_labels_tables,
 )
 from coeval.stats.report.answer import answer_section
 from coeval.stats.report.assistance import assistance_section
@@ -38,7 +36,6 @@ from coeval.stats.report.missing import missing_section
 from coeval.stats.report.model_vs_model import flips_section, flips_tables
 from coeval.stats.report.pairwise_strengths import pairwise_section, pairwise_tables
 from coeval.stats.report.raters import reliability_section, reliability_tables
-from coeval.stats.report.response_sets import response_sets_section, response_sets_tables
 from coeval.stats.report.systems import systems_section
 from coeval.stats.report.tables import Table
 
@@ -107,10 +104,6 @@ WORDS = {
     "add": "the share added",
     "rate": "the share of a behaviour",
     "share": "the share of quotes not found",
-    "same": "how often two people give the same score",
-    "overlap": "how often sets of defensible scores meet",
-    "defended": "how often a score is in another's set",
-    "competence": "a person's competence",
     "t": "Williams' t",
     "permutation": "the permutation test",
     "permutation_systems": "the permutation test by system",
@@ -288,8 +281,6 @@ SECTIONS: tuple[Section, ...] = (
     Section("behaviour", behaviour_section),
     Section("quotes", quotes_section),
     Section("equivalence", equivalence_section, tab="model", tables=equivalence_tables),
-    Section("soft_labels", soft_labels_section, tab="model", tables=soft_labels_tables),
-    Section("response_sets", response_sets_section, tab="agreement", tables=response_sets_tables),
     Section("verdict_flips", flips_section, tab="model", tables=flips_tables),
     Section("reliability", reliability_section, tab="agreement", tables=reliability_tables),
     Section("pairwise", pairwise_section, tab="systems", tables=pairwise_tables),

@@ -1,4 +1,4 @@
-"""Comparisons of judges and raters: pairs of runs, pairs of raters, a latent truth, and unstable verdicts."""
+"""Comparisons of judges and raters: pairs of runs, pairs of raters, and unstable verdicts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from coeval.stats.agreement.competence import dawid_skene
 from coeval.stats.agreement.patterns import MANY
 from coeval.stats.agreement.two_raters import pair_tables
 from coeval.stats.clusters import Clusters
@@ -22,16 +21,13 @@ from coeval.stats.judges.vector_correlation import WilliamsTest, correlate, will
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings
 from coeval.stats.report.tables import Table
 
-# The alignment section's comparisons: judges with each other, pairs of raters, people with a latent truth.
+# The alignment section's comparisons: judges with each other, and pairs of raters.
 
 MAX_RUNS = 10
 """The largest number of runs that are all compared; more are compared only with the shown (or first) run."""
 
 MIN_SYSTEMS = 6
 """The fewest systems for swapping judges by system: with five, the smallest p-value is 2 / 2^5 = .0625."""
-
-STEPS = 20_000_000
-"""The largest number of scores times steps for Dawid and Skene's model on a page."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,47 +260,6 @@ def _averaged(rows: pd.DataFrame) -> PairMeans:
         for method in ("pearson", "spearman", "kendall")
     }
     return PairMeans(**means, n_pairs=len(used), n_pairs_left_out=len(rows) - len(used))
-
-
-@dataclass(frozen=True)
-class PersonCompetence:
-    """The probability that one of a person's ``n`` scores is correct."""
-
-    annotator: Any
-    n: int
-    competence: Estimate
-
-
-@dataclass(frozen=True)
-class Competence:
-    """Dawid and Skene's model of all raters. If it was not fitted, ``converged`` is None and ``reason`` says why."""
-
-    reason: str | None
-    annotators: list[PersonCompetence]
-    converged: bool | None = None
-    n_iterations: int | None = None
-
-
-def competence_section(people: Ratings) -> Competence:
-    """Return Dawid and Skene's probability that each person's score is correct, over all units."""
-    if people.n_annotators < 3 or len(people.categories) > 20:
-        reason = "fewer than three people" if people.n_annotators < 3 else "more than 20 different scores"
-        return Competence(reason, [])
-    steps = int(np.clip(STEPS / max(len(people.code), 1), 200, 5000))
-    model = dawid_skene(people, tolerance=1e-6, max_iterations=steps)
-    if model.reason:
-        return Competence(model.reason, [])
-    rated = np.bincount(people.annotator, minlength=people.n_annotators)
-    rows = [
-        PersonCompetence(name, int(n), _competence_of(model.competence.get(name)))
-        for name, n in zip(people.annotators, rated, strict=True)
-    ]
-    return Competence(None, rows, model.converged, model.n_iterations)
-
-
-def _competence_of(value: float | None) -> Estimate:
-    alone = Estimate.undefined("this person shares no unit with another")
-    return alone if value is None else Estimate(value)
 
 
 @dataclass(frozen=True)

@@ -95,8 +95,7 @@ SELECT i.external_id AS instance, i.document, i.system, c.text AS criterion, a.n
     AND {published("later")})
     THEN 1 ELSE 0 END AS latest,
   s.score, d.score AS draft_score, s.shown_score, s.planted AS planted_error, f.score AS first_score,
-  f.submitted_at AS first_submitted_at, r.label AS run, s.bulk, s.opened_at, s.submitted_at, s.active_ms,
-  s.also
+  f.submitted_at AS first_submitted_at, r.label AS run, s.bulk, s.opened_at, s.submitted_at, s.active_ms
 FROM submission s
 JOIN instance i ON i.id = s.instance
 JOIN criterion c ON c.id = s.criterion

@@ -125,17 +125,6 @@ WHERE i.task = :task AND j.revision = (SELECT max(later.revision) FROM adjudicat
 ORDER BY j.id
 """
 
-ALSO = f"""
-SELECT p.name AS annotator, i.external_id AS instance, c.text AS criterion, s.also
-FROM submission s
-JOIN instance i ON i.id = s.instance
-JOIN criteria_set_member m ON m.criterion = +s.criterion AND m.criteria_set = :criteria_set
-JOIN criterion c ON c.id = s.criterion
-JOIN annotator p ON p.id = s.annotator
-WHERE i.task = :task AND s.also IS NOT NULL AND s.id NOT IN ({REPLACED}) AND {published("s")}
-ORDER BY s.id
-"""
-
 QUEUES = """
 SELECT a.annotator, count(*) AS instances, count(CASE WHEN a.state = 'open' THEN 1 END) AS unfinished
 FROM assignment a

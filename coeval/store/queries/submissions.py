@@ -23,7 +23,7 @@ SUBMISSION = Record(
     Submission,
     renamed={"person": "annotator"},
     elsewhere=("rows", "id"),
-    may_be_null=("opened_at", "planted", "also"),
+    may_be_null=("opened_at", "planted"),
 )
 """Maps all stored fields of a submission.
 

@@ -251,7 +251,6 @@ def get_design(db: Database, task: int) -> Design:
         hide_systems=bool(row["hide_systems"]),
         wait_for_drafts=bool(row["wait_for_drafts"]),
         layout=Layout(row["layout"]),
-        offers_also=bool(row["offers_also"]),
     )
 
 

@@ -248,8 +248,6 @@ def _rows_json(step: Step, draft: Draft | None, saved: Submission | None, aliase
     elif score["action"] is None and draft is not None and (given := _score_before(step, draft)) is not None:
         # the score stands until the person changes it
         score["action"] = Action.APPROVE if given == draft.score else Action.REVISE
-    if step.design.offers_also and not step.awaits_first:
-        score["own"] = {"also": saved.also if saved else ""}
     return rows
 
 

@@ -138,7 +138,6 @@ class SubmissionPayload(Payload):
     active_ms: Annotated[int, Field(ge=0, le=LARGEST_ID)] | None = None
     score: Score | None
     bulk: bool = False
-    also: Annotated[str, Field(max_length=100, pattern=r"^[-0-9 ]*$")] = ""
     rows: list[RowPayload] = Field(max_length=MAX_ROWS)
     added: list[AddedPayload] = Field(max_length=MAX_ADDED)
     filter: Literal["all", "unfinished", "flagged"] = "unfinished"

@@ -136,12 +136,6 @@ def _build_form() -> Form:
             info="If off, items without a draft can be scored and are reported separately.",
             elem_id="design-wait",
         )
-        form["offers_also"] = gr.Checkbox(
-            value=False,
-            label="Also defensible",
-            info="People can mark further scores that they would defend too.",
-            elem_id="design-also",
-        )
     return form
 
 

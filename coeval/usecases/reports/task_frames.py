@@ -15,7 +15,6 @@ from coeval.domain import Criterion, Task
 from coeval.rules.screening import Saves
 from coeval.stats.frames import (
     ACTION_COLUMNS,
-    ALSO_COLUMNS,
     COMPARISON_COLUMNS,
     DRAFT_COLUMNS,
     QUOTE_COLUMNS,
@@ -157,7 +156,6 @@ MORE = {
     "quotes": (reports.QUOTES, QUOTE_COLUMNS),
     "comparisons": (reports.COMPARISONS, COMPARISON_COLUMNS),
     "references": (reports.ADJUDICATED, REFERENCE_COLUMNS),
-    "also": (reports.ALSO, ALSO_COLUMNS),
 }
 """Tables that few statistics need, with their queries and columns; each is read on request."""
 

@@ -203,7 +203,6 @@ def _build_submission(
     rows = evaluation_rows.check(shown, criterion.scale, arm, sent.score, sent.rows, sent.added)
     told: dict[str, Any] = {field.name: getattr(sent, field.name) for field in fields(Conduct)}
     opened_at, active_ms = _times(assignment, worked_until, sent)
-    also = "" if sent.first else evaluation_rows.check_also(sent.also, criterion.scale, sent.score)
     return Submission(
         person=assignment.annotator,
         instance=sent.instance,
@@ -216,7 +215,7 @@ def _build_submission(
         uid=sent.uid,
         shown_score=shown.score if shown else None,
         planted=evaluation.planted_error,
-        **told | {"opened_at": opened_at, "active_ms": active_ms, "also": also},
+        **told | {"opened_at": opened_at, "active_ms": active_ms},
     )
 
 

@@ -273,25 +273,6 @@ def test_evidence_and_reasons_show_lines_of_evidence_alone(page: Page, bench: Be
     assert body["score"] == 3 and [row["action"] for row in body["rows"]] == ["approve"] * 3
 
 
-def test_a_second_score_is_also_defensible(page: Page, bench: Bench) -> None:
-    bench.design = Design(blind_share=1, offers_also=True)
-    bench.open_bench(page)
-    more = page.get_by_role("group", name="Also defensible")
-    assert not more.is_visible(), "there is no second score before the first"
-    press(page, "3")
-    assert more.get_by_role("button").all_inner_texts() == ["1", "2", "4", "5"]
-    four = more.get_by_role("button", name="4 is also defensible")
-    for _ in range(3):
-        four.click()
-    more.get_by_role("button", name="2 is also defensible").click()
-    page.reload()
-    page.locator(".wb[data-state=step]").wait_for()
-    assert four.get_attribute("aria-pressed") == "true", "what is marked is kept like words"
-    press(page, "Control+Enter")
-    wait_saved(page, bench, 1)
-    assert (bench.requests[0]["score"], bench.requests[0]["also"]) == (3, "2 4")
-
-
 def test_unscored_says_so_and_asks_for_a_score(page: Page, bench: Bench) -> None:
     bench.unscored = True
     bench.open_bench(page)

@@ -1,4 +1,4 @@
-"""Model against people: correlations, tests of two judges, the alt-test, prediction-powered means, competence."""
+"""Model against people: correlations, tests of two judges, the alt-test, prediction-powered means."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,7 +17,6 @@ from coeval.stats import (
     alt_test,
     bootstrap_test,
     correlations,
-    dawid_skene,
     jury_mean,
     median_confusion,
     pairwise_accuracy,
@@ -341,71 +339,6 @@ def test_ppi_covers_and_is_shorter_than_the_classical_interval() -> None:
 def test_ppi_without_unlabelled_items_is_undefined() -> None:
     assert "only the model" in ppi_mean([1, 2], [1, 2], []).reason
     assert "both people and model" in ppi_mean([None], [1], [1, 2]).reason
-
-
-# --- Dawid and Skene --------------------------------------------------------------------------------------
-
-
-def test_dawid_skene_finds_the_careless_one() -> None:
-    """Three annotators right with chance .85, one guessing among 3 classes (.33)."""
-    rng = np.random.default_rng(4)
-    truth = rng.integers(0, 3, 400)
-    table = np.array([np.where(rng.random(400) < 0.85, truth, rng.integers(0, 3, 400)) for _ in range(3)])
-    labels = pd.DataFrame(np.vstack([table, rng.integers(0, 3, 400)]), index=list("abcd")).astype(float)
-    labels = labels.mask(rng.random(labels.shape) < 0.2)
-    found = dawid_skene(labels)
-    assert found.converged and np.mean(np.array(found.labels) == truth[np.array(found.item_names)]) > 0.9
-    # right by skill or by luck: .85 + .15 / 3
-    assert found.competence["a"] == pytest.approx(0.9, abs=0.05)
-    assert found.competence["d"] == pytest.approx(1 / 3, abs=0.08)
-    assert np.allclose(found.error_rates["a"].sum(axis=1), 1)
-
-
-def test_dawid_skene_reads_lists_and_either_orientation() -> None:
-    by_person = {"a": {1: ["x", "x"], 2: "y"}, "b": {1: "x", 2: ["y"]}, "c": {1: "y", 2: "y"}}
-    by_item = {1: {"a": ["x", "x"], "b": "x", "c": "y"}, 2: {"a": "y", "b": ["y"], "c": "y"}}
-    one, other = dawid_skene(by_person), dawid_skene(by_item, outer="item")
-    assert one.labels == other.labels == ["x", "y"] and one.item_names == [1, 2]
-    assert one.log_likelihood == pytest.approx(other.log_likelihood)
-    assert dawid_skene({}).reason == "there are no labels"
-    with pytest.raises(ValueError, match="'annotator' or 'item'"):
-        dawid_skene(by_person, outer="row")
-
-
-def test_people_without_overlap_have_no_competence() -> None:
-    """Nobody's labels can be held against anybody's: a competence of 1 for all would be made up."""
-    apart = dawid_skene({"ann": {1: 1, 2: 2}, "bob": {3: 1, 4: 1}, "cid": {5: 2}})
-    assert apart.reason == "no two annotators share an item" and apart.competence == {}
-    shared = {name: {item: item % 2 for item in range(8)} for name in "ab"}
-    found = dawid_skene(shared | {"alone": {20: 1}})
-    assert set(found.competence) == {"a", "b"} and found.reason is None
-
-
-def test_dawid_skene_goes_on_to_its_maximum() -> None:
-    """At the maximum one more step of expectation-maximisation changes nothing, and the likelihood is highest."""
-    rng = np.random.default_rng(3)
-    truth = rng.integers(0, 3, 60)
-    people = {
-        f"p{k}": {i: int(t if rng.random() < 0.5 else rng.integers(0, 3)) for i, t in enumerate(truth)}
-        for k in range(4)
-    }
-    brief, whole = dawid_skene(people, tolerance=1e-3), dawid_skene(people)
-    further = dawid_skene(people, tolerance=1e-12, max_iterations=50_000)
-    assert whole.converged and whole.log_likelihood >= brief.log_likelihood
-    for name, value in whole.competence.items():
-        assert value == pytest.approx(further.competence[name], abs=1e-5)
-
-
-def test_items_labelled_alike_count_as_often_as_they_are() -> None:
-    labels = {"a": [1, 1, 2, 2, 1, 2], "b": [1, 1, 2, 1, 1, 2], "c": [1, 2, 2, 2, 1, 1]}
-    one_by_one = {name: dict(enumerate(row)) for name, row in labels.items()}
-    found = dawid_skene(one_by_one)
-    assert len(found.labels) == 6 and len(found.posteriors) == 6
-    assert sum(found.class_marginals) == pytest.approx(1) and found.n == 18
-    tripled = {name: dict(enumerate(row * 3)) for name, row in labels.items()}
-    again = dawid_skene(tripled)
-    assert again.competence == pytest.approx(found.competence, abs=1e-6)
-    assert again.log_likelihood == pytest.approx(3 * found.log_likelihood, abs=1e-6)
 
 
 @pytest.mark.slow

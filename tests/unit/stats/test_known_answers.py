@@ -97,16 +97,6 @@ def kendall(inputs: Entry, folder: Path) -> Entry:
     return {"tau_b": found.kendall, "p": found.kendall.p_value, "spearman": found.spearman}
 
 
-def dawid_skene(inputs: Entry, folder: Path) -> Entry:
-    found = stats.dawid_skene(inputs["responses"], outer="item")
-    return {
-        "class_marginals": found.class_marginals,
-        "error_rates_obs1": found.error_rates["1"],
-        "log_likelihood": found.log_likelihood,
-        "labels": found.labels,
-    }
-
-
 def alternative(inputs: Entry, folder: Path) -> Entry:
     if "files" in inputs:
         base = folder / "alttest" / inputs["dataset"]
@@ -156,7 +146,6 @@ RUNS: dict[str, Callable[[Entry, Path], Entry]] = {
     "table": table_of_two,
     "proportions": cohen,
     "r12": williams,
-    "responses": dawid_skene,
     "epsilon": alternative,
     "Yhat": prediction,
     "llmA": permutation,
@@ -190,7 +179,7 @@ def test_known_answer(entry: Entry) -> None:
 
 
 def test_the_examples_are_all_here() -> None:
-    assert len(ENTRIES) == 60
+    assert len(ENTRIES) == 58
 
 
 def test_full_precision_alphas_are_exact() -> None:

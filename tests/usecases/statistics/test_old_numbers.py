@@ -28,7 +28,6 @@ from tests.support.studies.stats_frames import simulate_frames
 DATA = Path(__file__).parents[2] / "data"
 MENDED: dict[str, str] = {
     r"^/agreement/icc/ICC\([23],": "a singular value of nought was kept; the interval had the wrong degrees of freedom",
-    r"^/alignment/competence/": "the model of competence stopped before it had converged",
     r"/(ci_low|ci_high|se|p_value|p_values/\d+|rejected/\d+|winning_rate|t|df|p_two_sided|p_one_sided)$": (
         "intervals and tests took units that share a document, or an instance, for independent"
     ),
@@ -40,6 +39,9 @@ MENDED: dict[str, str] = {
     r"/prediction_powered/": "likewise, and one judge was used where there are several",
 }
 """Patterns of places whose numbers were wrong, and what was wrong with them."""
+
+GONE = re.compile(r"^/alignment/competence/")
+"""Places of statistics that were deleted."""
 
 
 def load_expected(name: str) -> dict[str, float | None]:
@@ -60,7 +62,8 @@ def list_numbers(value: Any, path: str = "") -> Iterator[tuple[str, float | None
 
 
 def check_numbers(report: dict[str, Any], name: str) -> None:
-    now, expected = dict(list_numbers(report)), load_expected(name)
+    now = dict(list_numbers(report))
+    expected = {path: value for path, value in load_expected(name).items() if not GONE.search(path)}
     assert len(expected) > 1_000
     gone = [path for path in expected if path not in now]
     assert not gone, f"{len(gone)} names are gone, among them {gone[:5]}"

@@ -1,4 +1,4 @@
-"""The tables of model and people: judges, results by criterion, comparisons, and each person's competence."""
+"""The tables of model and people: judges, results by criterion, and comparisons."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from coeval.stats.judges.alternative_annotator import AltTest
 from coeval.stats.judges.correlation import LevelCorrelations
 from coeval.stats.report.activity import Quoted, QuotesSection
 from coeval.stats.report.alignment import AlignmentSection
-from coeval.stats.report.model_vs_model import Comparison, Competence, MeanPairwise, PersonCompetence
+from coeval.stats.report.model_vs_model import Comparison, MeanPairwise
 from coeval.stats.report.model_vs_people import AgainstCriterion, JudgeRow
 from coeval.ui.app.agreement.figures import data_table, items_table
-from coeval.ui.components.number_words import brief, number, numbered, p_value, percent, plain_number, shown
+from coeval.ui.components.number_words import brief, number, numbered, p_value, percent, plain_number
 from coeval.ui.components.view import Node
 
 COEFFICIENTS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall τ-b"}
@@ -31,7 +31,6 @@ def judge_tables(section: AlignmentSection, run: JudgeRow) -> list[Node | None]:
     """Return every table of the section; ``run`` is the judge for the table by criterion."""
     return [
         _runs_table(section),
-        _competence_table(section.competence),
         _criteria_table(run),
         _comparisons_table(section.comparisons),
     ]
@@ -152,15 +151,3 @@ def _quoted_cells(part: Quoted) -> list[str]:
     counts = (part.n, part.not_found, part.in_input, part.nearly, part.evidence, part.unquoted)
     cells = [f"{count:,}" for count in counts]
     return [*cells[:2], percent(part.share, 1), *cells[2:]]
-
-
-def _competence_table(competence: Competence) -> Node | None:
-    columns: dict[str, Callable[[PersonCompetence], str]] = {
-        "Person": lambda row: row.annotator,
-        "Competence": lambda row: shown(row.competence),
-        "Scores": lambda row: f"{row.n:,}",
-    }
-    note = "Dawid and Skene: the probability that a person's score is right, estimated from all scores"
-    if competence.converged is False:
-        note += f" · stopped after {competence.n_iterations:,} steps, before convergence"
-    return items_table("Competence", competence.annotators, columns, note, half=True)

@@ -24,14 +24,6 @@ export class ScoreRow extends Row {
     );
     const meanings = el('ul', { class: 'rt-anchors', 'aria-label': tr('What the scores mean'), dir: 'auto' });
     this.body.append(group, this.note, this.anchors.length ? fill(meanings, ...this.anchors) : '');
-    this.also = row.own ? scale.map((step) => this.buildAlso(step)) : [];
-    this.more = el(
-      'div',
-      { class: 'rt-also', role: 'group', 'aria-label': tr('Also defensible') },
-      el('span', {}, tr('Also defensible')),
-      ...this.also,
-    );
-    if (row.own) this.body.append(this.more);
     const { line, draft, action } = this.cells;
     this.cells = { line, draft, action };
     if (this.keepable) this.buildKeep();
@@ -48,28 +40,6 @@ export class ScoreRow extends Row {
       'aria-label': was ? tr("{score}, the draft's score", { score: step }) : String(step),
       onclick: () => this.table.setScore(this, step),
     });
-  }
-
-  /** A button for a further score that the person would defend too. */
-  buildAlso(step) {
-    return button(String(step), {
-      class: 'rt-step',
-      'aria-label': tr('{score} is also defensible', { score: step }),
-      onclick: () => this.table.toggleAlso(this, step),
-    });
-  }
-
-  /** The further scores in order, without the score itself. */
-  get defended() {
-    const named = new Set((this.row.own?.also ?? '').split(' '));
-    return this.scale.filter((step) => named.has(String(step)) && step !== this.row.score);
-  }
-
-  toggle(step) {
-    const { defended } = this;
-    const next = this.scale.filter((one) => (one === step) !== defended.includes(one));
-    this.row.own = { ...this.row.own, also: next.join(' ') };
-    this.update();
   }
 
   /** The digit that chooses a step: itself, or 0 for 10 on a scale without 0. */
@@ -162,13 +132,6 @@ export class ScoreRow extends Row {
     this.keep?.setAttribute('aria-pressed', String(decided && score === this.drafted));
     this.change?.setAttribute('aria-pressed', String(decided && score !== this.drafted));
     this.node.dataset.action = decided ? (this.row.action ?? 'given') : 'none';
-    this.more.hidden = !decided;
-    for (const [index, step] of this.scale.entries()) {
-      const node = this.also[index];
-      if (!node) break;
-      node.hidden = step === score;
-      node.setAttribute('aria-pressed', String(this.defended.includes(step)));
-    }
     fill(this.note, this.sentence(decided, score));
     this.state.textContent = this.note.textContent || `${score}`;
   }

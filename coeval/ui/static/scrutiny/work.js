@@ -93,7 +93,6 @@ export class StepWork extends SheetWork {
       criterion: this.criterion,
       draft: this.step.evaluation.draft,
       score: payload.score,
-      ...(payload.also === undefined ? {} : { also: payload.also }),
       ...this.extras(),
       filter: this.step.filter,
       ...(this.step.evaluation.asks_first ? { first: true } : {}),

@@ -10,8 +10,7 @@ import { diffNodes } from '../texts/diff.js';
 function decision(row, whole) {
   const score = row.score ?? whole;
   if (row.kind === 'score') {
-    const also = row.own?.also ? ` · ${tr('Also defensible')}: ${row.own.also}` : '';
-    return score === null || score === undefined ? tr('no score') : tr('score {score}', { score }) + also;
+    return score === null || score === undefined ? tr('no score') : tr('score {score}', { score });
   }
   const words = row.action === 'revise' ? `: ${row.new_text}` : '';
   const reason = row.reason && row.action !== 'approve' ? ` (${row.reason})` : '';

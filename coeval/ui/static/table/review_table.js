@@ -447,8 +447,7 @@ export class ReviewTable {
       .map((row) => row.payload())
       .filter((row) => row.new_text);
     const scored = lines.find((row) => row instanceof ScoreRow);
-    const also = scored?.row.own ? { also: scored.defended.join(' ') } : {};
-    return { score: scored?.row.score ?? null, rows, added, ...also };
+    return { score: scored?.row.score ?? null, rows, added };
   }
 
   /** @param {string} [counted] the kind of lines that are not lines of an evaluation: "criterion" */

@@ -1,4 +1,4 @@
-"""Components of variance and Dawid and Skene's model by hand, and what each says where it is undefined."""
+"""Components of variance by hand, and what each says where it is undefined."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import math
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats as scipy_stats
 
-from coeval.stats import dawid_skene, icc
+from coeval.stats import icc
 from coeval.stats.agreement.components import PEOPLE, variance_components
 from coeval.stats.agreement.icc import FORMS
 from coeval.stats.clusters import INSTANCES, Clusters, jackknife_interval
@@ -237,156 +236,3 @@ def test_the_rest_of_an_uneven_table_is_that_of_least_squares() -> None:
     assert (found.n_items, found.n_people) == (4, 3)
     assert icc(table).icc21 == pytest.approx(icc(table[[0, 1, 3]]).icc21)
     assert icc(table).icc21.details["n_annotators"] == 3
-
-
-# --- Dawid and Skene --------------------------------------------------------------------------------------
-
-
-def test_two_who_differ_once_by_hand() -> None:
-    """Item 1 is (1, 1), item 2 is (2, 1): vote shares (1, 0) and (1/2, 1/2) are their own fixed point.
-
-    Classes .75 and .25; ann errs a third of the time where the truth is 1, and never where it is 2; bob says 1 always.
-    Item 2: .75 x 1/3 x 1 = .25 x 1 x 1. Likelihood 1/2 for each item; right .75 x 2/3 + .25 and .75 of the time.
-    """
-    found = dawid_skene({"ann": {"a": 1, "b": 2}, "bob": {"a": 1, "b": 1}})
-    assert found.class_marginals == pytest.approx([0.75, 0.25])
-    assert found.error_rates["ann"] == pytest.approx(np.array([[2 / 3, 1 / 3], [0, 1]]))
-    assert found.error_rates["bob"] == pytest.approx(np.array([[1, 0], [1, 0]]))
-    assert found.posteriors == pytest.approx(np.array([[1, 0], [0.5, 0.5]]))
-    assert found.competence == pytest.approx({"ann": 0.75, "bob": 0.75})
-    assert found.log_likelihood == pytest.approx(2 * math.log(0.5))
-    assert (found.n_iterations, found.converged, found.n) == (1, True, 4)
-    assert (found.labels[0], found.item_names, found.classes) == (1, ["a", "b"], [1, 2])
-
-
-def test_without_a_step_the_vote_shares_stand() -> None:
-    found = dawid_skene([[1, 2, 2], [1, 1, 2], [1, 2, 1]], max_iterations=0)
-    assert found.posteriors == pytest.approx(np.array([[1, 0], [1 / 3, 2 / 3], [1 / 3, 2 / 3]]))
-    assert (found.n_iterations, found.converged) == (0, False)
-
-
-def test_an_item_that_one_labelled_counts_as_one_and_an_item_without_labels_as_none() -> None:
-    """Vote shares of a single label are all its; before and after the others stands an item that nobody labelled."""
-    table = [
-        [None, "no", "yes", "yes", "no", None, None],
-        [None, "no", "yes", "no", None, "yes", None],
-        [None, None, None, None, None, None, None],
-    ]
-    shares = dawid_skene(table, max_iterations=0)
-    assert shares.posteriors == pytest.approx(
-        np.array([[1, 0], [0, 1], [0.5, 0.5], [1, 0], [0, 1]], dtype=float)
-    )
-    assert shares.class_marginals == pytest.approx([0.5, 0.5])
-    found = dawid_skene(table)
-    assert found.item_names == [1, 2, 3, 4, 5]
-    assert found.class_marginals == pytest.approx(found.posteriors.mean(axis=0), abs=1e-6)
-    assert set(found.error_rates) == set(found.competence) == {0, 1}
-
-
-def test_items_that_differ_in_their_last_label_alone_are_told_apart() -> None:
-    """Of 21 people and three classes a label is a digit to the base 64: only ten digits fit into one integer.
-
-    Fifteen people are always right; the last is right of the first three items and wrong of the next three.
-    """
-    truth = [0, 1, 2, 0, 1, 2]
-    labels: dict[int, dict[int, int]] = {person: dict(enumerate(truth)) for person in range(15)}
-    labels |= {person: {6: 0} for person in range(15, 20)}
-    labels[20] = {item: (true + (item > 2)) % 3 for item, true in enumerate(truth)}
-    found = dawid_skene(labels)
-    assert found.competence[0] == pytest.approx(1) and found.competence[20] == pytest.approx(0.5, abs=0.1)
-    assert np.diag(found.error_rates[20]) == pytest.approx([0.5, 0.5, 0.5])
-
-
-def test_an_item_with_many_labels_leaves_an_item_with_few_its_classes() -> None:
-    """The likelihood of two thousand coins is below the least number there is."""
-    labels = np.full((2000, 4), np.nan)
-    labels[:, 0] = np.arange(2000) % 2
-    labels[:, 1] = np.arange(2000) // 2 % 2
-    labels[:3, 2:] = [[0, 1], [0, 1], [1, 1]]
-    found = dawid_skene(labels, max_iterations=2)
-    assert np.isfinite(found.posteriors).all() and found.posteriors.sum(axis=1) == pytest.approx(np.ones(4))
-
-
-def test_it_ends_where_nothing_moves_though_no_step_is_allowed_to_remain() -> None:
-    found = dawid_skene([[1, 2], [1, 2]], tolerance=0)
-    assert (found.n_iterations, found.converged) == (1, True)
-
-
-def test_what_is_undefined_has_every_name() -> None:
-    defined, empty = dawid_skene([[1, 2], [1, 2]]), dawid_skene({"ann": {1: 1}, "bob": {2: 2}})
-    assert set(empty) == set(defined)
-    for name in ("class_marginals", "classes", "labels", "item_names"):
-        assert empty[name] == []
-    assert (empty.error_rates, empty.competence, empty.posteriors.shape) == ({}, {}, (0, 0))
-    assert (empty.n_iterations, empty.converged, empty.n) == (0, False, 2)
-    assert empty.log_likelihood.reason == empty.reason == "no two annotators share an item"
-
-
-WORDS = {"ann": {"i": "no", "j": "yes"}, "bob": {"i": "no", "j": "yes"}}
-
-
-def test_labels_come_in_many_shapes() -> None:
-    wanted = dawid_skene(WORDS)
-    frame = pd.DataFrame(WORDS).T
-    lists = frame.map(lambda cell: [cell])
-    rows = [["no", "yes"], ["no", "yes"]]
-    for found in (
-        dawid_skene(frame),
-        dawid_skene(frame.T, outer="item"),
-        dawid_skene(lists),
-        dawid_skene(lists.T, outer="item"),
-        dawid_skene(rows),
-        dawid_skene([[["no"], "yes"], ["no", ("yes",)]]),
-        dawid_skene({"ann": [["no"], ["yes"]], "bob": ["no", "yes"]}),
-    ):
-        assert found.labels == ["no", "yes"] and found.log_likelihood == pytest.approx(wanted.log_likelihood)
-    assert dawid_skene(lists).item_names == ["i", "j"] and set(dawid_skene(lists).competence) == {
-        "ann",
-        "bob",
-    }
-
-
-def test_classes_are_in_the_order_they_are_given() -> None:
-    assert dawid_skene(WORDS).classes == ["no", "yes"]
-    ordered = dawid_skene(WORDS, value_domain=["yes", "no", "unsure"])
-    assert ordered.classes == ["yes", "no", "unsure"]
-    assert ordered.class_marginals == pytest.approx([0.5, 0.5, 0])
-    assert dawid_skene(pd.DataFrame(WORDS).T, value_domain=["yes", "no", "unsure"]).classes == ordered.classes
-    of_lists = {name: {item: [label] for item, label in row.items()} for name, row in WORDS.items()}
-    assert dawid_skene(of_lists, value_domain=["yes", "no", "unsure"]).classes == ordered.classes
-
-
-def stepped(labels: list[tuple[int, int, int]], posteriors: np.ndarray, people: int) -> np.ndarray:
-    """One step of expectation-maximisation in plain loops: (person, item, label) and the items' classes before."""
-    items, classes = posteriors.shape
-    errors = np.zeros((people, classes, classes))
-    for person, item, label in labels:
-        errors[person, :, label] += posteriors[item]
-    totals = errors.sum(axis=2, keepdims=True)
-    errors = np.divide(errors, totals, out=np.zeros_like(errors), where=totals > 0)
-    better = np.tile(posteriors.mean(axis=0), (items, 1))
-    for person, item, label in labels:
-        better[item] *= errors[person, :, label]
-    return np.asarray(better / better.sum(axis=1, keepdims=True))
-
-
-@pytest.mark.parametrize("people", [4, 30])
-def test_at_the_maximum_one_more_plain_step_changes_nothing(people: int) -> None:
-    """Of 30 people the labels of an item are more than one integer holds: they are told apart by their bytes."""
-    rng = np.random.default_rng(7)
-    truth = np.repeat(rng.integers(0, 3, 20), 2)
-    labels = [
-        (person, item, int(true if rng.random() < 0.6 else rng.integers(0, 3)))
-        for item, true in enumerate(truth)
-        for person in range(people)
-        if person < 3 or rng.random() < 0.7
-    ]
-    given: dict[int, dict[int, int]] = {}
-    for person, item, label in labels:
-        given.setdefault(person, {})[item] = label
-    found = dawid_skene(given)
-    order = np.argsort(found.item_names)
-    posteriors = found.posteriors[order]
-    assert found.converged and found.n_iterations > 1 and len(posteriors) == 40
-    assert stepped(labels, posteriors, people) == pytest.approx(posteriors, abs=1e-5)
-    assert found.class_marginals == pytest.approx(posteriors.mean(axis=0))
