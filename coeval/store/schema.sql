@@ -1,5 +1,5 @@
--- The current schema, for reading: steps.sql creates the schema, step by step. tests/store/test_schema.py fails if
--- this page differs from the result of the steps, down to the last CHECK.
+-- The whole schema. A new database is made from this page; steps.sql changes databases of earlier versions. sqlite-utils
+-- adds the table _sqlite_migrations, which names the steps that a database has taken.
 --
 -- Facts are appended, each with its author and its time; nothing that a person saved is overwritten. In such a table,
 -- the row with the highest id, or the highest revision, is valid, and a current_ view shows only these rows. Times are
@@ -1109,37 +1109,6 @@ CREATE TABLE stopping_rule (
 ) STRICT;
 CREATE INDEX stopping_rule_newest ON stopping_rule(task, id);
 
--- A method change that this database has recorded (rules/method_changes.py).
-CREATE TABLE method_change (
-  id TEXT PRIMARY KEY,
-  met_at TEXT NOT NULL,
-  last_submission INTEGER NOT NULL, -- scores up to this id existed before the change; 0 if there were none
-  earlier_copy TEXT NOT NULL -- the copy of the file from before the upgrade; empty if there is none
-) STRICT;
-
--- A person who has read about a change.
-CREATE TABLE method_change_read (
-  annotator INTEGER NOT NULL REFERENCES annotator(id),
-  method_change TEXT NOT NULL REFERENCES method_change(id),
-  read_at TEXT NOT NULL,
-  PRIMARY KEY (annotator, method_change)
-) STRICT;
-CREATE INDEX method_change_read_change ON method_change_read(method_change);
-
--- The figure that was last shown by one state of the methods.
-CREATE TABLE shown_figure (
-  task INTEGER NOT NULL REFERENCES task(id),
-  kind TEXT NOT NULL,
-  part TEXT NOT NULL,
-  methods TEXT NOT NULL, -- the state of the methods: the newest change
-  value REAL, -- null if the figure was undefined
-  low REAL, -- low and high are the interval
-  high REAL,
-  scores INTEGER NOT NULL, -- the number of scores behind the figure
-  shown_at TEXT NOT NULL,
-  PRIMARY KEY (task, kind, part, methods)
-) STRICT;
-
 
 -- ---- The database itself --------------------------------------------------------------------------------------------
 
@@ -1170,12 +1139,4 @@ CREATE TABLE settled_mark (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   mark TEXT NOT NULL
 );
-
--- The steps that were applied to this database. sqlite-utils creates the table.
-CREATE TABLE _sqlite_migrations (
-  id INTEGER PRIMARY KEY,
-  migration_set TEXT, -- 'coeval', or the name of the extension that the step belongs to
-  name TEXT,
-  applied_at TEXT
-);
-CREATE UNIQUE INDEX idx__sqlite_migrations_migration_set_name ON _sqlite_migrations (migration_set, name);
+INSERT INTO settled_mark (id, mark) VALUES (1, '');

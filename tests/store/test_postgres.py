@@ -23,14 +23,14 @@ from coeval.datasets.example_studies import SLUG
 from coeval.domain import Call, Person, Plan
 from coeval.errors import BusyError, InputError, StorageError, UnreachableError
 from coeval.settings import load_settings, show_address
-from coeval.store import Database, IntegrityError, Storage, open_store
+from coeval.store import Database, IntegrityError, Storage, open_store, steps
 from coeval.store.engines import postgres as postgres_engine
 from coeval.store.engines.postgres import PostgresStore
 from coeval.store.engines.postgres_database import PostgresDatabase, list_views
 from coeval.store.engines.postgres_schema import create_schema, mark_changed
 from coeval.store.queries.calls import StoredLedger
 from coeval.store.soundness import Soundness, examine_file
-from coeval.store.steps import apply_steps, list_step_names
+from coeval.store.steps import LAST_COMMIT, STEPS, apply_steps, list_step_names, read_steps
 from coeval.usecases import tasks
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.export import export_zip
@@ -125,9 +125,15 @@ def test_the_schema_is_that_of_sqlite_table_by_table(address: str) -> None:
     assert keys == wanted_keys and references == wanted_references
 
 
-def test_an_older_database_runs_the_migrations_it_lacks(empty: str, address: str) -> None:
+def test_an_older_database_runs_the_migrations_it_lacks(
+    empty: str, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     older = SqliteDatabase(memory=True)
-    apply_steps(older, list_step_names()[: list_step_names().index("m105_seal")])
+    apply_steps(older)
+    later = read_steps(
+        "-- step tried: to try\nALTER TABLE annotator ADD COLUMN tried TEXT NOT NULL DEFAULT 'so';\n"
+    )
+    monkeypatch.setattr(steps, "STEPS", [*STEPS, *later])
     with psycopg.connect(empty, autocommit=True) as connection:
         create_schema(PostgresDatabase(connection), older)
         connection.execute("INSERT INTO annotator (name, role, created_at) VALUES ('Olu', 'owner', '')")
@@ -171,12 +177,19 @@ def test_what_cannot_be_opened_is_refused_in_one_sentence(
         open_store(empty)
 
 
+def test_a_server_of_a_development_version_is_refused_too(address: str) -> None:
+    with PostgresStore(address).write() as db:
+        db.conn.execute("UPDATE _sqlite_migrations SET name = 'm105_seal' WHERE name = 'v1_schema'")
+    with pytest.raises(StorageError, match=f"development version of CoEval.*Commit {LAST_COMMIT}"):
+        PostgresStore(address)
+
+
 def test_a_database_of_a_newer_version_is_left_alone(address: str) -> None:
     with psycopg.connect(address) as connection:
         connection.execute(
-            "INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES ('coeval', 'm999_x', '')"
+            "INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES ('coeval', 'v9_x', '')"
         )
-    with pytest.raises(StorageError, match="newer CoEval .it has m999_x.: update CoEval"):
+    with pytest.raises(StorageError, match="newer CoEval .it has v9_x.: update CoEval"):
         open_store(address)
 
 
@@ -185,7 +198,7 @@ def test_a_server_that_runs_while_a_newer_one_migrates_writes_nothing_more(addre
         with old.write() as db:
             list_views(db)  # it has looked at the schema once, and looks again only where somebody changed it
         newer.execute(
-            "INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES ('coeval', 'm999_x', '')"
+            "INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES ('coeval', 'v9_x', '')"
         )
         mark_changed(newer)  # as migrations do, see the test of an older database
         with (

@@ -18,7 +18,7 @@ from typing import Any
 
 from coeval.errors import InputError
 from coeval.extensions.study_files.queries_schema import Schema, get_schema
-from coeval.store.steps import list_steps
+from coeval.store.steps import list_steps, refuse_development
 
 FORMAT, VERSION = "coeval-study", 1
 MANIFEST = "manifest.json"
@@ -235,8 +235,10 @@ def _find_schema(manifest: Manifest) -> Schema:
     """Return the schema with which a file was written.
 
     Raises:
-        InputError: it is newer than this version, or was never released.
+        InputError: it is newer than this version.
+        StorageError: it is older than the first version.
     """
+    refuse_development(manifest.schema, "The study")
     had, steps = set(manifest.schema), list_steps()
     newer = [name for name in manifest.schema if name not in {step.name for step in steps}]
     if newer or not had:
@@ -244,12 +246,6 @@ def _find_schema(manifest: Manifest) -> Schema:
             f"The study comes from a newer CoEval, or uses an extension that is not installed (it has "
             f"{(newer or ['nothing'])[-1][:60]}): update CoEval, or install the extension."
         )
-    for owner in {step.owner for step in steps}:
-        own = [step.name for step in steps if step.owner == owner]
-        if had.intersection(own) != set(own[: len(had.intersection(own))]):
-            raise InputError(
-                "An unreleased version of CoEval exported this study: export it again with a released version."
-            )
     return get_schema(tuple(step.name for step in steps if step.name in had))
 
 

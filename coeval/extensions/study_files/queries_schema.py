@@ -39,9 +39,6 @@ STAYS = {
     "withdrawn_work": "withdrawn work, until it is deleted",
     "image_host": "the hosts of allowed images",
     "settled_mark": "the shared memory of several servers",
-    "method_change": "the changes of methods in this file",
-    "method_change_read": "the readers of those changes",
-    "shown_figure": "the last figures that this server showed",
     "queue_tally": "counts that are derived from the assignments",
 }
 """Tables that are never exported, each with its content."""

@@ -22,7 +22,6 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from coeval.errors import BusyError, StorageError, UnreachableError
 from coeval.settings import show_address
-from coeval.store.engines.met_changes import meet_changes
 from coeval.store.engines.postgres_cache import Recent, Settled, Sources
 from coeval.store.engines.postgres_database import (
     PostgresDatabase,
@@ -33,7 +32,7 @@ from coeval.store.engines.postgres_database import (
     statements_of,
 )
 from coeval.store.engines.postgres_schema import ensure_schema, mark_changed
-from coeval.store.steps import APPLIED, list_applied, list_newer
+from coeval.store.steps import APPLIED, list_applied, list_newer, refuse_development
 
 WRITERS = 7_201_506
 """The number of the advisory lock that writers wait for."""
@@ -157,6 +156,7 @@ class PostgresStore:
         with self.read() as db:
             tables = db.table_names()
             if APPLIED in tables:
+                refuse_development(list_applied(db), self.shown_address)
                 newer = list_newer(db)
                 if newer:
                     raise StorageError(
@@ -172,7 +172,6 @@ class PostgresStore:
         if not self.read_only:
             with self.write(guarded=False) as db:
                 ensure_schema(db)
-                meet_changes(db)
         with self.read() as db:
             self._numbered, self._steps = list_numbered(db), len(list_applied(db))
             behind = "settled_mark" not in db.table_names()  # an older database, opened only for reading

@@ -46,7 +46,7 @@ BEGIN
   RETURN NULL;
 END $$
 """
-"""The three triggers of SQLite (step m023_queue_tally) in PostgreSQL's language."""
+"""The three triggers of queue_tally in PostgreSQL's language."""
 
 TRIGGERS = {
     "tally_added": "CREATE TRIGGER tally_added AFTER INSERT ON assignment"

@@ -13,7 +13,6 @@ from pathlib import Path
 from sqlite_utils import Database
 
 from coeval.errors import StorageError
-from coeval.store.engines.met_changes import list_new, meet_changes
 from coeval.store.engines.sqlite_file import (
     ASK_OWNER,
     UNUSABLE,
@@ -26,7 +25,14 @@ from coeval.store.engines.sqlite_file import (
     is_damaged,
     translated,
 )
-from coeval.store.steps import APPLIED, apply_steps, list_newer, list_pending
+from coeval.store.steps import (
+    APPLIED,
+    apply_steps,
+    list_applied,
+    list_newer,
+    list_pending,
+    refuse_development,
+)
 
 log = logging.getLogger(__name__)
 
@@ -74,36 +80,31 @@ class Store:
             raise StorageError(f"There is no file {self.path}: name an existing file with --db.")
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._writer = self._connect()
-        if not self.read_only and (list_pending(self._writer) or list_new(self._writer)):
+        if not self.read_only and list_pending(self._writer):
             self._bring_up_to_date()
 
     def _bring_up_to_date(self) -> None:
         """Run all missing steps, or none; other starting processes wait."""
         self._writer.conn.execute("BEGIN IMMEDIATE")
         with self._writer.conn:
-            copy = "" if self._aside else self._keep_earlier()
+            if not self._aside:
+                self._keep_earlier()
             apply_steps(self._writer)
-            meet_changes(self._writer, copy)
 
-    def _keep_earlier(self) -> str:
-        """Copy a file of an earlier version before a migration; that version cannot open a newer file.
-
-        Returns the name of the copy, or "" if none was needed.
-        """
+    def _keep_earlier(self) -> None:
+        """Copy a file of an earlier version before a migration; that version cannot open a newer file."""
         pending = list_pending(self._writer)
         if not pending or not self._writer.table_names():
-            return ""
+            return
         copy = self.path.with_name(f"{self.path.name}.before-{pending[0].name}")
         if not copy.exists():
             self.backup(copy)
             log.warning(
                 "%s was written by an earlier CoEval and is now updated. To go back, stop CoEval and replace it "
-                "by %s, a copy of the earlier file. coeval/CHANGELOG.md lists the changes, including those of your "
-                "numbers.",
+                "by %s, a copy of the earlier file. coeval/CHANGELOG.md lists the changes.",
                 self.path,
                 copy,
             )
-        return copy.name
 
     def _connect(self) -> Database:
         connection = connect(self.path, read_only=self.read_only)
@@ -121,6 +122,7 @@ class Store:
             raise StorageError(
                 f"{self.path} is the database of another program: choose another file with --db."
             )
+        refuse_development(list_applied(db), str(self.path))
         newer = list_newer(db)
         if newer:
             raise StorageError(

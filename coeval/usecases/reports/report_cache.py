@@ -21,7 +21,6 @@ from coeval.stats.frames import StudyFrames
 from coeval.store import Storage
 from coeval.store.queries import reports
 from coeval.usecases.reports.report_process import Helper, HelperEndedError
-from coeval.usecases.reports.shown_figures import keep_shown
 from coeval.usecases.reports.task_frames import TaskFrames
 
 log = logging.getLogger(__name__)
@@ -70,10 +69,8 @@ class Reading:
         with self._lock:
             if key in self.results:
                 return self.results[key]
-            result = self.results[key] = self.compute(statistic, tables)
-        if self.version is None:
-            keep_shown(self.store, self.task, statistic, result)
-        return result
+            self.results[key] = self.compute(statistic, tables)
+            return self.results[key]
 
     def compute(self, statistic: Statistic, tables: tuple[str, ...] = ()) -> Any:
         """Return a statistic without storing it in the cache."""

@@ -317,11 +317,6 @@ def downloads() -> list[Door]:
         Door("usecases.reports.statistics.get_reading", at("GET", figure), says="no chart"),
         Door("usecases.reports.statistics.get_reading", event(MAIN, "agreement", "select"), part=True),
         Door("usecases.reports.statistics.list_versions", event(MAIN, "agreement", "select"), part=True),
-        Door("usecases.reports.shown_figures.get_method_news", event(MAIN, "agreement", "select"), part=True),
-        Door(
-            "usecases.reports.shown_figures.mark_method_news_read",
-            event(MAIN, "agreement-news-read", first=("agreement",)),
-        ),
         Door(
             "usecases.crowd.overview.export_participants",
             at("GET", "/s/{task}/participants.csv?ids=1", "joined"),

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlite_utils import Database
 
 from coeval.datasets.tables.instances import name_document
 from coeval.domain import (
@@ -28,9 +26,7 @@ from coeval.errors import InputError
 from coeval.extensions.judge import queries_seal
 from coeval.extensions.judge.seal import seal_task
 from coeval.llm.prompting.template_values import render_sample
-from coeval.store import Store
 from coeval.store.queries import tasks
-from coeval.store.steps import apply_steps, list_step_names
 from coeval.usecases.access import Context
 from coeval.usecases.scrutiny.design import list_columns, set_columns
 from coeval.usecases.study_import import ImportOptions, import_file, import_study
@@ -147,25 +143,3 @@ def test_a_study_whose_source_ids_are_articles_is_mended_without_losing_work(
     assert sealed == {one.document for one in stored} and after == before
     assert kept == [{"instance": stored[0].id, "score": 4.0}]
     assert ARTICLE in render_sample(task, stored[0])
-
-
-def test_columns_of_an_earlier_file_get_roles_by_the_same_rule(tmp_path: Path) -> None:
-    path = tmp_path / "old.db"
-    db = Database(path)
-    apply_steps(db, list_step_names()[: list_step_names().index("m045_column_role")])
-    db.conn.execute(
-        "INSERT INTO task (id, slug, name, description, input_field, output_field, guidelines, scale_min, "
-        "scale_max, origin, seed, created_at) VALUES (1, 'demo', 'D', '', 'I', 'O', '', 1, 5, '', 's', '')"
-    )
-    db.conn.execute(
-        "INSERT INTO instance (task, position, external_id, document, system, input, output, reference, "
-        "context_json) VALUES (1, 1, 'a', '', '', 'in', 'out', '', ?)",
-        [json.dumps({"topic": "bees", "fluency": "4"})],
-    )
-    db.conn.commit()
-    db.close()
-    store = Store(path)
-    with store.read() as read:
-        listed = tasks.list_columns(read, 1)
-    store.close()
-    assert listed == [Column("topic", ColumnRole.SHOWN), Column("fluency", ColumnRole.HIDDEN)]

@@ -17,14 +17,12 @@ from coeval.cli.commands import main
 from coeval.datasets import open_source
 from coeval.datasets.known_formats import HEADS
 from coeval.domain import Account, Role
-from coeval.errors import InputError, NotAllowedError
+from coeval.errors import InputError, NotAllowedError, StorageError
 from coeval.extensions.study_files import archive as study_file
-from coeval.extensions.study_files.queries_schema import get_schema
 from coeval.extensions.study_files.transfer import Naming, export_study_file, import_study_file
 from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.store.queries import people
-from coeval.store.steps import list_step_names as list_names
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.accounts import invite
 from coeval.usecases.export import export_folder, export_zip
@@ -119,10 +117,9 @@ HOSTILE: dict[str, tuple[Callable[[Parts], object], str]] = {
     "no manifest": (lambda parts: parts.pop("manifest.json"), "not a study file"),
     "a manifest that is none": (add_part("manifest.json", b"[1"), "manifest of this file cannot be read"),
     "a newer schema": (
-        in_manifest(schema=["m001_people_and_tasks", "m999_x"]),
-        "uses an extension that is not installed (it has m999_x)",
+        in_manifest(schema=["v1_schema", "v9_x"]),
+        "uses an extension that is not installed (it has v9_x)",
     ),
-    "a schema in between": (in_manifest(schema=["m002_criteria"]), "unreleased version"),
     "a newer format": (in_manifest(version=2), "version 2, and this CoEval reads version 1"),
     "a false task": (in_manifest(task="other"), "tasks in the file differ from those in its manifest"),
     "a number for a text": (
@@ -250,27 +247,13 @@ def test_pseudonyms_hide_names_wherever_they_stand(context: Context, there: Cont
     ]
 
 
-def test_an_older_study_is_brought_up_to_date(packed: Path, there: Context, tmp_path: Path) -> None:
-    """A file written before guides, layouts and the inbox: what came since gets what it had meant."""
-    old = get_schema(tuple(list_names()[: list_names().index("m090_stopping_rule") + 1]))
+def test_a_study_of_a_development_version_is_refused(packed: Path, there: Context, tmp_path: Path) -> None:
     parts = read_parts(packed)
-    manifest = json.loads(parts["manifest.json"])
-    for name in list(manifest["tables"]):
-        if name not in old.names:
-            del manifest["tables"][name], parts[f"tables/{name}.jsonl"]
-            continue
-        note = manifest["tables"][name]
-        kept = [note["columns"].index(column) for column in old.get(name).columns]
-        lines = [json.loads(line) for line in parts[f"tables/{name}.jsonl"].splitlines()]
-        note["columns"] = list(old.get(name).columns)
-        parts["manifest.json"] = json.dumps(manifest).encode()
-        put_table(parts, name, [[line[place] for place in kept] for line in lines])
-        manifest = json.loads(parts["manifest.json"])
-    parts["manifest.json"] = json.dumps(manifest | {"schema": old.migrations}).encode()
-    moved = import_study_file(there, OPERATOR, write_parts(tmp_path / "old.zip", parts))
-    assert moved.rows["submission"] == 8
-    came = snapshot(there.store)
-    assert came["task"][0]["layout"] == "choice" and came["task"][0]["wait_for_drafts"] == 0
+    manifest = json.loads(parts["manifest.json"]) | {"schema": ["m001_people_and_tasks"]}
+    parts["manifest.json"] = json.dumps(manifest).encode()
+    with pytest.raises(StorageError, match="development version of CoEval.*export the study as CSV"):
+        import_study_file(there, OPERATOR, write_parts(tmp_path / "old.zip", parts))
+    assert list_tasks(there, OPERATOR) == []
 
 
 def test_taken_names_and_known_submissions_are_refused(

@@ -1,9 +1,8 @@
-"""What ``stats --json`` said before: every name is still there, and every number, for a file of the old version.
+"""What ``stats --json`` said before: every name is still there, and every number.
 
-The expected numbers were written by the code of 2026-11-20, before its rooms were moved, from three studies: a file
-that it made itself (a thousand scores in three arms, with planted errors), the study that the tests simulate, and
-the released ELI5 study. They are numbers alone, by their place in the document. ``MENDED`` lists what was
-wrong and has changed since.
+The expected numbers were written by the code of 2026-11-20, before its rooms were moved, from two studies: the one
+that the tests simulate, and the released ELI5 study. They are numbers alone, by
+their place in the document. ``MENDED`` lists what was wrong and has changed since.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from coeval.store import Store
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.reports.statistics import get_report
 from coeval.usecases.study_import import import_file
-from tests.support.studies.old_file import open_old_file
 from tests.support.studies.stats_frames import simulate_frames
 
 DATA = Path(__file__).parents[2] / "data"
@@ -75,20 +73,6 @@ def check_numbers(report: dict[str, Any], name: str) -> None:
         != (None if expected[path] is None else pytest.approx(expected[path], rel=1e-9, abs=1e-12))
     ]
     assert not wrong, f"{len(wrong)} of {len(held)} numbers differ, among them {wrong[:8]}"
-
-
-def test_a_file_of_the_old_version(tmp_path: Path) -> None:
-    context = open_old_file(tmp_path)
-    report = get_report(context, OPERATOR, "demo")
-    check_numbers(report, "stats_of_an_old_file.json")
-    # its people were the crowd, and what the alternative annotator test asks of a judge beside a crowd stays
-    now, expected = dict(list_numbers(report)), load_expected("stats_of_an_old_file.json")
-    asked = [path for path in expected if path.endswith("/epsilon") and path.startswith("/alignment/")]
-    assert len(asked) > 5 and {path: now[path] for path in asked} == {path: expected[path] for path in asked}
-    winning = [path for path in expected if path.endswith("/winning_rate")]
-    assert len(winning) > 5 and {path: now[path] for path in winning} == {
-        path: expected[path] for path in winning
-    }
 
 
 def test_the_simulated_study() -> None:

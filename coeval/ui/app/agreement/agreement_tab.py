@@ -15,7 +15,7 @@ from coeval.domain import Person, Role
 from coeval.language import later, tr
 from coeval.stats import bootstrap_alpha
 from coeval.stats.basis import ALL_ARMS, UNAIDED, Basis, list_choices
-from coeval.ui.app.agreement.figures import message, news_view, notes_view
+from coeval.ui.app.agreement.figures import message, notes_view
 from coeval.ui.app.agreement.rater_agreement import forest_figure
 from coeval.ui.app.agreement.sections import SECTIONS, Figure, Page, get_pages
 from coeval.ui.components.theme import blank
@@ -23,7 +23,6 @@ from coeval.ui.components.view import Node, View, el
 from coeval.ui.tabs import Event, StudyTab, TaskPicker, Update
 from coeval.usecases.access import Context
 from coeval.usecases.out_format import list_out_formats
-from coeval.usecases.reports.shown_figures import MethodNews, get_method_news, mark_method_news_read
 from coeval.usecases.reports.statistics import get_reading, list_versions
 
 # Links to the files of a task, relative to the page.
@@ -159,8 +158,6 @@ class _Slot:
 class _Parts:
     """The components of the tab."""
 
-    news: View
-    read: gr.Button
     section: gr.Radio
     scope: View
     version: gr.Dropdown
@@ -175,8 +172,6 @@ class _Parts:
     def all(self) -> list[Any]:
         slots = [part for slot in self.slots for part in slot.all()]
         return [
-            self.news,
-            self.read,
             self.section,
             self.scope,
             *self.basis,
@@ -206,7 +201,6 @@ class AgreementTab(StudyTab):
     def build(self) -> None:
         self.parts = _build_parts()
         self.outputs = self.parts.all()
-        self.on(self.parts.read.click, self.end_news)
         warm_up_soon()
 
     def load_on(self, *events: Event) -> None:
@@ -225,11 +219,6 @@ class AgreementTab(StudyTab):
     ) -> Iterator[Update]:  # fmt: skip
         yield from _states(self.context, self.parts, person, slug, section, (version, arm, planted))
 
-    def end_news(self, person: Person, slug: str) -> Update:
-        """Return the tab without the news, after this person has read it."""
-        mark_method_news_read(self.context, person, slug)
-        return _show_news(self.parts, None)
-
 
 @cache
 def warm_up_soon() -> None:
@@ -246,8 +235,6 @@ def warm_up() -> None:
 
 
 def _build_parts() -> _Parts:
-    news = View(elem_id="agreement-news")
-    read = gr.Button("I have read this", visible=False, size="sm", elem_id="agreement-news-read")
     with gr.Row(elem_id="agreement-bar", elem_classes="agreement-bar"):
         choices = [(section.title, name) for name, section in SECTIONS.items()]
         section = gr.Radio(
@@ -276,9 +263,7 @@ def _build_parts() -> _Parts:
         others = [_build_slot(number, f"{width} more") for number, width in enumerate(SLOTS[1:], 2)]
     tables = View(elem_id="agreement-tables")
     downloads = View(elem_id="agreement-downloads")
-    return _Parts(
-        news, read, section, scope, version, arm, planted, downloads, tiles, (first, *others), more, tables
-    )
+    return _Parts(section, scope, version, arm, planted, downloads, tiles, (first, *others), more, tables)
 
 
 def _build_slot(number: int, width: str) -> _Slot:
@@ -313,7 +298,6 @@ def _states(
     for page in get_pages(context, person, slug, section, basis):
         update = _texts(parts, page, slug, section, basis) | choices
         update[parts.scope] = _scope_view(page.scope, chosen)
-        update |= _show_news(parts, get_method_news(context, person, slug))
         for slot, figure in _placed(parts.slots, page.figures):
             if figure is None:
                 update |= _hidden(slot)
@@ -322,10 +306,6 @@ def _states(
                     drawn[figure.name] = _filled(slot, figure)
                 update |= drawn[figure.name]
         yield update
-
-
-def _show_news(parts: _Parts, news: MethodNews | None) -> Update:
-    return {parts.news: news_view(news), parts.read: gr.Button(visible=news is not None)}
 
 
 def _offer_basis(
@@ -439,7 +419,6 @@ def _only(parts: _Parts, words: Node) -> Update:
     """Return the tab with only a message."""
     hidden: Update = {slot.head: None for slot in parts.slots}
     hidden |= {one: gr.Dropdown(visible=False) for one in parts.basis}
-    hidden |= _show_news(parts, None)
     return {
         parts.section: gr.Radio(visible=False),
         parts.scope: None,

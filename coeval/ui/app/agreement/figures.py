@@ -13,16 +13,8 @@ import pandas as pd
 from coeval.stats.clusters import FEW
 from coeval.stats.estimates import Estimate, listed
 from coeval.stats.report.answer import Answer
-from coeval.ui.components.number_words import facts, interval, left_out, number, plain_number, plural
+from coeval.ui.components.number_words import facts, interval, left_out, number
 from coeval.ui.components.view import Node, T, el, table
-from coeval.usecases.reports.shown_figures import (
-    ALPHA,
-    SYSTEM_MEAN,
-    WINNING_RATE,
-    FigureChange,
-    FigureShown,
-    MethodNews,
-)
 
 MOST_NAMES = 6
 _UNDEFINED = re.compile(r"undefined(?:: (.*))?", re.S)
@@ -299,58 +291,4 @@ def notes_view(notes: Sequence[str]) -> Node | None:
         "div.card.notes",
         el("h4", "Left out or undefined"),
         el("ul", *(el("li", note) for note in notes)),
-    )
-
-
-NAMES = {ALPHA: "Alpha, people", WINNING_RATE: "Winning rate of the model", SYSTEM_MEAN: "Mean score"}
-
-
-def news_view(news: MethodNews | None) -> Node | None:
-    """Return the changed methods with reasons, and the figures before and now or where the old ones are."""
-    if news is None:
-        return None
-    return el(
-        "div.card.numbers",
-        el("h3", "What is new in your numbers"),
-        el(
-            "p",
-            f"An earlier version of CoEval computed the numbers of this study. This version, first used on "
-            f"{news.met_at[:10]}, computes some of them differently. Scores are unchanged.",
-        ),
-        el(
-            "div.scroll",
-            table(["What changed", "Why"], [[f"{one.what}.", f"{one.why}."] for one in news.changes]),
-        ),
-        *(_figures(news) if news.figures else [el("p", _whereabouts(news.earlier_copy))]),
-    )
-
-
-def _figures(news: MethodNews) -> list[Node]:
-    rows: list[list[Node | None]] = [
-        [f"{NAMES.get(one.kind, one.kind)}: {one.part}", _shown(one, one.before), _shown(one, one.now)]
-        for one in news.figures
-    ]
-    return [
-        el("div.scroll", table(["Figure", "Before", "Now"], rows)),
-        el("p.note", "Figures can also differ because people have saved more scores since then."),
-    ]
-
-
-def _shown(change: FigureChange, figure: FigureShown | None) -> str:
-    if figure is None:
-        return "not shown yet: open its section below"
-    show = plain_number if change.kind == SYSTEM_MEAN else number
-    spread = "" if figure.low is None else f" [{show(figure.low)}, {show(figure.high)}]"
-    return f"{show(figure.value)}{spread} · {plural(figure.scores, 'score')}"
-
-
-def _whereabouts(earlier_copy: str) -> str:
-    if earlier_copy:
-        return (
-            f"The earlier version kept no record of the old values. To see them, open {earlier_copy} with "
-            "that version. It is a copy of the file from before the upgrade, in the same folder."
-        )
-    return (
-        "The earlier version kept no record of the old values. To see them, open a backup from before the upgrade with "
-        "that version."
     )
