@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coeval.cli.results import report
-from coeval.domain.studies import Measure, StoppingRule
+from coeval.domain.studies import StoppingRule
 from coeval.usecases.access import OPERATOR, Context
 
 if TYPE_CHECKING:
@@ -177,25 +177,13 @@ def add_plan(commands: argparse._SubParsersAction, task: argparse.ArgumentParser
         "--phi", type=float, default=0.8, help="target dependability of people's mean (default: .8)"
     )
     command.add_argument(
-        "--pull", type=float, default=0.1,
-        help="target half-width of the interval for the draft's influence (default: .1)",
-    )  # fmt: skip
-    command.add_argument(
-        "--blind", type=float, metavar="SHARE",
-        help="planned share of blind items (default: the share so far, or .15 before any scores)",
-    )  # fmt: skip
-    command.add_argument(
         "--assume", nargs="*", metavar="NAME=VALUE",
         help=f"plan before any scores exist, from assumed counts and spreads (in points): {', '.join(SPREADS)}",
     )  # fmt: skip
     command.add_argument(
-        "--declare", choices=[str(one) for one in Measure],
-        help="declare a stopping rule for alpha (--width), for a difference (--systems, --points), "
-        "or for the drafts' influence (--pull, --documents)",
+        "--declare", nargs=2, metavar=("A", "B"),
+        help="declare the stopping rule: stop when the difference of two systems is known (--points, --documents)",
     )  # fmt: skip
-    command.add_argument(
-        "--systems", nargs=2, default=("", ""), metavar=("A", "B"), help="two systems to compare"
-    )
     command.add_argument(
         "--documents", type=int, default=50, help="planned number of documents (default: 50)"
     )
@@ -205,17 +193,13 @@ def add_plan(commands: argparse._SubParsersAction, task: argparse.ArgumentParser
 
 def _plan(context: Context, options: argparse.Namespace) -> None:
     from coeval.stats import plain
-    from coeval.stats.arm_advice import tell_advice
     from coeval.stats.plan import Wanted, tell_plan, tell_progress
     from coeval.usecases import planning
 
     if options.declare:
-        measure = Measure(options.declare)
-        of_measure = {Measure.ALPHA: options.width, Measure.PULL: options.pull}
-        width = of_measure.get(measure, options.points)
-        rule = StoppingRule(measure, width, options.documents, *options.systems)
+        rule = StoppingRule(options.points, options.documents, *options.declare)
         planning.declare_rule(context, OPERATOR, options.task, rule)
-    wanted = Wanted(options.width, options.points, options.phi, options.pull, options.blind)
+    wanted = Wanted(options.width, options.points, options.phi)
     assumed = None if options.assume is None else read_assumed(options.assume)
     known = planning.get_planning(context, OPERATOR, options.task, wanted, assumed)
     if options.json:
@@ -226,9 +210,6 @@ def _plan(context: Context, options: argparse.Namespace) -> None:
         print(line)
     for line in tell_progress(known.progress, known.rules):
         print(line)
-    if known.advice and known.pull_rule:
-        for line in tell_advice(known.advice, known.pull_rule):
-            print(line)
 
 
 def read_assumed(pairs: list[str]) -> Assumed:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from coeval.domain.evaluations import Arm, EvaluationRow, ScrutinyRow
 from coeval.domain.people import Group
@@ -74,29 +73,18 @@ class ImportedSubmission:
     """The group of the person; None if the file does not name one."""
 
 
-class Measure(StrEnum):
-    """The subject of a rule: alpha (mean over criteria), the difference of two systems, or draft influence."""
-
-    ALPHA = "alpha"
-    DIFFERENCE = "difference"
-    PULL = "pull"
-
-
 @dataclass(frozen=True, slots=True)
 class StoppingRule:
-    """A stopping rule: the interval's half-width is at most ``width`` or, for two systems, it excludes 0.
+    """A stopping rule: the interval of ``system_a`` minus ``system_b`` is as narrow as +-``width``, or excludes 0.
 
-    For the draft's influence, ``width`` is the limit under which an arm is kept (``stats.arm_advice``), and
-    ``planned`` is the number of documents after which that is decided. Otherwise ``planned`` is the planned
-    number of documents, at which the interval is narrowest for its number of documents. ``scores_then`` is
-    the number of scores at the time of the declaration.
+    ``planned`` is the planned number of documents. ``scores_then`` is the number of scores at the time of the
+    declaration.
     """
 
-    measure: Measure
     width: float
     planned: int
-    system_a: str = ""
-    system_b: str = ""
+    system_a: str
+    system_b: str
     scores_then: int = 0
     declared_by: str = ""
     declared_at: str = ""

@@ -6,12 +6,11 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from coeval.domain.studies import Measure, StoppingRule
+from coeval.domain.studies import StoppingRule
 from coeval.stats.clusters import FEW
 from coeval.stats.estimates import Estimate
 from coeval.stats.report.agreement import ALL_SCORES
 from coeval.stats.sample_size import (
-    FIRST,
     MOST,
     POWER,
     Difference,
@@ -21,10 +20,7 @@ from coeval.stats.sample_size import (
     documents_for_difference,
     documents_for_width,
     people_for,
-    sequence_width,
 )
-
-BLIND_SHARE = 0.15
 
 # The plan: documents for an interval and for differences, people for a dependable mean; and the progress.
 
@@ -36,10 +32,6 @@ class Wanted:
     width: float = 0.05
     points: float = 0.3
     phi: float = 0.8
-    pull: float = 0.1
-    """Half the width of the interval for the pull: the increase in people giving the draft's score when they see it."""
-    blind: float | None = None
-    """The planned share of blind items; None for the pilot's share, or 15%."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +52,6 @@ class Plan:
     alpha: Needed
     differences: list[PlannedDifference]
     people: int | None
-    blind: float = BLIND_SHARE
-    pull: Needed | None = None
-    """Documents for the pull to +-``wanted.pull`` with a share ``blind`` of blind items; None without blind scores."""
 
 
 @dataclass(frozen=True)
@@ -94,21 +83,13 @@ def plan_study(pilot: Pilot, wanted: Wanted) -> Plan:
     """
     if not 0 < wanted.phi < 1:
         raise ValueError(f"A dependability of {wanted.phi:g} cannot be reached; choose one between 0 and 1.")
-    if wanted.blind is not None and not 0 < wanted.blind < 1:
-        raise ValueError(
-            f"A blind share of {wanted.blind:g} cannot be planned for; choose one between 0 and 1."
-        )
     se = float(pilot.alpha.details.get("se", float("nan")))
-    own = pilot.arms.blind if pilot.arms and pilot.source == "scores" else BLIND_SHARE
-    blind = own if wanted.blind is None else wanted.blind
     return Plan(
         wanted,
         pilot,
         documents_for_width(se, pilot.documents, wanted.width),
         [_planned(one, wanted.points) for one in pilot.differences],
         people_for(pilot.item, pilot.person, pilot.residual, wanted.phi),
-        blind,
-        pilot.arms.needed(blind, wanted.pull) if pilot.arms else None,
     )
 
 
@@ -129,16 +110,11 @@ def follow_rule(rule: StoppingRule, pilot: Pilot, *, people: int = 0, begun: int
     pilot : the data of the documents that all planned people finished (``Finished``).
     people, begun : the number of planned people and of documents with a score, for the page.
     """
-    what = (
-        _difference_so_far(rule, pilot) if rule.measure is Measure.DIFFERENCE else _alpha_so_far(rule, pilot)
-    )
-    value, low, high, documents = what
+    value, low, high, documents = _difference_so_far(rule, pilot)
     width = (high - low) / 2
     narrow = width <= rule.width
-    told = rule.measure is Measure.DIFFERENCE and not low <= 0 <= high
-    if rule.measure is Measure.ALPHA and documents < FIRST:
-        reason = f"{documents} {pilot.kind} are too few to look at; the rule begins at {FIRST}"
-    elif not documents:
+    told = not low <= 0 <= high
+    if not documents:
         reason = value.reason or "no document has scores of both systems"
     elif narrow:
         reason = "the interval is as narrow as the rule requires"
@@ -148,13 +124,6 @@ def follow_rule(rule: StoppingRule, pilot: Pilot, *, people: int = 0, begun: int
         reason = "the interval is wider than the rule requires"
     enough = bool(documents) and (narrow or told)
     return Progress(rule, value, width, documents, enough, reason, low, high, people, begun)
-
-
-def _alpha_so_far(rule: StoppingRule, pilot: Pilot) -> tuple[Estimate, float, float, int]:
-    se = float(pilot.alpha.details.get("se", math.nan))
-    width = sequence_width(se, pilot.documents, rule.planned)
-    middle = float(pilot.alpha) if pilot.alpha.defined else 0.0
-    return pilot.alpha, middle - width, middle + width, pilot.documents
 
 
 def _difference_so_far(rule: StoppingRule, pilot: Pilot) -> tuple[Estimate, float, float, int]:
@@ -214,11 +183,6 @@ def tell_plan(plan: Plan, *, differences: bool = True) -> Iterator[str]:
             f"{pair.a} against {pair.b} ({float(pair.value):+.2f} points): to detect {wanted.points:g} points "
             f"with a probability of {POWER:.0%}, you need {told}; for ±{wanted.points:g} points, {width}."
         )
-    if plan.pull is not None:
-        yield (
-            f"{plan.blind:.0%} blind items give the pull of the draft (how much more often people give its score when "
-            f"they see it) to within {wanted.pull:g} after {tell_needed(plan.pull, pilot.kind)}."
-        )
     if plan.people is None and not pilot.documents:
         return  # the reason is the same for all, so it is reported once
     if plan.people is None:
@@ -250,11 +214,7 @@ def tell_needed(needed: Needed, kind: str) -> str:
 
 def tell_rule(rule: StoppingRule) -> str:
     """Return a rule in words, with the time when it was declared."""
-    what = (
-        f"alpha is known to ±{rule.width:g}"
-        if rule.measure is Measure.ALPHA
-        else f"{rule.system_a} minus {rule.system_b} is known to ±{rule.width:g} points, or one scores higher"
-    )
+    what = f"{rule.system_a} minus {rule.system_b} is known to ±{rule.width:g} points, or one scores higher"
     when = f"declared by {rule.declared_by} on {rule.declared_at[:16].replace('T', ' ')} UTC"
     before = (
         "before the first score"
@@ -285,15 +245,10 @@ def tell_progress(progress: Progress | None, rules: Sequence[StoppingRule]) -> I
             "If fewer people are planned, choose them in Set-up, under People."
         )
     if progress.value.defined and progress.width < float("inf"):
-        name = "Alpha" if progress.rule.measure is Measure.ALPHA else "The mean difference per document"
-        kind = (
-            "an asymptotic sequence"
-            if progress.rule.measure is Measure.ALPHA
-            else "a betting sequence for bounded scores"
-        )
         yield (
-            f"{name} is {float(progress.value):.2f}, from {progress.low:.2f} to {progress.high:.2f}, by "
-            f"an interval that is valid at every look (95%, {kind}, {progress.documents:,} documents)."
+            f"The mean difference per document is {float(progress.value):.2f}, from {progress.low:.2f} to "
+            f"{progress.high:.2f}, by an interval that is valid at every look (95%, a betting sequence for bounded "
+            f"scores, {progress.documents:,} documents)."
         )
     verdict = "You have enough" if progress.enough else "Not enough yet"
     yield f"{verdict}: {progress.reason}."

@@ -8,18 +8,15 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import scipy
 
 from coeval.stats.agreement.clustered_agreement import mean_alpha
 from coeval.stats.agreement.components import variance_components
 from coeval.stats.clusters import DOCUMENTS, Clusters, sums_interval
-from coeval.stats.draft_effects import draft_effects
 from coeval.stats.estimates import Estimate
-from coeval.stats.frames import ASSISTED, BLIND, StudyFrames
+from coeval.stats.frames import StudyFrames
 from coeval.stats.rating_matrix import Numbers, encode_ratings
 from coeval.stats.report.agreement import people_alphas
-from coeval.stats.report.assistance import scored_with_clusters
 from coeval.stats.report.raters import reliability_section
 
 # The number of documents for an interval of a given width, or a difference of a given size.
@@ -108,9 +105,6 @@ def people_for(item: float, person: float, residual: float, phi: float) -> int |
 
 # An interval that is valid at every look, for a study that stops when it knows enough.
 
-FIRST = 10
-"""The fewest documents for the asymptotic sequence. With fewer, its width is infinite."""
-
 BETS = np.array([0.01, 0.03, 0.07, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99])
 """The shares of capital that gamblers bet. Large shares learn from few documents, small shares from varied ones."""
 
@@ -164,34 +158,6 @@ def _lower_limit(values: Numbers, tail: float) -> float:
     return low
 
 
-def sequence_width(se: float, documents: int, planned: int, confidence: float = 0.95) -> float:
-    """Return half the width of a confidence sequence, which is valid at every look with this confidence.
-
-    It is an asymptotic confidence sequence with the normal mixture's boundary, tuned to ``planned`` documents. It is
-    widened by the ratio of Student's t to the normal, because the error is estimated from few documents.
-
-    Parameters
-    ----------
-    se, documents : the jackknife's standard error over the documents so far, and their number.
-    planned : the number of documents that the study plans for.
-
-    Source: Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas 2024, Time-uniform central limit theory and asymptotic
-    confidence sequences, theorem 2.2.
-
-    >>> round(sequence_width(0.1, 40, 40), 3), sequence_width(0.1, 5, 40)
-    (0.313, inf)
-    """
-    if documents < FIRST or np.isnan(se):
-        return float("inf")
-    alpha = 1 - confidence
-    tuned = (-2 * np.log(alpha) + np.log(-2 * np.log(alpha)) + 1) / max(planned, FIRST)
-    grown = documents * tuned + 1
-    boundary = np.sqrt(2 * grown / (documents**2 * tuned) * np.log(np.sqrt(grown) / alpha))
-    tail = 1 - alpha / 2
-    wide = scipy.special.stdtrit(documents - 1, tail) / scipy.special.ndtri(tail)
-    return float(se * np.sqrt(documents) * boundary * wide)
-
-
 # The basis of a plan: the spread in a pilot's scores, or an assumed spread before there are any.
 
 SIMULATED = 300
@@ -210,40 +176,6 @@ class Difference:
     value: Estimate
     documents: int
     gaps: Numbers
-
-
-@dataclass(frozen=True)
-class ArmSpread:
-    """The error of adoption (P(score = draft), assisted minus blind) over ``documents``.
-
-    ``blind`` is the share of scores without the draft. ``of_shown`` and ``of_blind`` are the variances of one score.
-    """
-
-    se: float
-    documents: int
-    blind: float
-    of_shown: float
-    of_blind: float
-
-    def needed(self, share: float, width: float) -> Needed:
-        """Return the number of documents for adoption to +-``width`` with this share of blind scores."""
-        here, there = (self.of_shown / (1 - at) + self.of_blind / at for at in (self.blind, share))
-        return documents_for_width(self.se * float(np.sqrt(there / here)), self.documents, width)
-
-
-def arm_spread(scores: Any, kind: str = DOCUMENTS) -> ArmSpread | None:
-    """Return the error of adoption in these scores (see ``draft_effects``); None without two arms."""
-    found = draft_effects(scores).adoption
-    se = float(found.details.get("se", np.nan))
-    if not found.defined or not se > 0:
-        return None
-    frame = pd.DataFrame(scores)
-    same = (frame["score"] == frame["draft_score"])[frame["draft_score"].notna()]
-    shares = [float(same[frame["arm"] == arm].mean()) for arm in (ASSISTED, BLIND)]
-    # a share of 0 or 1 in a small pilot does not mean that nobody will ever differ
-    shown, blind = (max(share * (1 - share), 0.05) for share in shares)
-    part = found.n_blind / (found.n_blind + found.n_assisted)
-    return ArmSpread(se, int(found.clusters), float(part), shown, blind)
 
 
 @dataclass(frozen=True)
@@ -268,8 +200,6 @@ class Pilot:
     """The largest difference between two scores on the scale."""
     scores: str = ""
     """A description of the scores behind alpha. The differences and components use all scores."""
-    arms: ArmSpread | None = None
-    """The precision of the increase in people giving the draft's score; None without two arms."""
 
 
 @dataclass(frozen=True)
@@ -305,8 +235,7 @@ def pilot_of(study: StudyFrames) -> Pilot:
     scored, documents = study.clusters.of(study.scored["unit"]).n, int(alpha.details.get("clusters", 0))
     known_so_far = ("scores", study.clusters.kind, scored, documents, alpha, _differences(study))
     reach = max((high - low for low, high in study.scales.values()), default=np.nan)
-    arms = arm_spread(scored_with_clusters(study))
-    return Pilot(*known_so_far, shares[0], shares[1], shares[2], reach, headline.scores, arms)
+    return Pilot(*known_so_far, shares[0], shares[1], shares[2], reach, headline.scores)
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,32 +320,7 @@ def pilot_from(assumed: Assumed, *, seed: int = 0) -> Pilot:
     differences = [_difference("A", "B", sums[0], sums[1], DOCUMENTS)] if s > 1 else []
     alpha = mean_alpha(parts, [clusters] * k)
     reach = float(assumed.high - assumed.low)
-    arms = arm_spread(_assume_arms(assumed, seed))
-    return Pilot(
-        "assumed", DOCUMENTS, d, d, alpha, differences, means[0], means[1], means[2], reach, arms=arms
-    )
-
-
-def _assume_arms(assumed: Assumed, seed: int) -> pd.DataFrame:
-    """Return scores, half of them blind, with a draft that is as good as one more person and influences nobody."""
-    rng = np.random.default_rng(seed + 1)
-    drawn = _draw(replace(assumed, people=assumed.people + 1), rng)
-    own, draft = drawn[..., :-1], np.broadcast_to(drawn[..., -1:], drawn[..., :-1].shape)
-    document, system, criterion, person = (place.ravel() for place in np.indices(own.shape))
-    # pairs of people share an arm for all criteria of an output, as in ``rules.arms``
-    blind = rng.random((*own.shape[:2], 1, (assumed.people + 1) // 2)) < 0.5
-    arm = np.broadcast_to(np.repeat(blind, 2, axis=3)[..., : assumed.people], own.shape)
-    return pd.DataFrame(
-        {
-            "instance": document * assumed.systems + system,
-            "cluster": document,
-            "criterion": criterion,
-            "annotator": person,
-            "arm": np.where(arm.ravel(), BLIND, ASSISTED),
-            "score": own.ravel(),
-            "draft_score": draft.ravel(),
-        }
-    )
+    return Pilot("assumed", DOCUMENTS, d, d, alpha, differences, means[0], means[1], means[2], reach)
 
 
 def _check(assumed: Assumed) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from coeval.domain import Person
-from coeval.domain.studies import Measure, StoppingRule
+from coeval.domain.studies import StoppingRule
 from coeval.errors import InputError
-from coeval.stats.arm_advice import Advice, AdviseArm
 from coeval.stats.frames import StudyFrames
 from coeval.stats.plan import Plan, Progress, Wanted, follow_rule, plan_study
 from coeval.stats.sample_size import Assumed, Finished, Pilot, pilot_from, pilot_of
@@ -44,9 +43,6 @@ class Planning:
     plan: Plan
     rules: list[StoppingRule]
     progress: Progress | None
-    advice: Advice | None = None
-    """The arm that the newest rule on the draft's influence recommends to keep; None without such a rule."""
-    pull_rule: StoppingRule | None = None
     documents: int = 0
 
 
@@ -61,14 +57,11 @@ def get_planning(
     """
     with context.store.read() as db:
         task = require_task(db, slug)
-        declared = teams.list_stopping_rules(db, task.id)
+        rules = teams.list_stopping_rules(db, task.id)
         people = count_people(db, task.id)
         instances = [tasks.get_instance(db, one) for one in list_asked_instances(db, task.id)]
         asked = frozenset(instance.external_id for instance in instances if instance)
     pilot: Pilot = get_statistic(context, person, slug, pilot_of)
-    rules = [rule for rule in declared if rule.measure is not Measure.PULL]
-    pull_rule = next((rule for rule in declared if rule.measure is Measure.PULL), None)
-    advice = get_statistic(context, person, slug, AdviseArm(pull_rule)) if pull_rule else None
     progress = None
     if rules:
         finished: Pilot = get_statistic(context, person, slug, Finished(people, asked))
@@ -78,7 +71,7 @@ def get_planning(
     except ValueError as error:
         raise InputError(str(error)) from error
     documents = get_statistic(context, person, slug, count_documents)
-    return Planning(plan, rules, progress, advice, pull_rule, documents)
+    return Planning(plan, rules, progress, documents)
 
 
 @use_case(OWNERS)
@@ -89,20 +82,17 @@ def declare_rule(context: Context, person: Person, slug: str, rule: StoppingRule
         InputError: a width or number is out of range, or the study lacks one of the systems.
     """
     if not 0 < rule.width <= 100:
-        raise InputError(f"The width is {rule.width:g}: choose one above 0, such as 0.05.")
+        raise InputError(f"The width is {rule.width:g}: choose one above 0, such as 0.3.")
     if not 0 < rule.planned <= MOST_DOCUMENTS:
         raise InputError(f"The number of documents is {rule.planned:,}: choose 1 to {MOST_DOCUMENTS:,}.")
-    if rule.measure is Measure.DIFFERENCE:
-        systems = get_statistic(context, person, slug, list_systems)
-        for name in (rule.system_a, rule.system_b):
-            if name not in systems:
-                raise InputError(
-                    f"There is no system “{name[:80]}”; the systems are: {', '.join(systems) or 'none'}."
-                )
-        if rule.system_a == rule.system_b:
-            raise InputError("A difference needs two systems: choose a second one.")
-    else:
-        rule = replace(rule, system_a="", system_b="")
+    systems = get_statistic(context, person, slug, list_systems)
+    for name in (rule.system_a, rule.system_b):
+        if name not in systems:
+            raise InputError(
+                f"There is no system “{name[:80]}”; the systems are: {', '.join(systems) or 'none'}."
+            )
+    if rule.system_a == rule.system_b:
+        raise InputError("A difference needs two systems: choose a second one.")
     declared = replace(rule, scores_then=get_statistic(context, person, slug, count_scores))
     with context.store.write() as db:
         task = require_task(db, slug)

@@ -1,9 +1,8 @@
-"""What a minute of people's work gives: ``python -m tests.benchmarks minute [--items N] [--runs N] [--potato FILE]``.
+"""What a minute of people's work gives: ``python -m tests.benchmarks minute [--items N] [--potato FILE]``.
 
 Simulated annotators with a known time, care and susceptibility work through CoEval's arms by its own use cases, and
 the section "What the drafts did" is held against what was put in. Items for each hour add the tool's own cost for each
-item. The second table is the advisor: it chooses an arm in simulated studies, by a rule fixed before the start. Every
-number that is no measurement of this run is printed as an assumption, with its source.
+item. Every number that is no measurement of this run is printed as an assumption, with its source.
 """
 
 from __future__ import annotations
@@ -34,7 +33,6 @@ from coeval.domain import (
 from coeval.rules.arms import Design
 from coeval.settings import load_settings
 from coeval.stats import krippendorff_alpha
-from coeval.stats.arm_advice import advise_arm
 from coeval.store import Store
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.reports.statistics import get_frames
@@ -201,74 +199,11 @@ def tell_assumptions(tools: dict[str, float]) -> None:
         print("- Potato: not measured in this run; --potato names its command")
 
 
-# The advisor.
-
-SCENARIOS = {
-    "no arm pulls": {"evidence": (0.0, 0.9), "reasons": (0.0, 0.85), "assisted": (0.0, 0.7)},
-    "the full draft pulls": {"evidence": (0.02, 0.9), "reasons": (0.05, 0.85), "assisted": (0.3, 0.7)},
-    "all but evidence pull": {"evidence": (0.0, 0.9), "reasons": (0.25, 0.85), "assisted": (0.4, 0.7)},
-    "every arm is at the limit": {"evidence": (0.1, 0.9), "reasons": (0.1, 0.85), "assisted": (0.1, 0.7)},
-}
-"""The true pull (adoption, arm minus blind) and share of the blind time of each arm."""
-
-LIMIT, PLANNED = 0.10, 120
-
-
-def simulate_choice(rng: np.random.Generator, truth: dict[str, tuple[float, float]]) -> str:
-    """One study of the planned size, and the arm that the rule keeps."""
-    people, items = 6, 2
-    document, item, person = (place.ravel() for place in np.indices((PLANNED, items, people)))
-    names = np.array(["blind", *truth])
-    # pairs of people share an arm, drawn for each output
-    arm = names[rng.integers(0, len(names), (PLANNED, items, people // 2))][document, item, person // 2]
-    pull = np.array([dict(blind=0.0, **{k: v[0] for k, v in truth.items()})[one] for one in names])
-    factor = np.array([dict(blind=1.0, **{k: v[1] for k, v in truth.items()})[one] for one in names])
-    place = np.searchsorted(np.sort(names), arm)
-    order = np.argsort(names)
-    hard = rng.normal(0, 0.5, PLANNED)[document]
-    base = 1 / (1 + np.exp(-hard))
-    base = 0.45 + 0.2 * (base - 0.5)
-    adoption = (rng.random(len(arm)) < base + pull[order][place]).astype(float)
-    seconds = 40 * factor[order][place] * np.exp(rng.normal(0, 0.6, len(arm)) + 0.2 * person)
-    rows = pd.DataFrame(
-        {"annotator": person, "cluster": document, "arm": arm, "adoption": adoption, "seconds": seconds}
-    )
-    return advise_arm(rows, LIMIT, PLANNED).keep
-
-
-def tell_advisor(runs: int, seed: int) -> bool:
-    """Print how often the rule errs and what it costs; False where it errs more than it promises."""
-    print(
-        f"\nThe advisor: limit {LIMIT:g}, decided at {PLANNED} documents, {runs:,} simulated studies of each kind"
-    )
-    print(
-        "| truth | kept (share of studies) | kept an arm not under the limit | mean regret (of the blind time) |"
-    )
-    print("|---|---|---:|---:|")
-    fine, rng = True, np.random.default_rng(seed)
-    for name, truth in SCENARIOS.items():
-        kept = [simulate_choice(rng, truth) for _ in range(runs)]
-        times = {"blind": 1.0} | {arm: value[1] for arm, value in truth.items()}
-        allowed = ["blind", *(arm for arm, value in truth.items() if value[0] < LIMIT)]
-        best = min(times[arm] for arm in allowed)
-        wrong = float(np.mean([arm not in allowed for arm in kept]))
-        # a choice that may not be made is an error and has no regret of time
-        regret = float(np.mean([max(times[arm] - best, 0.0) for arm in kept]))
-        shares = pd.Series(kept).value_counts(normalize=True)
-        told = ", ".join(f"{arm} {share:.2f}" for arm, share in shares.items())
-        print(f"| {name} | {told} | {wrong:.3f} | {regret:.3f} |", flush=True)
-        fine = fine and wrong <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
-    return fine
-
-
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print both tables; the exit code says whether the record is whole and the advisor errs as rarely as it says."""
+    """Print the table; the exit code says whether the record is whole."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks minute", description=__doc__)
     parser.add_argument("--items", type=int, default=160)
     parser.add_argument("--people", type=int, default=6)
-    parser.add_argument(
-        "--runs", type=int, default=1_000, help="simulated studies for the advisor; 0 for none"
-    )
     parser.add_argument("--seed", type=int, default=20261124)
     parser.add_argument("--potato", metavar="FILE", help="Potato's command: measure both tools in Chromium")
     options = parser.parse_args(argv)
@@ -285,8 +220,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         fine = tell_arms(people, rows, get_frames(context, OPERATOR, "minute").scores, tools)
         context.store.close()
     tell_assumptions(tools)
-    if options.runs:
-        fine = tell_advisor(options.runs, options.seed) and fine
     return 0 if fine else 1
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from coeval.cli.commands import main
 from coeval.domain import Study
-from coeval.domain.studies import Measure, StoppingRule
+from coeval.domain.studies import StoppingRule
 from coeval.errors import InputError
 from coeval.stats.plan import Wanted
 from coeval.usecases.access import OPERATOR, Context
@@ -25,20 +25,21 @@ def planned(context: Context) -> Context:
 
 
 def test_rules_stay_and_the_newest_holds(planned: Context) -> None:
-    declare_rule(planned, OPERATOR, "demo", StoppingRule(Measure.ALPHA, 0.1, 40, "a system", "left out"))
-    newest = declare_rule(planned, OPERATOR, "demo", StoppingRule(Measure.ALPHA, 0.05, 60))
+    declare_rule(planned, OPERATOR, "demo", StoppingRule(0.5, 40, "a", "b"))
+    newest = declare_rule(planned, OPERATOR, "demo", StoppingRule(0.2, 60, "b", "a"))
     known = get_planning(planned, OPERATOR, "demo", Wanted())
-    assert [rule.width for rule in known.rules] == [0.05, 0.1] and known.rules[0] == newest
-    assert known.rules[1].system_a == "" and newest.declared_by == OPERATOR.name
+    assert [rule.width for rule in known.rules] == [0.2, 0.5] and known.rules[0] == newest
+    assert known.rules[1].system_a == "a" and newest.declared_by == OPERATOR.name
     assert known.progress and known.progress.rule == newest and not known.progress.enough
 
 
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        (StoppingRule(Measure.ALPHA, 0, 40), "above 0"),
-        (StoppingRule(Measure.ALPHA, 0.1, 0), "choose 1"),
-        (StoppingRule(Measure.DIFFERENCE, 0.1, 40, "nobody's", ""), "no system “nobody's”; the systems are"),
+        (StoppingRule(0, 40, "a", "b"), "above 0"),
+        (StoppingRule(0.1, 0, "a", "b"), "choose 1"),
+        (StoppingRule(0.1, 40, "nobody's", "b"), "no system “nobody's”; the systems are"),
+        (StoppingRule(0.1, 40, "a", "a"), "choose a second one"),
     ],
 )
 def test_a_rule_that_cannot_be_is_refused(planned: Context, rule: StoppingRule, message: str) -> None:
@@ -49,23 +50,11 @@ def test_a_rule_that_cannot_be_is_refused(planned: Context, rule: StoppingRule, 
         get_planning(planned, OPERATOR, "demo", Wanted(width=0))
 
 
-def test_a_rule_of_the_pull_gives_advice_beside_the_other_rules(
-    planned: Context, capsys: pytest.CaptureFixture[str]
-) -> None:
-    declare_rule(planned, OPERATOR, "demo", StoppingRule(Measure.ALPHA, 0.1, 40))
-    declare_rule(planned, OPERATOR, "demo", StoppingRule(Measure.PULL, 0.1, 30))
-    known = get_planning(planned, OPERATOR, "demo", Wanted())
-    assert [rule.measure for rule in known.rules] == [Measure.ALPHA] and known.progress
-    assert known.advice and known.advice.keep == "" and known.advice.limit == 0.1
-    main(["plan", "--task", "demo", "--db", planned.store.address, "--declare", "pull", "--pull", ".2"])
-    assert "surely under 0.2" in (told := capsys.readouterr().out) and "Not yet: 0 of 50 documents" in told
-
-
 def test_the_command_plans_and_declares(planned: Context, capsys: pytest.CaptureFixture[str]) -> None:
     base = ["plan", "--task", "demo", "--db", planned.store.address]
     main([*base, "--assume", "people=4", "noise=.8"])
     assert "From assumed spreads" in capsys.readouterr().out
-    main([*base, "--declare", "alpha", "--width", ".1", "--documents", "30", "--json"])
+    main([*base, "--declare", "a", "b", "--points", ".1", "--documents", "30", "--json"])
     told = json.loads(capsys.readouterr().out)
     assert told["rules"][0]["planned"] == 30 and told["progress"]["enough"] is False
     for bad, message in (

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 
 from coeval.stats.clusters import Clusters, parse_clusters
 from coeval.stats.estimates import Estimate, t_limits
 from coeval.stats.rating_matrix import Numbers
-from coeval.stats.sample_size import sequence_width
 
 UNIFORM, STRATIFIED, ACTIVE = "uniform", "stratified", "active"
 KINDS = (UNIFORM, STRATIFIED, ACTIVE)
@@ -265,6 +265,38 @@ def _as_estimate(found: Drawn, sample: tuple[Any, ...], planned: int, confidence
         found.value, **t_limits(found.value, se, n - 1, confidence), slope=found.slope,
         plain=float(score[own].mean()), sequence=[found.value - wide, found.value + wide], **counts,
     )  # fmt: skip
+
+
+FIRST = 10
+"""The fewest documents for the asymptotic sequence. With fewer, its width is infinite."""
+
+
+def sequence_width(se: float, documents: int, planned: int, confidence: float = 0.95) -> float:
+    """Return half the width of a confidence sequence, which is valid at every look with this confidence.
+
+    It is an asymptotic confidence sequence with the normal mixture's boundary, tuned to ``planned`` documents. It is
+    widened by the ratio of Student's t to the normal, because the error is estimated from few documents.
+
+    Parameters
+    ----------
+    se, documents : the jackknife's standard error over the documents so far, and their number.
+    planned : the number of documents that the study plans for.
+
+    Source: Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas 2024, Time-uniform central limit theory and asymptotic
+    confidence sequences, theorem 2.2.
+
+    >>> round(sequence_width(0.1, 40, 40), 3), sequence_width(0.1, 5, 40)
+    (0.313, inf)
+    """
+    if documents < FIRST or np.isnan(se):
+        return float("inf")
+    alpha = 1 - confidence
+    tuned = (-2 * np.log(alpha) + np.log(-2 * np.log(alpha)) + 1) / max(planned, FIRST)
+    grown = documents * tuned + 1
+    boundary = np.sqrt(2 * grown / (documents**2 * tuned) * np.log(np.sqrt(grown) / alpha))
+    tail = 1 - alpha / 2
+    wide = scipy.special.stdtrit(documents - 1, tail) / scipy.special.ndtri(tail)
+    return float(se * np.sqrt(documents) * boundary * wide)
 
 
 def drawn_difference(

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
 
 import gradio as gr
 
 from coeval.domain import Person
-from coeval.domain.studies import Measure, StoppingRule
+from coeval.domain.studies import StoppingRule
 from coeval.errors import InputError
-from coeval.stats.arm_advice import tell_advice
 from coeval.stats.plan import Wanted, tell_plan, tell_progress, tell_rule
 from coeval.stats.sample_size import Assumed, Needed
 from coeval.ui.components.view import Node, View, el, table
@@ -33,22 +31,6 @@ BEFOREHAND = (
     "Declare the rule before the first score. You can then look at the scores every day: its "
     "interval allows for repeated looks."
 )
-LOOKS = (
-    "The plan’s {planned:,} documents suffice for one look at the end. The rule allows a look every day, so its "
-    "interval is wider, and {documents:,} documents are not enough for it yet."
-)
-MEASURES = {
-    "alpha is precise enough": str(Measure.ALPHA),
-    "two systems differ clearly": str(Measure.DIFFERENCE),
-    "a way to show drafts is chosen": str(Measure.PULL),
-}
-
-MARGINS = {
-    Measure.ALPHA: ("Margin of error of alpha (±)", 0.05),
-    Measure.DIFFERENCE: ("Margin of error of the difference (± points)", 0.3),
-    Measure.PULL: ("Limit of the pull", 0.1),
-}
-"""Name and initial value of a rule's margin: alpha is at most 1, a difference is in points, the pull is a share."""
 
 
 class PlanTab(Tab):
@@ -100,22 +82,19 @@ class PlanTab(Tab):
         with gr.Column(elem_classes="card"):
             View(el("p.note", BEFOREHAND))
             with gr.Row():
-                measure = gr.Radio(
-                    list(MEASURES), value=next(iter(MEASURES)), label="Stop when", elem_id="rule-measure"
-                )
-                self.first = gr.Dropdown([], label="System", elem_id="rule-first", visible=False)
-                self.second = gr.Dropdown([], label="Second system", elem_id="rule-second", visible=False)
+                self.first = gr.Dropdown([], label="System", elem_id="rule-first")
+                self.second = gr.Dropdown([], label="Second system", elem_id="rule-second")
             with gr.Row():
-                label, value = MARGINS[Measure.ALPHA]
-                within = gr.Number(value, label=label, elem_id="rule-width")
+                within = gr.Number(
+                    0.3, label="Margin of error of the difference (± points)", elem_id="rule-width"
+                )
                 self.documents = gr.Number(
                     1, label="Documents planned", precision=0, minimum=1, elem_id="rule-documents"
                 )
             with gr.Row(elem_classes="actions"):
                 declare = gr.Button("Declare the rule", elem_id="rule-declare", scale=0, min_width=180)
             self.standing = View(elem_id="rule-view")
-        given = [measure, self.first, self.second, within, self.documents]
-        self.on(measure.input, self.on_measure, [measure], [self.first, self.second, within])
+        given = [self.first, self.second, within, self.documents]
         self.on(declare.click, self.on_declare, given, self.standing)
 
     def load(self, person: Person, slug: str) -> Update:
@@ -131,12 +110,6 @@ class PlanTab(Tab):
             self.second: gr.Dropdown(systems, value=pair[1]),
             self.documents: max(1, known.rules[0].planned if known.rules else known.documents),
         }
-
-    def on_measure(self, person: Person, slug: str, measure: str | None) -> list[Any]:
-        chosen = Measure(MEASURES.get(measure or "", Measure.ALPHA))
-        label, value = MARGINS[chosen]
-        systems = gr.Dropdown(visible=chosen is Measure.DIFFERENCE)
-        return [systems, systems, gr.Number(value, label=label)]
 
     def on_source(self, person: Person, slug: str, source: str | None) -> gr.Row:
         return gr.Row(visible=source == ASSUMED)
@@ -154,19 +127,17 @@ class PlanTab(Tab):
         return [plan_view(known), standing_view(known)]
 
     def on_declare(
-        self, person: Person, slug: str, measure: str | None, first: str | None, second: str | None,
-        width: float | None, documents: float | None,
+        self, person: Person, slug: str, first: str | None, second: str | None, width: float | None,
+        documents: float | None,
     ) -> Node:  # fmt: skip
         rule = StoppingRule(
-            Measure(MEASURES.get(measure or "", Measure.ALPHA)),
             _number(width, "a width"),
             int(_number(documents, "a number of documents")),
             first or "",
             second or "",
         )
         planning.declare_rule(self.context, person, need_task(slug), rule)
-        wanted = Wanted(width=rule.width) if rule.measure is Measure.ALPHA else Wanted()
-        return standing_view(planning.get_planning(self.context, person, slug, wanted))
+        return standing_view(planning.get_planning(self.context, person, slug, Wanted()))
 
 
 def _number(value: float | None, what: str) -> float:
@@ -215,20 +186,7 @@ def _needed(needed: Needed) -> str:
 def standing_view(known: Planning) -> Node:
     """Return the state of the study under its rule, and the earlier rules."""
     lines = [el("p", line) for line in tell_progress(known.progress, known.rules)]
-    if _looks_often(known):
-        planned, documents = known.plan.alpha.documents, known.progress.documents if known.progress else 0
-        lines.append(el("p.note", LOOKS.format(planned=planned, documents=documents)))
-    if known.advice and known.pull_rule:
-        lines += [el("p", line) for line in tell_advice(known.advice, known.pull_rule)]
     before = [el("li", tell_rule(rule)) for rule in known.rules[1:]]
     return el(
         "div", *lines, el("details", el("summary", "Earlier rules"), el("ul", *before)) if before else ""
     )
-
-
-def _looks_often(known: Planning) -> bool:
-    """Return whether the documents suffice for the plan but not yet for the rule, at the same margin."""
-    progress, planned = known.progress, known.plan.alpha.documents
-    if progress is None or planned is None or progress.enough or progress.rule.measure is not Measure.ALPHA:
-        return False
-    return progress.documents >= planned and progress.rule.width == known.plan.wanted.width
