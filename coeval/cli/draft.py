@@ -5,17 +5,26 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coeval.cli.results import report
-from coeval.cli.run_options import add_judging_options, add_preset_option, read_given, read_judging_options
+from coeval.cli.run_options import (
+    add_judging_options,
+    add_preset_option,
+    add_price_options,
+    read_given,
+    read_judging_options,
+    read_prices,
+)
 from coeval.llm.prompting.presets import get_preset
 from coeval.usecases.access import OPERATOR, Context
 
 if TYPE_CHECKING:
     from coeval.domain import DraftAnswer
+    from coeval.llm.running.progress import Progress
     from coeval.usecases.drafting.run_settings import RunSettings
 
 
@@ -88,18 +97,15 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--concurrency", type=int, default=0, metavar="N", help="number of simultaneous requests"
     )
-    parser.add_argument("--price-in", type=float, default=0.0, help="price per million prompt tokens")
-    parser.add_argument("--price-out", type=float, default=0.0, help="price per million answer tokens")
+    add_price_options(parser)
     parser.add_argument("--replay", action="store_true", help="use only saved answers and send no requests")
 
 
 def _read_run_options(options: argparse.Namespace) -> RunSettings:
-    from coeval.llm.running.ledger import Prices
-
     settings = replace(
         read_judging_options(options),
         concurrency=options.concurrency,
-        prices=Prices(options.price_in, options.price_out),
+        prices=read_prices(options),
         replay=options.replay,
     )
     for doubt in settings.doubts:
@@ -134,7 +140,7 @@ def _draft_evaluations(context: Context, options: argparse.Namespace) -> None:
         estimate = run_preview.estimate_run(context, OPERATOR, options.task, settings)
         report(options, estimate, [estimate])
         return
-    show = _show_progress if sys.stderr.isatty() else None
+    show = show_progress()
     made = asyncio.run(execution.run_drafting(context, OPERATOR, options.task, settings, on_progress=show))
     report(options, made, [made])
     if made.unscored:
@@ -147,7 +153,7 @@ def _compare_ways(context: Context, options: argparse.Namespace) -> None:
     from coeval.usecases.drafting import run_preview
 
     settings = _read_run_options(options)
-    show = _show_progress if sys.stderr.isatty() else None
+    show = show_progress()
     reports = asyncio.run(run_preview.run_pilot(context, OPERATOR, options.task, settings, on_progress=show))
     for made in reports:
         print(made, file=sys.stderr)
@@ -192,8 +198,20 @@ def _cell(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-def _show_progress(progress: object) -> None:
-    print(f"\r\033[K{progress}", end="", file=sys.stderr, flush=True)
+def show_progress() -> Callable[[Progress], None]:
+    """Return a function that shows progress in a terminal, and elsewhere a line for each wait of the run."""
+    told = ""
+
+    def show_all(progress: Progress) -> None:
+        print(f"\r\033[K{progress}", end="", file=sys.stderr, flush=True)
+
+    def show_waits(progress: Progress) -> None:
+        nonlocal told
+        if progress.waiting and progress.waiting != told:
+            told = progress.waiting
+            print(told, file=sys.stderr, flush=True)
+
+    return show_all if sys.stderr.isatty() else show_waits
 
 
 def add_batch(
@@ -220,8 +238,7 @@ def add_batch(
     read.add_argument(
         "paths", nargs="+", type=Path, metavar="F.jsonl", help="result files of the batch service"
     )
-    read.add_argument("--price-in", type=float, default=0.0, help="price per million prompt tokens")
-    read.add_argument("--price-out", type=float, default=0.0, help="price per million answer tokens")
+    add_price_options(read)
     read.set_defaults(command=_batch_read)
 
 
@@ -237,13 +254,11 @@ def _batch_write(context: Context, options: argparse.Namespace) -> None:
 
 
 def _batch_read(context: Context, options: argparse.Namespace) -> None:
-    from coeval.llm.running.ledger import Prices
     from coeval.usecases.drafting import batch_files
 
-    prices = Prices(options.price_in, options.price_out)
-    results = asyncio.run(batch_files.read_results(context, OPERATOR, options.paths, prices))
-    for path, line in results.bad_lines:
-        print(f"{path}, {line}", file=sys.stderr)
+    results = asyncio.run(batch_files.read_results(context, OPERATOR, options.paths, read_prices(options)))
+    for line in results.bad_lines:
+        print(line, file=sys.stderr)
     report(options, results, [results])
     if results.unreadable or results.failed:
         raise SystemExit(1)

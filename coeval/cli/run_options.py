@@ -13,6 +13,7 @@ from coeval.errors import InputError
 from coeval.llm.prompting.presets import PRESETS, get_preset
 
 if TYPE_CHECKING:
+    from coeval.llm.running.ledger import Prices
     from coeval.usecases.drafting.run_settings import RunSettings
 
 
@@ -82,6 +83,21 @@ def add_judging_options(parser: argparse.ArgumentParser) -> None:
     )
     add("--ablation", help="leave out all assistants (fusion only)", **flag)
     add("--retry-unscored", help="ask again about unscored drafts", **flag)
+
+
+def add_price_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options for the prices of tokens."""
+    add = parser.add_argument
+    add("--price-in", type=float, default=0.0, help="price per million prompt tokens")
+    add("--price-out", type=float, default=0.0, help="price per million answer tokens")
+    add("--price-cached", type=float, help="price per million prompt tokens from the provider's cache")
+
+
+def read_prices(options: argparse.Namespace) -> Prices:
+    """Return the prices from these options."""
+    from coeval.llm.running.ledger import Prices
+
+    return Prices(options.price_in, options.price_out, options.price_cached)
 
 
 def read_judging_options(options: argparse.Namespace) -> RunSettings:

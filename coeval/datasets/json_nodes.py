@@ -149,7 +149,7 @@ def _peek(path: Path, changed: int, size: int) -> object:
     """Return the beginning of a file's JSON. The result is cached, because every format requests it."""
     if path.suffix.lower() not in LINES:
         return _cut(load_json(path))
-    return [_cut(value) for value in islice(_parse_lines(read_head(path).splitlines()), PEEKED)]
+    return [_cut(value) for value in islice(_parse_lines(io.StringIO(read_head(path))), PEEKED)]
 
 
 def read_head(path: Path) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coeval.cli.results import Parsers
-from coeval.cli.run_options import build_json_option, print_json
+from coeval.cli.run_options import add_price_options, build_json_option, print_json, read_prices
 from coeval.extensions.judge.commands_study import add_making, write_whole
 
 if TYPE_CHECKING:
@@ -119,8 +119,7 @@ def _build_asking() -> argparse.ArgumentParser:
     parser.add_argument(
         "--concurrency", type=int, default=0, metavar="N", help="number of simultaneous requests"
     )
-    parser.add_argument("--price-in", type=float, default=0.0, help="price per million prompt tokens")
-    parser.add_argument("--price-out", type=float, default=0.0, help="price per million answer tokens")
+    add_price_options(parser)
     return parser
 
 
@@ -214,13 +213,12 @@ def _score(judge: Judge, instances: list[Instance], options: argparse.Namespace)
 
 def _read_asked(options: argparse.Namespace) -> Asked:
     from coeval.extensions.judge.runtime.judge import Asked
-    from coeval.llm.running.ledger import Prices
 
     return Asked(
         ledger=options.ledger,
         progress=sys.stderr.isatty(),
         concurrency=options.concurrency,
-        prices=Prices(options.price_in, options.price_out),
+        prices=read_prices(options),
         replay=getattr(options, "replay", False),
     )
 

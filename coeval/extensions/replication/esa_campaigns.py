@@ -202,7 +202,8 @@ def _with_scores(segments: pd.DataFrame, data: Path) -> pd.DataFrame:
     files = sorted(data.glob("*.docs"))
     if len(files) != 1:
         raise InputError(f"{data}: contains {len(files)} files *.docs; exactly one is needed.")
-    names = [line.split("\t")[-1] for line in files[0].read_text(encoding="utf-8").splitlines()]
+    with files[0].open(encoding="utf-8") as lines:
+        names = [line.rstrip("\n").split("\t")[-1] for line in lines]
     lines = known["line"].astype(int)
     if lines.max() >= len(names):
         raise InputError(

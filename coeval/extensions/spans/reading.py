@@ -119,4 +119,4 @@ def check_columns(path: Path, found: Mapping[str, int], needed: tuple[str, ...])
 
 def read_documents(path: Path) -> list[str]:
     """Return the document of each line of a test set, from a file of mt-metrics-eval (``domain<TAB>document``)."""
-    return [line.split("\t")[-1] for line in read_text(path).splitlines()]
+    return [line.rstrip("\r\n").split("\t")[-1] for line in io.StringIO(read_text(path))]

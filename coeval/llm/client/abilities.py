@@ -77,6 +77,15 @@ def build_body(request: Request, abilities: Abilities, *, answers: int = 1) -> d
     return body
 
 
+def list_left_out(request: Request, abilities: Abilities) -> tuple[str, ...]:
+    """Return the names of the parameters that the request has and the endpoint refuses."""
+    return tuple(
+        name
+        for name in _OPTIONAL
+        if name in abilities.refused and getattr(request, name, None) not in (None, "")
+    )
+
+
 def _messages(request: Request, abilities: Abilities) -> list[dict[str, Any]]:
     """Return the messages to send. A message with images has its text and each image as separate parts."""
     turns: list[dict[str, Any]] = [
@@ -129,6 +138,7 @@ _UNABLE = re.compile(
     r"only one candidate",
     re.I,
 )
+_EXCLUSIVE = re.compile(r"\bboth\b|only one|one of|mutually exclusive|together|simultaneous|either", re.I)
 _SYSTEM = re.compile(
     r"system (?:role|message|prompt|instruction)|developer (?:role|message|instruction)|role[^.]{0,20}\bsystem|"
     r"\bsystem\b[^.]{0,20}\brole|roles must alternate",
@@ -152,6 +162,9 @@ def step_down(body: Mapping[str, Any], abilities: Abilities, complaint: str) -> 
         return replace(abilities, stream=True)
     if abilities.system and body["messages"][0]["role"] == "system" and _SYSTEM.search(complaint):
         return replace(abilities, system=False)
+    exclusive = ("temperature", "top_p")
+    if all(name in body and name in complaint for name in exclusive) and _EXCLUSIVE.search(complaint):
+        return without(abilities, "top_p")
     if not _UNABLE.search(complaint):
         return None
     for name in _OPTIONAL:

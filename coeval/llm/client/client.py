@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from coeval.clock import utc_now
 from coeval.domain import Answer, Request
-from coeval.llm.client.abilities import Lessons, build_body, step_down, without
+from coeval.llm.client.abilities import Lessons, build_body, list_left_out, step_down, without
 from coeval.llm.client.completions import parse_choices, split_completion
 from coeval.llm.client.connection import ClientSettings, connect, resolve_address
 from coeval.llm.client.failures import (
@@ -47,6 +47,8 @@ class Exchange:
     sent: str
     received: str
     answers: tuple[Answer, ...]
+    left_out: tuple[str, ...] = ()
+    """The parameters of the request that were not sent, because the endpoint refuses them."""
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -108,7 +110,7 @@ class Client:
                 self._lessons.learn(key, abilities, without(abilities, "n"))  # the endpoint ignored it
             for answer in exchange.answers:
                 self._lessons.note_answer(key, body, answer.text, answer.finish_reason)
-            return exchange
+            return replace(exchange, left_out=list_left_out(request, abilities))
 
     def takes_several(self, model: str) -> bool:
         """Return whether this model can give several answers to one request, as far as CoEval knows."""
@@ -145,9 +147,11 @@ class Client:
                     "/chat/completions", cast_to=httpx2.Response, body=body | extra
                 )
         except (TimeoutError, openai.APITimeoutError):
+            limited = "max_tokens" in body or "max_completion_tokens" in body
+            remedy = "" if limited else "limit the answer's length (max tokens), "
             text = (
-                f"{self.endpoint} gave no answer within {self._timeout:g} seconds: raise COEVAL_TIMEOUT, or "
-                "lower COEVAL_CONCURRENCY."
+                f"{self.endpoint} gave no answer within {self._timeout:g} seconds: {remedy}raise COEVAL_TIMEOUT, "
+                "or lower COEVAL_CONCURRENCY."
             )
             raise CallError(text, Failure.TIMED_OUT) from None
         except openai.APIStatusError as error:

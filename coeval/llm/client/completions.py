@@ -25,7 +25,7 @@ def join_stream(content: str) -> dict[str, Any] | None:
     """
     choices: dict[int, dict[str, Any]] = {}
     body: dict[str, Any] = {}
-    for line in content.splitlines():
+    for line in content.split("\n"):  # str.splitlines also splits inside a chunk, at U+2028
         if not line.startswith("data:"):
             continue
         chunk = _decode_chunk(line[5:].strip())
@@ -209,7 +209,12 @@ def _members(value: object) -> dict[str, Any]:
 
 
 def _count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else 0
+    """Return a number of tokens, which some servers write as a text or a float; return 0 for anything else."""
+    if isinstance(value, str):
+        value = int(value) if value.isascii() and value.isdigit() and len(value) < 16 else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0
+    return int(value) if 0 <= value < 2**53 and value == int(value) else 0
 
 
 def _logprobs_of(choice: dict[str, Any]) -> tuple[TokenProb, ...]:

@@ -217,17 +217,17 @@ def status_failure(
 def _kind_of(status: int, code: str, message: str, retry_after: float | None) -> Failure:
     if status == 429 or code in ("insufficient_quota", "rate_limit_exceeded"):
         return Failure.NO_CREDIT if _is_spent(code, message, retry_after) else Failure.RATE_LIMITED
+    said = f"{code} {message[:2000]}"
+    if status == 413 or status in (400, 422, 500) and _LENGTH.search(said):
+        return Failure.TOO_LONG
     if status in (408, 409, 425) or status >= 500:
         return Failure.SERVER_ERROR
     if 300 <= status < 400:
         return Failure.NOT_FOUND
-    said = f"{code} {message[:2000]}"
     if status in (400, 403) and _KEY.search(said):
         return Failure.KEY_REFUSED
     if status in (400, 403, 422, 451) and _FILTER.search(said):
         return Failure.FILTERED
-    if status == 413 or status in (400, 422) and _LENGTH.search(said):
-        return Failure.TOO_LONG
     named = {401: Failure.KEY_REFUSED, 402: Failure.NO_CREDIT, 403: Failure.FORBIDDEN, 404: Failure.NOT_FOUND}
     return named.get(status, Failure.BAD_REQUEST)
 

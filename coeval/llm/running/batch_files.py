@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -212,7 +214,9 @@ class _Reader:
             response=received,
             prompt_tokens=answer.prompt_tokens if answer else 0,
             completion_tokens=answer.completion_tokens if answer else 0,
-            cost=self._prices.cost(answer.prompt_tokens, answer.completion_tokens) if answer else 0.0,
+            cost=self._prices.cost(answer.prompt_tokens, answer.completion_tokens, answer.cached_tokens)
+            if answer
+            else 0.0,
             error=error,
         )
 
@@ -235,3 +239,52 @@ def _answer(result: dict[str, Any], received: str) -> Answer:
     if isinstance(status, int) and status != 200:
         raise status_failure(status, redact(received[:2000]), "", place="The batch", retry_after=None)
     return parse_completion(received, place="The batch")
+
+
+NAMED_LINES, NAMED_REASONS = 100, 3
+"""Number of unreadable lines, and of reasons for failed lines, that are listed. In a wrong file every line is bad."""
+
+AT_ONCE = 1000
+"""Number of lines that are written to the ledger together."""
+
+
+@dataclass(slots=True)
+class Results:
+    """A summary of results files."""
+
+    answered: int = 0
+    failed: int = 0
+    unreadable: int = 0
+    bad_lines: list[str] = field(default_factory=list)
+    """The first unreadable lines, each with its file and number."""
+    reasons: Counter[str] = field(default_factory=Counter)
+    """The reasons of the failed lines, with the number of lines."""
+
+    def keep(self, paths: Iterable[Path], ledger: Ledger, prices: Prices) -> None:
+        """Store the calls of results files in the ledger.
+
+        Raises:
+            InputError: a file cannot be opened; the calls of earlier files are kept.
+        """
+        for path in paths:
+            results = read_batch(path, prices=prices)
+            while lines := list(islice(results, AT_ONCE)):
+                ledger.record_calls([line for line in lines if isinstance(line, Call)])
+                for line in lines:
+                    self._count(path, line)
+
+    def _count(self, path: Path, line: Call | BadLine) -> None:
+        if isinstance(line, BadLine):
+            self.unreadable += 1
+            if len(self.bad_lines) < NAMED_LINES:
+                self.bad_lines.append(f"{path}, {line}")
+        elif line.error:
+            self.failed += 1
+            self.reasons[line.error] += 1
+        else:
+            self.answered += 1
+
+    def __str__(self) -> str:
+        said = f"{self.answered:,} answers kept, {self.failed:,} failed, {self.unreadable:,} lines unreadable"
+        reasons = (f"{n:,} x {reason}" for reason, n in self.reasons.most_common(NAMED_REASONS))
+        return "\n".join([said, *reasons])

@@ -15,7 +15,7 @@ from coeval.domain import Call, Request
 from coeval.llm.client.failures import CallError
 from coeval.llm.running.dispatch import MOST
 from coeval.llm.running.ledger import Ledger, Prices, answer_of
-from coeval.llm.running.progress import show_seconds
+from coeval.llm.running.progress import show_cost, show_seconds
 
 PER_MESSAGE = 4
 LETTERS, OTHER_LETTERS, SIGNS = 10, 2.5, 2.2
@@ -102,12 +102,14 @@ class Forecast:
     cached_tokens: int = 0
     images: int = 0
     """Number of images to send. Their tokens are counted only if earlier calls had images."""
+    at_most: bool = False
+    """True if the cost counts tokens from the prefix cache at the full price, because theirs is unknown."""
 
     def __str__(self) -> str:
         free = f" ({self.cached:,} more are in the ledger)" if self.cached else ""
         served = f" ({self.cached_tokens:,} from the provider's cache)" if self.cached_tokens else ""
         tokens = f"{self.prompt_tokens:,} prompt tokens{served} and {self.completion_tokens:,} answer tokens"
-        cost = f", cost {self.cost:.4g}" if self.cost else ""
+        cost = f", {show_cost(self.cost, self.at_most)}" if self.cost else ""
         several = f" for {self.answers:,} answers" if self.answers != self.calls else ""
         about = f"about {self.calls:,} calls{several}{free}, {tokens}{cost}, {show_seconds(self.seconds)}"
         if not self.images:
@@ -140,6 +142,7 @@ def forecast(
     calls = round(answers * len(sent) / len(asked)) if asked else answers
     prompt = round(calls * _mean([estimate_tokens(r) for r in sent], 0.0) * past.prompt_ratio)
     usual = past.answer_tokens or answer_tokens
+    cached_tokens = round(prompt * past.cached_share)
     each = _mean([min(usual, request.max_tokens or usual) for request in asked], usual)
     return Forecast(
         calls=calls,
@@ -147,9 +150,10 @@ def forecast(
         cached=n - answers,
         prompt_tokens=prompt,
         completion_tokens=round(answers * each),
-        cost=prices.cost(prompt, round(answers * each)),
+        cost=prices.cost(prompt, round(answers * each), cached_tokens),
         seconds=calls * past.seconds / concurrency,
-        cached_tokens=round(prompt * past.cached_share),
+        cached_tokens=cached_tokens,
+        at_most=prices.is_bound(cached_tokens),
         images=round(calls * _mean([sum(len(turn.images) for turn in one.messages) for one in sent], 0.0)),
     )
 

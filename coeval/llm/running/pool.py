@@ -180,12 +180,16 @@ class _Run(Generic[Item, Result]):
         grace: float,
     ) -> None:
         """Report progress until the run must stop, and return when the grace period is over."""
-        shown = time.monotonic()
+        shown, waiting = time.monotonic(), ""
         while not self.stopped:
             await asyncio.sleep(POLL_SECONDS)
             if should_stop():
                 self.stopped = self.stopped or CANCELLED
-            if on_progress is not None and time.monotonic() - shown >= PROGRESS_SECONDS:
-                shown = time.monotonic()
-                on_progress(self.meter.read())
+            if on_progress is None:
+                continue
+            progress = self.meter.read()
+            begins_to_wait = progress.waiting not in ("", waiting)
+            if begins_to_wait or time.monotonic() - shown >= PROGRESS_SECONDS:
+                shown, waiting = time.monotonic(), progress.waiting
+                on_progress(progress)
         await asyncio.sleep(grace)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import time
 from collections import Counter, deque
 from dataclasses import dataclass, field
+from datetime import timedelta
+
+from coeval.clock import time_from_now
 
 RECENT = 200
 """Number of recent results that determine the rate, so that ledger answers do not distort it for long."""
@@ -24,10 +27,28 @@ class Usage:
     timed_out: int = 0
     """Requests that timed out. A provider may bill them anyway."""
     cost: float = 0.0
+    at_most: bool = False
+    """True if the cost counts tokens from the prefix cache at the full price, because theirs is unknown."""
+    left_out: tuple[str, ...] = ()
+    """Parameters that the endpoint refuses, so that they were not sent."""
+    waits_until: str = ""
+    """The time until which the endpoint asked to send nothing."""
 
     @property
     def tokens(self) -> int:
         return self.prompt_tokens + self.completion_tokens
+
+    def __str__(self) -> str:
+        said = f"{self.calls:,} calls"
+        if self.cached:
+            said += f", {self.cached:,} answers from the ledger"
+        if self.cached_tokens:
+            said += f", {self.cached_tokens:,} prompt tokens from the provider's cache"
+        if self.timed_out:
+            said += f", {self.timed_out:,} requests timed out (each may be billed)"
+        if self.left_out:
+            said += f", {' and '.join(self.left_out)} left out because the endpoint refuses it"
+        return f"{said}, {show_cost(self.cost, self.at_most)}" if self.cost else said
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +65,17 @@ class Progress:
     rate: float
     eta: float | None
     usage: Usage
+    waiting: str = ""
+    """Why the run sends nothing at the moment, and until when; empty if it does not wait."""
 
     def __str__(self) -> str:
         of = f" of {self.total:,}" if self.total is not None else ""
         failed = f", {self.failed:,} failed" if self.failed else ""
         left = f", {show_seconds(self.eta)} left" if self.eta is not None else ""
-        cost = f", cost {self.usage.cost:.4g}" if self.usage.cost else ""
-        return f"{self.done:,}{of} done{failed}, {self.rate:.1f}/s{left}, {self.usage.tokens:,} tokens{cost}"
+        cost = f", {show_cost(self.usage.cost, self.usage.at_most)}" if self.usage.cost else ""
+        waiting = f", {self.waiting}" if self.waiting else ""
+        tokens = f"{self.usage.tokens:,} tokens"
+        return f"{self.done:,}{of} done{failed}, {self.rate:.1f}/s{left}, {tokens}{cost}{waiting}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +117,37 @@ class Meter:
         rate = (len(self._recent) - 1) / max(now - self._recent[0], 1e-6)
         left = None if self.total is None else max(0, self.total - self.done - self.failed)
         eta = left / rate if left is not None and rate else None
-        return Progress(self.done, self.failed, self.total, now - self._started, rate, eta, self.usage)
+        seconds = now - self._started
+        return Progress(
+            self.done,
+            self.failed,
+            self.total,
+            seconds,
+            rate,
+            eta,
+            self.usage,
+            show_wait(self.usage.waits_until),
+        )
 
     def summarise(self, stopped: str) -> Summary:
         seconds = time.monotonic() - self._started
         return Summary(self.done, self.failed, seconds, stopped, self.errors, self.usage)
+
+
+def show_cost(cost: float, at_most: bool) -> str:
+    """Return a cost for people.
+
+    >>> show_cost(3.5, at_most=True)
+    'cost at most 3.5'
+    """
+    return f"cost {'at most ' if at_most else ''}{cost:.4g}"
+
+
+def show_wait(until: str) -> str:
+    """Return why a run waits until this time, or "" if the time has passed or the wait is shorter than a second."""
+    if until <= time_from_now(timedelta(seconds=0.5)):
+        return ""
+    return f"waiting until {until[11:19]} UTC because the endpoint asks for fewer requests"
 
 
 def show_seconds(seconds: float) -> str:

@@ -12,9 +12,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Protocol
 
-from coeval.clock import now
+from coeval.clock import now, time_from_now
 from coeval.domain import Answer, Call, Request
 from coeval.errors import InputError, ModelError, UnansweredError
 from coeval.llm.client.client import Client, Exchange
@@ -189,6 +190,8 @@ class Runner:
             self.usage.completion_tokens += call.completion_tokens
             self.usage.cost += call.cost
             self.usage.cached_tokens += answer.cached_tokens
+            self.usage.at_most |= self._prices.is_bound(answer.cached_tokens)
+        self.usage.left_out = tuple(sorted({*self.usage.left_out, *exchange.left_out}))
         if len(calls) > 1:
             await asyncio.gather(*map(self._commits.record, calls[1:]))
         await self._commits.record(calls[0])
@@ -212,12 +215,17 @@ class Runner:
             self.usage.timed_out += 1
         if error.kind is Failure.RATE_LIMITED and self.limiter.cut(number):
             if error.retry_after is None:
-                self.limiter.pause(self._patience.wait(self._limits_in_a_row, None, 1.0))
+                self._pause(self._patience.wait(self._limits_in_a_row, None, 1.0))
                 if self._limits_in_a_row:
                     self.limiter.shut()
             self._limits_in_a_row += 1
         if error.retryable and error.retry_after is not None:
-            self.limiter.pause(min(error.retry_after, self._patience.ceiling))
+            self._pause(min(error.retry_after, self._patience.ceiling))
+
+    def _pause(self, seconds: float) -> None:
+        """Send nothing for this time, and let the run's progress say so."""
+        self.limiter.pause(seconds)
+        self.usage.waits_until = max(self.usage.waits_until, time_from_now(timedelta(seconds=seconds)))
 
     def _answered_call(self, key: Key, request: Request, sent: str, received: str, answer: Answer) -> Call:
         return Call(
@@ -229,7 +237,7 @@ class Runner:
             response=received,
             prompt_tokens=answer.prompt_tokens,
             completion_tokens=answer.completion_tokens,
-            cost=self._prices.cost(answer.prompt_tokens, answer.completion_tokens),
+            cost=self._prices.cost(answer.prompt_tokens, answer.completion_tokens, answer.cached_tokens),
             latency_ms=answer.latency_ms,
             created_at=now(),
         )

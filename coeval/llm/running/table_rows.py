@@ -76,7 +76,8 @@ class Bar:
     def show(self, progress: Progress) -> None:
         self._bar.total = progress.total
         self._bar.update(progress.done + progress.failed - self._bar.n)
-        self._bar.set_postfix_str(f"{progress.usage.tokens:,} tokens, {progress.failed:,} failed")
+        waiting = f", {progress.waiting}" if progress.waiting else ""
+        self._bar.set_postfix_str(f"{progress.usage.tokens:,} tokens, {progress.failed:,} failed{waiting}")
 
     def __enter__(self) -> Bar:
         return self

@@ -7,11 +7,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from coeval.domain import Answer, Call, Job, JobState, Person, Request
+from coeval.domain import Answer, Job, JobState, Person, Request
 from coeval.errors import ModelError, UnansweredError
-from coeval.llm.running.batch_files import ENDPOINT, BadLine, BatchWriter, read_batch, write_batch
+from coeval.llm.running.batch_files import ENDPOINT, BatchWriter, Results, write_batch
 from coeval.llm.running.ledger import Prices
-from coeval.store.engines.database import chunks
 from coeval.store.queries import drafts, jobs
 from coeval.store.queries.calls import StoredLedger
 from coeval.usecases.access import OWNERS, Context, use_case
@@ -29,35 +28,14 @@ from coeval.usecases.drafting.run_settings import RunSettings, read_run_settings
 KIND = "batch"
 
 
-NAMED_LINES = 100
-"""The largest number of unreadable lines that a message lists, because in a wrong file every line is unreadable."""
-
-
 @dataclass(slots=True)
-class ResultsReport:
-    """The outcome of reading result files: saved answers, failures with reasons, and drafts."""
+class ResultsReport(Results):
+    """The outcome of reading result files: the saved answers, and the drafts that waited for them."""
 
-    answered: int = 0
-    failed: int = 0
-    unreadable: int = 0
-    bad_lines: list[tuple[Path, BadLine]] = field(default_factory=list)
-    """The first unreadable lines, each with its file."""
     runs: list[RunReport] = field(default_factory=list)
 
     def __str__(self) -> str:
-        said = f"{self.answered:,} answers kept, {self.failed:,} failed, {self.unreadable:,} lines unreadable"
-        return "\n".join([said, *map(str, self.runs)])
-
-    def add(self, path: Path, lines: Sequence[Call | BadLine]) -> list[Call]:
-        """Count these lines of a file, and return the calls among them."""
-        calls = [line for line in lines if isinstance(line, Call)]
-        bad = [(path, line) for line in lines if isinstance(line, BadLine)]
-        failed = sum(bool(call.error) for call in calls)
-        self.answered += len(calls) - failed
-        self.failed += failed
-        self.unreadable += len(bad)
-        self.bad_lines += bad[: NAMED_LINES - len(self.bad_lines)]
-        return calls
+        return "\n".join([Results.__str__(self), *map(str, self.runs)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +141,8 @@ async def read_results(
     Raises:
         InputError: a file cannot be opened; answers from earlier files are kept.
     """
-    report, ledger = ResultsReport(), StoredLedger(context.store)
-    for path in paths:
-        for lines in chunks(read_batch(path, prices=prices)):
-            ledger.record_calls(report.add(path, lines))
+    report = ResultsReport()
+    report.keep(paths, StoredLedger(context.store), prices)
     with context.store.read() as db:
         waiting = list(jobs.list_waiting(db, KIND))
     for job in waiting:

@@ -69,15 +69,8 @@ class RunReport:
 
     def __str__(self) -> str:
         done = f"{self.done:,} of {self.total:,} drafted" if self.total else "all drafts exist already"
-        said = f"{self.label}: {done}, {self.usage.calls:,} calls"
-        if self.drafted > self.done:
-            said += f", {self.drafted:,} drafts"
-        if self.usage.cached:
-            said += f", {self.usage.cached:,} answers from the ledger"
-        if self.usage.cached_tokens:
-            said += f", {self.usage.cached_tokens:,} prompt tokens from the provider's cache"
-        if self.usage.timed_out:
-            said += f", {self.usage.timed_out:,} requests timed out (each may be billed)"
+        drafts = f", {self.drafted:,} drafts" if self.drafted > self.done else ""
+        said = f"{self.label}: {done}{drafts}, {self.usage}"
         if self.unscored:
             said += f"; {self.unscored:,} unscored, which can be sent again"
         if self.failed:

@@ -15,6 +15,7 @@ import pytest
 from coeval import judge_frame
 from coeval.domain import Person, Study
 from coeval.errors import ModelError
+from coeval.llm.running.batch_files import NAMED_LINES
 from coeval.llm.running.ledger import Prices
 from coeval.settings import load_settings
 from coeval.store.queries import drafts
@@ -79,6 +80,19 @@ def test_a_cut_filtered_or_refused_answer_of_a_batch_scores_nothing(
         stored = [tuple(row) for row in db.conn.execute(drafted)]
     assert len(stored) == len(questions)
     assert all(score is None and "asked once" in reason and said in reason for score, reason in stored)
+
+
+def test_the_reasons_of_failed_lines_are_shown(context: Context, ready: Person, tmp_path: Path) -> None:
+    service = Service(context, ready, tmp_path)
+    _, questions = service.write(RunSettings("m", "score-only", label="b", samples=1))
+    failed = [
+        {"custom_id": question["custom_id"], "response": None, "error": {"message": "ran out of time"}}
+        for question in questions
+    ]
+    results = tmp_path / "results.jsonl"
+    results.write_text("\n".join(map(json.dumps, failed)))
+    report = asyncio.run(batch_files.read_results(context, ready, [results], Prices()))
+    assert f"{len(questions)} x The batch gave no answer: ran out of time" in str(report)
 
 
 def test_a_replay_reads_an_answer_as_it_was_cut(tmp_path: Path) -> None:
@@ -152,15 +166,13 @@ def test_files_that_come_back_in_parts_are_read_by_one_command(
     for path, asked in zip(parts, (questions[:3], questions[3:]), strict=True):
         path.write_text("\n".join(json.dumps(answer(question)) for question in asked))
     other = tmp_path / "other.csv"
-    other.write_text("no,results\n" * (batch_files.NAMED_LINES + 20))
+    other.write_text("no,results\n" * (NAMED_LINES + 20))
     report = asyncio.run(batch_files.read_results(context, ready, [*parts, other], Prices()))
     assert (report.answered, report.failed) == (len(questions), 0)
     assert [(run.done, run.complete) for run in report.runs] == [(len(questions), True)]
     # a file of another kind is counted, and not kept in memory line by line
-    assert (
-        report.unreadable == batch_files.NAMED_LINES + 20 and len(report.bad_lines) == batch_files.NAMED_LINES
-    )
-    assert report.bad_lines[0][0] == other and str(report.bad_lines[0][1]).startswith("line 1: ")
+    assert report.unreadable == NAMED_LINES + 20 and len(report.bad_lines) == NAMED_LINES
+    assert report.bad_lines[0].startswith(f"{other}, line 1: ")
     again = asyncio.run(batch_files.read_results(context, ready, parts, Prices()))
     assert not again.runs
     with context.store.read() as db:

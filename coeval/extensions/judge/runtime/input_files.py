@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coeval.datasets.tables.instances import open_instances
 from coeval.datasets.tables.table import match_columns, require_columns
 from coeval.datasets.tables.table_files import open_table
-from coeval.domain import Call, Instance, Request
+from coeval.domain import Instance, Request
 from coeval.errors import InputError
 from coeval.extensions.judge.model.file_schema import JudgeFile, mark_output
 from coeval.extensions.judge.runtime.judge import open_askers
-from coeval.llm.running.batch_files import BadLine, BatchWriter, read_batch, write_batch
+from coeval.llm.running.batch_files import BatchWriter, Results, write_batch
 from coeval.llm.running.ledger import Prices
 from coeval.store import Store
 from coeval.store.queries.calls import StoredLedger
@@ -91,22 +90,6 @@ def add_people(
     return table.assign(people=people)
 
 
-AT_ONCE = 500
-"""Number of answers per transaction."""
-
-
-@dataclass(slots=True)
-class Received:
-    """A summary of results files."""
-
-    answered: int = 0
-    failed: int = 0
-    bad_lines: list[BadLine] = field(default_factory=list)
-
-    def __str__(self) -> str:
-        return f"{self.answered:,} answers kept, {self.failed:,} failed, {len(self.bad_lines):,} lines unreadable"
-
-
 def write_judge_questions(
     judge: JudgeFile, instances: Sequence[Instance], out: Path, ledger: Path
 ) -> BatchWriter:
@@ -128,19 +111,12 @@ def _list_questions(judge: JudgeFile, instances: Sequence[Instance]) -> Iterator
                     yield from protocol.render_calls(item, replace(instance, id=place))
 
 
-def read_judge_results(paths: Sequence[Path], ledger: Path, prices: Prices | None = None) -> Received:
+def read_judge_results(paths: Sequence[Path], ledger: Path, prices: Prices) -> Results:
     """Store the answers from results files in the ledger.
 
     Raises:
         InputError: a file cannot be opened.
     """
-    received, kept = Received(), StoredLedger(Store(ledger))
-    for path in paths:
-        results = read_batch(path, prices=prices)
-        while lines := list(islice(results, AT_ONCE)):
-            calls = [line for line in lines if isinstance(line, Call)]
-            kept.record_calls(calls)
-            received.answered += sum(not call.error for call in calls)
-            received.failed += sum(bool(call.error) for call in calls)
-            received.bad_lines += [line for line in lines if isinstance(line, BadLine)]
-    return received
+    results = Results()
+    results.keep(paths, StoredLedger(Store(ledger)), prices)
+    return results

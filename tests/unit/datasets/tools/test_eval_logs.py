@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import zipfile
 from pathlib import Path
@@ -51,6 +52,16 @@ def scales(study: Study) -> dict[str, Scale]:
 @pytest.mark.parametrize(("name", "format"), KNOWN.items())
 def test_each_file_is_recognised(name: str, format: str) -> None:
     assert find_format(DATA / name).name == format
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\x85"])
+def test_a_line_separator_inside_a_record_ends_no_line(tmp_path: Path, mark: str) -> None:
+    lines = (DATA / "openai_items.jsonl").read_text(encoding="utf-8").split("\n")
+    first = json.loads(lines[0])
+    named = {"note": f"a{mark}b"} | first
+    path = tmp_path / "items.jsonl"
+    path.write_text("\n".join([json.dumps(named, ensure_ascii=False), *lines[1:]]), encoding="utf-8")
+    assert find_format(path).name == "openai-evals"
 
 
 def test_inspect_samples_are_answers_of_their_own(tmp_path: Path) -> None:

@@ -39,6 +39,9 @@ QUOTA = "You exceeded your current quota, please check your plan and billing det
         ),
         (400, "", "The input token count (90000) exceeds the maximum allowed", Failure.TOO_LONG),
         (400, "", "the request exceeds the available context size", Failure.TOO_LONG),
+        (500, "", "the request exceeds the available context size, try increasing it", Failure.TOO_LONG),
+        (500, "", "Context size has been exceeded.", Failure.TOO_LONG),
+        (500, "", "cannot allocate memory", Failure.SERVER_ERROR),
         (400, "", "seed must be an integer", Failure.BAD_REQUEST),
     ],
 )
@@ -139,6 +142,28 @@ def test_answers_that_are_none_say_what_came(message: dict[str, Any], words: str
     with pytest.raises(CallError, match=words) as caught:
         parse_completion(completion(**message))
     assert caught.value.kind is Failure.EMPTY
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\x85"])
+def test_a_chunk_of_a_stream_ends_only_at_a_line_feed(mark: str) -> None:
+    """Servers that do not escape these characters lost the chunk: a 4 became a 2."""
+    pieces = ["Not 2", f", but{mark} 4: ", "it is clear."]
+    chunks = [{"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in pieces]
+    chunks[-1]["choices"][0]["finish_reason"] = "stop"
+    for end in ("\n\n", "\r\n\r\n"):
+        stream = "".join(f"data: {json.dumps(chunk, ensure_ascii=False)}{end}" for chunk in chunks)
+        answer = parse_completion(f"{stream}data: [DONE]{end}")
+        assert "4: it is clear." in answer.text and answer.finish_reason == "stop"
+
+
+@pytest.mark.parametrize(
+    ("count", "tokens"), [("100", 100), (20.0, 20), (7, 7), (1.5, 0), ("x", 0), (-1, 0), (True, 0), (None, 0)]
+)
+def test_usage_is_read_as_text_and_as_a_float(count: object, tokens: int) -> None:
+    body = json.loads(completion(content="4"))
+    body["usage"] = {"prompt_tokens": count, "prompt_tokens_details": {"cached_tokens": count}}
+    answer = parse_completion(json.dumps(body))
+    assert (answer.prompt_tokens, answer.cached_tokens) == (tokens, tokens)
 
 
 def test_thoughts_among_the_parts_of_an_answer_are_left_out() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from coeval.llm.client.failures import CallError, Failure
 from coeval.llm.running import pool
 from coeval.llm.running.pool import CANCELLED, OUTAGE, Outcome, run_all
 from coeval.llm.running.progress import Progress, Summary, Usage
+from coeval.llm.running.runner import Patience, Runner
 from tests.support.models.fake_sender import FakeSender, make_runner, question
 from tests.support.models.memory_ledger import MemoryLedger
 
@@ -174,6 +176,29 @@ def test_progress_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [one.done for one in shown] == sorted(one.done for one in shown)
     assert all(one.rate > 0 and one.eta is not None for one in shown[1:])
     assert str(last).startswith("59 of 60 done, 1 failed") and "1,234 tokens, cost 0.5" in str(last)
+
+
+def test_a_run_that_waits_for_its_endpoint_says_so_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "POLL_SECONDS", 0.005)
+    monkeypatch.setattr(pool, "PROGRESS_SECONDS", 60.0)
+    shown: list[Progress] = []
+    limited = CallError("slow down", Failure.RATE_LIMITED, status=429, retry_after=1.2)
+    sender = FakeSender(limited)
+
+    async def go() -> None:
+        async with Runner(sender, MemoryLedger(), patience=Patience(ceiling=60.0)) as runner:
+            asked = run_all(
+                [1], lambda n: runner.ask(question(n)), concurrency=1, on_result=lambda outcomes: None,
+                on_progress=shown.append, usage=runner.usage,
+            )  # fmt: skip
+            await asked
+
+    asyncio.run(go())
+    first, last = shown[0], shown[-1]
+    assert re.search(
+        r"waiting until \d\d:\d\d:\d\d UTC because the endpoint asks for fewer requests", str(first)
+    )
+    assert first.done == 0 and last.done == 1 and not last.waiting and len(shown) == 2
 
 
 def test_a_run_taken_up_again_repeats_no_call() -> None:

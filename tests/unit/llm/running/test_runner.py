@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from coeval.errors import InputError, UnansweredError
 from coeval.llm.client.client import Client
 from coeval.llm.client.failures import CallError, Failure
 from coeval.llm.running.ledger import Prices
+from coeval.llm.running.progress import Usage
 from coeval.llm.running.runner import Patience, Runner, build_runner
 from coeval.settings import Settings
 from tests.support.models.fake_sender import FakeSender, make_runner, question
@@ -37,6 +40,46 @@ def test_the_second_time_the_ledger_answers() -> None:
     assert asyncio.run(go()) == ["4", "4", "5", "4"]
     assert [(call.sample, call.error) for call in ledger.calls] == [(0, ""), (1, "")]
     assert ledger.calls[0].cost == pytest.approx(3e-5)
+
+
+def usage_of(cached: float | None) -> tuple[Usage, str]:
+    """The usage of one call whose prompt of 100 tokens came to 90% from the provider's cache."""
+    usage = {"prompt_tokens": 100, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": 90}}
+    choice = {"message": {"content": "4"}, "finish_reason": "stop"}
+    with start_stub(lambda body: Reply(raw=json.dumps({"choices": [choice], "usage": usage}))) as stub:
+
+        async def go() -> Usage:
+            client = Client(Settings(base_url=stub.url))
+            async with Runner(client, MemoryLedger(), prices=Prices(1.0, 0.0, cached)) as runner:
+                await runner.ask(question(1))
+                return runner.usage
+
+        spent = asyncio.run(go())
+    return spent, str(spent)
+
+
+def test_cached_tokens_cost_their_own_price_or_the_cost_is_at_most() -> None:
+    usage, said = usage_of(cached=0.1)  # 10 tokens at 1 a million, and 90 at .1
+    assert usage.cost == pytest.approx(19e-6) and "cost 1.9e-05" in said
+    usage, said = usage_of(cached=None)
+    assert usage.cost == pytest.approx(100e-6) and "cost at most 0.0001" in said
+
+
+def test_a_parameter_that_is_left_out_is_named() -> None:
+    complaint = "`temperature` and `top_p` cannot both be specified for this model. Please use only one."
+
+    def reply(body: dict[str, Any]) -> str | Reply:
+        return Reply(status=400, message=complaint) if {"temperature", "top_p"} <= set(body) else "4"
+
+    with start_stub(reply) as stub:
+
+        async def go() -> Usage:
+            async with Runner(Client(Settings(base_url=stub.url)), MemoryLedger()) as runner:
+                await runner.ask(replace(question(1), temperature=0.7, top_p=0.9))
+                return runner.usage
+
+        assert "top_p left out because the endpoint refuses it" in str(asyncio.run(go()))
+    assert stub.bodies[-1]["temperature"] == 0.7 and "top_p" not in stub.bodies[-1]
 
 
 def test_the_call_is_recorded_before_the_answer_is_given() -> None:
