@@ -249,6 +249,10 @@ class Participant:
     """Instances of the last batch that timed out."""
     taken_out: int = 0
     """Instances that were finished, and later rejected or withdrawn."""
+    assigned: int = 0
+    """All instances that the person got for work in this submission, without attention checks."""
+    asked: int | None = None
+    """The instances that the person could get, recorded when the work ended."""
     checks: int = 0
     failed: int = 0
     kind: str = ""

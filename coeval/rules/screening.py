@@ -59,8 +59,9 @@ class Saves:
     """Current evaluations in the order of saving. Each array has one value per evaluation."""
 
     names: Mapping[int, str]
-    """People's names by their numbers in ``person``."""
+    """The names by the numbers in ``person``."""
     person: npt.NDArray[np.int64]
+    """The number of the person, or of the person's submission to a crowd service."""
     kept_all: Flags
     bulk: Flags
     seconds: npt.NDArray[np.float64]

@@ -807,7 +807,7 @@ CREATE INDEX adjudication_by_decided_by ON adjudication(decided_by);
 -- The plan by which a task is assigned. A task without a row is open: everybody gets every instance.
 CREATE TABLE crowd (
   task INTEGER PRIMARY KEY REFERENCES task(id),
-  state TEXT NOT NULL CHECK (state IN ('running', 'paused', 'closed')),
+  state TEXT NOT NULL CHECK (state IN ('planned', 'running', 'paused', 'closed')),
   per_instance INTEGER NOT NULL CHECK (per_instance BETWEEN 1 AND 1000), -- people for each instance
   batch INTEGER NOT NULL CHECK (batch BETWEEN 1 AND 1000), -- number of instances in one assignment
   quota INTEGER NOT NULL CHECK (quota BETWEEN 1 AND 100000), -- instances for each person
@@ -833,7 +833,7 @@ CREATE TABLE arrival (
 CREATE UNIQUE INDEX arrival_once ON arrival(task, annotator, study, session);
 CREATE INDEX arrival_annotator ON arrival(annotator, task);
 
--- A person's state in a study, with one row per step. The newest row is valid.
+-- A person's state in a study, with one row per step. The newest row of a submission is its state.
 CREATE TABLE enrolment (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -842,15 +842,22 @@ CREATE TABLE enrolment (
   note TEXT NOT NULL,
   actor TEXT NOT NULL, -- the person or process that caused the step
   at TEXT NOT NULL,
-  arrival INTEGER REFERENCES arrival(id) -- null for work from before the study had a plan
+  arrival INTEGER REFERENCES arrival(id), -- null for work from before the study had a plan
+  -- the number of instances that the person could get, on the step that ended their work
+  asked INTEGER
 ) STRICT;
 CREATE INDEX enrolment_latest ON enrolment(task, annotator, id);
 CREATE INDEX enrolment_arrival ON enrolment(arrival, id);
 CREATE INDEX enrolment_by_annotator ON enrolment(annotator);
+-- The state of a person's newest submission.
 CREATE VIEW current_enrolment AS
   SELECT e.* FROM enrolment e WHERE NOT EXISTS (
     SELECT 1 FROM enrolment later WHERE later.task = e.task AND later.annotator = e.annotator
-      AND later.id > e.id);
+      AND (coalesce(later.arrival, 0), later.id) > (coalesce(e.arrival, 0), e.id));
+-- The state of each submission.
+CREATE VIEW arrival_state AS
+  SELECT e.* FROM enrolment e WHERE e.arrival IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM enrolment later WHERE later.arrival = e.arrival AND later.id > e.id);
 
 -- Each assignment of an instance to a person. Rows are permanent: nobody gets the same instance twice. Held and
 -- finished instances each use one of the instance's places.
@@ -871,11 +878,11 @@ CREATE INDEX reservation_places ON reservation(instance, outcome);
 CREATE INDEX reservation_due ON reservation(task, outcome, reserved_until);
 CREATE INDEX reservation_arrival ON reservation(arrival);
 
--- Work that stays on record but is left out of the statistics: the work of rejected people, and attention checks,
--- whose answers were known in advance.
+-- Work that stays on record but is left out of the statistics: the work of rejected submissions, and attention
+-- checks, whose answers were known in advance.
 CREATE VIEW uncounted AS
   SELECT r.task, r.annotator, r.instance FROM reservation r
-  JOIN current_enrolment e ON e.task = r.task AND e.annotator = r.annotator
+  LEFT JOIN arrival_state e ON e.arrival = r.arrival
   WHERE r.purpose = 'check' OR e.state IN ('rejected', 'blocked', 'removed');
 
 -- The right answer for an instance and a criterion. For the task of an exam it is the exam's key, for any other task
@@ -956,6 +963,7 @@ CREATE TABLE withdrawn_work (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
   annotator INTEGER NOT NULL REFERENCES annotator(id),
+  arrival INTEGER REFERENCES arrival(id), -- the submission that the person withdrew
   state TEXT NOT NULL, -- the person's state before they withdrew
   rows_json TEXT NOT NULL, -- rows by table
   withdrawn_at TEXT NOT NULL,

@@ -59,9 +59,11 @@ def adopt_queues(db: Database, task: int, until: str) -> None:
         db, f"SELECT DISTINCT annotator FROM assignment WHERE {lone}", values)]  # fmt: skip
     db.conn.execute(f"DELETE FROM assignment WHERE {lone} AND arm IS NULL AND state = 'open'", values)
     db.conn.execute(
-        "INSERT INTO reservation (annotator, instance, task, purpose, given_at, reserved_until, outcome)"
+        "INSERT INTO reservation (annotator, instance, task, purpose, given_at, reserved_until, outcome, arrival)"
         " SELECT annotator, instance, task, 'work', :now, :until,"
-        f" CASE state WHEN 'finished' THEN 'finished' ELSE '' END FROM assignment WHERE {lone}",
+        " CASE state WHEN 'finished' THEN 'finished' ELSE '' END,"
+        " (SELECT max(v.id) FROM arrival v WHERE v.annotator = assignment.annotator AND v.task = :task)"
+        f" FROM assignment WHERE {lone}",
         values,
     )
     for annotator in people:
@@ -76,6 +78,8 @@ SELECT v.id AS arrival, p.id, p.name, v.study, v.session, v.proof, v.at AS joine
   (SELECT e.note FROM enrolment e WHERE e.arrival = v.id ORDER BY e.id DESC LIMIT 1) AS note,
   (SELECT e.state FROM enrolment e WHERE e.arrival = v.id AND e.state NOT IN ('withdrawn', 'removed')
     ORDER BY e.id DESC LIMIT 1) AS before,
+  (SELECT e.asked FROM enrolment e WHERE e.arrival = v.id AND e.state = 'finished'
+    ORDER BY e.id DESC LIMIT 1) AS asked,
   (SELECT count(*) FROM arrival later WHERE later.task = v.task AND later.annotator = v.annotator
     AND later.id > v.id) AS n_later
 FROM arrival v JOIN annotator p ON p.id = v.annotator LEFT JOIN account c ON c.annotator = p.id
@@ -83,29 +87,30 @@ WHERE v.task = :task AND (:annotator = 0 OR v.annotator = :annotator) ORDER BY v
 """
 
 OUTCOMES = """
-SELECT coalesce(r.arrival, (SELECT max(v.id) FROM arrival v WHERE v.annotator = r.annotator AND v.task = r.task))
-    AS of_arrival,
+SELECT r.arrival AS of_arrival,
   sum(CASE WHEN r.outcome = 'finished' THEN 1 ELSE 0 END) AS finished,
   sum(CASE WHEN r.outcome = '' THEN 1 ELSE 0 END) AS held,
   sum(CASE WHEN r.outcome = 'timed_out' THEN 1 ELSE 0 END) AS timed_out,
   sum(CASE WHEN r.outcome = 'timed_out' AND r.given_at = (SELECT max(l.given_at) FROM reservation l
-    WHERE l.annotator = r.annotator AND l.task = r.task) THEN 1 ELSE 0 END) AS lapsed,
+    WHERE l.arrival = r.arrival) THEN 1 ELSE 0 END) AS lapsed,
   sum(CASE WHEN r.outcome = 'rejected' THEN 1 ELSE 0 END) AS taken_out,
+  sum(CASE WHEN r.purpose = 'work' THEN 1 ELSE 0 END) AS assigned,
   count(r.passed) AS checks, sum(CASE WHEN r.passed = 0 THEN 1 ELSE 0 END) AS failed
-FROM reservation r WHERE r.task = :task AND (:annotator = 0 OR r.annotator = :annotator) GROUP BY of_arrival
+FROM reservation r WHERE r.task = :task AND r.arrival IS NOT NULL
+  AND (:annotator = 0 OR r.annotator = :annotator) GROUP BY r.arrival
 """
 """The query for outcomes by submission. Attention checks count as work, as in the quota."""
 
 SAVES = """
 SELECT s.annotator, s.opened_at, s.submitted_at, s.active_ms, s.instance, s.criterion,
-  CASE WHEN i.task = c.task THEN 1 ELSE 0 END AS own
+  (SELECT r.arrival FROM reservation r WHERE r.annotator = s.annotator AND r.instance = s.instance) AS of_arrival
 FROM crowd c JOIN instance i ON i.task = c.task OR i.task = c.exam JOIN submission s ON s.instance = i.id
 WHERE c.task = :task AND (:annotator = 0 OR s.annotator = :annotator) ORDER BY s.id
 """
 
 STEPS = """
-SELECT e.annotator, e.at, e.state FROM enrolment e JOIN annotator p ON p.id = e.annotator
-WHERE e.task = :task AND (:annotator = 0 OR e.annotator = :annotator)
+SELECT e.arrival, e.at, e.state FROM enrolment e JOIN annotator p ON p.id = e.annotator
+WHERE e.task = :task AND e.arrival IS NOT NULL AND (:annotator = 0 OR e.annotator = :annotator)
   AND (e.actor = p.name OR e.actor IN ('exam', 'attention checks')) ORDER BY e.id
 """
 """Changes of state that a person caused, directly or by an exam or attention check. Owners' decisions are not
@@ -148,6 +153,7 @@ def list_participants(db: Database, task: int, *, annotator: int = 0) -> list[Pa
             arrival=row["arrival"],
             proof=row["proof"],
             left=row["n_later"] > 0,
+            asked=row["asked"],
             before=Standing(row["before"]) if row["before"] != row["state"] and row["before"] else None,
             repeats=tuple(repeats.get((row["id"], row["study"]), ())),
             **counts.get(row["arrival"], {}),
@@ -161,7 +167,7 @@ def list_participants(db: Database, task: int, *, annotator: int = 0) -> list[Pa
 def _timed(db: Database, values: dict[str, int], participants: list[Participant]) -> list[Participant]:
     """Return the submissions with their times.
 
-    An action belongs to the person's latest submission at that time.
+    A save belongs to the person's latest submission at that time.
     """
     began: dict[int, list[Participant]] = {}
     for participant in participants:
@@ -180,9 +186,8 @@ def _timed(db: Database, values: dict[str, int], participants: list[Participant]
         return known[-1] if known else None
 
     for row in db.query(STEPS, values):
-        arrival = at(row["annotator"], row["at"])
-        if arrival is not None:
-            events[arrival].append((row["at"], row["state"] == Standing.REVIEW))
+        if row["arrival"] in events:
+            events[row["arrival"]].append((row["at"], row["state"] == Standing.REVIEW))
     for row in db.query(SAVES, values):
         arrival = at(row["annotator"], row["submitted_at"])
         if arrival is not None:
@@ -190,7 +195,7 @@ def _timed(db: Database, values: dict[str, int], participants: list[Participant]
             events[arrival] += [(time, False) for time in times]
             active[arrival] = active.get(arrival, 0) + (row["active_ms"] or 0)
             last[arrival] = max(last.get(arrival, ""), row["submitted_at"])
-            if row["own"]:
+            if row["of_arrival"] == arrival:  # a correction of earlier work is not new work
                 saved.setdefault(arrival, set()).add((row["instance"], row["criterion"]))
     return [
         replace(

@@ -21,21 +21,33 @@ def _enrolment(row: dict[str, Any]) -> Enrolment:
 
 
 def get_enrolment(db: Database, task: int, person: int) -> Enrolment | None:
-    sql = "SELECT * FROM enrolment WHERE task = ? AND annotator = ? ORDER BY id DESC LIMIT 1"
-    row = get_row(db, sql, [task, person])
+    """Return the state of a person's newest submission."""
+    row = get_row(db, "SELECT * FROM current_enrolment WHERE task = ? AND annotator = ?", [task, person])
     return _enrolment(row) if row else None
 
 
 def list_steps(db: Database, task: int, person: int) -> list[Enrolment]:
-    """Return every step, oldest first."""
-    sql = "SELECT * FROM enrolment WHERE task = ? AND annotator = ? ORDER BY id"
-    return [_enrolment(row) for row in db.query(sql, [task, person])]
+    """Return every step of a person's newest submission, oldest first."""
+    sql = "SELECT * FROM enrolment WHERE task = ? AND annotator = ? AND arrival = ? ORDER BY id"
+    newest = get_newest_arrival(db, task, person)
+    return [_enrolment(row) for row in db.query(sql, [task, person, newest])]
 
 
 def record_step(
-    db: Database, task: int, person: int, state: Standing, actor: str, note: str = ""
+    db: Database,
+    task: int,
+    person: int,
+    state: Standing,
+    actor: str,
+    note: str = "",
+    *,
+    arrival: int | None = None,
+    asked: int | None = None,
 ) -> Enrolment:
-    """Add a step to the person's newest submission."""
+    """Add a step to one of a person's submissions, by default the newest.
+
+    ``asked`` is the number of instances that the person could get, if the step ends their work.
+    """
     step = Enrolment(task, person, state, note, actor, now())
     insert(
         db,
@@ -46,7 +58,8 @@ def record_step(
         note=note,
         actor=actor,
         at=step.at,
-        arrival=get_newest_arrival(db, task, person),
+        arrival=arrival or get_newest_arrival(db, task, person),
+        asked=asked,
     )
     return step
 
@@ -85,7 +98,8 @@ def record_arrival(
 ) -> bool:
     """Record a crowd service's ids of study and session; return whether this submission is new.
 
-    The person's unfinished work moves to the new submission.
+    The person's unfinished work moves to the new submission, and work from before the study had a plan to
+    the first.
     """
     if get_arrival(db, task, person, study, session) is not None:
         return False
@@ -93,10 +107,22 @@ def record_arrival(
         db, "arrival", task=task, annotator=person, study=study, session=session, proof=proof, at=now()
     )
     db.conn.execute(
-        "UPDATE reservation SET arrival = ? WHERE task = ? AND annotator = ? AND outcome = ''",
+        "UPDATE reservation SET arrival = ? WHERE task = ? AND annotator = ? AND (outcome = '' OR arrival IS NULL)",
         [arrival, task, person],
     )
     return True
+
+
+def list_arrivals(db: Database, task: int, person: int) -> list[int]:
+    """Return the ids of a person's submissions in a study, oldest first."""
+    sql = "SELECT id FROM arrival WHERE task = ? AND annotator = ? ORDER BY id"
+    return [row["id"] for row in list(rows(db, sql, [task, person]))]
+
+
+def get_state(db: Database, arrival: int) -> Standing | None:
+    """Return the state of one submission."""
+    state = scalar(db, "SELECT state FROM arrival_state WHERE arrival = ?", [arrival])
+    return Standing(state) if state else None
 
 
 def get_arrival(db: Database, task: int, person: int, study: str, session: str) -> int | None:

@@ -29,7 +29,7 @@ def _standing_of(row: str) -> str:
     """Return the values of ``STANDING`` for rows with an annotator and an instance ``i``."""
     return (
         f"LEFT JOIN reservation v ON v.annotator = {row}.annotator AND v.instance = i.id\n"
-        f"LEFT JOIN current_enrolment e ON e.task = i.task AND e.annotator = {row}.annotator"
+        "LEFT JOIN arrival_state e ON e.arrival = v.arrival"
     )
 
 

@@ -16,8 +16,10 @@ from coeval.store.engines.database import (
     get_row,
     overwrite_deleted,
     rows,
+    scalar,
     to_json,
 )
+from coeval.store.queries.reservations import reject_finished
 
 CHILDREN = {"submission_row": "submission", "vote": "ballot", "mark_answer": "mark"}
 """Tables whose rows belong to a person's row, with the column that refers to it."""
@@ -50,30 +52,31 @@ class Aside:
     id: int
     task: int
     person: int
+    arrival: int | None
     state: str
     delete_after: str
 
 
-def set_aside(db: Database, person: int, tasks: Iterable[int], state: str, delete_after: str) -> int:
-    """Set aside a person's saves in these tasks until a time; return the number of rows.
+def set_aside(
+    db: Database, person: int, study: int, exam: int | None, arrival: int, state: str, delete_after: str
+) -> int:
+    """Set aside the saves of a person's submission until a time; return the number of rows.
 
-    The rows leave their tables, so that no present or future query can count them. The first of ``tasks`` is
-    the study.
+    The rows leave their tables, so that no present or future query can count them. The work of the person's
+    other submissions stays, with the exam answers that came before this submission.
     """
     overwrite_deleted(db)
-    tasks = tuple(tasks)
-    finished = "SELECT instance FROM reservation WHERE annotator = ? AND task = ? AND outcome = 'finished'"
-    kept: dict[str, list[dict[str, Any]]] = {"reservation": list(rows(db, finished, [person, tasks[0]]))}
-    sql = "UPDATE reservation SET outcome = 'rejected' WHERE annotator = ? AND task = ? AND outcome = 'finished'"
-    db.conn.execute(sql, [person, tasks[0]])
+    finished = "SELECT instance FROM reservation WHERE arrival = ? AND outcome = 'finished'"
+    kept: dict[str, list[dict[str, Any]]] = {"reservation": list(rows(db, finished, [arrival]))}
+    reject_finished(db, arrival)
     taken = 0
-    for task in tasks:
-        for table, found in _take_out(db, person, task):
-            kept.setdefault(table, []).extend(found)
-            taken += len(found)
+    for table, found in _take_out(db, person, study, exam, arrival):
+        kept.setdefault(table, []).extend(found)
+        taken += len(found)
     values = {
-        "task": tasks[0],
+        "task": study,
         "annotator": person,
+        "arrival": arrival,
         "state": state,
         "rows_json": to_json(kept),
         "withdrawn_at": now(),
@@ -83,14 +86,30 @@ def set_aside(db: Database, person: int, tasks: Iterable[int], state: str, delet
     return taken
 
 
-def _take_out(db: Database, person: int, task: int) -> Iterable[tuple[str, list[dict[str, Any]]]]:
-    """Yield a person's saves in a task by table, children first, and delete them."""
-    of_task = "instance IN (SELECT id FROM instance WHERE task = :task) AND annotator = :person"
-    values = {"task": task, "person": person}
+OF_SUBMISSION = """
+SELECT i.id FROM instance i WHERE i.task = :study AND NOT EXISTS (SELECT 1 FROM reservation r
+    WHERE r.instance = i.id AND r.annotator = :person AND r.arrival <> :arrival)
+UNION
+SELECT i.id FROM instance i WHERE i.task = :exam AND NOT EXISTS (SELECT 1 FROM submission s
+    WHERE s.instance = i.id AND s.annotator = :person AND s.submitted_at < :since)
+"""
+"""The query for a submission's instances: those of no other submission, and the exam's since the arrival."""
+
+
+def _take_out(
+    db: Database, person: int, study: int, exam: int | None, arrival: int
+) -> Iterable[tuple[str, list[dict[str, Any]]]]:
+    """Yield the saves of a person's submission by table, children first, and delete them."""
+    first = scalar(db, "SELECT min(id) FROM arrival WHERE task = ? AND annotator = ?", [study, person])
+    since = "" if first == arrival else scalar(db, "SELECT at FROM arrival WHERE id = ?", [arrival])
+    values = {"study": study, "exam": exam, "person": person, "arrival": arrival, "since": since}
+    instances = ", ".join(str(row["id"]) for row in list(rows(db, OF_SUBMISSION, values)))
+    of_submission = f"annotator = :person AND instance IN ({instances or 'NULL'})"
     mine = [name for name in _tables_with_annotator(db, "instance") if name not in KEPT]
-    where = {child: f"{parent} IN (SELECT id FROM {parent} WHERE {of_task})"
+    where = {child: f"{parent} IN (SELECT id FROM {parent} WHERE {of_submission})"
              for child, parent in CHILDREN.items() if parent in mine}  # fmt: skip
-    where |= dict.fromkeys(mine, of_task) | {"exam_attempt": "task = :task AND annotator = :person"}
+    where |= dict.fromkeys(mine, of_submission)
+    where["exam_attempt"] = "annotator = :person AND task = :study AND at >= :since"
     for table, condition in where.items():
         order = " ORDER BY id" if "id" in get_columns(db, table) else ""
         found = list(rows(db, f"SELECT * FROM {table} WHERE {condition}{order}", values))
@@ -108,12 +127,14 @@ def get_aside(db: Database, task: int, person: int) -> Aside | None:
 
 def list_due(db: Database, at: str) -> list[Aside]:
     """Return the set-aside work that is due for deletion."""
-    sql = "SELECT id, task, annotator, state, delete_after FROM withdrawn_work WHERE delete_after <= ?"
+    sql = (
+        "SELECT id, task, annotator, arrival, state, delete_after FROM withdrawn_work WHERE delete_after <= ?"
+    )
     return [_aside(row) for row in list(rows(db, sql, [at]))]
 
 
 def _aside(row: dict[str, Any]) -> Aside:
-    return Aside(row["id"], row["task"], row["annotator"], row["state"], row["delete_after"])
+    return Aside(*(row[name] for name in ("id", "task", "annotator", "arrival", "state", "delete_after")))
 
 
 def delete_aside(db: Database, aside: Aside) -> None:

@@ -130,11 +130,10 @@ def renumber(db: Database, annotator: int, task: int) -> None:
     )
 
 
-def reject_finished(db: Database, annotator: int, task: int) -> None:
-    """Release the places of a person's finished work."""
+def reject_finished(db: Database, arrival: int) -> None:
+    """Release the places of the finished work of one submission."""
     db.conn.execute(
-        "UPDATE reservation SET outcome = 'rejected' WHERE annotator = ? AND task = ? AND outcome = 'finished'",
-        [annotator, task],
+        "UPDATE reservation SET outcome = 'rejected' WHERE arrival = ? AND outcome = 'finished'", [arrival]
     )
 
 
@@ -159,10 +158,18 @@ def list_new_checks(db: Database, annotator: int, task: int) -> list[int]:
     return [row["id"] for row in rows(db, sql, [task, annotator])]
 
 
+OF_NEWEST_ARRIVAL = (
+    "(arrival IS NULL OR arrival = (SELECT max(v.id) FROM arrival v WHERE v.annotator = reservation.annotator"
+    " AND v.task = reservation.task))"
+)
+"""The condition for a person's current submission."""
+
+
 def list_ungraded_checks(db: Database, annotator: int, task: int) -> list[int]:
+    """Return the finished attention checks of this submission that have no grade."""
     sql = (
         "SELECT instance FROM reservation WHERE annotator = ? AND task = ? AND purpose = 'check'"
-        " AND outcome = 'finished' AND passed IS NULL"
+        f" AND outcome = 'finished' AND passed IS NULL AND {OF_NEWEST_ARRIVAL}"
     )
     return [row["instance"] for row in rows(db, sql, [annotator, task])]
 
@@ -178,22 +185,15 @@ def grade_check(db: Database, annotator: int, instance: int, passed: bool) -> No
 
 
 def count_checks(db: Database, annotator: int, task: int) -> tuple[int, int]:
-    """Return the number of attention checks that a person answered, and the number of wrong answers."""
+    """Return the attention checks that a person answered in this submission, and the wrong answers."""
     row = get_row(
         db,
         "SELECT count(passed) AS answered, count(CASE WHEN passed = 0 THEN 1 END) AS failed FROM reservation"
-        " WHERE annotator = ? AND task = ? AND purpose = 'check'",
+        f" WHERE annotator = ? AND task = ? AND purpose = 'check' AND {OF_NEWEST_ARRIVAL}",
         [annotator, task],
     )
     assert row is not None
     return row["answered"], row["failed"]
-
-
-OF_NEWEST_ARRIVAL = (
-    "(arrival IS NULL OR arrival = (SELECT max(v.id) FROM arrival v WHERE v.annotator = reservation.annotator"
-    " AND v.task = reservation.task))"
-)
-"""The condition for a person's current submission."""
 
 
 def count_work(db: Database, annotator: int, task: int) -> dict[str, int]:

@@ -128,6 +128,14 @@ ORDER BY s.id
 line.
 """
 
+SAVES_BY_ARRIVAL = SAVES.replace(
+    "s.annotator,",
+    "coalesce((SELECT r.arrival FROM reservation r WHERE r.annotator = s.annotator AND r.instance = s.instance), 0)"
+    " AS arrival,",
+    1,
+)
+"""The same saves with the person's submission to the crowd service instead of the person; 0 if there is none."""
+
 
 def get_adjudication(db: Database, instance: int, criterion: int) -> Adjudication | None:
     """Return the current decision on an evaluation."""

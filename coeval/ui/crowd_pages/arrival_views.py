@@ -144,9 +144,11 @@ def show_withdrawal(visit: Visit) -> StudyView:
         "you are not invited again.",
         days=UNDO_DAYS,
     )
+    earlier = tr("Your earlier submissions have ended, and stay. To remove them too, contact the study team.")
     body: list[Node] = [
         el("p", f"{saved} {items}" if visit.confirmed[0] else saved),
         el("p", deleted),
+        *([el("p", earlier)] if visit.n_earlier else []),
         el("p", tr("If you only want to stop, leave this page: your saved work stays.")),
     ]
     back = el("p", el("a.button.plain", tr("Back to the study"), href=visit.task.slug))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from functools import partial
 from hashlib import sha256
 from typing import Any
@@ -29,6 +30,7 @@ from coeval.ui.setup.crowd_views import (
 from coeval.ui.tabs import PageGroup, Tab, Update
 from coeval.usecases.access import Context
 from coeval.usecases.crowd import overview, plans
+from coeval.usecases.crowd.overview import Row
 from coeval.usecases.reports import statistics
 
 REFRESH_SECONDS = 20
@@ -129,7 +131,6 @@ class CrowdPeopleTab(Tab):
         waiting = _waiting(self.context, person, slug, text)
         asked = plans.list_returning(self.context, person, slug)
         shown = rows[(page - 1) * PAGE : page * PAGE]
-        states = {one.name: one.state for one, _ in waiting} | {row.name: row.state for row in shown}
         return {
             "progress": progress_view(slug, seen, _agreement_words(self.context, person, slug)),
             "people": people_view(seen, rows, page),
@@ -137,7 +138,9 @@ class CrowdPeopleTab(Tab):
             "reviews": reviews_view(waiting),
             "returning": returning_view(asked),
             "request": [(f"{one.name}, number {one.number}", one.id) for one in asked],
-            "who": [(f"{name} ({state})", name) for name, state in states.items()],
+            "who": list_choices(
+                [one for one, _ in waiting] + [row.participant for row in shown], seen.people
+            ),
         }
 
     def _fill(self, shown: dict[str, Any], seen: dict[str, str] | None = None) -> Update:
@@ -168,8 +171,8 @@ class CrowdPeopleTab(Tab):
         waiting = _waiting(self.context, person, slug, text)
         if not waiting:
             raise InputError("Nobody waits for a decision.")
-        choices = [(f"{one.name} ({one.state})", one.name) for one, _ in waiting]
-        return gr.Dropdown(choices, value=[name for _, name in choices])
+        choices = list_choices([one for one, _ in waiting], ())
+        return gr.Dropdown(choices, value=[chosen for _, chosen in choices])
 
     def on_decision(
         self,
@@ -204,6 +207,26 @@ class CrowdPeopleTab(Tab):
         return self.on_page(person, slug, text, page)
 
 
+def list_choices(shown: Sequence[Participant], everybody: Iterable[Row]) -> list[tuple[str, str]]:
+    """Return the submissions that an owner can choose, with "all" for people who have several.
+
+    A value is the person's name, #, and the submission's id; 0 is all of them.
+    """
+    submissions: dict[str, dict[int, Participant]] = {one.name: {} for one in shown}
+    for one in (*shown, *(row.participant for row in everybody)):
+        if one.name in submissions:
+            submissions[one.name][one.arrival] = one
+    choices = []
+    for name, theirs in submissions.items():
+        several = len(theirs) > 1
+        for arrival, one in theirs.items():
+            where = f", study {one.study}" if several and one.study else ""
+            choices.append((f"{name} ({str(one.state).replace('_', ' ')}{where})", f"{name}#{arrival}"))
+        if several:
+            choices.append((f"{name} (all {len(theirs)} submissions)", f"{name}#0"))
+    return choices
+
+
 def _waiting(
     context: Context, person: Person, slug: str, text: str | None
 ) -> list[tuple[Participant, Attempt | None]]:
@@ -212,21 +235,26 @@ def _waiting(
 
 
 def _decide(context: Context, person: Person, slug: str, name: str, who: list[str], comment: str) -> None:
+    chosen = [one.rpartition("#") for one in who]
+    names = list(dict.fromkeys(one for one, _, _ in chosen))
     if name in ("admit", "refuse"):
-        plans.decide(context, person, slug, who, name == "admit", comment=comment)
+        plans.decide(context, person, slug, names, name == "admit", comment=comment)
         return
-    if len(who) > 1:
-        raise InputError(f"{len(who)} people are selected: select only one person for this action.")
+    if len(chosen) > 1:
+        raise InputError(f"{len(chosen)} are selected: select only one for this action.")
     if name == "undo":
-        plans.undo_withdrawal(context, person, slug, who[0])
+        plans.undo_withdrawal(context, person, slug, names[0])
     elif name == "reject":
-        plans.reject(context, person, slug, who[0], comment=comment)
+        arrival = int(chosen[0][2])
+        plans.reject(
+            context, person, slug, names[0], comment=comment, arrival=arrival or None, every=not arrival
+        )
     else:
-        if comment.strip() != who[0]:
+        if comment.strip() != names[0]:
             raise InputError(
-                f"This cannot be undone: write {who[0]} as the comment, then press the button again."
+                f"This cannot be undone: write {names[0]} as the comment, then press the button again."
             )
-        plans.remove_person(context, person, who[0])
+        plans.remove_person(context, person, names[0])
 
 
 def _agreement_words(context: Context, person: Person, slug: str) -> str:

@@ -139,10 +139,12 @@ def _pick(db: Database, plan: Plan, person: Person, task: Task, room: int) -> li
 
 
 def _finish(db: Database, person: Person, task: Task) -> None:
-    """Record the end of a person's work, if they have done any."""
-    done = reservations.count_work(db, person.id, task.id).get(reservations.FINISHED, 0)
+    """Record the end of a person's work, if they have done any: no more can be assigned to them."""
+    work = reservations.count_work(db, person.id, task.id)
+    done = work.get(reservations.FINISHED, 0)
     if done:
-        enrolments.record_step(db, task.id, person.id, Standing.FINISHED, person.name, f"{done} instances")
+        note, asked = f"{done} instances", sum(work.values())
+        enrolments.record_step(db, task.id, person.id, Standing.FINISHED, person.name, note, asked=asked)
 
 
 def _check_admitted(db: Database, plan: Plan, person: Person, task: Task) -> None:

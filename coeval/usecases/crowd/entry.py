@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
 
 from coeval.clock import time_from_now
-from coeval.domain import Account, Person, Plan, Proof, ReturnRequest, Standing, StudyState, Task
+from coeval.domain import Account, Enrolment, Person, Plan, Proof, ReturnRequest, Standing, StudyState, Task
 from coeval.errors import InputError, NotAllowedError, NotFoundError
 from coeval.language import tr
 from coeval.store import Database
@@ -22,6 +23,7 @@ from coeval.store.queries import crowd_studies as stored_plans
 from coeval.store.queries import enrolments, people, reservations, tasks
 from coeval.usecases.access import Context
 from coeval.usecases.accounts import count_arrival, ensure_linked
+from coeval.usecases.crowd.exams import grade_checks
 from coeval.usecases.crowd.link_signing import (
     NOT_SIGNED,
     Link,
@@ -404,9 +406,26 @@ def _record_coming(db: Database, task: Task, plan: Plan, person: Person, link: L
     if sessions and link.session not in sessions:
         enrolments.record_repeat(db, task.id, person.id, link.study, link.session)
         return
+    if before is not None:
+        # an earlier submission ends complete: a check that is graded later would change it
+        reservations.note_finished(db, task.id, annotator=person.id)
+        grade_checks(db, plan, person, task)
+    onward = find_onward(enrolments.list_steps(db, task.id, person.id))
     is_new = enrolments.record_arrival(db, task.id, person.id, link.study, link.session, plan.terms.proof)
     if before is None:
         enrolments.record_step(db, task.id, person.id, Standing.CONSENTED, person.name)
     elif is_new:
-        onward = Standing.ADMITTED if before.state is Standing.FINISHED else before.state
         enrolments.record_step(db, task.id, person.id, onward, person.name, "came for another study")
+
+
+def find_onward(steps: Sequence[Enrolment]) -> Standing:
+    """Return the state in which a person who comes again begins, after these steps of the earlier submission.
+
+    Somebody whose work was excluded gets no more, but has done nothing yet for which the new submission
+    could be rejected.
+    """
+    states = [step.state for step in steps if step.state is not Standing.FULL]
+    last = states[-1] if states else Standing.CONSENTED
+    if last in (Standing.REJECTED, Standing.BLOCKED):
+        return Standing.SCREENED_OUT
+    return Standing.ADMITTED if last is Standing.FINISHED else last

@@ -76,7 +76,7 @@ def _with_draft(db: Database, saved: Submission | None) -> tuple[Submission | No
 
 
 def grade_checks(db: Database, plan: Plan, person: Person, task: Task) -> bool:
-    """Grade a person's finished attention checks; return whether they may continue.
+    """Grade the finished attention checks of a person's submission; return whether they may continue.
 
     Each check is graded once, by its first finished answer. After ``warn_after`` failures the person must
     read a warning; ``block_after`` failures end the work.
@@ -94,7 +94,9 @@ def grade_checks(db: Database, plan: Plan, person: Person, task: Task) -> bool:
     if failed >= plan.terms.block_after:
         enrolments.record_step(db, task.id, person.id, Standing.BLOCKED, "attention checks", note)
         reservations.take_back(db, person.id, task.id, reservations.REJECTED)
-        reservations.reject_finished(db, person.id, task.id)
+        arrival = enrolments.get_newest_arrival(db, task.id, person.id)
+        if arrival is not None:
+            reservations.reject_finished(db, arrival)
         return False
     if failed >= plan.terms.warn_after:
         enrolments.record_step(db, task.id, person.id, Standing.WARNED, "attention checks", note)

@@ -15,6 +15,7 @@ from coeval.language import tr
 from coeval.store import Database
 from coeval.store.queries import answer_keys, crowd_studies, enrolments, people, removal, reservations, tasks
 from coeval.usecases.access import EVERYONE, Context, use_case
+from coeval.usecases.crowd.assignment import give_work
 from coeval.usecases.crowd.entry import check_open_to_new, require_plan
 from coeval.usecases.crowd.exams import begin_try, count_confirmed, grade_checks, grade_exam
 from coeval.usecases.crowd.link_signing import is_their_code
@@ -42,6 +43,8 @@ class Visit:
     exam: Task | None = None
     confirmed: tuple[int, int] = (0, 0)
     """The number of confirmed items of the exam, and the number of all items."""
+    n_earlier: int = 0
+    """The number of the person's earlier submissions."""
     asks_code: bool = False
     """True if withdrawal requires the person's return code, which it does for everybody who got one."""
 
@@ -85,8 +88,17 @@ def consent(context: Context, person: Person, slug: str) -> None:
 
 @use_case(EVERYONE, guests=True)
 def get_visit(context: Context, person: Person, slug: str) -> Visit:
-    """Return the person's own progress in a study."""
+    """Return the person's own progress in a study.
+
+    A page that shows the final code also ends the work, so that places that others leave later cannot take
+    the code back.
+    """
     with context.store.read() as db:
+        visit = _get_visit(db, person, slug)
+    if visit.part.state is not Standing.ADMITTED or visit.situation is not Situation.FINISHED:
+        return visit
+    with context.store.write() as db:
+        give_work(db, visit.plan, person, visit.task)
         return _get_visit(db, person, slug)
 
 
@@ -94,22 +106,18 @@ def _get_visit(db: Database, person: Person, slug: str) -> Visit:
     task, plan = require_plan(db, slug)
     standing = enrolments.get_enrolment(db, task.id, person.id)
     exam = tasks.get_task_by_id(db, plan.exam) if plan.exam else None
-    attempts = tuple(answer_keys.list_attempts(db, task.id, person.id))
+    submissions = read_submissions(db, plan, task, annotator=person.id)
     return Visit(
         task,
         plan,
         standing,
-        _get_part(db, plan, person, task, standing.state if standing else Standing.CONSENTED),
-        attempts,
-        exam,
-        count_confirmed(db, plan, person, task) if exam else (0, 0),
-        _has_code(people.get_account_of(db, person.id)),
+        submissions[-1][1] if submissions else Part(standing.state if standing else Standing.CONSENTED),
+        attempts=tuple(answer_keys.list_attempts(db, task.id, person.id)),
+        exam=exam,
+        confirmed=count_confirmed(db, plan, person, task) if exam else (0, 0),
+        n_earlier=max(len(submissions) - 1, 0),
+        asks_code=_has_code(people.get_account_of(db, person.id)),
     )
-
-
-def _get_part(db: Database, plan: Plan, person: Person, task: Task, state: Standing) -> Part:
-    found = read_submissions(db, plan, task, annotator=person.id)
-    return found[-1][1] if found else Part(state)
 
 
 FREE_MATTERS = (Standing.CONSENTED, Standing.EXAM, Standing.ADMITTED, Standing.WARNED, Standing.FULL)
@@ -121,6 +129,8 @@ def read_submissions(
 ) -> list[tuple[Participant, Part]]:
     """Return the submissions of a study (or of one person), each with the person's part in the study."""
     offered, withheld = crowd_studies.count_offered(db, task.id)
+    earlier: dict[int, int] = {}
+    """The instances that each person got in earlier submissions, and cannot get again."""
 
     def is_free(one: Participant) -> bool:
         # this searches the study's instances, so call it only if the answer matters
@@ -129,10 +139,12 @@ def read_submissions(
         room = plan.quota > one.finished
         return room and reservations.has_free(db, one.id, task.id, plan.per_instance)
 
-    return [
-        (one, build_part(plan, one, offered - withheld.get(one.id, 0), is_free(one)))
-        for one in crowd_studies.list_participants(db, task.id, annotator=annotator)
-    ]
+    submissions = []
+    for one in crowd_studies.list_participants(db, task.id, annotator=annotator):
+        available = offered - withheld.get(one.id, 0) - earlier.get(one.id, 0)
+        submissions.append((one, build_part(plan, one, available, is_free(one))))
+        earlier[one.id] = earlier.get(one.id, 0) + one.assigned
+    return submissions
 
 
 def is_at_start(context: Context, person: Person, slug: str) -> bool:
@@ -193,7 +205,8 @@ def end_work(context: Context, person: Person, slug: str) -> None:
         did = visit.part.finished or visit.part.saved
         state = Standing.FINISHED if did else Standing.FULL
         note = f"ended where the study is {visit.situation}"
-        enrolments.record_step(db, visit.task.id, person.id, state, person.name, note)
+        needed = visit.part.needed
+        enrolments.record_step(db, visit.task.id, person.id, state, person.name, note, asked=needed)
 
 
 UNDO_DAYS = 7
@@ -206,10 +219,10 @@ def _has_code(account: Account | None) -> bool:
 
 @use_case(EVERYONE, guests=True)
 def withdraw(context: Context, person: Person, slug: str, code: str = "") -> None:
-    """Withdraw from a study: your saved work is set aside, and others get your places.
+    """Withdraw from a study: the saved work of your submission is set aside, and others get your places.
 
-    The work no longer counts. After ``UNDO_DAYS`` it is deleted; until then an owner can restore it, in case
-    another person withdrew in your name.
+    The work no longer counts. Earlier submissions have ended, and stay as they are. After ``UNDO_DAYS`` the
+    work is deleted; until then an owner can restore it, in case another person withdrew in your name.
 
     Raises:
         NotAllowedError: the person has not joined, or the return code is not theirs.
@@ -227,12 +240,12 @@ def withdraw(context: Context, person: Person, slug: str, code: str = "") -> Non
         standing = enrolments.get_enrolment(db, task.id, person.id)
         if standing is None:
             raise NotAllowedError(tr("You have not joined this study, so it has none of your data."))
-        if standing.state in (Standing.WITHDRAWN, Standing.REMOVED):
+        arrival = enrolments.get_newest_arrival(db, task.id, person.id)
+        if standing.state in (Standing.WITHDRAWN, Standing.REMOVED) or arrival is None:
             return
         reservations.take_back(db, person.id, task.id, reservations.RETURNED)
-        parts = [part for part in (task.id, plan.exam) if part is not None]
         until = time_from_now(timedelta(days=UNDO_DAYS))
-        n = removal.set_aside(db, person.id, parts, standing.state, until)
+        n = removal.set_aside(db, person.id, task.id, plan.exam, arrival, standing.state, until)
         note = f"withdrew; {n} rows are kept aside until {until[:10]}, and then deleted"
         enrolments.record_step(db, task.id, person.id, Standing.WITHDRAWN, person.name, note)
 
@@ -247,7 +260,9 @@ def delete_withdrawn(context: Context) -> int:
         for one in due:
             removal.delete_aside(db, one)
             note = "withdrew; what was kept aside is deleted"
-            enrolments.record_step(db, one.task, one.person, Standing.REMOVED, "withdrawal", note)
+            enrolments.record_step(
+                db, one.task, one.person, Standing.REMOVED, "withdrawal", note, arrival=one.arrival
+            )
         return len(due)
 
 

@@ -219,12 +219,12 @@ def get_overview(context: Context, person: Person, slug: str) -> Overview:
         people = read_submissions(db, plan, task)
         places = tuple(crowd_studies.count_places(db, task.id))
         arms, _ = reservations.count_all_arms(db, task.id)
-        habits = {one.person: one for one in find_habits(read_saves(db, task))}
+        habits = {one.person: one for one in find_habits(read_saves(db, task, by_arrival=True))}
     usual: Usual = find_usual(one for one, _ in people)
     lone = find_lone(one for one, _ in people)
 
     def add_advice(one: Participant, part: Part) -> Row:
-        own = habits.get(one.name)
+        own = habits.get(str(one.arrival))
         return Row(one, own, advise(plan, one, part, own, usual, lone=one.arrival in lone))
 
     rows = (add_advice(one, part) for one, part in people)
@@ -272,7 +272,7 @@ def list_reviews(context: Context, person: Person, slug: str) -> list[tuple[Part
         waiting = [
             participant
             for participant in crowd_studies.list_participants(db, task.id)
-            if participant.state is Standing.REVIEW
+            if participant.state is Standing.REVIEW and not participant.left
         ]
         attempts = [answer_keys.list_attempts(db, task.id, participant.id) for participant in waiting]
     return [

@@ -72,8 +72,16 @@ class Part:
 
 
 def build_part(plan: Plan, one: Participant, available: int, free: bool) -> Part:
-    """Return the part of one submission; ``available`` is the number of instances that the person can get."""
+    """Return the part of one submission; ``available`` is the number of instances that the person can get.
+
+    Nobody is asked for more than they could get: where no other instance can come, those that they got are
+    all that is needed for the full code.
+    """
     gone = one.state in (Standing.WITHDRAWN, Standing.REMOVED)
+    got = one.finished + one.held + one.timed_out + one.taken_out
+    could = available if one.asked is None else one.asked
+    if one.asked is None and one.state is Standing.ADMITTED and not one.left and _is_over(plan, free):
+        could = got
     return Part(
         state=one.state,
         finished=one.taken_out if gone else one.finished,
@@ -81,7 +89,7 @@ def build_part(plan: Plan, one: Participant, available: int, free: bool) -> Part
         lapsed=0 if one.left else one.lapsed,
         saved=one.saves,
         free=free,
-        needed=max(min(plan.terms.enough or plan.quota, available), 1),
+        needed=max(min(plan.terms.enough or plan.quota, could), 1),
         left=one.left,
         before=one.before,
     )
@@ -171,6 +179,11 @@ def _at_work(plan: Plan, part: Part) -> Situation:
     if plan.state is StudyState.RUNNING and part.free:
         return Situation.WORK
     return Situation.FINISHED if part.finished else Situation.FULL
+
+
+def _is_over(plan: Plan, free: bool) -> bool:
+    """Return whether the study will assign nothing more to a person who is at work."""
+    return plan.state is StudyState.CLOSED or is_full(plan, free)
 
 
 def is_full(plan: Plan, free: bool) -> bool:

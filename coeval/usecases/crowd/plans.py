@@ -26,7 +26,7 @@ from coeval.store import Database
 from coeval.store.queries import crowd_studies as stored_plans
 from coeval.store.queries import enrolments, removal, reservations, tasks
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
-from coeval.usecases.crowd.entry import require_plan
+from coeval.usecases.crowd.entry import find_onward, require_plan
 from coeval.usecases.crowd.link_signing import build_key
 from coeval.usecases.crowd.onboarding import UNDO_DAYS
 from coeval.usecases.sessions import require_person
@@ -77,7 +77,8 @@ def set_plan(context: Context, person: Person, slug: str, plan: Plan, *, exam: s
 
 
 def _admit_waiting(db: Database, task: Task, person: Person) -> int:
-    waiting = [one.id for one in stored_plans.list_participants(db, task.id) if one.state is Standing.REVIEW]
+    people = stored_plans.list_participants(db, task.id)
+    waiting = [one.id for one in people if one.state is Standing.REVIEW and not one.left]
     for one in dict.fromkeys(waiting):
         enrolments.record_step(db, task.id, one, Standing.ADMITTED, person.name, "review was turned off")
     return len(set(waiting))
@@ -182,21 +183,43 @@ def _decide(db: Database, task: Task, person: Person, name: str, admit: bool, co
 
 
 @use_case(OWNERS)
-def reject(context: Context, person: Person, slug: str, name: str, *, comment: str) -> Enrolment:
-    """Exclude a person's work from a study's statistics. It stays on record, and others get the places."""
+def reject(
+    context: Context,
+    person: Person,
+    slug: str,
+    name: str,
+    *,
+    comment: str,
+    arrival: int | None = None,
+    every: bool = False,
+) -> list[Enrolment]:
+    """Exclude the work of a person's submission from a study's statistics.
+
+    It stays on record, and others get the places. ``arrival`` names the submission, by default the newest;
+    ``every`` rejects all of them.
+
+    Raises:
+        InputError: there is no reason.
+        NotFoundError: the person has no such submission.
+    """
     if not comment.strip():
         raise InputError("Give a reason: the person may ask for it, and the record keeps it.")
     with context.store.write() as db:
         task, plan = require_plan(db, slug)
         rejected = require_person(db, name)
-        if enrolments.get_enrolment(db, task.id, rejected.id) is None:
-            raise NotFoundError(f"{name} has not joined “{task.name}”.")
-        reservations.take_back(db, rejected.id, task.id, reservations.REJECTED)
-        reservations.reject_finished(db, rejected.id, task.id)
+        arrivals = enrolments.list_arrivals(db, task.id, rejected.id)
+        if not arrivals or (arrival is not None and arrival not in arrivals):
+            raise NotFoundError(f"{name} has no such submission in “{task.name}”: reload the page.")
+        chosen = arrivals if every else [arrival or arrivals[-1]]
+        if chosen[-1] == arrivals[-1]:  # only the newest submission holds unfinished work
+            reservations.take_back(db, rejected.id, task.id, reservations.REJECTED)
+        steps = []
+        for one in chosen:
+            reservations.reject_finished(db, one)
+            step = (db, task.id, rejected.id, Standing.REJECTED, person.name, comment.strip())
+            steps.append(enrolments.record_step(*step, arrival=one))
         _resume(db, task, plan)
-        return enrolments.record_step(
-            db, task.id, rejected.id, Standing.REJECTED, person.name, comment.strip()
-        )
+        return steps
 
 
 @use_case(OWNERS)
@@ -243,8 +266,11 @@ def undo_withdrawal(context: Context, person: Person, slug: str, name: str) -> i
                 "passed."
             )
         n = removal.put_back(db, aside)
-        note = f"withdrawal undone; {n} rows are back"
-        enrolments.record_step(db, task.id, known.id, Standing(aside.state), person.name, note)
+        note, state = f"withdrawal undone; {n} rows are back", Standing(aside.state)
+        step = enrolments.record_step(db, task.id, known.id, state, person.name, note, arrival=aside.arrival)
+        newest = enrolments.get_enrolment(db, task.id, known.id)
+        if newest is not None and newest.state is Standing.WITHDRAWN:  # came again after the withdrawal
+            enrolments.record_step(db, task.id, known.id, find_onward([step]), person.name, note)
         return n
 
 
@@ -269,5 +295,7 @@ def remove_person(context: Context, person: Person, name: str) -> dict[str, int]
         note = ", ".join(f"{n} {table}" for table, n in removed.items() if n) or "nothing was saved"
         for task in studies:
             assert task is not None
-            enrolments.record_step(db, task.id, leaver.id, Standing.REMOVED, person.name, f"removed: {note}")
+            step = (db, task.id, leaver.id, Standing.REMOVED, person.name, f"removed: {note}")
+            for arrival in enrolments.list_arrivals(db, task.id, leaver.id):
+                enrolments.record_step(*step, arrival=arrival)
     return removed

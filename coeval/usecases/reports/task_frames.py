@@ -135,14 +135,19 @@ class _Growing:
             self.values.resize(size, refcheck=False)
 
 
-def read_saves(db: Database, task: Task) -> Saves:
-    """Return the latest submission of each person for each line, in the order of saving."""
-    kinds = {"annotator": read_whole, "active_ms": read_numbers}
+def read_saves(db: Database, task: Task, *, by_arrival: bool = False) -> Saves:
+    """Return the latest evaluations of each person, or of each submission to a crowd service, in the order of
+    saving.
+    """
+    who, query = ("arrival", review.SAVES_BY_ARRIVAL) if by_arrival else ("annotator", review.SAVES)
+    kinds = {who: read_whole, "active_ms": read_numbers}
     kinds |= dict.fromkeys(("bulk", "kept_all", "planted", "caught"), read_flags)
-    columns = read_columns(reports.read(db, review.SAVES, task=task.id), kinds)
+    columns = read_columns(reports.read(db, query, task=task.id), kinds)
+    numbers = columns.pop(who)
+    names = {person.id: person.name for person in people.list_people(db)}
     return Saves(
-        names={person.id: person.name for person in people.list_people(db)},
-        person=columns.pop("annotator"),
+        names={number: str(number) for number in set(numbers.tolist())} if by_arrival else names,
+        person=numbers,
         seconds=columns.pop("active_ms") / 1000,
         **columns,
     )
