@@ -1139,12 +1139,3 @@ CREATE TABLE restoration (
   newest_at TEXT NOT NULL DEFAULT '', -- the time of the newest of these
   put_aside TEXT NOT NULL DEFAULT '' -- the replaced file, which is kept in the same folder
 ) STRICT;
-
--- One row. Several servers can use one PostgreSQL database, and each caches tasks, criteria and teams. A transaction
--- that changes one of these also writes another mark; a transaction that finds another mark reads them again. SQLite
--- does not need the mark.
-CREATE TABLE settled_mark (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
-  mark TEXT NOT NULL
-);
-INSERT INTO settled_mark (id, mark) VALUES (1, '');

@@ -38,7 +38,6 @@ STAYS = {
     "newcomer": "the network of each visitor",
     "withdrawn_work": "withdrawn work, until it is deleted",
     "image_host": "the hosts of allowed images",
-    "settled_mark": "the shared memory of several servers",
     "queue_tally": "counts that are derived from the assignments",
 }
 """Tables that are never exported, each with its content."""

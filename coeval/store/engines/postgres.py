@@ -22,16 +22,14 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from coeval.errors import BusyError, StorageError, UnreachableError
 from coeval.settings import show_address
-from coeval.store.engines.postgres_cache import Recent, Settled, Sources
 from coeval.store.engines.postgres_database import (
     PostgresDatabase,
     StudyConnection,
     adapt,
     list_numbered,
-    list_views,
     statements_of,
 )
-from coeval.store.engines.postgres_schema import ensure_schema, mark_changed
+from coeval.store.engines.postgres_schema import ensure_schema
 from coeval.store.steps import APPLIED, list_applied, list_newer, refuse_development
 
 WRITERS = 7_201_506
@@ -55,10 +53,8 @@ CLOCK_SECONDS = 5
 
 BEGIN_WRITING = f"BEGIN; SELECT pg_advisory_xact_lock({WRITERS})"
 BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-COUNT_STEPS = f"SELECT count(*) FROM {APPLIED}"
-ASK_MARK = "SELECT mark, current_setting('transaction_read_only') FROM settled_mark"
-"""The first query of every transaction, which detects changed settings, newer tables, and read-only mode."""
-ASK_READ_ONLY = "SHOW transaction_read_only"
+ASK_STATE = f"SELECT count(*), current_setting('transaction_read_only') FROM {APPLIED}"
+"""The first query of every write transaction, which detects newer tables and read-only mode."""
 KNOWN_ROWS = "SELECT reltuples FROM pg_class WHERE oid = to_regclass(%s)"
 COUNT_AGAIN = 0.1
 """The share of new rows in a table from which its statistics are recomputed, as in PostgreSQL."""
@@ -91,10 +87,7 @@ class PostgresStore:
         """Called before every write transaction; raises a StorageError to refuse it."""
         self._numbered: frozenset[str] = frozenset()
         self._steps = 0
-        self._checked: str | None = None
-        """The mark that was current when the tables last matched this version."""
-        self._begin_writing, self._begin_reading = BEGIN_WRITING, BEGIN_READING
-        self._settled: Settled | None = None
+        """The number of applied steps; 0 until the tables match this version."""
         self._filled: Counter[str] = Counter()
         self._refused = False
         """True if the last write transaction found the database read-only."""
@@ -174,12 +167,6 @@ class PostgresStore:
                 ensure_schema(db)
         with self.read() as db:
             self._numbered, self._steps = list_numbered(db), len(list_applied(db))
-            behind = "settled_mark" not in db.table_names()  # an older database, opened only for reading
-            views = list_views(db)
-        if not behind:
-            self._settled = Settled(Sources(views))
-            self._begin_writing = f"{BEGIN_WRITING}; {ASK_MARK}"
-            self._begin_reading = f"{BEGIN_READING}; {ASK_MARK}"
 
     @contextmanager
     def write(self, *, guarded: bool = True) -> Iterator[PostgresDatabase]:
@@ -205,7 +192,7 @@ class PostgresStore:
             with self._lock:
                 if guarded:
                     self.guard()
-                with self._begin(self._writers, self._begin_writing) as db:
+                with self._begin(self._writers, BEGIN_WRITING) as db:
                     self._local.db = db
                     try:
                         yield db
@@ -227,7 +214,7 @@ class PostgresStore:
         if outer is not None:
             yield outer
             return
-        with self._translated(), self._begin(self._readers, self._begin_reading) as db:
+        with self._translated(), self._begin(self._readers, BEGIN_READING) as db:
             self._local.view = db
             try:
                 yield db
@@ -251,13 +238,10 @@ class PostgresStore:
     @contextmanager
     def _begin(self, pool: ConnectionPool[Any], begin: str) -> Iterator[PostgresDatabase]:
         """Open a transaction on a pool's connection, committed if its block succeeds."""
-        connection, mark = self._take(pool, begin)
+        connection = self._take(pool, begin)
         try:
             try:
-                recent = self._remember(mark)
-                yield PostgresDatabase(connection, self._numbered, recent)
-                if recent.changed and pool is self._writers and self._settled:
-                    mark_changed(connection)
+                yield PostgresDatabase(connection, self._numbered)
                 if statements_of(connection).run_simple("COMMIT").command_status != b"COMMIT":
                     # a statement failed and its error was ignored, so the server has rolled back everything
                     raise psycopg.OperationalError("a statement of the transaction had failed")
@@ -270,31 +254,20 @@ class PostgresStore:
         finally:
             pool.putconn(connection)
 
-    def _remember(self, mark: str | None) -> Recent:
-        settled = self._settled
-        return Recent(settled.sources, settled.under(mark)) if settled and mark is not None else Recent()
-
-    def _take(
-        self, pool: ConnectionPool[Any], begin: str, seconds: float | None = None
-    ) -> tuple[Any, str | None]:
-        """Return a connection with a begun transaction, and its mark of settled writes; skip broken connections."""
+    def _take(self, pool: ConnectionPool[Any], begin: str, seconds: float | None = None) -> Any:
+        """Return a connection with a begun transaction; skip broken connections."""
         for n in range(READERS + 1):
             connection = self._wait_for(pool, self.patience if seconds is None else seconds)
             try:
-                statements = statements_of(connection)
-                began = statements.run_simple(begin)
-                row = statements.load(began, 0, 1)[0] if self._settled and began.ntuples else (None,)
-                if begin is self._begin_writing and self._settled:
-                    self._refused = row[1] == "on"
+                statements_of(connection).run_simple(begin)
+                if begin is BEGIN_WRITING and self._steps:
+                    self._refused = self._is_read_only(connection)
                     if self._refused and n == 0:
                         # a connection keeps its initial settings, so open a new one for the current settings
                         raise psycopg.OperationalError("the database was read-only")
                     if self._refused:
                         raise psycopg.errors.ReadOnlySqlTransaction("the database is read-only")
-                    if row[0] != self._checked:
-                        self._check_version(connection)
-                        self._checked = row[0]
-                return connection, row[0]
+                return connection
             except BaseException as error:
                 if self._refused:
                     connection.close()
@@ -313,15 +286,17 @@ class PostgresStore:
                 return pool.getconn(TURN_SECONDS)
         return pool.getconn(max(left, 0.1))
 
-    def _check_version(self, connection: psycopg.Connection[Any]) -> None:
-        """Refuse to work with tables that a newer version has changed, which the mark shows."""
-        row = connection.execute(COUNT_STEPS).fetchone()
-        if row and row[0] > self._steps:
+    def _is_read_only(self, connection: psycopg.Connection[Any]) -> bool:
+        """Return whether the database is read-only; refuse to work with tables that a newer version has changed."""
+        statements = statements_of(connection)
+        steps, read_only = statements.load(statements.run_simple(ASK_STATE), 0, 1)[0]
+        if int(steps) > self._steps:
             raise StorageError(
                 f"A newer CoEval has changed {self.shown_address} while this one was running: stop this one and start "
                 "the newer one. Nothing was written.",
                 "CoEval is being updated, so nothing was saved: try again in a moment.",
             )
+        return bool(read_only == "on")
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -369,16 +344,16 @@ class PostgresStore:
             StorageError: it does not answer, is read-only, or was changed by a newer version.
         """
         with self._translated():
-            connection, read_only = self._take(self._readers, ASK_READ_ONLY, PING_SECONDS)
+            connection = self._take(self._readers, "SELECT 1", PING_SECONDS)
             try:
-                self._check_version(connection)
-                if read_only == "on":
+                read_only = self._is_read_only(connection)
+                if read_only:
                     connection.close()
             finally:
                 self._readers.putconn(connection)
-            if self._refused or read_only == "on":
+            if self._refused or read_only:
                 with self._connect(PING_SECONDS) as fresh:
-                    if fresh.execute(ASK_READ_ONLY).fetchone() == ("on",):
+                    if self._is_read_only(fresh):
                         raise psycopg.errors.ReadOnlySqlTransaction("the database is read-only")
                 self._refused = False
 

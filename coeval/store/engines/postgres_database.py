@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
 import psycopg
@@ -14,7 +16,6 @@ from psycopg.pq.abc import PGresult
 from psycopg.types.numeric import Int8Dumper
 
 from coeval.store.engines.database import Cursor
-from coeval.store.engines.postgres_cache import KEPT_ROWS, Answer, Recent, find_target
 from coeval.store.engines.postgres_statements import Statements, translate
 
 MANY = 100
@@ -22,6 +23,9 @@ MANY = 100
 
 STREAMED = 5_000
 """The number of rows that the server sends at a time for a long answer."""
+
+TARGET = re.compile(r"\s*(?:INSERT\s+INTO|UPDATE|DELETE\s+FROM)\s+(\w+)", re.IGNORECASE)
+"""Matches the table that a statement writes to."""
 
 
 class _FlagDumper(Dumper):
@@ -98,16 +102,31 @@ class Parts:
             self._spent = ""
 
 
+class Answer:
+    """The rows of a query, readable like a cursor, or the number of changed rows."""
+
+    def __init__(self, rows: Iterable[Any], description: Any, rowcount: int) -> None:
+        self.description, self.rowcount = description, rowcount
+        self._rows = iter(rows)
+
+    def fetchone(self) -> Any:
+        return next(self._rows, None)
+
+    def fetchmany(self, size: int, /) -> list[Any]:
+        return list(islice(self._rows, size))
+
+    def fetchall(self) -> list[Any]:
+        return list(self._rows)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._rows
+
+
 class PostgresConnection:
-    """One transaction on a psycopg connection, for the SQL that both engines take.
+    """One transaction on a psycopg connection, for the SQL that both engines take."""
 
-    A transaction sees one state, and a use case reads the same task, study and criteria repeatedly, so
-    repeated queries are answered from a cache (``postgres_cache.py``).
-    """
-
-    def __init__(self, raw: psycopg.Connection[Any], recent: Recent | None = None) -> None:
+    def __init__(self, raw: psycopg.Connection[Any]) -> None:
         self.raw = raw
-        self.recent = recent or Recent()
         self.statements = statements_of(raw)
         self.filled: Counter[str] = Counter()
         """The number of rows inserted in bulk, by table."""
@@ -121,36 +140,17 @@ class PostgresConnection:
             sqlite3.IntegrityError: it violates a constraint; both engines raise this class.
         """
         if sql.lstrip()[:6] != "SELECT":
-            self._prepare_change(sql)
-            return self._send(sql, values)
-        try:
-            key = sql, tuple(values.items() if isinstance(values, Mapping) else values)
-            known = self.recent.get(key)
-        except TypeError:  # a value is not hashable
-            return self._send(sql, values)
-        if known is not None:
-            return known
-        answer = self._send(sql, values)
-        if answer.rowcount > KEPT_ROWS:
-            return answer
-        self.recent.keep(key, answer)
-        return answer.again()
-
-    def _send(self, sql: str, values: Any) -> Answer:
+            self._parts.mark()
         try:
             result, columns = self.statements.run(sql, values)
         except psycopg.IntegrityError as error:
             raise sqlite3.IntegrityError(str(error)) from error
         if not result.nfields:
             return Answer((), None, result.command_tuples or 0)
-        if result.ntuples <= KEPT_ROWS:
-            rows: Iterable[Any] = self.statements.load(result, 0, result.ntuples)
-        else:
-            rows = self._load(result)
-        return Answer(rows, columns, result.ntuples)
+        return Answer(self._load(result), columns, result.ntuples)
 
     def _load(self, result: PGresult) -> Iterator[Any]:
-        """Yield many rows while reading them from the server."""
+        """Yield rows, converting a portion of a long answer at a time."""
         for first in range(0, result.ntuples, STREAMED):
             yield from self.statements.load(result, first, min(first + STREAMED, result.ntuples))
 
@@ -162,15 +162,15 @@ class PostgresConnection:
         return cursor.execute(translate(sql), values)
 
     def executemany(self, sql: str, values: Iterable[Any], /) -> psycopg.Cursor[Any]:
-        self._prepare_change(sql)
+        self._parts.mark()
         cursor = self.raw.cursor()
         try:
             cursor.executemany(translate(sql), list(values))
         except psycopg.IntegrityError as error:
             raise sqlite3.IntegrityError(str(error)) from error
-        table = find_target(sql)
-        if table and cursor.rowcount >= MANY:
-            self.filled[table] += cursor.rowcount
+        target = TARGET.match(sql)
+        if target and cursor.rowcount >= MANY:
+            self.filled[target[1].lower()] += cursor.rowcount
         return cursor
 
     @contextmanager
@@ -181,13 +181,8 @@ class PostgresConnection:
             yield
         except BaseException:
             self._parts.undo()
-            self.recent.forget_undone()
             raise
         self._parts.keep()
-
-    def _prepare_change(self, sql: str) -> None:
-        self._parts.mark()
-        self.recent.forget(sql)
 
 
 class PostgresTable:
@@ -227,13 +222,8 @@ class PostgresTable:
 class PostgresDatabase:
     """A PostgreSQL transaction; ``numbered`` has the tables whose ids the database assigns."""
 
-    def __init__(
-        self,
-        raw: psycopg.Connection[Any],
-        numbered: frozenset[str] = frozenset(),
-        recent: Recent | None = None,
-    ) -> None:
-        self.conn = PostgresConnection(raw, recent)
+    def __init__(self, raw: psycopg.Connection[Any], numbered: frozenset[str] = frozenset()) -> None:
+        self.conn = PostgresConnection(raw)
         self.numbered = numbered
 
     def query(self, sql: str, values: Any = (), /) -> Iterator[dict[str, Any]]:
@@ -256,23 +246,6 @@ def list_numbered(db: PostgresDatabase) -> frozenset[str]:
         " AND column_name = 'id' AND is_identity = 'YES'"
     )
     return frozenset(name for (name,) in db.conn.execute(sql))
-
-
-VIEWS = """
-SELECT DISTINCT v.relname, t.relname FROM pg_rewrite w JOIN pg_class v ON v.oid = w.ev_class
-JOIN pg_depend d ON d.objid = w.oid AND d.classid = CAST('pg_rewrite' AS regclass)
-  AND d.refclassid = CAST('pg_class' AS regclass)
-JOIN pg_class t ON t.oid = d.refobjid
-WHERE v.relkind = 'v' AND v.relnamespace = CAST(current_schema() AS regnamespace) AND t.oid <> v.oid
-"""
-
-
-def list_views(db: PostgresDatabase) -> dict[str, set[str]]:
-    """Return the tables and views that each view reads."""
-    reads: dict[str, set[str]] = {}
-    for view, source in db.conn.execute(VIEWS):
-        reads.setdefault(view, set()).add(source)
-    return reads
 
 
 def _insert(table: str, names: Sequence[str] | dict[str, Any]) -> str:

@@ -8,10 +8,7 @@ PostgreSQL keeps a view's original columns.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
-from uuid import uuid4
 
-import psycopg
 from sqlite_utils import Database as SqliteDatabase
 
 from coeval.store.engines.postgres_database import PostgresDatabase, list_numbered
@@ -75,12 +72,6 @@ def ensure_schema(db: PostgresDatabase) -> None:
     _drop_views(db, views)
     for view in views.values():
         db.conn.execute(view)
-    mark_changed(db.conn.raw)
-
-
-def mark_changed(connection: psycopg.Connection[Any]) -> None:
-    """Make every server clear its cached settings and check the schema's version."""
-    connection.execute("UPDATE settled_mark SET mark = %s", [uuid4().hex])
 
 
 def _drop_views(db: PostgresDatabase, views: Iterable[str]) -> None:

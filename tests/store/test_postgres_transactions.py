@@ -1,4 +1,4 @@
-"""What PostgreSQL is not asked again: answers of a transaction, and those about what is set up, over many."""
+"""Transactions on PostgreSQL: parts that are undone, prepared statements, the planner, and how often a save asks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from coeval.domain import Person, Study
 from coeval.errors import UnreachableError
 from coeval.store import IntegrityError
 from coeval.store.engines.postgres import PostgresStore
-from coeval.store.engines.postgres_cache import RECENT, SETTLED, find_sources
 from coeval.store.engines.postgres_database import MANY, PostgresDatabase
 from coeval.store.engines.postgres_statements import MOST, Statements
 from coeval.store.queries import tasks
@@ -28,10 +27,8 @@ from coeval.usecases.study_import import import_study
 from tests.http.test_scrutiny import BASE, body
 from tests.support.hosting.postgres import Server
 
-ASK = "SELECT name FROM annotator WHERE role = ? ORDER BY name"
-TASK = "SELECT name FROM task WHERE slug = ?"
-MOST_ASKED = 34
-"""Statements of a confirm: the session, the save, the opening of what comes next. There were 79."""
+MOST_ASKED = 90
+"""Statements of a confirm: the session, the save, the opening of what comes next."""
 
 
 @pytest.fixture
@@ -63,93 +60,6 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def add_person(db: PostgresDatabase, name: str) -> None:
     db.table("annotator").insert({"name": name, "role": "annotator", "created_at": ""})
-
-
-def add_task(db: PostgresDatabase, slug: str) -> None:
-    db.conn.execute(
-        "INSERT INTO task (slug, name, description, input_field, output_field, guidelines, scale_min, scale_max,"
-        " origin, seed, created_at) VALUES (?, ?, '', 'i', 'o', '', 1, 5, '', 's', '')",
-        [slug, f"Task {slug}"],
-    )
-
-
-def test_the_same_question_is_asked_once_until_its_table_is_written_to(
-    store: PostgresStore, sent: list[str]
-) -> None:
-    with store.write() as db:
-        add_person(db, "Ana")
-        first, again = db.conn.execute(ASK, ["annotator"]), db.conn.execute(ASK, ["annotator"])
-        assert first.fetchone() == ("Ana",) and first.fetchone() is None
-        assert list(again) == [("Ana",)] and again.rowcount == 1
-        with store.write() as part:
-            part.conn.execute("UPDATE lineage SET id = id")
-        assert list(db.conn.execute(ASK, ["annotator"])) == [("Ana",)]
-        assert sent.count(ASK) == 1, "another table was written to"
-        with pytest.raises(ValueError, match="undo"), store.write() as part:
-            add_person(part, "Cy")
-            assert len(list(part.query(ASK, ["annotator"]))) == 2
-            raise ValueError("undo")
-        assert [row["name"] for row in db.query(ASK, ["annotator"])] == ["Ana"]
-        for number in range(2 * RECENT):
-            db.conn.execute(ASK, [f"role {number}"])
-        assert len(db.conn.recent._answers) == RECENT
-        db.conn.execute("UPDATE annotator SET role = 'owner' WHERE name = 'Ana'")
-        assert list(db.query(ASK, ["annotator"])) == []
-
-
-def test_what_is_set_up_is_asked_once_until_any_server_changes_it(
-    store: PostgresStore, sent: list[str]
-) -> None:
-    def ask(at: PostgresStore) -> list[Any]:
-        with at.read() as db:
-            return [name for (name,) in db.conn.execute(TASK, ["demo"])]
-
-    with closing(PostgresStore(store.address)) as other:
-        assert ask(store) == ask(store) == [] and sent.count(TASK) == 1
-        assert ask(other) == [] and sent.count(TASK) == 2, "each server by itself"
-        with other.write() as db:
-            add_task(db, "demo")
-            assert list(db.query(TASK, ["demo"])) == [{"name": "Task demo"}], (
-                "one's own change is seen at once"
-            )
-            assert ask(store) == [], "and by others once it is kept"
-        assert ask(store) == ask(store) == ask(other) == ["Task demo"]
-        asked = sent.count(TASK)
-        with store.write() as db:  # what people do at work changes nothing of it
-            add_person(db, "Ana")
-            assert list(db.query(TASK, ["demo"])) == [{"name": "Task demo"}]
-        assert ask(store) == ["Task demo"] and sent.count(TASK) == asked
-        with pytest.raises(ValueError, match="undo"), store.write() as db:
-            db.conn.execute("UPDATE task SET name = 'Other'")
-            assert list(db.query(TASK, ["demo"])) == [{"name": "Other"}]
-            raise ValueError("undo")
-        assert ask(store) == ask(other) == ["Task demo"]
-        with other.write() as db, store.read() as view:
-            # who began to read before sees the state of then, whatever others remember meanwhile
-            db.conn.execute("UPDATE task SET name = 'Later'")
-            db.conn.raw.execute("SELECT 1")
-            assert list(view.query(TASK, ["demo"])) == [{"name": "Task demo"}]
-        assert ask(store) == ask(other) == ["Later"]
-
-
-def test_views_are_known_by_their_tables_and_what_cannot_be_told_is_not_kept(
-    store: PostgresStore, sent: list[str]
-) -> None:
-    assert store._settled is not None
-    views = store._settled.sources.views
-    assert views["current_criterion_guide"] == {"criterion_guide"} and views["current_asked_line"] <= SETTLED
-    assert views["uncounted"] == {"reservation", "enrolment"}
-    assert find_sources("SELECT 1 FROM task, run") > {"task"} and "" in find_sources("SELECT 1")
-    lists = (
-        "SELECT t.id FROM task t, lease l",
-        "SELECT 1 FROM lease",
-        "SELECT n FROM generate_series(1, 2) n",
-    )
-    for sql in lists:
-        for _ in range(2):
-            with store.read() as db:
-                db.conn.execute(sql)
-        assert sent.count(sql) == 2, sql
 
 
 def test_a_part_is_undone_by_itself_however_deep_it_was_marked(store: PostgresStore, sent: list[str]) -> None:
