@@ -114,18 +114,19 @@ def _read_run_options(options: argparse.Namespace) -> RunSettings:
 
 
 def _draft_criteria(context: Context, options: argparse.Namespace) -> None:
-    from coeval.usecases import criteria_rounds
     from coeval.usecases.drafting.model_requests import draft_criteria
 
     names = ["model", "samples", "count", "examples", "temperature", "top_p", "templates"]
     values = dict(get_preset(options.preset).ideation) if options.preset else {}
     given: dict[str, Any] = values | read_given(options, names)
-    proposals = asyncio.run(draft_criteria(context, OPERATOR, options.task, **given))
-    state = criteria_rounds.open_round(context, OPERATOR, options.task, proposals)
-    report(
-        options, state.proposals, (f"{one.support} of {one.samples}\t{one.text}" for one in state.proposals)
-    )
-    print(f"version {state.version}, round {state.round}: open for votes", file=sys.stderr)
+    drafted = asyncio.run(draft_criteria(context, OPERATOR, options.task, **given))
+    lines = (f"{proposal.support} of {proposal.samples}\t{proposal.text}" for proposal in drafted.proposals)
+    report(options, drafted.proposals, lines)
+    if (opened := drafted.opened) is None:
+        told = "kept as suggestions on the Criteria tab: a vote is open, or the criteria are final by now"
+    else:
+        told = f"version {opened.version}, round {opened.round}: open for votes"
+    print(told, file=sys.stderr)
 
 
 def _draft_evaluations(context: Context, options: argparse.Namespace) -> None:

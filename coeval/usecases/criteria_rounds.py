@@ -11,23 +11,20 @@ from coeval.domain import (
     Ballot,
     CriteriaSet,
     Criterion,
-    Instance,
     Origin,
     Person,
     Proposal,
-    Suggestion,
     Task,
     Vote,
 )
 from coeval.errors import InputError, NotFoundError, StaleError
-from coeval.language import later, speaking, tr
+from coeval.language import later, tr
 from coeval.rules import ballots
-from coeval.rules.arms import Design
 from coeval.rules.ballots import Tally
-from coeval.rules.criterion_wording import Finding, lint_criteria, sharpen_guide
+from coeval.rules.criterion_wording import sharpen_guide
 from coeval.rules.names import compose, normalize_name
 from coeval.store import Database
-from coeval.store.queries import assignments, criteria, review, tasks, teams, wordings
+from coeval.store.queries import assignments, criteria, teams, wordings
 from coeval.store.queries.people import list_members
 from coeval.usecases.access import EVERYONE, OWNERS, Context, require_task, use_case
 
@@ -51,10 +48,10 @@ class RoundState:
 def get_round(context: Context, person: Person, slug: str) -> RoundState | None:
     """Return the proposals of the newest round and the person's own ballot."""
     with context.store.read() as db:
-        return _round_state(db, require_task(db, slug), person)
+        return find_state(db, require_task(db, slug), person)
 
 
-def _round_state(db: Database, task: Task, person: Person) -> RoundState | None:
+def find_state(db: Database, task: Task, person: Person) -> RoundState | None:
     head = criteria.get_round(db, task.id)
     if head is None:
         return None
@@ -92,7 +89,7 @@ def cast_ballot(
         InputError: a vote is missing, incomplete or from another round (see ``ballots.check_ballot``).
     """
     with context.store.write() as db:
-        state = _round_state(db, require_task(db, slug), person)
+        state = find_state(db, require_task(db, slug), person)
         if state is None or not state.open or round_id not in (None, state.id):
             raise StaleError(tr(ROUND_OVER))
         checked = ballots.check_ballot(state.proposals, votes)
@@ -122,24 +119,132 @@ def list_ballot_history(context: Context, person: Person, slug: str, before: int
 
 
 @use_case(OWNERS)
-def open_round(context: Context, person: Person, slug: str, proposals: Sequence[Proposal]) -> RoundState:
+def open_round(
+    context: Context,
+    person: Person,
+    slug: str,
+    proposals: Sequence[Proposal],
+    *,
+    instead_of: int | None = None,
+) -> RoundState:
     """Open a vote on criteria, in the next round or for the next version.
 
+    ``instead_of`` is the id of the open round that this vote replaces. Its ballots stay on record, and
+    ``take_up_round`` opens it again.
+
     Raises:
-        InputError: there is nothing to vote on, or two proposals have the same wording.
+        InputError: there is nothing to vote on, two proposals have the same wording, or another vote is open.
     """
     with context.store.write() as db:
         task = require_task(db, slug)
         current = criteria.get_criteria_set(db, task.id)
-        kept = {compose(one.text): one for one in current.criteria} if current else {}
-        marked = [_mark(proposal, kept.get(compose(proposal.text))) for proposal in proposals]
-        marked = [proposal for proposal in marked if proposal.text]
-        if not marked:
-            raise InputError("There is no criterion to vote on: draft some, or write one per line.")
-        if len({ballots.same_words(proposal.text) for proposal in marked}) < len(marked):
-            raise InputError("Two of these criteria are the same: remove one before you open the vote.")
-        criteria.add_round(db, task.id, current.version + 1 if current else 1, marked)
-        state = _round_state(db, task, person)
+        marked = _check_proposals(proposals, current)
+        _require_no_other_vote(db, task, instead_of)
+        criteria.add_round(db, task.id, get_next_version(db, task), marked)
+        state = find_state(db, task, person)
+    assert state is not None
+    return state
+
+
+def _check_proposals(proposals: Sequence[Proposal], current: CriteriaSet | None) -> list[Proposal]:
+    kept = {compose(one.text): one for one in current.criteria} if current else {}
+    marked = [_mark(proposal, kept.get(compose(proposal.text))) for proposal in proposals]
+    marked = [proposal for proposal in marked if proposal.text]
+    if not marked:
+        raise InputError("There is no criterion to vote on: draft some, or write one per line.")
+    if len({ballots.same_words(proposal.text) for proposal in marked}) < len(marked):
+        raise InputError("Two of these criteria are the same: remove one before you open the vote.")
+    return marked
+
+
+def _require_no_other_vote(db: Database, task: Task, instead_of: int | None) -> None:
+    head = criteria.get_round(db, task.id)
+    if head is None or not head["open"] or head["id"] == instead_of:
+        return
+    cast = len(criteria.list_ballots(db, head["id"]))
+    raise InputError(
+        f"A vote on version {head['version']} is open (round {head['round']}, ballots: {cast}), and it is not "
+        "replaced: finalise it or cancel it first."
+    )
+
+
+def get_next_version(db: Database, task: Task) -> int:
+    """Return the version that the next criteria set will have."""
+    current = criteria.get_criteria_set(db, task.id)
+    return current.version + 1 if current else 1
+
+
+def receive_draft(
+    db: Database, person: Person, task: Task, proposals: Sequence[Proposal], version: int
+) -> RoundState | None:
+    """Open a vote on drafted criteria, and return it. If people decided something meanwhile, keep the draft as
+    a list of suggestions and return None.
+
+    ``version`` is the version of the criteria set for which the draft was requested. A draft can take many
+    minutes: a vote that is open when it arrives stays as it is, and no vote opens after a set was finalised.
+    """
+    current, following = criteria.get_criteria_set(db, task.id), get_next_version(db, task)
+    head = criteria.get_round(db, task.id)
+    waits = following != version or bool(head and head["open"])
+    criteria.add_round(db, task.id, following, _check_proposals(proposals, current), waits=waits)
+    return None if waits else find_state(db, task, person)
+
+
+@dataclass(frozen=True, slots=True)
+class OtherRound:
+    """A round of the next version that is not open: it was cancelled or replaced, or it waits as a suggestion."""
+
+    id: int
+    round: int
+    waits: bool
+    n_ballots: int
+    proposals: tuple[Proposal, ...]
+
+
+@use_case(OWNERS)
+def list_other_rounds(context: Context, person: Person, slug: str) -> list[OtherRound]:
+    """Return the rounds of the next version that ``take_up_round`` can open."""
+    with context.store.read() as db:
+        return find_other_rounds(db, require_task(db, slug))
+
+
+def find_other_rounds(db: Database, task: Task) -> list[OtherRound]:
+    head = criteria.get_round(db, task.id)
+    return [
+        OtherRound(
+            row["id"],
+            row["round"],
+            bool(row["waits"]),
+            row["ballots"],
+            tuple(criteria.list_proposals(db, row["id"])),
+        )
+        for row in criteria.list_rounds(db, task.id, get_next_version(db, task))
+        if head is None or row["id"] != head["id"]
+    ]
+
+
+@use_case(OWNERS)
+def take_up_round(
+    context: Context, person: Person, slug: str, round_id: int, *, instead_of: int | None = None
+) -> RoundState:
+    """Open a round again that was cancelled or replaced, with its ballots, or open a list of suggestions.
+
+    ``instead_of`` is the open round that it replaces.
+
+    Raises:
+        NotFoundError: it is not a round of the next version.
+        InputError: another vote is open.
+    """
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        if round_id not in {other.id for other in find_other_rounds(db, task)}:
+            raise NotFoundError(
+                "That vote cannot be taken up again: reload the page to see the current votes."
+            )
+        _require_no_other_vote(db, task, instead_of)
+        criteria.cancel_rounds(db, task.id, get_next_version(db, task), person.name)
+        criteria.take_up_round(db, round_id)
+        state = find_state(db, task, person)
     assert state is not None
     return state
 
@@ -149,45 +254,6 @@ def _mark(proposal: Proposal, kept: Criterion | None) -> Proposal:
     if kept:
         return replace(proposal, text=kept.text, kept_criterion=kept.id)
     return replace(proposal, text=normalize_name(proposal.text), kept_criterion=None)
-
-
-@use_case(OWNERS)
-def reopen_criteria(context: Context, person: Person, slug: str, suggested: Sequence[int] = ()) -> RoundState:
-    """Open a vote on the next version: the established criteria, and these suggestions.
-
-    Raises:
-        NotFoundError: no set is established yet.
-    """
-    with context.store.read() as db:
-        task = require_task(db, slug)
-        current = criteria.get_criteria_set(db, task.id)
-        design = tasks.get_design(db, task.id)
-        taken = [suggestion for suggestion in _open_suggestions(db, task) if suggestion.id in suggested]
-    if current is None:
-        raise NotFoundError(
-            f"“{slug}” has no established criteria yet: its first version is still being voted on."
-        )
-    proposals = {
-        ballots.same_words(criterion.text): Proposal(criterion.text, criterion.origin)
-        for criterion in current.criteria
-    }
-    for suggestion in taken:
-        with speaking(task.language):
-            note = _suggested_at(suggestion.instance, design)
-        proposals.setdefault(
-            ballots.same_words(suggestion.text), Proposal(suggestion.text, Origin.HUMAN, note=note)
-        )
-    return open_round(context, person, slug, list(proposals.values()))
-
-
-def _suggested_at(instance: Instance, design: Design) -> str:
-    """Return the instance at which a criterion was suggested, in words that do not name a hidden system.
-
-    An id such as "17a" or "17b" reveals the system, so ids are not shown either.
-    """
-    if design.hide_systems:
-        return tr("suggested while judging an instance about “{text}”", text=instance.input[:80].strip())
-    return tr("suggested while judging instance {id}", id=instance.external_id)
 
 
 @use_case(OWNERS)
@@ -208,55 +274,6 @@ def cancel_vote(context: Context, person: Person, slug: str, *, round_id: int | 
         if round_id not in (None, head["id"]):
             raise StaleError(tr(ROUND_OVER))
         criteria.cancel_rounds(db, task.id, head["version"], person.name)
-
-
-@use_case(OWNERS)
-def list_suggestions(context: Context, person: Person, slug: str) -> Sequence[Suggestion]:
-    """Return the criteria that people suggested during scrutiny and that are not in a vote yet."""
-    with context.store.read() as db:
-        return _open_suggestions(db, require_task(db, slug))
-
-
-def _open_suggestions(db: Database, task: Task) -> list[Suggestion]:
-    voted = {ballots.same_words(text) for text in criteria.list_proposed(db, task.id)}
-    return [
-        suggestion
-        for suggestion in review.list_suggestions(db, task.id)
-        if ballots.same_words(suggestion.text) not in voted
-    ]
-
-
-@use_case(OWNERS)
-def list_findings(context: Context, person: Person, slug: str) -> list[Finding]:
-    """Return possible problems of the criteria in the vote, with suggested replacements."""
-    round_ = get_round(context, person, slug)
-    if round_ is None or not round_.open:
-        return []
-    return lint_criteria([proposal.text for proposal in round_.proposals])
-
-
-@use_case(OWNERS)
-def take_findings(context: Context, person: Person, slug: str, chosen: Sequence[int]) -> RoundState:
-    """Start another round in which the selected suggestions replace the criteria that they concern.
-
-    ``chosen`` are positions in ``list_findings``; findings without a suggestion change nothing.
-
-    Raises:
-        InputError: nothing with a suggestion was chosen.
-    """
-    findings = list_findings(context, person, slug)
-    taken = [findings[n] for n in chosen if 0 <= n < len(findings) and findings[n].suggestion]
-    round_ = get_round(context, person, slug)
-    if round_ is None or not taken:
-        raise InputError("Choose at least one suggestion to take, or leave the criteria as they are.")
-    gone = {finding.index for finding in taken} | {
-        finding.other for finding in taken if finding.other is not None
-    }
-    kept = [proposal for n, proposal in enumerate(round_.proposals) if n not in gone]
-    wordings = dict.fromkeys(text for finding in taken for text in finding.suggestion)
-    known = {ballots.same_words(proposal.text) for proposal in kept}
-    new = [Proposal(text, Origin.HUMAN) for text in wordings if ballots.same_words(text) not in known]
-    return open_round(context, person, slug, [*kept, *new])
 
 
 @use_case(OWNERS)

@@ -69,7 +69,7 @@ def test_a_sheet_of_an_earlier_round_is_stale(
 ) -> None:
     client = ask("Ana")
     sheet = client.get(f"{BASE}/ballot").json()
-    criteria_rounds.open_round(context, owner, "demo", [Proposal("Be brief.")])
+    criteria_rounds.open_round(context, owner, "demo", [Proposal("Be brief.")], instead_of=sheet["round"])
     stale = client.post(f"{BASE}/ballot", json=body(sheet)).json()
     assert stale["error"] == "stale" and [row["text"] for row in stale["now"]["rows"]] == ["Be brief."]
 

@@ -229,7 +229,8 @@ def test_events_refuse_an_annotator_in_their_use_case(
     ids = [n for n, one in named.items() if any(target[0] in buttons for target in one["targets"])]
     assert len(ids) == 2
     for number in ids:
-        data = ["demo", "A new criterion."][: len(named[number]["inputs"])]
+        data = ["demo", None, "A new criterion.", [], [], None]
+        assert len(named[number]["inputs"]) == len(data)
         body = {"data": data, "fn_index": number, "session_hash": f"s{number}"}
         assert annotator.post("/gradio_api/run/predict", json=body).status_code >= 400
 

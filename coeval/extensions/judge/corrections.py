@@ -291,7 +291,9 @@ def take_wording(context: Context, person: Person, slug: str, wording: int) -> b
                 db, criterion.id, sharpen_guide(criterion.guide, taken.anchors), person.name
             )
             return False
-        open_round(context, person, slug, _put_in_place(db, task, current, taken))
+        head = criteria.get_round(db, task.id)
+        proposals = _put_in_place(db, task, current, taken)
+        open_round(context, person, slug, proposals, instead_of=head["id"] if head else None)
     return True
 
 

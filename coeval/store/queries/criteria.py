@@ -148,25 +148,31 @@ def add_criteria_set(db: Database, task: int, criteria: Sequence[Criterion], by:
 
 
 def get_round(db: Database, task: int) -> dict[str, Any] | None:
-    """Return the newest round that was not cancelled: id, version, round, opened_at.
+    """Return the newest round that was opened and not cancelled: id, version, round, opened_at.
 
     It is open until its version is established.
     """
     return get_row(
         db,
         "SELECT r.*, NOT EXISTS (SELECT 1 FROM criteria_set s WHERE s.task = r.task"
-        " AND s.version = r.version) AS open FROM ballot_round r WHERE r.task = ?"
+        " AND s.version = r.version) AS open FROM ballot_round r WHERE r.task = ? AND r.opened_at <> ''"
         " AND r.id NOT IN (SELECT ballot_round FROM cancelled_round) ORDER BY r.version DESC, r.round DESC LIMIT 1",
         [task],
     )
 
 
-def add_round(db: Database, task: int, version: int, proposals: Sequence[Proposal]) -> int:
-    """Open the next round of a version with these proposals, and return the round's id."""
+def add_round(
+    db: Database, task: int, version: int, proposals: Sequence[Proposal], *, waits: bool = False
+) -> int:
+    """Add the next round of a version with these proposals, and return its id.
+
+    The round is open, unless it ``waits`` beside a vote as a list of suggestions.
+    """
     number = 1 + scalar(
         db, "SELECT coalesce(max(round), 0) FROM ballot_round WHERE task = ? AND version = ?", [task, version]
     )
-    round_id = insert(db, "ballot_round", task=task, version=version, round=number, opened_at=now())
+    opened_at = "" if waits else now()
+    round_id = insert(db, "ballot_round", task=task, version=version, round=number, opened_at=opened_at)
     for position, proposal in enumerate(proposals, 1):
         insert(
             db,
@@ -185,13 +191,31 @@ def add_round(db: Database, task: int, version: int, proposals: Sequence[Proposa
 
 
 def cancel_rounds(db: Database, task: int, version: int, by: str) -> None:
-    """Record that this version's rounds end without a criteria set."""
+    """Record that this version's rounds end without a criteria set; waiting suggestions stay."""
     sql = (
-        "SELECT id FROM ballot_round WHERE task = ? AND version = ?"
+        "SELECT id FROM ballot_round WHERE task = ? AND version = ? AND opened_at <> ''"
         " AND id NOT IN (SELECT ballot_round FROM cancelled_round)"
     )
     for row in list(rows(db, sql, [task, version])):
         insert(db, "cancelled_round", ballot_round=row["id"], cancelled_by=by, cancelled_at=now())
+
+
+def take_up_round(db: Database, round_id: int) -> None:
+    """Open a round again with its ballots, or open a list that waited; the caller cancels the others first."""
+    db.conn.execute("DELETE FROM cancelled_round WHERE ballot_round = ?", [round_id])
+    db.conn.execute(
+        "UPDATE ballot_round SET opened_at = ? WHERE id = ? AND opened_at = ''", [now(), round_id]
+    )
+
+
+def list_rounds(db: Database, task: int, version: int) -> list[dict[str, Any]]:
+    """Return a version's rounds, oldest first: id, round, waits, and the number of ballots."""
+    sql = (
+        "SELECT r.id, r.round, CASE WHEN r.opened_at = '' THEN 1 ELSE 0 END AS waits,"
+        " (SELECT count(*) FROM current_ballot b WHERE b.ballot_round = r.id) AS ballots"
+        " FROM ballot_round r WHERE r.task = ? AND r.version = ? ORDER BY r.round"
+    )
+    return list(rows(db, sql, [task, version]))
 
 
 def list_proposals(db: Database, round_id: int) -> list[Proposal]:
@@ -203,6 +227,7 @@ def list_proposed(db: Database, task: int) -> list[str]:
     """Return the wordings of all criteria that were put to a vote in a task, except in cancelled votes."""
     sql = (
         "SELECT p.text FROM proposal p JOIN ballot_round r ON r.id = p.ballot_round WHERE r.task = ?"
+        " AND r.opened_at <> ''"
         " AND r.id NOT IN (SELECT ballot_round FROM cancelled_round) ORDER BY p.id"
     )
     return [row["text"] for row in db.query(sql, [task])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -21,8 +22,18 @@ from coeval.ui.components.view import Node, Screen, View, el
 from coeval.ui.tabs import MODEL, StudyTab, Update, need_task, tell_done
 from coeval.usecases import criteria_rounds, criteria_sets, tasks
 from coeval.usecases.access import Context
-from coeval.usecases.criteria_rounds import RoundState
+from coeval.usecases.criteria_rounds import OtherRound, RoundState
+from coeval.usecases.criteria_suggestions import (
+    list_drafted,
+    list_findings,
+    list_suggestions,
+    reopen_criteria,
+    take_findings,
+)
 from coeval.usecases.drafting import model_requests
+
+LINES, SUGGESTED, FINDINGS, OTHER, AGREED = "lines", "suggested", "findings", "other", "agreed"
+"""The ways to open a vote, and the consent to one of them."""
 
 
 class CancelBox:
@@ -52,6 +63,49 @@ def _says(current: CriteriaSet | None, n_ballots: int) -> Node:
         f" {plural(n_ballots, 'ballot')} will no longer count, but stay in the export." if n_ballots else ""
     )
     return el("p.note", stays + kept)
+
+
+class ReplaceBox:
+    """Asks before another vote takes the place of the open one."""
+
+    def __init__(self) -> None:
+        with gr.Column(visible=False, elem_classes="card asking", elem_id="replace-vote") as self.box:
+            self.says = View()
+            with gr.Row(elem_classes="actions"):
+                self.keep = gr.Button("Keep the open vote", elem_id="keep-vote", scale=0)
+                self.go = gr.Button("Replace it", variant="stop", elem_id="replace-vote-go", scale=0)
+        self.asked = gr.State(None)
+        """The action that waits for consent, and the round that it would replace."""
+        self.outputs = [self.box, self.says, self.asked]
+
+    def ask(self, action: str, round_: RoundState, n_ballots: int) -> Update:
+        return {
+            self.box: gr.Column(visible=True),
+            self.says: views.replace_view(round_, n_ballots),
+            self.asked: (action, round_.id),
+        }
+
+    def close(self) -> Update:
+        return {self.box: gr.Column(visible=False), self.asked: None}
+
+
+class OtherVotesBox:
+    """The votes that were cancelled or replaced, and the lists that a draft brought beside a vote."""
+
+    def __init__(self) -> None:
+        with gr.Accordion("Other votes", open=False, visible=False, elem_id="other-votes") as self.box:
+            self.says = View()
+            self.round = gr.Dropdown([], label="Vote", elem_id="other-vote")
+            self.take_up = gr.Button("Take it up again", elem_id="take-up-vote")
+        self.outputs = [self.box, self.says, self.round]
+
+    def update(self, rounds: Sequence[OtherRound]) -> Update:
+        choices = [(views.other_round_label(other), other.id) for other in rounds]
+        return {
+            self.box: gr.Accordion(visible=bool(rounds)),
+            self.says: views.other_rounds_view(rounds) if rounds else None,
+            self.round: gr.Dropdown(choices, value=rounds[-1].id if rounds else None),
+        }
 
 
 class GuideBox:
@@ -175,8 +229,8 @@ def _build_parts(context: Context) -> _Parts:
             parts["established"] = View(elem_id="established")
             parts["suggested"] = gr.CheckboxGroup(
                 [],
-                label="Suggestions from scrutiny",
-                info="Selected suggestions join the vote on the next version.",
+                label="Suggestions",
+                info="From scrutiny, and from drafts that arrived beside a vote. Selected ones join the vote.",
                 visible=False,
                 elem_id="suggested",
             )
@@ -252,18 +306,27 @@ class CriteriaTab(StudyTab):
     def build(self) -> None:
         self.parts = parts = _build_parts(self.context)
         self.guide, self.cancel = GuideBox(), CancelBox()
+        self.others, self.replace = OtherVotesBox(), ReplaceBox()
         own = [part for part in parts.all() if not isinstance(part, Form)]
         self.outputs = [*own, *self.guide.outputs, *self.cancel.outputs]
+        self.outputs += [*self.others.outputs, *self.replace.outputs]
         chosen = [self.guide.criterion]
         self.on(self.guide.criterion.input, self.on_guide, chosen, self.guide.texts)
         self.on(self.guide.save.click, self.on_guide_save, [*chosen, *self.guide.texts])
         # both save through their own routes, and the rest of the tab is then updated
         self.on(parts.ballot.submit, self.load, [])
         self.on(parts.decisions.submit, self.load, [])
-        self.on(parts.open_vote.click, self.on_open_vote, [parts.lines])
-        self.on(parts.reopen.click, self.on_reopen, [parts.suggested])
         self.on(self.cancel.cancel.click, self.on_cancel, [self.cancel.round])
-        self.on(parts.take.click, self.on_take, [parts.findings])
+        votes = [self.replace.asked, parts.lines, parts.suggested, parts.findings, self.others.round]
+        for event, action in (
+            (parts.open_vote.click, LINES),
+            (parts.reopen.click, SUGGESTED),
+            (parts.take.click, FINDINGS),
+            (self.others.take_up.click, OTHER),
+            (self.replace.go.click, AGREED),
+        ):
+            self.on(event, partial(self.on_vote, action=action), votes)
+        self.on(self.replace.keep.click, self.on_keep)
         model: dict[str, Any] = {**MODEL, "show_progress": "minimal", "show_progress_on": parts.hint}
         asked = [parts.samples, parts.model, *parts.ideation.inputs]
         self.on(parts.draft.click, self.on_draft, asked, **model)
@@ -271,22 +334,52 @@ class CriteriaTab(StudyTab):
     def load(self, person: Person, slug: str) -> Update:
         return self._state(person, slug) if slug else self._no_task(person)
 
-    def on_open_vote(self, person: Person, slug: str, lines: str | None) -> Update:
-        proposals = [Proposal(line, Origin.HUMAN) for line in (lines or "").splitlines()]
-        criteria_rounds.open_round(self.context, person, need_task(slug), proposals)
-        return self._state(person, slug) | {self.parts.lines: ""}
+    def on_vote(
+        self,
+        person: Person,
+        slug: str,
+        asked: tuple[str, int] | None,
+        lines: str | None,
+        suggested: list[str] | None,
+        findings: list[int] | None,
+        other: int | None,
+        *,
+        action: str,
+    ) -> Update:
+        """Open a vote. If another vote is open, ask first."""
+        context, replaces, cleared = self.context, None, {}
+        if action == AGREED:
+            action, replaces = asked or (LINES, None)
+        elif (open_ := self._find_replaced(person, need_task(slug), action)) is not None:
+            return self.replace.ask(action, *open_)
+        if action == SUGGESTED:
+            reopen_criteria(context, person, need_task(slug), suggested or (), instead_of=replaces)
+        elif action == FINDINGS:
+            take_findings(context, person, need_task(slug), findings or (), instead_of=replaces)
+        elif action == OTHER:
+            criteria_rounds.take_up_round(context, person, need_task(slug), other or 0, instead_of=replaces)
+        else:
+            proposals = [Proposal(line, Origin.HUMAN) for line in (lines or "").splitlines()]
+            criteria_rounds.open_round(context, person, need_task(slug), proposals, instead_of=replaces)
+            cleared = {self.parts.lines: ""}
+        return self._state(person, slug) | self.replace.close() | cleared
 
-    def on_reopen(self, person: Person, slug: str, suggested: list[int] | None) -> Update:
-        criteria_rounds.reopen_criteria(self.context, person, need_task(slug), suggested or ())
-        return self._state(person, slug)
+    def _find_replaced(self, person: Person, slug: str, action: str) -> tuple[RoundState, int] | None:
+        """Return the open vote that an action would replace, and its number of ballots."""
+        round_ = criteria_rounds.get_round(self.context, person, slug)
+        if round_ is None or not round_.open:
+            return None
+        tally = criteria_rounds.get_tally(self.context, person, slug)
+        n_ballots = tally.n_ballots if tally else 0
+        # a criterion more or less in a vote that nobody took part in is no other vote
+        return (round_, n_ballots) if n_ballots or action in (LINES, OTHER) else None
+
+    def on_keep(self, person: Person, slug: str) -> Update:
+        return self.replace.close()
 
     def on_cancel(self, person: Person, slug: str, round_id: int | None) -> Update:
         criteria_rounds.cancel_vote(self.context, person, need_task(slug), round_id=round_id)
-        tell_done("The vote is cancelled. Its ballots are kept.")
-        return self._state(person, slug)
-
-    def on_take(self, person: Person, slug: str, chosen: list[int]) -> Update:
-        criteria_rounds.take_findings(self.context, person, need_task(slug), chosen)
+        tell_done("The vote is cancelled. Its ballots are kept, and you can take it up again.")
         return self._state(person, slug)
 
     def on_guide(self, person: Person, slug: str, criterion: str | None) -> Update:
@@ -307,10 +400,11 @@ class CriteriaTab(StudyTab):
 
     async def on_draft(self, person: Person, slug: str, samples: int, model: str, *further: Any) -> Update:
         asked = self.parts.ideation.read(further)
-        proposals = await model_requests.draft_criteria(
+        drafted = await model_requests.draft_criteria(
             self.context, person, need_task(slug), model=model, samples=samples, **asked
         )
-        criteria_rounds.open_round(self.context, person, slug, proposals)
+        if drafted.opened is None:
+            tell_done("The drafted criteria are under Suggestions. The open vote did not change.")
         return self._state(person, slug)
 
     def _no_task(self, person: Person) -> Update:
@@ -323,6 +417,14 @@ class CriteriaTab(StudyTab):
         here = views.next_words(tally if voting else None)
         stands = tasks.get_task_state(self.context, person, task.slug, counted=False)
         return [steps_line(stands, here, voting=voting)]
+
+    def _list_suggested(self, person: Person, slug: str) -> list[tuple[str, str]]:
+        """Return the suggestions of people and of drafts as choices."""
+        by_people = list_suggestions(self.context, person, slug)
+        drafted = list_drafted(self.context, person, slug)
+        choices = {suggestion.text: views.suggestion_label(suggestion) for suggestion in by_people}
+        choices |= {proposal.text: f"{proposal.text} (drafted)" for proposal in drafted}
+        return [(label, text) for text, label in choices.items()]
 
     def _state(self, person: Person, slug: str) -> Update:
         """Return the whole tab for this person."""
@@ -337,8 +439,8 @@ class CriteriaTab(StudyTab):
             following = self._next(person, task, tally, voting)
         else:
             following = [views.to_scrutiny(slug)] if current and not voting else []
-        may_reopen = owner and current is not None and not voting
-        ideas = criteria_rounds.list_suggestions(self.context, person, slug) if may_reopen else []
+        may_reopen = owner and (current is not None or voting)
+        said = self._list_suggested(person, slug) if may_reopen else []
         update: Update = {
             parts.card: [views.task_card(task), *following],
             parts.main: None if voting else done or views.waiting_view(owner),
@@ -346,15 +448,19 @@ class CriteriaTab(StudyTab):
             parts.ballot_box: gr.Column(visible=voting),
             parts.tally: views.tally_view(tally, voting),
             parts.propose: gr.Accordion(visible=owner, open=round_ is None and current is None),
-            parts.reopen: gr.Button(visible=may_reopen),
+            parts.reopen: gr.Button(
+                "Add to the vote" if voting else "Start a new version",
+                visible=may_reopen and (not voting or bool(said)),
+            ),
             parts.settle: gr.Column(visible=owner and voting and bool(tally and tally.n_ballots)),
         }
         update[self.guide.box] = gr.Accordion(visible=owner and current is not None)
         update |= self.guide.choose(current if owner else None, None)
-        said = [(views.suggestion_label(one), one.id) for one in ideas]
+        others = criteria_rounds.list_other_rounds(self.context, person, slug) if owner else []
+        update |= self.others.update(others)
         update[parts.suggested] = gr.CheckboxGroup(said, value=[], visible=bool(said))
         update |= self.cancel.update(round_ if owner and voting else None, current, tally)
-        findings = criteria_rounds.list_findings(self.context, person, slug) if owner and voting else []
+        findings = list_findings(self.context, person, slug) if owner and voting else []
         labels = [(views.finding_label(one), n) for n, one in enumerate(findings)]
         update[parts.findings] = gr.CheckboxGroup(labels, value=[], visible=bool(findings))
         update[parts.take] = gr.Button(visible=any(one.suggestion for one in findings))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from coeval.domain import Action, CriteriaSet, Criterion, Origin, Suggestion, Task
 from coeval.language import later, tr
 from coeval.rules.ballots import ActionRates, ProposalTally, Tally
 from coeval.rules.criterion_wording import Finding
 from coeval.ui.app.step_json import name_field
 from coeval.ui.components.next_step import name_steps
+from coeval.ui.components.number_words import plural
 from coeval.ui.components.view import Node, el
-from coeval.usecases.criteria_rounds import RoundState
+from coeval.usecases.criteria_rounds import OtherRound, RoundState
 
 VERBS = {
     Action.APPROVE: "approve",
@@ -207,6 +210,40 @@ def settle_title() -> Node:
         el(
             "p.note",
             "The majority’s choices are filled in. Break ties, edit wordings, and drop or keep criteria.",
+        ),
+    )
+
+
+def replace_view(round_: RoundState, n_ballots: int) -> Node:
+    """Return the consequences if another vote replaces the open one."""
+    cast = plural(n_ballots, "ballot") if n_ballots else "no ballot yet"
+    return el(
+        "div",
+        el("h4", f"Replace the open vote on version {round_.version}?"),
+        el(
+            "p",
+            f"Round {round_.round} has {cast}. In the new vote, everybody votes again. The ballots are kept, and you "
+            "can take this vote up again under “Other votes”.",
+        ),
+    )
+
+
+def other_round_label(other: OtherRound) -> str:
+    origin = "drafted beside a vote" if other.waits else plural(other.n_ballots, "ballot")
+    return f"Round {other.round}: {plural(len(other.proposals), 'criterion', 'criteria')}, {origin}"
+
+
+def other_rounds_view(rounds: Sequence[OtherRound]) -> Node:
+    """Return the criteria of each vote that can be taken up again."""
+    return el(
+        "div",
+        *(
+            el(
+                "details",
+                el("summary", other_round_label(other)),
+                el("ol.criteria", *(el("li", proposal.text, dir="auto") for proposal in other.proposals)),
+            )
+            for other in rounds
         ),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, TypeVar
 
@@ -18,6 +19,7 @@ from coeval.llm.running.ledger import Prices
 from coeval.store.queries import judge_helps, tasks
 from coeval.store.queries.calls import StoredLedger
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
+from coeval.usecases.criteria_rounds import RoundState, get_next_version, receive_draft
 from coeval.usecases.drafting.assistants import choose_assistants
 from coeval.usecases.drafting.preparation import require_ready
 from coeval.usecases.drafting.run_settings import RunSettings
@@ -156,6 +158,14 @@ def save_steps(context: Context, person: Person, slug: str, criterion: str, text
         judge_helps.record_steps(db, number, text.strip(), origin="human", by=person.name)
 
 
+@dataclass(frozen=True, slots=True)
+class DraftedCriteria:
+    """Proposed criteria, and the vote that they opened; None if they wait as suggestions beside another vote."""
+
+    proposals: tuple[Proposal, ...]
+    opened: RoundState | None
+
+
 @use_case(OWNERS)
 async def draft_criteria(
     context: Context,
@@ -169,8 +179,10 @@ async def draft_criteria(
     temperature: float | None = None,
     top_p: float | None = None,
     templates: str = "",
-) -> list[Proposal]:
-    """Have a model propose criteria for a task; near-duplicates over the samples are merged.
+) -> DraftedCriteria:
+    """Have a model propose criteria for a task, and open a vote on them if none is open.
+
+    Near-duplicates over the samples are merged.
 
     Raises:
         ModelError: no model is set up, or it cannot be reached or read.
@@ -181,6 +193,7 @@ async def draft_criteria(
     with context.store.read() as db:
         task = require_task(db, slug)
         shown = list(tasks.list_instances(db, task.id, limit=min(examples, MAX_EXAMPLES)))
+        version = get_next_version(db, task)
     async with build_runner(context, concurrency=min(samples, context.settings.concurrency)) as runner:
         asked: dict[str, Any] = {
             "count": count,
@@ -190,4 +203,8 @@ async def draft_criteria(
             "templates": find_templates(templates),
         }
         used = model or context.settings.model
-        return await ask_until_new(runner, lambda ask: ask_for_criteria(ask, task, used, samples, **asked))
+        proposals = await ask_until_new(
+            runner, lambda ask: ask_for_criteria(ask, task, used, samples, **asked)
+        )
+    with context.store.write() as db:
+        return DraftedCriteria(tuple(proposals), receive_draft(db, person, task, proposals, version))

@@ -422,6 +422,11 @@ def criteria_tab() -> list[Door]:
     voting: dict[str, Any] = {"task": "voting", "first": ("criteria",)}
     opened = event(MAIN, "criteria", "select", task="voting")
     lines = fixed(criteria_lines="The reply is short.\nThe reply is kind.")
+
+    def asking(button: str) -> list[tuple[str, str, str]]:
+        """The click that the page answers with a question, because a vote is open."""
+        return [(button, "click", "")]
+
     return [
         Door("usecases.tasks.list_tasks", event(MAIN, "", "load", pick=False), OWN, OWN),
         *(
@@ -433,10 +438,15 @@ def criteria_tab() -> list[Door]:
             )
         ),
         *(
-            Door(f"usecases.criteria_rounds.{name}", opened, part=True)
-            for name in ("get_tally", "list_findings")
+            Door(f"usecases.{name}", opened, part=True)
+            for name in (
+                "criteria_rounds.get_tally",
+                "criteria_rounds.list_other_rounds",
+                "criteria_suggestions.list_findings",
+                "criteria_suggestions.list_drafted",
+            )
         ),
-        Door("usecases.criteria_rounds.list_suggestions", event(MAIN, "criteria", "select"), part=True),
+        Door("usecases.criteria_suggestions.list_suggestions", event(MAIN, "criteria", "select"), part=True),
         Door("usecases.criteria_rounds.get_round", at("GET", "/api/criteria/{task}/ballot", "voting")),
         Door(
             "usecases.criteria_rounds.list_ballot_history",
@@ -446,11 +456,18 @@ def criteria_tab() -> list[Door]:
         Door("usecases.criteria_rounds.cast_ballot", vote("ballot", 0)),
         Door("usecases.criteria_rounds.establish", vote("decisions", 1)),
         Door(
-            "usecases.criteria_rounds.take_findings",
-            event(MAIN, "take-findings", put=fixed(findings=[0]), **voting),
+            "usecases.criteria_suggestions.take_findings",
+            event(MAIN, "replace-vote-go", put=fixed(findings=[0]), before=asking("take-findings"), **voting),
         ),
-        Door("usecases.criteria_rounds.open_round", event(MAIN, "open-vote", put=lines)),
-        Door("usecases.criteria_rounds.reopen_criteria", event(MAIN, "reopen")),
+        Door(
+            "usecases.criteria_rounds.open_round",
+            event(MAIN, "replace-vote-go", put=lines, before=asking("open-vote"), **voting),
+        ),
+        Door(
+            "usecases.criteria_rounds.take_up_round",
+            event(MAIN, "replace-vote-go", before=asking("take-up-vote"), **voting),
+        ),
+        Door("usecases.criteria_suggestions.reopen_criteria", event(MAIN, "reopen")),
         Door("usecases.criteria_rounds.cancel_vote", event(MAIN, "cancel-vote", **voting)),
         Door(
             "usecases.criteria_rounds.get_criteria_set",

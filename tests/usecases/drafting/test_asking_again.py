@@ -44,7 +44,8 @@ def test_criteria_are_asked_for_anew_and_good_answers_are_kept(stub: Stub, asked
     stub.reply = default_reply
     first = asyncio.run(draft_criteria(asked, OPERATOR, "q"))
     again = asyncio.run(draft_criteria(asked, OPERATOR, "q"))
-    assert len(first) == 5 and again == first
+    assert len(first.proposals) == 5 and again.proposals == first.proposals
+    assert first.opened and again.opened is None, "the second draft waits beside the vote on the first"
     assert stub.paid == 5, "what could be read is not paid for twice"
 
 

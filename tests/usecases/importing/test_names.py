@@ -21,8 +21,9 @@ from coeval.domain import (
 from coeval.errors import InputError
 from coeval.store.queries import criteria, people, tasks
 from coeval.usecases.access import Context
-from coeval.usecases.criteria_rounds import open_round, reopen_criteria
+from coeval.usecases.criteria_rounds import open_round
 from coeval.usecases.criteria_sets import establish_list
+from coeval.usecases.criteria_suggestions import reopen_criteria
 from coeval.usecases.crowd.exams import set_keys
 from coeval.usecases.scrutiny.review import view_instance
 from coeval.usecases.sessions import sign_in

@@ -38,8 +38,8 @@ from coeval.usecases.criteria_rounds import (
     establish,
     get_criteria_set,
     get_round,
-    reopen_criteria,
 )
+from coeval.usecases.criteria_suggestions import reopen_criteria
 from coeval.usecases.drafting.execution import run_drafting
 from coeval.usecases.sessions import sign_in
 from tests.support.models.openai_stub import Stub

@@ -15,9 +15,8 @@ from coeval.usecases.criteria_rounds import (
     cast_ballot,
     establish,
     get_round,
-    list_suggestions,
-    reopen_criteria,
 )
+from coeval.usecases.criteria_suggestions import list_suggestions, reopen_criteria
 from coeval.usecases.scrutiny.steps import (
     Move,
     Step,
@@ -136,8 +135,8 @@ def test_a_suggestion_becomes_a_proposal_that_names_its_instance(
     suggest_criterion(context, ana, "demo", step.instance.id, "use SIMPLE words")  # one there is already
     (found,) = list_suggestions(context, owner, "demo")[:1]
     assert (found.text, found.person, found.instance) == ("Be brief.", "Ana", step.instance)
-    ids = [one.id for one in list_suggestions(context, owner, "demo")]
-    round_ = reopen_criteria(context, owner, "demo", ids)
+    texts = [one.text for one in list_suggestions(context, owner, "demo")]
+    round_ = reopen_criteria(context, owner, "demo", texts)
     assert [p.text for p in round_.proposals] == ["Use simple words.", "Be true.", "Be brief."]
     assert round_.proposals[2].origin == "human"
     # systems are hidden and the id "1a" would name one, so the input stands for it

@@ -1,0 +1,126 @@
+"""The Criteria tab of an owner in Chromium: nothing that somebody voted on is replaced without consent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from coeval.domain import Action, Origin, Proposal, Study, Vote
+from coeval.usecases import criteria_rounds
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
+from tests.conftest import make_study
+from tests.support.models.openai_stub import Stub, start_stub
+from tests.support.screens.browser import HOW_TO_GET_IT
+from tests.support.screens.ui_steps import enter, unfold
+from tests.support.serving.server import Running, new_context
+
+expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
+
+TEXTS = ["Use simple words.", "Be true."]
+
+
+@pytest.fixture(scope="module")
+def stub() -> Iterator[Stub]:
+    with start_stub() as live:
+        yield live
+
+
+@pytest.fixture(scope="module")
+def context(stub: Stub, tmp_path_factory: pytest.TempPathFactory) -> Context:
+    env = {"OPENAI_BASE_URL": stub.url, "COEVAL_MODEL": "m"}
+    return new_context(tmp_path_factory.mktemp("votes"), **env)
+
+
+@pytest.fixture(scope="module")
+def server(context: Context) -> Iterator[Running]:
+    with Running(context) as live:
+        yield live
+
+
+def open_vote(context: Context, slug: str, *names: str) -> int:
+    """Open a vote in a new study, let these people vote, and return the id of the round."""
+    study = make_study()
+    import_study(context, OPERATOR, Study(replace(study.task, slug=slug), study.instances))
+    opened = criteria_rounds.open_round(
+        context, OPERATOR, slug, [Proposal(text, Origin.HUMAN) for text in TEXTS]
+    )
+    votes = [Vote(Action.APPROVE, proposal.id) for proposal in opened.proposals]
+    for name in names:
+        criteria_rounds.cast_ballot(context, sign_in(context, name)[0], slug, 0, votes)
+    return opened.id
+
+
+def count_ballots(context: Context, slug: str) -> tuple[int, int]:
+    """Return the open round and its number of ballots."""
+    round_ = criteria_rounds.get_round(context, OPERATOR, slug)
+    tally = criteria_rounds.get_tally(context, OPERATOR, slug)
+    assert round_ and tally
+    return round_.id, tally.n_ballots
+
+
+def open_criteria(page: Any, server: Running, slug: str) -> None:
+    page.set_default_timeout(20_000)
+    expect.set_options(timeout=20_000)
+    enter(page, server.url, "Owner")
+    page.goto(f"{server.url}/?task={slug}")
+    page.locator("#ballot .rt-row").first.wait_for()
+
+
+def test_a_draft_that_arrives_beside_a_vote_is_offered_and_replaces_nothing(
+    page: Any, server: Running, context: Context
+) -> None:
+    sign_in(context, "Owner")
+    before = open_vote(context, "late", "Ana", "Ben", "Cleo"), 3
+    open_criteria(page, server, "late")
+    unfold(page, "Draft or write criteria")
+    page.locator("#draft-criteria").click()
+    offered = page.locator("#suggested label").filter(has_text="(drafted)")
+    offered.first.wait_for()
+    assert count_ballots(context, "late") == before
+    expect(page.locator("#tally")).to_contain_text("3 ballots")
+    # a suggestion joins the vote only after the owner agreed, and the old vote can be taken up again
+    offered.first.click()
+    page.locator("#reopen").click()
+    page.locator("#replace-vote").get_by_text("Round 1 has 3 ballots").wait_for()
+    page.locator("#keep-vote").click()
+    expect(page.locator("#replace-vote")).to_have_count(0)
+    assert count_ballots(context, "late") == before
+    page.locator("#reopen").click()
+    page.locator("#replace-vote-go").click()
+    expect(page.locator("#ballot .rt-row")).to_have_count(3)
+    assert count_ballots(context, "late") == (count_ballots(context, "late")[0], 0)
+    unfold(page, "Other votes")
+    page.locator("#other-vote input").click()
+    page.get_by_role("option", name="Round 1: 2 criteria, 3 ballots").click()
+    page.locator("#take-up-vote").click()
+    page.locator("#replace-vote-go").click()
+    expect(page.locator("#tally")).to_contain_text("3 ballots")
+    assert count_ballots(context, "late") == before
+
+
+def test_another_vote_over_an_open_one_asks_and_a_cancelled_one_is_taken_up(
+    page: Any, server: Running, context: Context
+) -> None:
+    sign_in(context, "Owner")
+    before = open_vote(context, "asks", "Ana"), 1
+    open_criteria(page, server, "asks")
+    unfold(page, "Draft or write criteria")
+    page.locator("#criteria-lines textarea").fill("Be funny.")
+    page.locator("#open-vote").click()
+    page.locator("#replace-vote").get_by_text("Round 1 has 1 ballot").wait_for()
+    assert count_ballots(context, "asks") == before
+    page.locator("#keep-vote").click()
+    expect(page.locator("#replace-vote")).to_have_count(0)
+    expect(page.locator("#criteria-lines textarea")).to_have_value("Be funny.")
+    unfold(page, "Cancel this vote")
+    page.locator("#cancel-vote").click()
+    expect(page.locator("#ballot .rt-row")).to_have_count(0)
+    unfold(page, "Other votes")
+    page.locator("#take-up-vote").click()
+    page.locator("#ballot .rt-row").first.wait_for()
+    assert count_ballots(context, "asks") == before
