@@ -306,16 +306,23 @@ CREATE TABLE ballot_round (
   task INTEGER NOT NULL REFERENCES task(id),
   version INTEGER NOT NULL,
   round INTEGER NOT NULL,
-  opened_at TEXT NOT NULL,
+  opened_at TEXT NOT NULL, -- empty for a drafted list that arrived beside an open vote
   UNIQUE (task, version, round)
 ) STRICT;
 
--- A cancelled round, which has no result. Its proposals and ballots stay on record.
-CREATE TABLE cancelled_round (
-  ballot_round INTEGER PRIMARY KEY REFERENCES ballot_round(id),
-  cancelled_by TEXT NOT NULL,
-  cancelled_at TEXT NOT NULL
+-- Each time that a round was cancelled (1) or taken up again (0). The newest row is valid. The round's proposals and
+-- ballots do not change.
+CREATE TABLE round_cancellation (
+  id INTEGER PRIMARY KEY,
+  ballot_round INTEGER NOT NULL REFERENCES ballot_round(id),
+  cancelled INTEGER NOT NULL CHECK (cancelled IN (0, 1)),
+  changed_by TEXT NOT NULL,
+  changed_at TEXT NOT NULL
 ) STRICT;
+CREATE INDEX round_cancellation_newest ON round_cancellation(ballot_round, id);
+CREATE VIEW cancelled_round AS
+  SELECT c.ballot_round FROM round_cancellation c WHERE c.cancelled = 1 AND NOT EXISTS (
+    SELECT 1 FROM round_cancellation later WHERE later.ballot_round = c.ballot_round AND later.id > c.id);
 
 -- A criterion that people vote on in one round.
 CREATE TABLE proposal (

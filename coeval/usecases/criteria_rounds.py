@@ -243,7 +243,7 @@ def take_up_round(
             )
         _require_no_other_vote(db, task, instead_of)
         criteria.cancel_rounds(db, task.id, get_next_version(db, task), person.name)
-        criteria.take_up_round(db, round_id)
+        criteria.take_up_round(db, round_id, person.name)
         state = find_state(db, task, person)
     assert state is not None
     return state

@@ -16,10 +16,6 @@ from coeval.extensions.labelling.study_units import CorrectSystems
 from coeval.store.engines.database import rows
 from coeval.store.queries.crowd_studies import set_plan
 from coeval.usecases.access import OPERATOR, Context, require_task
-<<<<<<< HEAD
-=======
-from coeval.usecases.criteria_suggestions import reopen_criteria
->>>>>>> 98856b1c (A draft that arrives beside a vote is a suggestion; another vote over an open one asks; a cancelled or replaced vote can be taken up again)
 from coeval.usecases.crowd.assignment import _pick
 from coeval.usecases.reports.statistics import get_statistic
 from coeval.usecases.scrutiny.queue import ensure_queue

@@ -197,12 +197,17 @@ def cancel_rounds(db: Database, task: int, version: int, by: str) -> None:
         " AND id NOT IN (SELECT ballot_round FROM cancelled_round)"
     )
     for row in list(rows(db, sql, [task, version])):
-        insert(db, "cancelled_round", ballot_round=row["id"], cancelled_by=by, cancelled_at=now())
+        _record_cancellation(db, row["id"], by, cancelled=True)
 
 
-def take_up_round(db: Database, round_id: int) -> None:
+def _record_cancellation(db: Database, round_id: int, by: str, *, cancelled: bool) -> None:
+    values = {"cancelled": int(cancelled), "changed_by": by, "changed_at": now()}
+    insert(db, "round_cancellation", ballot_round=round_id, **values)
+
+
+def take_up_round(db: Database, round_id: int, by: str) -> None:
     """Open a round again with its ballots, or open a list that waited; the caller cancels the others first."""
-    db.conn.execute("DELETE FROM cancelled_round WHERE ballot_round = ?", [round_id])
+    _record_cancellation(db, round_id, by, cancelled=False)
     db.conn.execute(
         "UPDATE ballot_round SET opened_at = ? WHERE id = ? AND opened_at = ''", [now(), round_id]
     )
