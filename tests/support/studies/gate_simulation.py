@@ -83,3 +83,40 @@ def draw_skewed(seed: int, shape: str, documents: int = 80) -> pd.DataFrame:
 def simulate_skewed(seed: int, shape: str) -> Outcome:
     """How a gate ends over such outputs."""
     return hold_gate(draw_skewed(seed, shape), JUDGE, TERMS).outcome
+
+
+RARE = ((100, 20), (60, 12), (100, 10), (150, 60))
+"""Documents, and how many of them people scored, where one output in 20 loses four points."""
+
+
+def draw_rare_losses(
+    rng: np.random.Generator, documents: int, labelled: int, *, noise: float = 0.0, seen: float = 0.0
+) -> pd.DataFrame:
+    """Outputs whose true mean difference is -0.2: one in 20 of the new system falls from 5 to 1.
+
+    The judge sees the share ``seen`` of these falls. ``noise`` is the chance that a score of people or the judge is
+    one point lower, on either system.
+    """
+    fallen = rng.random(documents) < 0.05
+    noticed = fallen & (rng.random(documents) < seen)
+    rows = []
+    for system, people, judged in (("new", fallen, noticed), ("old", fallen & False, fallen & False)):
+        theirs, its = (5.0 - 4 * down - (rng.random(documents) < noise) * ~down for down in (people, judged))
+        rows.append(
+            pd.DataFrame(
+                {
+                    "document": np.arange(documents).astype(str),
+                    "system": system,
+                    "score": its,
+                    "people": np.where(np.arange(documents) < labelled, theirs, np.nan),
+                }
+            )
+        )
+    table = pd.concat(rows, ignore_index=True)
+    return table.assign(criterion="Be right.", raw=table["score"])
+
+
+def simulate_rare_losses(seed: int, documents: int, labelled: int, noise: float, seen: float) -> Outcome:
+    """How a gate at a margin of -0.2 ends over such outputs."""
+    table = draw_rare_losses(np.random.default_rng(seed), documents, labelled, noise=noise, seen=seen)
+    return hold_gate(table, JUDGE, Terms("new", "old", margin=-0.2, min_n=50)).outcome

@@ -15,7 +15,12 @@ import pandas as pd
 from coeval.errors import InputError
 from coeval.extensions.judge.model.file_schema import JudgeCriterion, JudgeFile
 from coeval.extensions.judge.model.fitted import find_unmoved, tell_unmoved
-from coeval.extensions.judge.runtime.system_differences import LABELLED, Difference, compare_systems
+from coeval.extensions.judge.runtime.system_differences import (
+    IDENTICAL,
+    LABELLED,
+    Difference,
+    compare_systems,
+)
 from coeval.stats.estimates import Spelled
 from coeval.stats.judges.two_judges import flip_rate
 
@@ -107,11 +112,13 @@ class Line:
     def figures(self) -> str:
         """Return the differences in a sentence."""
         difference = self.difference
-        if math.isnan(difference.se):
+        if difference == IDENTICAL:
+            return "Difference 0, because the outputs of both systems are identical."
+        if math.isnan(difference.value):
             return "The difference is undefined."
         people = f", {difference.labelled} of them scored by people" if difference.labelled else ""
         return (
-            f"Difference {difference.value:+.3f} (standard error {difference.se:.3f}; {difference.documents} documents"
+            f"Difference {difference.value:+.3f} ({_tell_error(difference)}; {difference.documents} documents"
             f"{people}), of raw scores {self.raw.value:+.3f}."
         )
 
@@ -151,7 +158,8 @@ def hold_gate(table: pd.DataFrame, judge: JudgeFile, terms: Terms) -> Gate:
 
     Args:
         table: the scored outputs: ``document``, ``system``, ``criterion``, ``raw``, ``score`` and ``people`` (people's
-            mean score of the same output, NaN if there is none); also ``answers``, for the rate of changed verdicts.
+            mean score of the same output, NaN if there is none); also ``answers``, for the rate of changed verdicts,
+            and ``output``, the text: the difference of identical outputs is known to be 0.
         judge: the judge, with its criteria.
         terms: the two systems, the margin and the level.
 
@@ -165,18 +173,15 @@ def hold_gate(table: pd.DataFrame, judge: JudgeFile, terms: Terms) -> Gate:
 
 def _compare(rows: pd.DataFrame, criterion: JudgeCriterion, terms: Terms) -> Line:
     rows = rows[rows["system"].isin([terms.new, terms.old])]
-    difference = compare_systems(rows, terms.new, terms.old, "score")
-    on_raw = compare_systems(rows, terms.new, terms.old, "raw")
-    raw = compare_systems(rows.assign(people=math.nan), terms.new, terms.old, "raw")
-    line = Line(
-        criterion.text,
-        Outcome.UNDECIDED,
-        difference,
-        raw,
-        on_raw,
-        "",
-        _find_flips(rows, criterion, terms.threshold),
-    )
+    scale = float(criterion.low), float(criterion.high)
+    flips = _find_flips(rows, criterion, terms.threshold)
+    if _are_identical(rows, terms):
+        same = (IDENTICAL, IDENTICAL, IDENTICAL)
+        return Line(criterion.text, Outcome.HELD, *same, "Nothing has changed.", flips)
+    difference = compare_systems(rows, terms.new, terms.old, "score", scale)
+    on_raw = compare_systems(rows, terms.new, terms.old, "raw", scale)
+    raw = compare_systems(rows.assign(people=math.nan), terms.new, terms.old, "raw", scale)
+    line = Line(criterion.text, Outcome.UNDECIDED, difference, raw, on_raw, "", flips)
     lacking = _find_lack(difference, float(rows["score"].isna().mean()), terms)
     lacking = lacking or ("" if difference.labelled else _find_hidden(rows, difference, raw))
     if lacking:
@@ -187,9 +192,40 @@ def _compare(rows: pd.DataFrame, criterion: JudgeCriterion, terms: Terms) -> Lin
             line, outcome=Outcome.HELD, why=f"It lies above {terms.margin:g} (p = {max(p, p_raw):.3g})."
         )
     if p <= terms.level:
-        return replace(line, why=_tell_apart(line, "above", terms))
+        return replace(line, why=_tell_unseen(on_raw, terms) or _tell_apart(line, "above", terms))
     why = f"It may be on either side of {terms.margin:g} (p = {p:.3g}): more documents would decide."
-    return replace(line, why=why)
+    return replace(line, why=_tell_unseen(difference, terms) or why)
+
+
+def _are_identical(rows: pd.DataFrame, terms: Terms) -> bool:
+    """Return whether both systems gave the same outputs to the same documents."""
+    if "output" not in rows or rows.empty:
+        return False
+    texts = rows.groupby(["system", "document"])["output"].agg(lambda column: tuple(sorted(column)))
+    sides = [dict(texts.get(system, {})) for system in (terms.new, terms.old)]
+    return sides[0] == sides[1]
+
+
+def _tell_unseen(difference: Difference, terms: Terms) -> str:
+    """Return a sentence about rare losses that the sample can miss, or "" if they are not what prevents a verdict."""
+    shift, chance = difference.value - terms.margin, difference.miss_loss(terms.margin)
+    if chance <= terms.level or 1 - difference.level_at(terms.margin) > terms.level:
+        return ""
+    rooms = [(room.loss, room.documents) for room in difference.rooms]
+    room, documents = max(rooms, key=lambda one: (1 - shift / max(one[0], shift)) ** one[1])
+    share = shift / room
+    enough = math.ceil(math.log(terms.level) / math.log1p(-share))
+    what = "labelled documents" if difference.labelled else "documents"
+    return (
+        f"If {share:.1%} of the outputs lose {room:.3g} points, the difference is {terms.margin:g}, and {documents} "
+        f"{what} show no such loss with a probability of {chance:.0%}: at least {enough:,} would decide."
+    )
+
+
+def _tell_error(difference: Difference) -> str:
+    if math.isnan(difference.se):
+        return "no standard error, because all documents show the same difference"
+    return f"standard error {difference.se:.3f}"
 
 
 def _find_flips(rows: pd.DataFrame, criterion: JudgeCriterion, threshold: float | None) -> Spelled:
@@ -202,7 +238,7 @@ def _tell_apart(line: Line, side: str, terms: Terms) -> str:
     """Return a sentence that explains why calibrated and raw scores lead to different verdicts."""
     return (
         f"The difference of calibrated scores is {side} {terms.margin:g}, but that of raw scores is not "
-        f"({line.on_raw.value:+.3f}, standard error {line.on_raw.se:.3f}): have people score outputs of both systems, "
+        f"({line.on_raw.value:+.3f}, {_tell_error(line.on_raw)}): have people score outputs of both systems, "
         "and give their scores with --labels."
     )
 
@@ -218,9 +254,9 @@ def _find_hidden(rows: pd.DataFrame, difference: Difference, raw: Difference) ->
             tell_unmoved(*slopes.popitem())
             + " Learn the calibration again, or give people's scores with --labels."
         )
-    if difference.se <= HARDLY * raw.se and raw.se > 0:
+    if not difference.se > HARDLY * raw.se and raw.se > 0:
         return (
-            f"The differences of calibrated scores hardly differ (standard error {difference.se:.3f}, of raw scores "
+            f"The differences of calibrated scores hardly differ ({_tell_error(difference)}; of raw scores "
             f"{raw.se:.3f}): the calibration is flat in the range of these outputs."
         )
     return ""
@@ -243,7 +279,7 @@ def _find_regressions(lines: Sequence[Line], terms: Terms) -> tuple[Line, ...]:
         p = _worse(line, terms)
         if p > terms.level / (len(tested) - rank):
             break
-        if line.on_raw.below(terms.margin) <= terms.level:
+        if 1 - line.on_raw.level_at(terms.margin) <= terms.level:
             regressions[line.criterion] = replace(line, why=_tell_apart(line, "below", terms))
             continue
         why = f"It lies below {terms.margin:g} (p = {p:.3g})."

@@ -76,7 +76,7 @@ def add_people(
     instances: Sequence[Instance],
     labels: Mapping[tuple[str, str], float] | None = None,
 ) -> pd.DataFrame:
-    """Add ``people`` to the scored outputs: people's mean score of the same output, from ``labels`` or the study.
+    """Add ``output``, the text, and ``people``: people's mean score of the same output, from ``labels`` or the study.
 
     An output is matched to the study by its text. Labels of other criteria or instances are ignored.
     """
@@ -87,7 +87,8 @@ def add_people(
         given.get((instance, criterion), studied.get((marks.get(instance, ""), criterion), math.nan))
         for instance, criterion in zip(table["instance"], table["criterion"], strict=True)
     ]
-    return table.assign(people=people)
+    texts = {one.external_id: one.output for one in instances}
+    return table.assign(people=people, output=table["instance"].map(texts))
 
 
 def write_judge_questions(

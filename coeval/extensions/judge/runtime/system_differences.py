@@ -7,7 +7,7 @@ both systems, the systems are compared within documents; otherwise, they are com
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -21,12 +21,25 @@ LABELLED = 10
 
 
 @dataclass(frozen=True, slots=True)
+class Room:
+    """How far the outputs of one document can move the difference down (``loss``) or up (``gain``), in points.
+
+    ``documents`` is the number of documents in the sample.
+    """
+
+    loss: float
+    gain: float
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
 class Difference:
     """The new mean minus the old one, in points, with its standard error and degrees of freedom for Student's t.
 
     ``documents`` is the number of documents. ``labelled`` is the number that people scored if the difference
     was corrected, or else 0. ``skew`` is the skewness of the estimate: its third central moment over ``se``
-    cubed.
+    cubed. ``se`` is nan if every document of the sample shows the same difference: such a sample does not tell its
+    spread. ``rooms`` has one entry for paired documents, and one for each system otherwise.
     """
 
     value: float
@@ -36,13 +49,29 @@ class Difference:
     paired: bool
     labelled: int = 0
     skew: float = 0.0
+    rooms: tuple[Room, ...] = ()
 
     def below(self, margin: float) -> float:
         """Return the one-sided p-value against "at or below the margin", which is small if the difference is above."""
-        return 1 - self.above(margin)
+        return max(1 - self.level_at(margin), self.miss_loss(margin))
 
     def above(self, margin: float) -> float:
-        """Return the one-sided p-value against "at or above the margin", which is small if the difference is below.
+        """Return the one-sided p-value against "at or above the margin", which is small if the difference is below."""
+        chances = [_miss(margin - self.value, room.gain, room.documents) for room in self.rooms]
+        return max(self.level_at(margin), *chances) if chances else self.level_at(margin)
+
+    def miss_loss(self, margin: float) -> float:
+        """Return the probability of a sample without the rare large losses that put the true mean at the margin.
+
+        If one output in 20 loses four points, 36% of the samples of 20 documents have no such output, and nothing in
+        them shows how far the mean can be off.
+        """
+        return max(
+            (_miss(self.value - margin, room.loss, room.documents) for room in self.rooms), default=0.0
+        )
+
+    def level_at(self, margin: float) -> float:
+        """Return the level of the difference's distribution at which the margin lies.
 
         Student's t assumes symmetric differences. At the margin, with 80 differences that are 0 or, rarely, a drop of a
         point, its verdict is "no worse" in 9.1% of cases instead of 5%. If rare gains skew them, it is "regression" in
@@ -53,10 +82,27 @@ class Difference:
         if self.se > 0:
             t, k = (self.value - margin) / self.se, self.skew
             return float(scipy.special.stdtr(self.df, t + k * t**2 / 3 + k**2 * t**3 / 27 + k / 6))
-        return math.nan if math.isnan(self.se) else float(np.sign(self.value - margin) + 1) / 2
+        return math.nan if math.isnan(self.value) else float(np.sign(self.value - margin) + 1) / 2
 
 
-def compare_systems(rows: pd.DataFrame, new: str, old: str, column: str) -> Difference:
+def _miss(shift: float, room: float, documents: int) -> float:
+    """Return the probability that none of the documents has the event that moves the mean by ``shift``.
+
+    The event moves one document by ``room`` and is as rare as the shift allows. 0 if the mean need not move.
+
+    >>> round(_miss(0.2, 4, 20), 3), _miss(0.2, 0.1, 20)
+    (0.358, 0.0)
+    """
+    return 0.0 if shift <= 0 else float((1 - shift / max(room, shift)) ** documents)
+
+
+IDENTICAL = Difference(0.0, 0.0, 1.0, 0, True)
+"""The difference of two systems with the same outputs, which is known without a sample."""
+
+
+def compare_systems(
+    rows: pd.DataFrame, new: str, old: str, column: str, scale: tuple[float, float]
+) -> Difference:
     """Return the difference between two systems on one criterion.
 
     Parameters
@@ -64,6 +110,7 @@ def compare_systems(rows: pd.DataFrame, new: str, old: str, column: str) -> Diff
     rows : ``document``, ``system``, ``people`` (the mean of people's scores of the same output, NaN if there are none)
         and the judge's scores.
     column : the column of the judge's scores to compare, ``score`` or ``raw``.
+    scale : the lowest and the highest score of the criterion.
 
     Returns
     -------
@@ -79,10 +126,27 @@ def compare_systems(rows: pd.DataFrame, new: str, old: str, column: str) -> Diff
     shared = judged[new].index.intersection(judged[old].index)
     if 2 * len(shared) >= min(len(judged[new]), len(judged[old])) > 0:
         gaps, theirs = judged[new] - judged[old], people[new] - people[old]
-        return _mean(gaps[shared], theirs.reindex(shared), paired=True)
-    if min(int(people[system].notna().sum()) for system in (new, old)) < LABELLED:
-        people = {system: column_of * math.nan for system, column_of in people.items()}
-    return _subtract(*(_mean(judged[system], people[system], paired=False) for system in (new, old)))
+        difference = _mean(gaps[shared], theirs.reindex(shared), paired=True)
+        documents = (difference.labelled or difference.documents,) * 2
+    else:
+        if min(int(people[system].notna().sum()) for system in (new, old)) < LABELLED:
+            people = {system: column_of * math.nan for system, column_of in people.items()}
+        means = [_mean(judged[system], people[system], paired=False) for system in (new, old)]
+        difference = _subtract(*means)
+        documents = tuple(mean.labelled or mean.documents for mean in means)
+    sampled = people if difference.labelled else judged
+    return replace(difference, rooms=_rooms(sampled[new].mean(), sampled[old].mean(), scale, *documents))
+
+
+def _rooms(
+    new: float, old: float, scale: tuple[float, float], new_documents: int, old_documents: int
+) -> tuple[Room, ...]:
+    """Return how far one document can move the difference between these two means on the scale."""
+    low, high = scale
+    rooms = Room(new - low, high - new, new_documents), Room(high - old, old - low, old_documents)
+    if new_documents != old_documents:
+        return rooms
+    return (Room(max(room.loss for room in rooms), max(room.gain for room in rooms), new_documents),)
 
 
 def _by_document(rows: pd.DataFrame, system: str, column: str) -> pd.Series:
@@ -100,13 +164,13 @@ def _mean(judged: pd.Series, people: pd.Series, *, paired: bool) -> Difference:
     if known.all():
         return Difference(*_plain(labels), n - 1, n, paired, n, _skew(labels))
     corrected = jury_mean(labels[known], values[known], values[~known])
-    se = float(corrected.se)
+    se = float(corrected.se) or math.nan  # 0 if all labels and predictions are equal
     skew = _skew_corrected(labels[known], values[known], values[~known], se)
     return Difference(float(corrected), se, n - 1, len(values), paired, n, skew)
 
 
 def _plain(values: Numbers) -> tuple[float, float]:
-    if len(values) < 2:
+    if len(values) < 2 or np.ptp(values) == 0:
         return (float(values[0]) if len(values) else math.nan), math.nan
     return float(values.mean()), float(values.std(ddof=1) / math.sqrt(len(values)))
 
@@ -131,13 +195,14 @@ def _skew_corrected(labels: Numbers, judged: Numbers, rest: Numbers, se: float) 
 
 def _subtract(new: Difference, old: Difference) -> Difference:
     """Return the difference of two independent samples, with Welch and Satterthwaite's degrees of freedom."""
-    variances, freedom = (new.se**2, old.se**2), (new.df, old.df)
+    # a system whose documents all have the same score adds no spread, but its room still counts
+    variances, freedom = tuple(np.nan_to_num((new.se, old.se)) ** 2), (new.df, old.df)
     total = sum(variances)
-    third = new.skew * new.se**3 - old.skew * old.se**3
+    third = new.skew * variances[0] ** 1.5 - old.skew * variances[1] ** 1.5
     shares = sum(v**2 / df for v, df in zip(variances, freedom, strict=True))
     return Difference(
         new.value - old.value,
-        math.sqrt(total),
+        math.sqrt(total) if total > 0 else math.nan,
         total**2 / shares if shares > 0 else min(freedom),
         min(new.documents, old.documents),
         False,
