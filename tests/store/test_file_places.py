@@ -14,7 +14,7 @@ from coeval.cli.commands import main
 from coeval.domain import Call, Person, Study
 from coeval.errors import DamagedError, StorageError
 from coeval.settings import Settings, Snapshots, load_settings
-from coeval.store import Store
+from coeval.store import Store, steps
 from coeval.store.engines.sqlite_file import is_damaged
 from coeval.store.queries.calls import get_answer, record_calls
 from coeval.store.snapshots.restoration import list_restorations
@@ -152,13 +152,17 @@ def test_check_and_backup_make_no_file(tmp_path: Path, capsys: pytest.CaptureFix
     assert not list(tmp_path.iterdir())
 
 
-def test_check_leaves_an_older_file_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_leaves_an_older_file_as_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "old.db"
-    make_old(path, 4)
+    make_old(path)
     content = path.read_bytes()
+    later = steps.read_steps("-- step tried: to try\nALTER TABLE annotator ADD COLUMN tried TEXT;\n")
+    monkeypatch.setattr(steps, "STEPS", [*steps.STEPS, *later])
     main(["check", "--db", str(path)])
     said = capsys.readouterr().out
-    assert "older than this CoEval: m005_study_design" in said and "sound" in said
+    assert "older than this CoEval: tried" in said and "sound" in said
     assert path.read_bytes() == content
 
 
