@@ -1,6 +1,4 @@
-"""The data card of a study on the Hub, the facts in the card and in the Croissant description, and the
-licences.
-"""
+"""The data card of a study on the Hub, its facts, and the licences."""
 
 from __future__ import annotations
 

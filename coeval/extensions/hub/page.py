@@ -259,8 +259,7 @@ def leaving_view(seen: Leaving) -> Node:
         el("h4", f"Preview of {seen.repo}"),
         el("p", seen.standing),
         table(["Config", "Rows", "Bytes"], rows),
-        el("p", "The data card (README.md), a machine-readable description (croissant.json) and "
-        "the task (study.json) are added."),
+        el("p", "The data card (README.md) and the task (study.json) are added."),
         el("h4", "Texts"),
         el("ul", *(el("li", line) for line in seen.texts)),
         *([el("p.note", "The first texts that people wrote:"), el("ul", *examples)] if examples else []),

@@ -1,6 +1,6 @@
 """The tables of a study on the Hub, one per config: their columns, their Parquet files, and the import.
 
-The columns are defined only here: the files, the card, the Croissant description and the import use them.
+The columns are defined only here: the files, the card and the import use them.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ STUDY = "study.json"
 """The file for data outside the tables: the task, and the version of this layout."""
 
 VERSION = 1
-CARD, CROISSANT = "README.md", "croissant.json"
+CARD = "README.md"
 TAG = "coeval"
 """The tag in the card's head that marks a data set from CoEval."""
 

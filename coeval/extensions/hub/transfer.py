@@ -16,8 +16,7 @@ from coeval.extensions.hub.address import START, HubAddress, choose_part, parse_
 from coeval.extensions.hub.card import Facts, check_licence, render_card
 from coeval.extensions.hub.client import Hub, Listing, Sent, look_before, send_files
 from coeval.extensions.hub.content import list_examples, write_content
-from coeval.extensions.hub.croissant import render_croissant
-from coeval.extensions.hub.study_tables import CARD, CONFIGS, CROISSANT, STUDY, file_of
+from coeval.extensions.hub.study_tables import CARD, CONFIGS, STUDY, file_of
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.reports.statistics import get_paper_tables, get_report
 from coeval.usecases.study_import import USUAL, ImportOptions, ImportReport, Origin, import_checked
@@ -90,7 +89,7 @@ def _fetched(context: Context, address: str) -> Iterator[tuple[Path, HubAddress]
         yield hub.fetch(listing, part, Path(folder)), listing.address(part)
 
 
-FILES = (CARD, CROISSANT, STUDY, *map(file_of, CONFIGS))
+FILES = (CARD, STUDY, *map(file_of, CONFIGS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,8 +257,6 @@ def _written(
             agreement = get_report(context, person, slug)["agreement"]
         facts = Facts(repo, licence, content, methods, agreement)
         (folder / CARD).write_text(render_card(facts), encoding="utf-8")
-        croissant = render_croissant(facts, folder, _open_hub(context).endpoint)
-        (folder / CROISSANT).write_text(croissant, encoding="utf-8")
         yield facts, folder
 
 

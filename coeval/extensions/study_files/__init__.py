@@ -1,4 +1,4 @@
-"""Export a whole study to one file, and import or merge it elsewhere."""
+"""Export a whole study to one file, and import it elsewhere."""
 
 from __future__ import annotations
 

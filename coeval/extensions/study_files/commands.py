@@ -1,4 +1,4 @@
-"""``python -m coeval study export``, ``import`` and ``merge``: move whole studies as files."""
+"""``python -m coeval study export``, and ``import``: move whole studies as files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from coeval.usecases.access import OPERATOR, Context
 def add_study(parsers: Parsers) -> None:
     _add_export(parsers.study, parsers.task_reported)
     _add_import(parsers.study, parsers.common_reported)
-    _add_merge(parsers.study, parsers.task_reported)
 
 
 def _add_export(actions: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
@@ -36,27 +35,6 @@ def _add_import(actions: argparse._SubParsersAction, common: argparse.ArgumentPa
     command.add_argument("--as", dest="slug", default="", metavar="SLUG", help="short name of the new task")
     _add_common(command)
     command.set_defaults(command=_import, makes_file=True)
-
-
-def _add_merge(actions: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
-    merge = actions.add_parser(
-        "merge", parents=[task], help="add the work in a study file to the same task in this database"
-    )
-    merge.add_argument("path", type=Path, help="study file to merge")
-    merge.add_argument(
-        "--rename-run",
-        nargs="+",
-        default=[],
-        metavar="OLD=NEW",
-        help="rename a run if both studies have one with this label",
-    )
-    merge.add_argument(
-        "--keep-texts", action="store_true",
-        help="if texts or settings differ, keep those of this database",
-    )  # fmt: skip
-    merge.add_argument("--dry-run", action="store_true", help="show what would be added and write nothing")
-    _add_common(merge)
-    merge.set_defaults(command=_merge)
 
 
 def _add_common(command: argparse.ArgumentParser) -> None:
@@ -93,23 +71,6 @@ def _import(context: Context, options: argparse.Namespace) -> None:
         renamed=read_mapping(options.rename),
     )
     report(options, moved, [*_told(moved.notes), moved])
-
-
-def _merge(context: Context, options: argparse.Namespace) -> None:
-    from coeval.extensions.study_files.transfer import Choices, merge_study_file
-
-    choices = Choices(
-        people=read_mapping(options.rename),
-        runs=read_mapping(options.rename_run),
-        keep_texts=options.keep_texts,
-    )
-    merged = merge_study_file(
-        context, OPERATOR, options.path, options.task, choices, ledger=options.ledger, dry_run=options.dry_run
-    )
-    conflicts = (f"conflict: {conflict}" for conflict in merged.conflicts)
-    report(options, merged, [*conflicts, *_told(merged.notes), merged])
-    if merged.n_conflicts:
-        raise SystemExit(1)
 
 
 def _told(notes: Iterable[str]) -> list[str]:

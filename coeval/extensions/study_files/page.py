@@ -1,4 +1,4 @@
-"""Set-up, Hosting: export a whole study to a file, import one as a new task, or merge one into this task."""
+"""Set-up, Hosting: export a whole study to a file, or import one as a new task."""
 
 from __future__ import annotations
 
@@ -12,26 +12,23 @@ from fastapi.responses import Response
 from coeval.domain import Person
 from coeval.errors import CoevalError, InputError
 from coeval.extensions.study_files.transfer import (
-    Choices,
-    Merged,
     Naming,
     export_study,
     import_study_file,
-    merge_study_file,
 )
 from coeval.ui.app.downloads import open_spooled, send_file
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.server.identity import get_person
 from coeval.ui.server.payloads import tell
-from coeval.ui.tabs import LoadedPanel, Update, more_settings, need_task, task_choices
+from coeval.ui.tabs import LoadedPanel, Update, more_settings, task_choices
 from coeval.usecases.access import Context
 
 
 class MovingBox(LoadedPanel):
-    """The links to export a study file, and the form to import or merge one."""
+    """The links to export a study file, and the form to import one."""
 
     def build(self) -> None:
-        with more_settings("moving", "Move or merge a study"):
+        with more_settings("moving", "Move a study"):
             self.links = View(elem_id="study-links")
             with gr.Row():
                 self.file = gr.File(
@@ -52,28 +49,14 @@ class MovingBox(LoadedPanel):
                         label="People to rename, one per line: old=new", lines=2, elem_id="study-rename",
                         info="People with the same name count as one person.",
                     )  # fmt: skip
-            with gr.Accordion("Merge options", open=False):
-                runs = gr.Textbox(
-                    label="Runs to rename, one per line: old=new", lines=2, elem_id="study-rename-run"
-                )
-                keep = gr.Checkbox(
-                    label="If texts or settings differ, keep those of this database", elem_id="study-keep"
-                )
-                trial = gr.Checkbox(label="Dry run: only show what would be added", elem_id="study-trial")
             ledger = gr.Checkbox(
                 label="Import cached model answers too",
                 elem_id="study-ledger",
             )
-            with gr.Row(elem_classes="actions"):
-                bring = gr.Button("Import as a new task", elem_id="study-import", scale=0, min_width=220)
-                merge = gr.Button(
-                    "Merge into the task chosen above", elem_id="study-merge", scale=0, min_width=300
-                )
+            bring = gr.Button("Import as a new task", elem_id="study-import", scale=0, min_width=220)
             self.note = View(elem_id="study-note")
         self.outputs = [self.links]
-        read = [self.file, slug, renamed, ledger]
-        self.on(bring.click, self.on_import, read, [self.note, self.task])
-        self.on(merge.click, self.on_merge, [self.file, renamed, runs, keep, trial, ledger], self.note)
+        self.on(bring.click, self.on_import, [self.file, slug, renamed, ledger], [self.note, self.task])
 
     def load(self, person: Person, slug: str) -> Update:
         return {self.links: links_view(slug)}
@@ -92,24 +75,6 @@ class MovingBox(LoadedPanel):
             self.note: _done("Imported", str(moved), moved.notes),
             self.task: task_choices(self.context, person, moved.task),
         }
-
-    def on_merge(
-        self, person: Person, slug: str, path: str | None, renamed: str | None, runs: str | None, keep: bool,
-        trial: bool, ledger: bool,
-    ) -> Node:  # fmt: skip
-        try:
-            choices = Choices(_read_names(renamed), _read_names(runs), bool(keep))
-            merged = merge_study_file(
-                self.context, person, _need_file(path), need_task(slug), choices, ledger=bool(ledger),
-                dry_run=bool(trial),
-            )  # fmt: skip
-        except CoevalError as error:
-            return _refused(error)
-        return (
-            _conflicts(merged)
-            if merged.n_conflicts
-            else _done("Merged" if merged.written else "Tried", str(merged), merged.notes)
-        )
 
 
 def links_view(slug: str) -> Node:
@@ -152,18 +117,6 @@ def _read_names(text: str | None) -> Mapping[str, str]:
 
 def _refused(error: CoevalError) -> Node:
     return el("div.card.error", el("h4", "Nothing was written"), el("p", tell(error)), role="alert")
-
-
-def _conflicts(merged: Merged) -> Node:
-    return el(
-        "div.card.error",
-        el("h4", "Nothing was written"),
-        el("p", str(merged)),
-        el("ul", *(el("li", line) for line in merged.conflicts)),
-        el("p.note", "Rename different people or runs with the same name, keep the texts of this database, or "
-                     "correct one of the files. Then merge again."),
-        role="alert",
-    )  # fmt: skip
 
 
 def _done(title: str, words: str, notes: Sequence[str]) -> Node:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -150,15 +149,11 @@ class PeopleMap:
         """Names of people who were already here."""
         self.new: set[int] = set()
         """New ids of people who came with the study."""
-        self.renamed: dict[int, str] = {}
-        """New names, by their ids in the study."""
         names: dict[int, str] = {}
         accounts = {row["annotator"]: row for row in list_rows(source, schema, "account", scope)}
         for row in list_rows(source, schema, "annotator", scope):
             account = accounts.get(row["id"])
             name = renamed.get(row["name"], row["name"])
-            if name != row["name"]:
-                self.renamed[row["id"]] = name
             here = self._find(db, name, account)
             if here in names:
                 raise InputError(
@@ -167,13 +162,6 @@ class PeopleMap:
                 )
             self.ids[row["id"]] = here = here or self._add(db, row | {"name": compose(name)}, account)
             names[here] = row["name"]
-
-    def get_uid(self, row: Row) -> str:
-        """Return the key of a submission in this database. The key of a renamed person differs, because two
-        people may share a name.
-        """
-        name = self.renamed.get(row["annotator"])
-        return row["uid"] if name is None else str(uuid.uuid5(uuid.NAMESPACE_OID, f"{row['uid']} {name}"))
 
     def _find(self, db: Database, name: str, account: Row | None) -> int:
         by_account = account and get_row(

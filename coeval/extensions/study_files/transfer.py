@@ -1,4 +1,4 @@
-"""Export a whole study to a file, import it as new tasks, or merge it with the same study here."""
+"""Export a whole study to a file, or import it as new tasks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import tempfile
 import zipfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
@@ -32,14 +32,12 @@ from coeval.extensions.study_files.queries import (
     list_known_uids,
     list_people,
     list_rows,
-    write_ledger,
     write_study,
 )
 from coeval.extensions.study_files.queries_examination import build_scratch
-from coeval.extensions.study_files.queries_merge import Conflicts, Merging
-from coeval.extensions.study_files.queries_schema import LEDGER, Schema, get_schema
+from coeval.extensions.study_files.queries_schema import LEDGER, get_schema
 from coeval.rules.names import compose
-from coeval.store import Database, IntegrityError, Store
+from coeval.store import Database, Store
 from coeval.store.queries import tasks
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.sessions import check_name
@@ -235,8 +233,8 @@ def _name_tasks(db: Database, manifest: Manifest, slug: str) -> dict[str, str]:
     for new in named.values():
         if tasks.get_task(db, new) is not None:
             raise InputError(
-                f"The task “{new}” already exists: give the study another short name with --as, or merge it into that "
-                "task with “python -m coeval study merge”. Nothing was written."
+                f"The task “{new}” already exists: give the study another short name with --as. Nothing was "
+                "written."
             )
     if len(set(named.values())) < len(named):
         raise InputError("The study and its exam would have the same short name: choose another with --as.")
@@ -246,8 +244,8 @@ def _name_tasks(db: Database, manifest: Manifest, slug: str) -> dict[str, str]:
 def _refuse_known(uids: list[str]) -> None:
     if uids:
         raise InputError(
-            "This database already contains submissions of this study: merge it into their task with "
-            "“python -m coeval study merge”. Nothing was written."
+            "This database already contains submissions of this study: import it into another database, with "
+            "--db. Nothing was written."
         )
 
 
@@ -263,138 +261,3 @@ def _list_import_notes(
         yield "The study's links have new secrets: give the crowd service the new link."
     if manifest.ledger and not ledger:
         yield "The file also has a ledger of calls to models, which was not imported: to import it, use --ledger."
-
-
-WORK = ("instance", "run", "draft", "submission", "ballot", "mark")
-"""The tables whose rows a summary counts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """An owner's decisions on conflicts: new names (old to new), and whether to keep the texts of this
-    database.
-    """
-
-    people: Mapping[str, str] = field(default_factory=dict)
-    runs: Mapping[str, str] = field(default_factory=dict)
-    keep_texts: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Merged:
-    """The number of rows that a merge added or would add, by table. With conflicts, nothing is written."""
-
-    task: str
-    added: Mapping[str, int]
-    new_people: int
-    conflicts: tuple[str, ...]
-    n_conflicts: int
-    notes: tuple[str, ...]
-    written: bool
-
-    def __str__(self) -> str:
-        if self.n_conflicts:
-            more = self.n_conflicts - len(self.conflicts)
-            unlisted = f", {more:,} of them not listed" if more else ""
-            return f"{self.task}: {self.n_conflicts:,} conflicts{unlisted}. Nothing was written."
-        counted = [f"{self.added.get(name, 0):,} {name}s" for name in WORK]
-        would = "added" if self.written else "would add (nothing was written)"
-        return f"{self.task}: {would} {', '.join(counted)}, {self.new_people} new people"
-
-
-class _Undone(Exception):
-    """Raised to roll a transaction back."""
-
-    def __init__(self, merged: Merged) -> None:
-        super().__init__()
-        self.merged = merged
-
-
-@use_case(OWNERS)
-def merge_study_file(
-    context: Context,
-    person: Person,
-    path: Path,
-    slug: str,
-    choices: Choices | None = None,
-    *,
-    ledger: bool = False,
-    dry_run: bool = False,
-) -> Merged:
-    """Add another file's part of the same study. If anything conflicts, list the conflicts and write nothing.
-
-    People with the same name or crowd-service id are merged.
-
-    Raises:
-        InputError: the file cannot be used, or lacks a person or run that should be renamed.
-    """
-    choices = choices or Choices()
-    with opened(path) as (scratch, manifest), scratch.read() as source:
-        try:
-            with context.store.write() as db:
-                merged = _merge(db, source, manifest, slug, choices, ledger=ledger, dry_run=dry_run)
-                if not merged.written:
-                    raise _Undone(merged)
-                return merged
-        except _Undone as undone:
-            return undone.merged
-        except IntegrityError as error:
-            raise InputError(f"The two files do not match ({error}). Nothing was written.") from None
-
-
-def _merge(
-    db: Database,
-    source: Database,
-    manifest: Manifest,
-    slug: str,
-    choices: Choices,
-    *,
-    ledger: bool,
-    dry_run: bool,
-) -> Merged:
-    schema, there = get_schema(), get_own_scope(source, manifest)
-    here = _get_here(db, slug, there, manifest)
-    named = read_renamed(choices.people, list_people(source, schema, there))
-    runs = _check_runs(source, schema, there, choices)
-    conflicts = Conflicts(source, schema, keep_texts=choices.keep_texts)
-    persons = PeopleMap(db, source, schema, there, named)
-    merging = Merging(db, source, schema, there, here, persons, conflicts, runs)
-    merging.run()
-    if ledger:
-        calls = list_rows(source, schema, LEDGER, there)
-        merging.added[LEDGER] = write_ledger(db, schema.get(LEDGER), calls)
-    notes = []
-    if persons.known:
-        notes.append(f"Merged because both files have these names: {', '.join(sorted(persons.known)[:20])}.")
-    if conflicts.settled:
-        notes.append(
-            f"Texts and settings that differ: {conflicts.settled}. Those of this database were kept."
-        )
-    return Merged(
-        slug,
-        merging.added,
-        len(persons.new),
-        tuple(conflicts.listed),
-        conflicts.n,
-        tuple(notes),
-        written=not (conflicts.n or dry_run),
-    )
-
-
-def _get_here(db: Database, slug: str, there: Scope, manifest: Manifest) -> Scope:
-    """Return the ids of the task that receives the study, and of its exam."""
-    here = get_scope(db, require_task(db, slug).id)
-    if (there["exam"] == there["task"]) != (here["exam"] == here["task"]):
-        lacking = "the task here" if manifest.exam else "the study in the file"
-        raise InputError(
-            f"Only one of the two has an exam, and {lacking} has none: these are not two files of one "
-            "study. Nothing was written."
-        )
-    return here
-
-
-def _check_runs(source: Database, schema: Schema, there: Scope, choices: Choices) -> dict[str, str]:
-    labels = {row["label"] for row in list_rows(source, schema, "run", there)}
-    if unknown := sorted(set(choices.runs) - labels):
-        raise InputError(f"The study has no run “{unknown[0][:80]}”. Nothing was written.")
-    return dict(choices.runs)

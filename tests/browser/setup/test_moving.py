@@ -1,4 +1,4 @@
-"""A study goes from one server to another by Set-up, and work done elsewhere is merged into it, in Chromium."""
+"""A study goes from one server to another by Set-up, in Chromium."""
 
 from __future__ import annotations
 
@@ -49,13 +49,11 @@ def give(page: Page, path: Path, button: str) -> None:
     page.get_by_role("button", name=button).click()
 
 
-def test_a_study_leaves_comes_and_is_merged(
-    server: Running, context: Context, page: Page, tmp_path: Path
-) -> None:
+def test_a_study_leaves_and_comes(server: Running, context: Context, page: Page, tmp_path: Path) -> None:
     page.set_default_timeout(20_000)
     enter(page, server.url, "Olu")
     page.goto(f"{server.url}/admin/?task=demo&tab=hosting")
-    unfold(page, "Move or merge a study")
+    unfold(page, "Move a study")
     with page.expect_download() as download:
         page.get_by_role("link", name="Download the study, with names").click()
     whole = tmp_path / "left.zip"
@@ -72,22 +70,3 @@ def test_a_study_leaves_comes_and_is_merged(
     give(page, pack_elsewhere(tmp_path, "other", ["Cy"]), "Import as a new task")
     note.get_by_text("other: 2 instances, 4 drafts, 4 submissions, 1 new people").wait_for()
     assert [task.slug for task in list_tasks(context, OPERATOR)] == ["demo", "other"]
-
-    page.goto(f"{server.url}/admin/?task=demo&tab=hosting")
-    unfold(page, "Move or merge a study")
-    path = pack_elsewhere(tmp_path, "demo", ["Ana", "Bo", "Di"])
-    unfold(page, "Merge options")
-    page.get_by_label("Dry run: only show what would be added").check()
-    give(page, path, "Merge into the task chosen above")
-    note.get_by_text(
-        "would add (nothing was written) 0 instances, 0 runs, 0 drafts, 8 submissions"
-    ).wait_for()
-    page.get_by_label("Dry run: only show what would be added").uncheck()
-    page.get_by_label("People to rename, one per line: old=new").fill("Bo=Bo of the other lab")
-    page.get_by_role("button", name="Merge into the task chosen above").click()
-    note.get_by_text("demo: added 0 instances, 0 runs, 0 drafts, 8 submissions").wait_for()
-    page.get_by_label("People to rename, one per line: old=new").fill("")
-    page.get_by_label("Runs to rename, one per line: old=new").fill("first=again")
-    page.get_by_role("button", name="Merge into the task chosen above").click()
-    note.get_by_text("Nothing was written", exact=True).wait_for()
-    assert "submission (“Ana”" in note.inner_text()

@@ -637,9 +637,6 @@ def setup_people() -> list[Door]:
             Door(f"extensions.hub.transfer.{name}", setup(button, put=PUBLISHED), OWN, OWN)
             for name, button in (("preview_push", "publish-look"), ("push_study", "publish-send"))
         ),
-        Door(
-            "extensions.study_files.transfer.merge_study_file", setup("study-merge", put=study_file), OWN, OWN
-        ),
         Door("usecases.hosting.replication.get_shipped", at("GET", "/api/shipped"), OWN, OWN),
         Door("usecases.images.list_image_hosts", setup("hosting", "select", pick=False), OWN, OWN),
         Door(
