@@ -24,7 +24,7 @@ class Arm(StrEnum):
 
     ``evidence`` marks the passages that the draft quotes, without its text; ``reasons`` shows its lines of
     evidence, without its conclusion and score. In both, the score row starts empty. ``undrafted`` is never
-    drawn: it is the outcome of a save before there was a draft.
+    drawn: it is the outcome of a save without a draft, or with a draft that could not be read.
     """
 
     ASSISTED = "assisted"
@@ -179,7 +179,7 @@ class Submission(Conduct):
 
     @property
     def outcome(self) -> Arm:
-        """Return the arm that the person saw: the drawn arm, or undrafted."""
+        """Return the arm for a file, which also holds the draft and whether it could be read."""
         return Arm.UNDRAFTED if self.draft is None and self.arm is not Arm.BLIND else self.arm
 
 

@@ -473,6 +473,7 @@ CREATE TABLE draft (
 ) STRICT;
 CREATE INDEX draft_by_instance ON draft(instance);
 CREATE INDEX draft_by_criterion ON draft(criterion);
+CREATE INDEX draft_unscored ON draft(id) WHERE status = 'unscored';
 CREATE VIEW current_draft AS
   SELECT d.* FROM draft d WHERE NOT EXISTS (
     SELECT 1 FROM draft later WHERE later.run = d.run AND later.instance = d.instance

@@ -23,7 +23,17 @@ from coeval.stats.agreement.icc import icc
 from coeval.stats.agreement.patterns import MANY, Level
 from coeval.stats.clusters import FEW
 from coeval.stats.estimates import FLAT, Estimate, Spelled
-from coeval.stats.frames import ASSISTED, BLIND, FIRST, LLM, UNDRAFTED, StudyFrames, once
+from coeval.stats.frames import (
+    ASSISTED,
+    BLIND,
+    EVIDENCE,
+    FIRST,
+    LLM,
+    REASONS,
+    UNDRAFTED,
+    StudyFrames,
+    once,
+)
 from coeval.stats.rating_matrix import Codes, Ratings
 from coeval.stats.report.raters import SHOWN, RaterPair, list_pairs
 
@@ -48,11 +58,15 @@ class Counts:
 
 @dataclass(frozen=True)
 class DraftsInView:
-    """The number of scores given with the draft in view, and the share of them that equal the draft's."""
+    """The number of scores given with the draft in view, and the share of them that equal the draft's.
+
+    ``arms`` has the number of scores of each arm, which add up to ``of``.
+    """
 
     n: int
     of: int
     kept: Estimate
+    arms: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -211,14 +225,49 @@ def _mean_of(study: StudyFrames, parts: Sequence[Ratings]) -> Estimate:
     return mean_alpha(parts, [study.clusters_of(data) for data in parts])
 
 
+ARM_WORDS = {
+    ASSISTED: "with the draft in view",
+    FIRST: "before and after seeing the draft",
+    EVIDENCE: "with its quoted passages marked",
+    REASONS: "with its lines of evidence in view",
+    BLIND: "without the draft (blind arm)",
+    UNDRAFTED: "where no draft could be read",
+}
+"""What people saw in each arm, in sentences about their scores."""
+
+IN_VIEW = (ASSISTED, FIRST)
+"""The arms whose final scores were given with the draft in view."""
+
+
+def arm_counts(study: StudyFrames) -> dict[str, int]:
+    """Return the number of scores of each arm. Their sum is the number of all scores."""
+    return _count_arms(study.scored)
+
+
+def _count_arms(scored: pd.DataFrame) -> dict[str, int]:
+    counts = scored["arm"].value_counts()
+    return {arm: int(counts[arm]) for arm in ARM_WORDS if counts.get(arm)}
+
+
+def describe_arms(counts: Mapping[str, int]) -> str:
+    """Return how all scores were given.
+
+    >>> describe_arms({"assisted": 108, "blind": 28, "undrafted": 8})
+    '144 scores: 108 with the draft in view, 28 without the draft (blind arm), 8 where no draft could be read'
+    """
+    total = sum(counts.values())
+    parts = [f"{n:,} {ARM_WORDS[arm]}" for arm, n in counts.items()]
+    return f"{total:,} {'score' if total == 1 else 'scores'}" + (f": {', '.join(parts)}" if parts else "")
+
+
 def drafts_in_view(scored: pd.DataFrame, *, unaided: bool = False) -> DraftsInView:
     """Count the scores given with the draft in view, which include the final scores of the arm ``first``."""
-    seen = scored[scored["arm"].isin((ASSISTED, FIRST))] if not unaided else scored.iloc[:0]
+    seen = scored[scored["arm"].isin(IN_VIEW)] if not unaided else scored.iloc[:0]
     drafted = seen.dropna(subset=["draft_score"])
     kept = (drafted["score"] == drafted["draft_score"].astype(float)).mean() if len(drafted) else None
     reason = "no score was given with a drafted score in view"
     share = Estimate.undefined(reason) if kept is None else Estimate(float(kept), n=len(drafted))
-    return DraftsInView(len(seen), len(scored), share)
+    return DraftsInView(len(seen), len(scored), share, _count_arms(scored))
 
 
 def agreement_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> AgreementSection:

@@ -11,7 +11,14 @@ from coeval.stats.agreement.clustered_agreement import ACCEPTABLE, TENTATIVE, al
 from coeval.stats.clusters import FEW
 from coeval.stats.estimates import Estimate
 from coeval.stats.frames import StudyFrames
-from coeval.stats.report.agreement import ALL_SCORES, DraftsInView, Headline, people_alphas
+from coeval.stats.report.agreement import (
+    ALL_SCORES,
+    ARM_WORDS,
+    IN_VIEW,
+    DraftsInView,
+    Headline,
+    people_alphas,
+)
 from coeval.stats.report.assistance import DraftEffectsSection, draft_effects_section
 
 RELIABLE, FOR_TENTATIVE, TOO_LOW, OPEN, TOO_FEW, UNDEFINED = (
@@ -183,8 +190,12 @@ def _in_view(seen: DraftsInView) -> list[str]:
     """Return a caution for scores with the draft in view: people who see the same draft agree more."""
     if not seen.n:
         return []
-    many = f"All {seen.n:,} scores were" if seen.n == seen.of else f"{seen.n:,} of {seen.of:,} scores were"
     kept = f", and {_percent(seen.kept)} kept its score" if seen.kept.defined else ""
+    if seen.n == seen.of:
+        many = f"All {seen.n:,} scores were"
+    else:
+        others = ", ".join(f"{n:,} {ARM_WORDS[arm]}" for arm, n in seen.arms.items() if arm not in IN_VIEW)
+        many = f"{seen.n:,} of {seen.of:,} scores were" + (f" (and {others})" if others else "")
     measure = (
         "A share of blind assignments, under Study design in Set-up, measures by how much."
         if seen.n == seen.of

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from coeval.extending import load_values
 from coeval.stats.clusters import FEW
 from coeval.stats.estimates import listed, plain, reasons
-from coeval.stats.frames import ASSISTED, FIRST, StudyFrames, is_planted
+from coeval.stats.frames import FIRST, StudyFrames, is_planted
 from coeval.stats.report.activity import (
     actions_section,
     behaviour_section,
@@ -23,7 +23,7 @@ from coeval.stats.report.activity import (
     score_change_section,
     time_section,
 )
-from coeval.stats.report.agreement import agreement_section
+from coeval.stats.report.agreement import agreement_section, arm_counts, drafts_in_view
 from coeval.stats.report.alignment import (
     alignment_section,
     equivalence_section,
@@ -188,17 +188,13 @@ def study_notes(study: StudyFrames) -> Iterator[str]:
 
 def _in_view(study: StudyFrames) -> Iterator[str]:
     """Yield a note on the scores given with the draft in view, and on how many of them kept the draft's score."""
-    seen = study.scored[study.scored["arm"].isin((ASSISTED, FIRST))]
-    drafted = seen.dropna(subset=["draft_score"])
-    if not len(drafted):
+    seen = drafts_in_view(study.scored)
+    if not seen.kept.defined:
         return
-    kept = (drafted["score"] == drafted["draft_score"].astype(float)).mean()
-    all_ = (
-        f"All {len(seen):,} scores were" if len(seen) == len(study.scored) else f"{len(seen):,} scores were"
-    )
+    many = f"All {seen.n:,} scores were" if seen.n == seen.of else f"{seen.n:,} scores were"
     yield (
-        f"{all_} given with the draft in view; {kept:.0%} of those with a drafted score equal it. People who see the "
-        "same draft agree more than they would without it."
+        f"{many} given with the draft in view; {float(seen.kept):.0%} of those with a drafted score equal it. People "
+        "who see the same draft agree more than they would without it."
     )
 
 
@@ -317,6 +313,7 @@ def build_report(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -
         "task": study.task,
         "annotators": len(study.annotators),
         "annotator_names": list(study.annotators),
+        "arms": arm_counts(study),
         "units": int(study.scored["unit"].nunique()),
         "documents": int(study.instances["document"].replace("", None).nunique()),
         "resampled": {"unit": study.clusters.kind, "n": study.clusters.of(study.scored["unit"]).n},

@@ -11,14 +11,12 @@ from coeval.stats.frames import (
     ASSISTED,
     BLIND,
     CROWD,
-    EVIDENCE,
     EXPERT,
-    FIRST,
-    REASONS,
     TEAM,
     UNDRAFTED,
     StudyFrames,
 )
+from coeval.stats.report.agreement import ARM_WORDS, arm_counts
 
 Document = Mapping[str, Any]
 UNDEFINED = "undefined"
@@ -69,23 +67,11 @@ def _people(study: StudyFrames, report: Document) -> str:
 
 
 def _arms(study: StudyFrames) -> str:
-    arms = study.scored["arm"].value_counts()
-    if len(arms) == 1 and arms.index[0] in (ASSISTED, BLIND):
-        how = "with the model's draft" if arms.index[0] == ASSISTED else "without a draft"
+    arms = arm_counts(study)
+    if list(arms) in ([ASSISTED], [BLIND]):
+        how = "with the model's draft" if ASSISTED in arms else "without a draft"
         return f"All scores were given {how} in view."
-    words = {
-        ASSISTED: "with the draft in view",
-        BLIND: "without the draft (blind arm)",
-        FIRST: "before and after seeing the draft",
-        EVIDENCE: "with its quoted passages marked",
-        REASONS: "with its lines of evidence in view",
-        UNDRAFTED: "before there was a draft",
-    }
-    parts = [
-        f"{arms[arm]:,} ({arms[arm] / len(study.scored):.0%}) {how}"
-        for arm, how in words.items()
-        if arm in arms
-    ]
+    parts = [f"{n:,} ({n / sum(arms.values()):.0%}) {ARM_WORDS[arm]}" for arm, n in arms.items()]
     return f"The scores were given as follows: {', '.join(parts)}." if parts else ""
 
 
@@ -240,7 +226,7 @@ def _labels(alignment: Document) -> str:
         "n_first": f"{alignment['n_first']:,} given before the draft was shown",
     }
     if alignment["labels"] == UNDRAFTED:
-        return f"{alignment['n_labels']:,} given before there was a draft"
+        return f"{alignment['n_labels']:,} given where no draft could be read"
     return " and ".join(text for name, text in kinds.items() if alignment[name]) or alignment["labels"]
 
 

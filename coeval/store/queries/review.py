@@ -117,12 +117,12 @@ SELECT s.annotator, s.active_ms, s.bulk,
     WHEN s.planted = 'evidence' AND {LINE_CAUGHT} THEN 1 ELSE 0 END AS caught
 FROM submission s
 CROSS JOIN instance i
-WHERE i.id = s.instance AND i.task = :task AND s.draft IS NOT NULL AND s.arm IN ('assisted', 'first')
+WHERE i.id = s.instance AND i.task = :task AND {OUTCOME} IN ('assisted', 'first')
   AND s.id NOT IN ({REPLACED})
   AND {published("s")}
 ORDER BY s.id
 """
-"""Everybody's latest saves of evaluations with a draft, in the order of saving.
+"""Everybody's latest saves of evaluations with a readable draft, in the order of saving.
 
 ``bulk`` says that the person approved the remaining lines at once, ``kept_all`` that they approved every
 line.

@@ -45,8 +45,11 @@ FIRST_SCORE = Record(
 )
 
 
-OUTCOME = "CASE WHEN s.draft IS NULL AND s.arm <> 'blind' THEN 'undrafted' ELSE s.arm END"
-"""The resulting arm of a submission ``s`` (see ``Submission.outcome``), in SQL."""
+OUTCOME = (
+    "CASE WHEN s.arm <> 'blind' AND (s.draft IS NULL OR s.draft IN (SELECT id FROM draft WHERE status = 'unscored'))"
+    " THEN 'undrafted' ELSE s.arm END"
+)
+"""The resulting arm of a submission ``s``, in SQL: undrafted if no draft could be read. Every count starts here."""
 
 LINE_CAUGHT = """EXISTS (SELECT 1 FROM planted_error w
       JOIN submission_row r ON r.submission = s.id AND r.draft_row = w.draft_row AND r.action IN ('delete', 'revise')

@@ -35,7 +35,7 @@ ARMS = {
     Arm.FIRST: "scored first, then saw the draft",
     Arm.EVIDENCE: "saw the evidence marked",
     Arm.REASONS: "saw evidence and reasons",
-    Arm.UNDRAFTED: "before there was a draft",
+    Arm.UNDRAFTED: "no draft could be read",
 }
 SAID = {Action.APPROVE: "kept", Action.DELETE: "deleted", Action.REVISE: "revised", Action.ADD: "added"}
 
@@ -91,7 +91,7 @@ def _score_cell(column: Column) -> Node:
     return el(
         "div",
         el("strong", number(latest.score)),
-        el("p.note", " · ".join(part for part in (ARMS[latest.outcome], before, planted) if part)),
+        el("p.note", " · ".join(part for part in (ARMS[column.arm], before, planted) if part)),
     )
 
 

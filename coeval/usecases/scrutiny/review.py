@@ -9,10 +9,12 @@ from coeval.datasets.tables.instances import is_made_up
 from coeval.domain import (
     MAX_REMARK,
     Adjudication,
+    Arm,
     Change,
     Criterion,
     Dispute,
     Draft,
+    DraftStatus,
     InboxItem,
     InboxState,
     Instance,
@@ -49,6 +51,12 @@ class Column:
     @property
     def latest(self) -> Submission:
         return self.revisions[-1]
+
+    @property
+    def arm(self) -> Arm:
+        """Return what the person saw: the drawn arm, or undrafted if no draft could be read."""
+        readable = self.shown is not None and self.shown.status is DraftStatus.OK
+        return self.latest.arm if readable or self.latest.arm is Arm.BLIND else Arm.UNDRAFTED
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ def test_no_figure_of_the_assisted_arm_rests_on_it(
     }
     assert (counted["people"], counted["people_assisted"], "people_blind" in counted) == (2, 1, False)
     words = str(get_paper_tables(context, owner, "demo")["methods.md"])
-    assert "1 (50%) with the draft in view, 1 (50%) before there was a draft" in words
+    assert "1 (50%) with the draft in view, 1 (50%) where no draft could be read" in words
 
 
 def test_once_there_is_a_draft_a_further_save_is_assisted(

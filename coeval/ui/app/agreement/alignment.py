@@ -148,12 +148,12 @@ def find_replacement(passed: int, tested: int, n: int) -> tuple[str, str]:
 def _labels_words(n_labels: int, n_blind: int, n_first: int) -> str:
     """
     >>> _labels_words(48, 0, 0)
-    '48 scores, given before there was a draft'
+    '48 scores, given where no draft could be read'
     >>> _labels_words(1201, 1200, 1)
     '1,200 blind scores and 1 first score, given before the draft was shown; each person counts once per unit'
     """
     if not n_blind and not n_first:
-        return f"{plural(n_labels, 'score')}, given before there was a draft"
+        return f"{plural(n_labels, 'score')}, given where no draft could be read"
     blind, first = plural(n_blind, "blind score"), plural(n_first, "first score")
     if not n_first:
         return f"{blind}, given without the draft in view"

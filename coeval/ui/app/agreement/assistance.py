@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
 
 from coeval.stats.draft_effects import Caught, CaughtLines
 from coeval.stats.estimates import Estimate, Spelled
+from coeval.stats.report.agreement import arm_counts, describe_arms
 from coeval.stats.report.answer import describe_effects
 from coeval.stats.report.assistance import (
     AssistanceSection,
@@ -45,7 +46,7 @@ ESTIMATORS = {
 
 def build(get: Get) -> Iterator[Page]:
     section = get(assistance_section)
-    effects, scope = section.effects, _page_scope(section)
+    effects, scope = section.effects, _page_scope(section, get(arm_counts))
     words = describe_effects(effects)
     yield Page(
         answer=el("div.answer", el("p.verdict", words)) if words else None,
@@ -58,24 +59,11 @@ def build(get: Get) -> Iterator[Page]:
     )
 
 
-def _page_scope(section: AssistanceSection) -> str:
-    """Return the scores that the page uses: the arms, and how planted errors count."""
-    adoption, pull = section.effects.adoption, section.effects.pull
-    arms = (
-        ("assisted", adoption.get("n_assisted")),
-        ("blind", adoption.get("n_blind")),
-        ("first", section.first.n),
-    )
-    scored = ", ".join(f"{n:,} {arm}" for arm, n in arms if n)
-    planted = pull.get("n_planted")
-    return " · ".join(
-        text
-        for text in (
-            f"{scored} scores" if scored else "no scores given with a draft",
-            f"{plural(planted, 'score')} with a planted error, used only for the pull" if planted else "",
-        )
-        if text
-    )
+def _page_scope(section: AssistanceSection, arms: Mapping[str, int]) -> str:
+    """Return the scores of the study by what people saw, and how planted errors count."""
+    planted = section.effects.pull.get("n_planted")
+    used = f"{plural(planted, 'score')} with a planted error, used only for the pull" if planted else ""
+    return " · ".join(text for text in (describe_arms(arms), used) if text)
 
 
 def pull_scope(pull: Spelled) -> str:
