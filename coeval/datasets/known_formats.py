@@ -13,7 +13,6 @@ from pathlib import Path
 
 from coeval.datasets import example_studies, rating_tables
 from coeval.datasets.file_format import Columns, Format
-from coeval.datasets.release import released_study
 from coeval.datasets.tables import table_files
 from coeval.datasets.tables.instances import FIELDS, open_instances
 from coeval.datasets.tables.table_files import TABLES, TableFormat, guess_table
@@ -117,7 +116,6 @@ def list_formats() -> tuple[Format, ...]:
         *map(_of_table, TABLES),
         _PARTS,
         rating_tables.FORMAT,
-        released_study.FORMAT,
         *load_values("formats", Format),
         example_studies.FORMAT,
     )

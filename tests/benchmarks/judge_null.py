@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from coeval.datasets.release.released_study import load
 from coeval.extensions.judge.learning.deferral import fit_deferral
 from coeval.extensions.judge.learning.learn import learn
+from coeval.extensions.replication.released_study import load
 from tests.support.studies.simulated_judges import simulate_labels, simulate_lines, simulate_stub
 
 RELEASE = Path(__file__).resolve().parents[3] / "shared" / "data" / "coeval_release_eli5"

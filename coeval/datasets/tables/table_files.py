@@ -125,6 +125,8 @@ def guess_table(path: Path) -> TableFormat:
         raise InputError(
             f"{path.name}: is an old or password-protected Excel file; save it as plain .xlsx or CSV."
         )
+    if head.startswith(b"["):
+        raise InputError(f"{path.name}: is a JSON array; write one object on each line (JSON Lines, .jsonl).")
     by_start = (kind for kind in reversed(TABLES) if kind.start and head.startswith(kind.start))
     return _by_ending(path) or next(by_start, TABLES[0])
 

@@ -7,6 +7,7 @@ from coeval.extending import Extension
 extension = Extension(
     name="replication",
     title="Replication",
+    formats=("released_study:FORMAT",),
     commands=("commands:add_replicate",),
     help=(("For analysts", "replicate.md"),),
 )

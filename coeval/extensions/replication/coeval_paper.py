@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from coeval.datasets.release.released_files import load_entries
-from coeval.datasets.release.released_study import COMBINED, find_files
 from coeval.errors import InputError
 from coeval.extensions.replication.cells import Cell, Replication
+from coeval.extensions.replication.released_files import load_entries
+from coeval.extensions.replication.released_study import COMBINED, find_files
 from coeval.settings import load_settings
 from coeval.stats import Table, krippendorff_alpha, paper_tables
 from coeval.usecases.access import OPERATOR, open_context

@@ -15,8 +15,8 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from coeval.datasets.release.released_study import load
 from coeval.domain import Criterion, Draft, EvaluationRow, ImportedDraft, Instance, Quote, RowKind, Scale
+from coeval.extensions.replication.released_study import load
 from coeval.llm.protocols.verdicts import Verdict, combine_verdicts
 from coeval.llm.reading.evaluations import ParsedEvaluation
 from coeval.rules.planted_errors import ErrorKind, Neighbour, apply_planted_error, plant

@@ -60,7 +60,8 @@ def test_a_person_of_81_characters(tmp_path: Path) -> None:
     assert load_study(write(tmp_path / "r.csv", rows.format("a" * 80)), slug="t").submissions
     said = refused(write(tmp_path / "r.csv", rows.format("a" * 81)))
     assert "line 2, column 'annotator': has 81 characters; shorten the person's name to 80" in said
-    entry = {"1": {"Question": "Why?", "Answer": "So.", "criteria": {}}}
+    record = {"eval_result": [], "final_score": 3}
+    entry = {"1": {"Question": "Why?", "Answer": "So.", "criteria": {"Clear": record}}}
     for name in ("a" * 81, ""):
         said = refused(write(tmp_path / "A1.json", json.dumps({name: entry})))
         assert "a person's name has 1 to 80" in said
@@ -76,7 +77,8 @@ def test_half_an_emoji_in_a_release(tmp_path: Path, part: str) -> None:
 
 
 def test_an_empty_object_is_no_study(tmp_path: Path) -> None:
-    assert "is an empty object" in refused(write(tmp_path / "A1.json", "{}"))
+    write(tmp_path / "A1.json", "{}")
+    assert "is an empty object" in refused(tmp_path)
 
 
 def test_a_name_given_twice_in_one_object(tmp_path: Path) -> None:

@@ -12,9 +12,15 @@ from statistics import mean, median
 import pytest
 
 from coeval.datasets import load_study
-from coeval.datasets.release.release_lines import Line, is_header, parse_line, read_model_score, read_time
 from coeval.domain import Action, RowKind, ScrutinyRow, Study
 from coeval.errors import InputError
+from coeval.extensions.replication.release_lines import (
+    Line,
+    is_header,
+    parse_line,
+    read_model_score,
+    read_time,
+)
 
 FOLDER = "coeval_release_eli5"
 

@@ -14,13 +14,18 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from coeval.datasets.file_format import Columns, Format
-from coeval.datasets.release.released_files import Entry, Record, Section, load_entries, load_sections
-from coeval.datasets.release.released_submissions import RUN, build_draft, build_submission, choose_lines
 from coeval.datasets.source import source_of
 from coeval.datasets.tables.instances import name_document
 from coeval.datasets.text import shorten
 from coeval.domain import Criterion, ImportedDraft, ImportedRun, ImportedSubmission, Instance, Study, Task
 from coeval.errors import InputError
+from coeval.extensions.replication.released_files import Entry, Record, Section, load_entries, load_sections
+from coeval.extensions.replication.released_submissions import (
+    RUN,
+    build_draft,
+    build_submission,
+    choose_lines,
+)
 
 NOTES: Mapping[str, str] = {
     "headers": "Heading rows, such as '3. Evidence:', left out because they are not lines of an evaluation",
@@ -56,6 +61,9 @@ def tell_notes(tally: Mapping[str, int]) -> tuple[str, ...]:
 # Reading the release.
 
 COMBINED = "combine_data.json"
+
+LOOKED_AT = 64_000
+"""The bytes in which a file of the release has its first score."""
 
 
 def find_files(path: Path) -> list[Path]:
@@ -220,7 +228,13 @@ def _name_criterion(text: str) -> str:
 
 
 def _fits(path: Path, columns: Columns) -> bool:
-    return bool(find_files(path)) if path.is_dir() else path.suffix.lower() == ".json"
+    """Return whether a folder has the release's files, or a JSON file begins with work of the release's form."""
+    if path.is_dir():
+        return bool(find_files(path))
+    if path.suffix.lower() != ".json":
+        return False
+    with path.open("rb") as file:
+        return b'"final_score"' in file.read(LOOKED_AT)
 
 
 FORMAT = Format(

@@ -5,15 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from coeval.datasets.release.release_lines import (
-    SCALE,
-    Line,
-    is_header,
-    read_model_score,
-    read_row_score,
-    read_time,
-)
-from coeval.datasets.release.released_files import Record
 from coeval.domain import (
     Action,
     EvaluationRow,
@@ -24,6 +15,15 @@ from coeval.domain import (
     Run,
     ScrutinyRow,
 )
+from coeval.extensions.replication.release_lines import (
+    SCALE,
+    Line,
+    is_header,
+    read_model_score,
+    read_row_score,
+    read_time,
+)
+from coeval.extensions.replication.released_files import Record
 from coeval.llm.reading.quotes import find_quotes
 
 RUN = Run(

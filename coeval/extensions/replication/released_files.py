@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coeval.datasets.release.release_lines import Line, is_header, parse_line
 from coeval.datasets.text import check_text, load_json, shorten
 from coeval.domain.people import MAX_PERSON_NAME
 from coeval.errors import InputError
+from coeval.extensions.replication.release_lines import Line, is_header, parse_line
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,0 @@
-"""The public CoEval release (Li et al., 2023)."""
