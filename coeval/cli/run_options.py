@@ -59,6 +59,12 @@ def add_judging_options(parser: argparse.ArgumentParser) -> None:
         metavar="all|N",
         help="criteria per question (default: 1); “draft compare” shows the effect on scores",
     )
+    add(
+        "--explain",
+        choices=["uncertain", "all"],
+        help="let a chat model explain decisions in words (protocol decision only; default: none)",
+    )
+    add("--explain-model", metavar="NAME", help="model that explains (default: the model that decides)")
     add("--reference", help="show the judge each instance's reference", **flag)
     add(
         "--templates",

@@ -62,6 +62,7 @@ from coeval.domain.runs import (
     Request,
     Run,
     TokenProb,
+    TypedQuestion,
 )
 from coeval.domain.studies import ImportedDraft, ImportedRun, ImportedSubmission, Study
 from coeval.domain.tasks import (
@@ -150,6 +151,7 @@ __all__ = [
     "QuotePlace",
     "Remark",
     "Request",
+    "TypedQuestion",
     "ReturnRequest",
     "Role",
     "RowKind",

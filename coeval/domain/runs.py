@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from datetime import timedelta
 from enum import StrEnum
 
@@ -25,11 +25,26 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class TypedQuestion:
+    """A question whose answer is a probability for each level: ``score``, ``yes_no`` or ``choice``.
+
+    ``levels`` are pairs of a label and its meaning, which may be empty, lowest first. Those of a yes/no question are
+    "no" and "yes".
+    """
+
+    id: str
+    kind: str
+    text: str
+    levels: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """One question to a model, complete except for the endpoint.
 
     ``schema`` is a JSON schema for the answer, if the protocol needs one. The client decides how to enforce
-    it at an endpoint (schema, plain JSON, text); that is not part of the question.
+    it at an endpoint (schema, plain JSON, text); that is not part of the question. With ``questions``, the request asks
+    for typed decisions about the text of its messages, and not for words.
     """
 
     model: str
@@ -40,6 +55,7 @@ class Request:
     logprobs: bool = False
     top_p: float | None = None
     reasoning_effort: str = ""
+    questions: tuple[TypedQuestion, ...] = ()
 
     @property
     def hash(self) -> str:
@@ -51,18 +67,20 @@ class Request:
         values = {
             name: getattr(self, name)
             for name in _NAMES
-            if name not in _LATER or getattr(self, name) not in (None, "")
+            if name not in _LATER or getattr(self, name) not in (None, "", ())
         }
         values["messages"] = [
             {"role": turn.role, "content": turn.content} | ({"images": turn.images} if turn.images else {})
             for turn in self.messages
         ]
+        if self.questions:
+            values["questions"] = [asdict(question) for question in self.questions]
         text = json.dumps(values, sort_keys=True, ensure_ascii=False, default=dict)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 _NAMES = [member.name for member in fields(Request)]
-_LATER = ("top_p", "reasoning_effort")
+_LATER = ("top_p", "reasoning_effort", "questions")
 
 
 @dataclass(frozen=True, slots=True)

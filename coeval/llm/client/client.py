@@ -16,7 +16,8 @@ from coeval.clock import utc_now
 from coeval.domain import Answer, Request
 from coeval.llm.client.abilities import Lessons, build_body, list_left_out, step_down, without
 from coeval.llm.client.completions import parse_choices, split_completion
-from coeval.llm.client.connection import ClientSettings, connect, resolve_address
+from coeval.llm.client.connection import CONNECT_SECONDS, ClientSettings, connect, resolve_address
+from coeval.llm.client.decisions import DECISIONS, PATHS, build_decision, is_missing, no_decisions
 from coeval.llm.client.failures import (
     CallError,
     Failure,
@@ -32,6 +33,8 @@ from coeval.settings import show_address
 
 if TYPE_CHECKING:
     import openai
+
+CHAT = "/chat/completions"
 
 _ABOUT_THE_BODY = (400, 403, 404, 422, 500, 501)
 """HTTP statuses with which servers refuse an unknown parameter."""
@@ -76,6 +79,7 @@ class Client:
         self._timeout = settings.timeout
         self._lessons = Lessons() if lessons is None else lessons
         self._sdk = connect(settings)
+        self._decision_paths: dict[str, str] = {}
         self.endpoint = show_address(resolve_address(settings))
 
     async def ask(self, request: Request) -> Answer:
@@ -91,6 +95,8 @@ class Client:
 
         If the endpoint accepts ``n``, one prompt yields up to this many ``answers``.
         """
+        if request.questions:
+            return await self._decide(request)
         key = (self.endpoint, request.model)
         while True:
             abilities = self._lessons.abilities(key)
@@ -112,16 +118,52 @@ class Client:
                 self._lessons.note_answer(key, body, answer.text, answer.finish_reason)
             return replace(exchange, left_out=list_left_out(request, abilities))
 
+    async def _decide(self, request: Request) -> Exchange:
+        """Send a request for typed decisions to the path that the endpoint has for this model."""
+        known = self._decision_paths.get(request.model)
+        for path in (known,) if known else PATHS:
+            try:
+                exchange = await self._exchange(build_decision(request, path), path=path)
+            except CallError as error:
+                if known or not is_missing(error):
+                    raise
+                missing = error
+                continue
+            self._decision_paths[request.model] = path
+            return exchange
+        raise no_decisions(missing, self.endpoint, request.model)
+
+    async def lists_decisions(self, model: str) -> bool:
+        """Return whether the endpoint's list of models names typed decisions as the output of this model.
+
+        Only some servers say so (llama.cpp does). Any failure counts as no.
+        """
+        import httpx2
+        import openai
+
+        try:
+            async with asyncio.timeout(min(CONNECT_SECONDS, self._timeout)):
+                response = await self._sdk.get("/models", cast_to=httpx2.Response)
+            listed = json.loads(response.content)["data"]
+            outputs = [
+                one["architecture"]["output_modalities"]
+                for one in listed
+                if len(listed) == 1 or one["id"] == model
+            ]
+        except (TimeoutError, openai.OpenAIError, OSError, CallError, ValueError, LookupError, TypeError):
+            return False
+        return any("decisions" in kinds for kinds in outputs if isinstance(kinds, list))
+
     def takes_several(self, model: str) -> bool:
         """Return whether this model can give several answers to one request, as far as CoEval knows."""
         return "n" not in self._lessons.abilities((self.endpoint, model)).refused
 
-    async def _exchange(self, body: dict[str, Any], *, stream: bool) -> Exchange:
+    async def _exchange(self, body: dict[str, Any], *, stream: bool = False, path: str = CHAT) -> Exchange:
         sent = json.dumps(body, ensure_ascii=False)
         started = time.perf_counter()
         received = ""
         try:
-            content = await self._post(body, stream=stream)
+            content = await self._post(path, body, stream=stream)
             received = hide(content.decode("utf-8", "replace"), self._key)
             latency_ms = round((time.perf_counter() - started) * 1000)
             answers = parse_choices(received, place=self.endpoint, latency_ms=latency_ms)
@@ -131,11 +173,11 @@ class Client:
             raise
         return Exchange(sent, received, tuple(answers))
 
-    async def _post(self, body: dict[str, Any], *, stream: bool) -> bytes:
-        """Return the unparsed body of the response to one completion request, or the unparsed events of a stream.
+    async def _post(self, path: str, body: dict[str, Any], *, stream: bool) -> bytes:
+        """Return the unparsed body of the response to one request, or the unparsed events of a stream.
 
-        This uses the package's ``post``, because its ``create`` transforms the request by its types, which takes a
-        third of a call's processor time (``python -m tests.benchmarks prefill``).
+        For chat this uses the package's ``post``, because its ``create`` transforms the request by its types, which
+        takes a third of a call's processor time (``python -m tests.benchmarks prefill``).
         """
         import httpx2
         import openai
@@ -143,9 +185,10 @@ class Client:
         extra = {"stream": True, "stream_options": {"include_usage": True}} if stream else {}
         try:
             async with asyncio.timeout(self._timeout):
-                response = await self._sdk.post(
-                    "/chat/completions", cast_to=httpx2.Response, body=body | extra
-                )
+                if path == DECISIONS:
+                    raw = await self._sdk.decisions.with_raw_response.create(**body)
+                    return bytes(raw.content)
+                response = await self._sdk.post(path, cast_to=httpx2.Response, body=body | extra)
         except (TimeoutError, openai.APITimeoutError):
             limited = "max_tokens" in body or "max_completion_tokens" in body
             remedy = "" if limited else "limit the answer's length (max tokens), "

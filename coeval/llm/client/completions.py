@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from coeval.domain import Answer, TokenProb
+from coeval.llm.client.decisions import is_decision, normalise_answers
 from coeval.llm.client.failures import CallError, Failure, disguised_error, redact, shorten
 from coeval.llm.reading.cleanup import clean_text
 
@@ -107,6 +108,8 @@ def parse_choices(content: str, *, place: str = "The model", latency_ms: int = 0
     body = _decode(content, place)
     if isinstance(body, dict) and body.get("error") and not body.get("choices"):
         raise disguised_error(body["error"], place)
+    if isinstance(body, dict) and is_decision(body):
+        return [_decision_of(body, latency_ms)]
     choices = _choices(body)
     if not choices:
         raise CallError(
@@ -160,6 +163,19 @@ def _choices(body: object) -> list[dict[str, Any]]:
         for choice in (choices if isinstance(choices, list) else ())
         if isinstance(choice, dict) and isinstance(choice.get("message"), dict)
     ]
+
+
+def _decision_of(body: dict[str, Any], latency_ms: int) -> Answer:
+    """Return typed answers as an answer in JSON."""
+    usage = _members(body.get("usage"))
+    return Answer(
+        text=normalise_answers(body),
+        finish_reason="stop",
+        prompt_tokens=_count(usage.get("input_tokens", usage.get("prompt_tokens"))),
+        completion_tokens=_count(usage.get("output_tokens")),
+        cached_tokens=_count(_members(usage.get("input_tokens_details")).get("cached_tokens")),
+        latency_ms=latency_ms,
+    )
 
 
 def _answer_of(choice: dict[str, Any], body: dict[str, Any], latency_ms: int) -> Answer:

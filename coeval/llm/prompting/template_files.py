@@ -44,6 +44,10 @@ class JudgeOptions:
     reasoning_effort: str = ""
     reference: bool = False
     criteria_per_call: int = 1
+    explain: str = ""
+    """The decisions that a chat model explains in words: "uncertain", "all", or "" for none."""
+    explain_model: str = ""
+    """The model that explains decisions; "" for the model that decides."""
 
 
 # Templates are versioned files (templates/*.md, or the user's own copies). Every variable must have a value.

@@ -25,6 +25,9 @@ Questions = list[tuple[Request, int]]
 
 MAX_SAMPLES = 100
 
+EXPLAIN = ("", "uncertain", "all")
+"""The decisions that a chat model explains."""
+
 
 @dataclass(frozen=True, slots=True)
 class Item:
@@ -103,6 +106,8 @@ class Protocol(ABC):
     """True if one question can cover several criteria."""
     compares: ClassVar[bool] = False
     """True if the protocol compares outputs and makes no drafts."""
+    explains: ClassVar[bool] = False
+    """True if a chat model can explain its scores (the option ``explain``)."""
     uses_assistants: ClassVar[bool] = False
     """True if the protocol needs a plan and the scores of assistant evaluators."""
 
@@ -112,6 +117,11 @@ class Protocol(ABC):
             raise InputError(
                 f"The number of samples is {self.options.samples}: for {self.name}, use "
                 f"{self.fewest_samples} to {MAX_SAMPLES}."
+            )
+        if self.options.explain not in EXPLAIN or self.options.explain and not self.explains:
+            raise InputError(
+                f"The explanations are “{self.options.explain:.40}”: use uncertain or all with the protocol decision, "
+                "and none with other protocols."
             )
         if self.options.criteria_per_call < 0:
             raise InputError(

@@ -64,6 +64,10 @@ class BatchWriter:
 
     def add(self, request: Request, sample: int) -> None:
         """Write one question."""
+        if request.questions:
+            raise InputError(
+                "Typed decisions cannot be sent in batch files: draft with the protocol decision live."
+            )
         name = custom_id(request, sample)
         if name in self._seen:
             return

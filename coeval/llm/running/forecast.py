@@ -7,7 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import ceil
 from statistics import fmean
 
@@ -30,6 +30,7 @@ def estimate_tokens(request: Request) -> int:
     texts = [message.content for message in request.messages]
     if request.schema is not None:
         texts.append(json.dumps(request.schema, default=dict))
+    texts += [json.dumps(asdict(question), ensure_ascii=False) for question in request.questions]
     return count_tokens(texts) + PER_MESSAGE * len(request.messages)
 
 
@@ -37,6 +38,9 @@ def estimate_sent(body: str) -> int:
     """Estimate the prompt tokens of a sent request from its JSON text; return 0 if it is not a request."""
     try:
         sent = json.loads(body)
+        if "questions" in sent:
+            asked = json.dumps(sent["questions"], ensure_ascii=False)
+            return count_tokens([str(sent.get("state", sent.get("input", ""))), asked])
         messages = [_words_of(message["content"]) for message in sent["messages"]]
     except (ValueError, RecursionError, LookupError, TypeError):
         return 0

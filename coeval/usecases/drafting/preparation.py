@@ -183,6 +183,8 @@ _LATER = {
     "reasoning_effort": "",
     "reference": False,
     "criteria_per_call": 1,
+    "explain": "",
+    "explain_model": "",
 }
 """Parameters that earlier versions did not record, with the values that their runs used."""
 

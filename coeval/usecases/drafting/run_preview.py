@@ -82,6 +82,9 @@ class Question:
             turns.append(
                 f"--- JSON schema of the answer ---\n{json.dumps(self.request.schema, default=dict)}"
             )
+        for question in self.request.questions:
+            levels = [f"{label}: {meaning}" if meaning else label for label, meaning in question.levels]
+            turns.append("\n".join([f"--- {question.kind} {question.id} ---", question.text, *levels]))
         return "\n\n".join(turns)
 
 

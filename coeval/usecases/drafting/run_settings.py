@@ -33,6 +33,8 @@ class RunSettings:
     logprobs: bool = False
     reference: bool = False
     criteria_per_call: int = 1
+    explain: str = ""
+    explain_model: str = ""
     templates: str = ""
     """A folder with the user's own templates, or the name of one of CoEval's wordings; empty for the default."""
     endpoint: str = ""
@@ -66,6 +68,8 @@ class RunSettings:
             logprobs=self.logprobs,
             reference=self.reference,
             criteria_per_call=self.criteria_per_call,
+            explain=self.explain,
+            explain_model=self.explain_model,
             templates=find_templates(self.templates),
             steps=steps or {},
         )
@@ -73,6 +77,10 @@ class RunSettings:
     @property
     def doubts(self) -> list[str]:
         """Return warnings about settings that may be unintended."""
+        if self.explain:
+            return [
+                "An estimate holds the decisions alone: the number of explanations is known only afterwards."
+            ]
         answers = get_protocol(self.protocol).samples if self.samples is None else self.samples
         if self.temperature == 0 and answers > 1:
             return [
@@ -113,6 +121,7 @@ class RunSettings:
             "expected score" if self.logprobs else "",
             "reference" if self.reference else "",
             self._together(),
+            " ".join(filter(None, ("explained", self.explain, self.explain_model))) if self.explain else "",
         ]
 
     def _together(self) -> str:

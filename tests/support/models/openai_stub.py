@@ -71,10 +71,12 @@ class Stub:
         retry_after: str = "",
         keep_bodies: bool = True,
         several: bool = False,
+        decides: bool = False,
     ) -> None:
         self.reply, self.latency, self.supports, self.refuses = reply, latency, supports, refuses
         self.api_key, self.capacity, self.retry_after = api_key, capacity, retry_after
         self.keep_bodies, self.several = keep_bodies, several
+        self.served = ("/chat/completions", *(("/systemone", "/decisions") if decides else ()))
         self.url = ""
         self.bodies: list[Body] = []
         self.headers: list[dict[str, str]] = []
@@ -222,7 +224,7 @@ class _Connection(asyncio.Protocol):
         method, path, _ = first.split(" ", 2)
         if method == "GET" and path == "/stats":
             self.transport.write(render_reply(Reply(raw=json.dumps(self.stub.stats)), {}))
-        elif method == "POST" and path.partition("?")[0].endswith("/chat/completions"):
+        elif method == "POST" and path.partition("?")[0].endswith(self.stub.served):
             self.stub.note_path(path)
             self.on_completion(json.loads(content), headers)
         else:
