@@ -131,12 +131,19 @@ def _draft_criteria(context: Context, options: argparse.Namespace) -> None:
 
 def _draft_evaluations(context: Context, options: argparse.Namespace) -> None:
     from coeval.usecases.drafting import execution, run_preview
+    from coeval.usecases.drafting.model_requests import suggest_decisions
 
     settings = _read_run_options(options)
     if options.show_prompt is not None:
         where = {"instance": options.show_prompt, "criterion": options.criterion}
         print(run_preview.show_question(context, OPERATOR, options.task, settings, **where))
         return
+    if (
+        not options.protocol
+        and not options.preset
+        and (advice := suggest_decisions(context, OPERATOR, settings))
+    ):
+        print(advice, file=sys.stderr)
     if options.estimate:
         estimate = run_preview.estimate_run(context, OPERATOR, options.task, settings)
         report(options, estimate, [estimate])

@@ -42,7 +42,17 @@ SCORE_COLUMNS = (
     "submitted_at",
 )
 ACTION_COLUMNS = ("annotator", "criterion", "arm", "kind", "action", "n")
-DRAFT_COLUMNS = ("run", "run_label", "shown", "instance", "criterion", "score", "spread", "samples")
+DRAFT_COLUMNS = (
+    "run",
+    "run_label",
+    "shown",
+    "instance",
+    "criterion",
+    "score",
+    "spread",
+    "samples",
+    "uncertainty",
+)
 QUOTE_COLUMNS = (
     "run",
     "run_label",
@@ -108,7 +118,8 @@ class StudyFrames:
         untimed), ``submitted_at`` (UTC, a time or ISO 8601). Names and texts may be categorical, to save memory.
     actions : counts of actions: ``annotator, criterion, arm, kind, action, n``.
     drafts : ``run, run_label, shown, instance, criterion, score`` (nan if unscored), ``spread`` (standard
-        deviation over samples, nan with one sample), ``samples`` (their scores; None with one sample).
+        deviation over samples, nan with one sample), ``samples`` (their scores; None with one sample),
+        ``uncertainty`` (the standard deviation under the draft's probabilities, or else ``spread``).
     quotes : ``run, run_label, criterion, n, not_found, nearly, in_input, evidence, unquoted``: the number of
         quoted passages, of those not in the output, nearly in it, and in the input; the number of lines of
         evidence, and of those without a quote.

@@ -42,7 +42,7 @@ MOST_DIFFERENCES = 45
 LENGTH = "length"
 """The name of a property that every output has: its number of characters."""
 
-SAMPLES, JURY, NOTHING = "the spread of the judge's samples", "the disagreement of judges", "nothing"
+ANSWERS, JURY, NOTHING = "the spread of the judge's answers", "the disagreement of judges", "nothing"
 
 
 def order_items(db: Database, task: int, instances: list[int]) -> list[int] | None:
@@ -70,18 +70,18 @@ class Items:
 def list_items(study: StudyFrames) -> Items:
     """Return a study's instances, with root-mean-square uncertainties and errors over the criteria."""
     units, _ = list_units(study)
-    source = SAMPLES
-    if units["spread"].isna().all():
+    source = ANSWERS
+    if units["uncertainty"].isna().all():
         spread = study.model_scores.groupby("unit")["score"].std(ddof=1).reindex(units.index)
-        units["spread"], source = spread, JURY if spread.notna().any() else NOTHING
+        units["uncertainty"], source = spread, JURY if spread.notna().any() else NOTHING
     units["squared_error"] = (units["people"] - units["judge"]) ** 2
-    units["squared_spread"] = units["spread"] ** 2
+    units["variance"] = units["uncertainty"] ** 2
     grouped = units.groupby("instance", sort=False)
     judged = grouped["judge"].mean()
     stratum = grouped["system"].first().astype(str) + " " + judged.round().astype(str)
     return Items(
         tuple(str(name) for name in judged.index),
-        tuple(np.sqrt(grouped["squared_spread"].mean()).tolist()),
+        tuple(np.sqrt(grouped["variance"].mean()).tolist()),
         tuple(stratum),
         tuple(np.sqrt(grouped["squared_error"].mean()).tolist()),
         source,
@@ -256,8 +256,8 @@ def make_design(context: Context, person: Person, slug: str, kind: str, labels: 
     items: Items = get_statistic(context, person, slug, list_items)
     if kind != UNIFORM and items.source == NOTHING:
         raise InputError(
-            "The judge gives no uncertainty to draw with: draft with several samples or several judges, "
-            "or draw uniformly."
+            "The judge gives no uncertainty to draw with: draft with decisions, log-probabilities, several "
+            "samples or several judges, or draw uniformly."
         )
     with context.store.write() as db:
         task = require_task(db, slug)

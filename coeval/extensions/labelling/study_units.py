@@ -47,7 +47,7 @@ def list_units(study: StudyFrames, run: str = "") -> tuple[pd.DataFrame, str]:
         drafted = study.model_scores
     own = drafted.drop_duplicates("unit", keep="last").set_index("unit")
     units["judge"] = own["score"].reindex(units.index)
-    units["spread"] = own["spread"].astype(float).reindex(units.index)
+    units["uncertainty"] = own["uncertainty"].astype(float).reindex(units.index)
     return units, basis
 
 

@@ -67,7 +67,8 @@ other direction takes 2 s.
 # order
 DRAFTS = """
 SELECT d.run, r.shown, d.instance, d.criterion, d.score,
-  CASE d.samples_json WHEN '[]' THEN NULL ELSE d.samples_json END AS samples_json
+  CASE d.samples_json WHEN '[]' THEN NULL ELSE d.samples_json END AS samples_json,
+  CASE d.probabilities_json WHEN '[]' THEN NULL ELSE d.probabilities_json END AS probabilities_json
 FROM current_draft d
 JOIN run r ON r.id = d.run AND r.task = :task AND r.id NOT IN (SELECT run FROM archived_run)
 JOIN instance i ON i.id = d.instance

@@ -33,6 +33,7 @@ from coeval.ui.tabs import Tab, Update, more_settings, need_task
 from coeval.usecases import tasks
 from coeval.usecases.drafting import jobs, run_preview
 from coeval.usecases.drafting.jobs import get_worker
+from coeval.usecases.drafting.model_requests import suggest_decisions
 from coeval.usecases.drafting.run_settings import RunSettings
 
 BUSY = (JobState.QUEUED, JobState.RUNNING)
@@ -146,6 +147,14 @@ class PrefillTab(Tab):
             for turn in question.request.messages
             for part in (el("p", el("b", f"Message as {turn.role}")), el("div.question", turn.content))
         ]
+        turns += [
+            part
+            for asked in question.request.questions
+            for part in (
+                el("p", el("b", f"Question for a decision: {asked.kind}")),
+                el("div.question", asked.text),
+            )
+        ]
         return el(
             "div.card",
             el("h4", "Prompt to the judge"),
@@ -157,6 +166,7 @@ class PrefillTab(Tab):
     def on_estimate(self, person: Person, slug: str, *values: Any) -> Node:
         settings = self.read(values)
         estimate = run_preview.estimate_run(self.context, person, need_task(slug), settings)
+        advice = suggest_decisions(self.context, person, settings)
         return el(
             "div.card",
             el("h4", "Estimate"),
@@ -165,6 +175,7 @@ class PrefillTab(Tab):
             if settings.prices == Prices()
             else None,
             *doubts_of(settings),
+            el("p.note", advice) if advice else None,
         )
 
     def on_start(self, person: Person, slug: str, *values: Any) -> Update:
@@ -266,6 +277,17 @@ def _build_protocol(form: Form) -> None:
         [(what, name) for name, what in PERSONAS.items()], value="", label="Persona"
     )
     form["logprobs"] = gr.Checkbox(label="Expected score from log-probabilities")
+    with gr.Row():
+        form["explain"] = gr.Dropdown(
+            [("None", ""), ("Where a decision is uncertain", "uncertain"), ("Every decision", "all")],
+            value="",
+            label="Explanations",
+            info="A chat model writes the conclusion and the evidence (only for the protocol decision).",
+            elem_id="prefill-explain",
+        )
+        form["explain_model"] = gr.Textbox(
+            "", label="Model that explains", info="Leave blank for the model that decides.", max_length=200
+        )
     form["reference"] = gr.Checkbox(
         label="Show the judge each instance's reference", elem_id="prefill-reference"
     )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, TypeVar
 
 from coeval.domain import MAX_REMARK, Ask, CriteriaSet, Person, Proposal, Task
-from coeval.errors import InputError, UnreadableAnswerError
+from coeval.errors import InputError, ModelError, UnreadableAnswerError
+from coeval.llm.client.client import Client
 from coeval.llm.prompting.template_files import find_templates
 from coeval.llm.proposals import MAX_EXAMPLES
 from coeval.llm.proposals import draft_criteria as ask_for_criteria
@@ -26,6 +28,13 @@ from coeval.usecases.drafting.run_settings import RunSettings
 
 SAMPLES_PER_ATTEMPT = 1000
 """The distance between the sample numbers of two attempts."""
+
+DECISION = "decision"
+
+DECISIONS_OFFERED = (
+    "{place} gives typed decisions for {model}: with the protocol decision it returns the probability of each score, "
+    "in one request for all criteria and without words to pay for."
+)
 
 T = TypeVar("T")
 
@@ -51,6 +60,27 @@ def build_runner(
         replay=replay,
         endpoint=endpoint,
     )
+
+
+@use_case(OWNERS)
+def suggest_decisions(context: Context, person: Person, settings: RunSettings) -> str:
+    """Return advice to use typed decisions if the endpoint lists them for the model, or else ""."""
+    if settings.protocol == DECISION or settings.replay:
+        return ""
+    settings = settings.complete(context.settings)
+
+    async def lists() -> bool:
+        client = Client(context.settings)
+        try:
+            return await client.lists_decisions(settings.model)
+        finally:
+            await client.close()
+
+    try:
+        offered = asyncio.run(lists())
+    except ModelError:
+        return ""
+    return DECISIONS_OFFERED.format(model=settings.model, place=settings.endpoint) if offered else ""
 
 
 def ask_further(ask: Ask, attempt: int) -> Ask:

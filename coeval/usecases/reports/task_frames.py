@@ -328,6 +328,7 @@ def _read_drafts(
         "shown": read_flags,
         "score": read_numbers,
         "samples_json": _read_samples,
+        "probabilities_json": _read_samples,
     }
     result = reports.read(db, reports.DRAFTS, task=task.id, criteria_set=criteria_set)
     columns: dict[str, Any] = read_columns(result, kinds)
@@ -337,11 +338,13 @@ def _read_drafts(
     columns["criterion"] = named(columns["criterion"], texts)
     columns["samples"] = columns.pop("samples_json")
     columns["spread"] = _find_spreads(columns["samples"])
+    deviation = _find_deviations(columns.pop("probabilities_json"))
+    columns["uncertainty"] = np.where(np.isnan(deviation), columns["spread"], deviation)
     return pd.DataFrame({name: columns.pop(name) for name in DRAFT_COLUMNS}, copy=False)
 
 
 def _read_samples(values: tuple[str | None, ...]) -> Any:
-    """Return the scores of each draft's samples; None for fewer than two."""
+    """Return each draft's list of numbers (sample scores or probabilities); None for fewer than two."""
     samples = np.full(len(values), None, dtype=object)
     for place, samples_json in enumerate(values):
         if samples_json is not None and len(scores := json.loads(samples_json)) > 1:
@@ -352,3 +355,13 @@ def _read_samples(values: tuple[str | None, ...]) -> Any:
 def _find_spreads(samples: Any) -> Any:
     """Return the standard deviation over each draft's samples (n - 1); NaN for fewer than two."""
     return np.array([np.nan if scores is None else np.std(scores, ddof=1) for scores in samples], dtype=float)
+
+
+def _find_deviations(probabilities: Any) -> Any:
+    """Return the standard deviation of the score under each draft's probabilities; NaN if it has none."""
+    found = np.full(len(probabilities), np.nan)
+    for place, given in enumerate(probabilities):
+        if given is not None:
+            chances, steps = np.asarray(given, dtype=float), np.arange(len(given))
+            found[place] = np.sqrt(max(0.0, chances @ steps**2 - (chances @ steps) ** 2))
+    return found

@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tests.support.models.stub_answers import default_reply
+from tests.support.models.stub_answers import default_reply, reply_decision
 
 Body = dict[str, Any]
 
@@ -124,6 +124,8 @@ class Stub:
         refusal = refuse_unsupported(body, self.supports, self.refuses)
         if refusal:
             return refusal
+        if "questions" in body and self.reply is default_reply:
+            return Reply(raw=reply_decision(body))
         answer = self.reply(body)
         if isinstance(answer, Reply):
             return answer

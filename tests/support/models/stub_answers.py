@@ -29,6 +29,8 @@ VERDICTS = ("hardly meets", "meets only a part of", "meets about half of", "larg
 
 _OUTPUT = re.compile(r"<sample_output\b[^>]*>\n(.*?)\n</sample_output>", re.S)
 _SCALE = re.compile(r"from (-?\d+)(?: \(lowest\))? to (-?\d+)")
+_DECIDED = re.compile(r"has the score (-?\d+)\.")
+"""The score that an explanation is asked for."""
 _counter = itertools.count()
 
 
@@ -50,6 +52,23 @@ def default_reply(body: dict[str, Any]) -> str:
     if "numbered list" in prompt:
         return "1. Read the sample as a whole.\n2. Compare it with the criterion.\n3. Choose the score that fits."
     return f"{_conclusion(prompt)} I rate it {score_of(prompt)}."
+
+
+def reply_decision(body: dict[str, Any]) -> str:
+    """The body of a decision in the shape of ``/v1/systemone``: always the same for the same text and question."""
+    answers = {}
+    for name, question in body["questions"].items():
+        seed = hashlib.sha256(f"{body['state']}{question['instructions']}".encode()).digest()
+        if question["type"] == "noul":
+            answers[name] = {"type": "noul", "noul": seed[0] / 255}
+            continue
+        criteria = question["criteria"]
+        labels = list(criteria) if question["type"] == "choice" else [str(at) for at in range(len(criteria))]
+        total = sum(seed[: len(labels)])
+        chances = {label: seed[at] / total for at, label in enumerate(labels)}
+        answers[name] = {"type": question["type"], "probabilities": chances}
+    tokens = len(json.dumps(body)) // 4
+    return json.dumps({"answers": answers, "usage": {"input_tokens": tokens, "output_tokens": 0}})
 
 
 def words_of(content: Any) -> str:
@@ -101,6 +120,8 @@ def quotes_of(prompt: str, most: int = 2) -> list[str]:
 def scale_of(prompt: str, label: str = "") -> tuple[int, int]:
     """The scale that the prompt names: the first, or that of the criterion listed under ``label``."""
     listed = prompt.find(f"[{label}]") if label else 0
+    if decided := _DECIDED.search(prompt):
+        return int(decided[1]), int(decided[1])
     scale = _SCALE.search(prompt, max(listed, 0))
     return (int(scale[1]), int(scale[2])) if scale else (1, 5)
 

@@ -66,7 +66,12 @@ def test_a_prompt_goes_from_task_to_sample_to_criterion_to_steps_to_form() -> No
 
 
 @pytest.mark.parametrize(
-    "protocol", [name for name, one in list_protocols().items() if not (one.uses_assistants or one.compares)]
+    "protocol",
+    [
+        name
+        for name, one in list_protocols().items()
+        if not (one.uses_assistants or one.compares or one.explains)
+    ],
 )
 def test_questions_about_one_sample_begin_alike_up_to_the_criterion(protocol: str) -> None:
     """A provider's prefix cache serves what is byte-equal from the start on."""

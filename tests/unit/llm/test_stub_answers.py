@@ -29,7 +29,9 @@ def make_ask(rung: Rung) -> Any:
 
 
 @pytest.mark.parametrize("rung", list(Rung))
-@pytest.mark.parametrize("protocol", [name for name, one in list_protocols().items() if not one.compares])
+@pytest.mark.parametrize(
+    "protocol", [name for name, one in list_protocols().items() if not (one.compares or one.explains)]
+)
 def test_every_protocol_gets_a_score_on_the_scale(protocol: str, rung: Rung) -> None:
     options = JudgeOptions("m", protocol=protocol, persona="evaluator")
     draft = asyncio.run(judge(make_ask(rung), TASK, CRITERIA[0], INSTANCE, options))
