@@ -180,13 +180,15 @@ def show_run(context: Context, person: Person, slug: str, label: str) -> None:
 
     Raises:
         NotFoundError: the task has no run with that label.
-        InputError: the run is archived.
+        InputError: the run is archived, or it has no draft that people can review.
     """
     with context.store.write() as db:
         task = require_task(db, slug)
         run = require_run(db, task, label)
         if run.id in tasks.list_archived_run_ids(db):
             raise InputError(f"The run “{label}” is archived: restore it before you show its drafts.")
+        if not drafts.has_readable(db, run.id):
+            raise InputError(f"The run “{label}” has no readable draft: draft some before you show it.")
         drafts.show_run(db, task.id, run.id)
 
 

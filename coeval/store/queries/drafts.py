@@ -55,7 +55,10 @@ def get_shown_run(db: Database, task: int) -> Run | None:
 
 
 def add_run(db: Database, task: int, run: Run, criteria_set: int | None) -> Run:
-    """Store a run, and show it if ``run.shown`` is set and the task shows no other run."""
+    """Store a run, and show it if ``run.shown`` is set and the task shows no other run.
+
+    Only imports set it, whose drafts follow. A run on this server is shown from its first draft on.
+    """
     shown = run.shown and get_shown_run(db, task) is None
     created_at = run.created_at or now()
     run_id = insert(
@@ -72,6 +75,25 @@ def add_run(db: Database, task: int, run: Run, criteria_set: int | None) -> Run:
         created_at=created_at,
     )
     return replace(run, id=run_id, shown=shown, created_at=created_at)
+
+
+HAS_READABLE = "EXISTS (SELECT 1 FROM draft d WHERE d.run = run.id AND d.status = 'ok')"
+"""The condition that a run has a draft that people can review."""
+
+
+def has_readable(db: Database, run: int) -> bool:
+    return get_row(db, f"SELECT 1 FROM run WHERE id = ? AND {HAS_READABLE}", [run]) is not None
+
+
+def show_first(db: Database, task: int, run: int) -> None:
+    """Show the first run of a task that has a readable draft."""
+    if get_shown_run(db, task) is None and has_readable(db, run):
+        show_run(db, task, run)
+
+
+def hide_undrafted(db: Database, task: int) -> None:
+    """Hide a run that has no readable draft."""
+    db.conn.execute(f"UPDATE run SET shown = 0 WHERE task = ? AND shown = 1 AND NOT {HAS_READABLE}", [task])
 
 
 def show_run(db: Database, task: int, run: int) -> None:

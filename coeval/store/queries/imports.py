@@ -9,7 +9,7 @@ from typing import Any
 from coeval.clock import now
 from coeval.domain import Group, Person, ScrutinyRow, Submission, Task
 from coeval.store.engines.database import Database, chunks, insert, scalar
-from coeval.store.queries import people, tasks
+from coeval.store.queries import drafts, people, tasks
 from coeval.store.queries.submissions import SUBMISSION
 
 UNSAID = SUBMISSION.to_row(Submission(person=0, instance=0, criterion=0, score=None, rows=()))
@@ -119,6 +119,7 @@ def move_in(db: Database, staging: int, task: int) -> None:
 def move_runs_in(db: Database, staging: int, task: int, criteria_set: int | None) -> None:
     """Move an import's runs to the target task and its criteria set; the task's shown run does not change."""
     values = {"task": task, "staging": staging, "criteria_set": criteria_set}
+    drafts.hide_undrafted(db, staging)
     db.conn.execute(
         "UPDATE run SET shown = 0 WHERE task = :staging AND :task <> :staging"
         " AND EXISTS (SELECT 1 FROM run seen WHERE seen.task = :task AND seen.shown = 1)",

@@ -232,7 +232,7 @@ class RunsBox(Panel):
             **self.follow(runs),
             self.all: gr.Column(visible=bool(runs or away)),
             self.run: gr.Dropdown(
-                [run.label for run, _, _ in runs if run.protocol != "pairwise"],
+                [run.label for run, ok, _ in runs if ok and run.protocol != "pairwise"],
                 value=next((run.label for run, _, _ in runs if run.shown), None),
             ),
             self.box: gr.Accordion(visible=bool(drafted)),

@@ -29,12 +29,12 @@ from coeval.ui.setup.prefill_boxes import (
     StepsBox,
     comparison_view,
 )
-from coeval.ui.tabs import Tab, Update, more_settings, need_task
+from coeval.ui.tabs import Tab, Update, more_settings, need_task, tell_done
 from coeval.usecases import tasks
 from coeval.usecases.drafting import jobs, run_preview
 from coeval.usecases.drafting.jobs import get_worker
 from coeval.usecases.drafting.model_requests import suggest_decisions
-from coeval.usecases.drafting.run_settings import RunSettings
+from coeval.usecases.drafting.run_settings import RunSettings, read_run_settings
 
 BUSY = (JobState.QUEUED, JobState.RUNNING)
 EFFORTS = ["", "minimal", "low", "medium", "high"]
@@ -77,6 +77,7 @@ class PrefillTab(Tab):
                     self.cancel = gr.Button("Stop this run", elem_id="job-cancel", scale=0)
                     self.resume = gr.Button("Start it again", elem_id="job-resume", scale=0)
                     self.retry = gr.Button("Retry unscored", elem_id="job-retry", scale=0)
+                    self.show = gr.Button("Show these drafts", elem_id="show-drafts", scale=0)
                 self.runs = RunsBox(self.context, self.task)
                 self.following = FollowingBox(self.context, self.task)
         self.timer = gr.Timer(IDLE_SECONDS, active=False)
@@ -106,7 +107,7 @@ class PrefillTab(Tab):
         self.presets.fill(form)
 
     def _wire(self) -> None:
-        buttons = [self.cancel, self.resume, self.retry]
+        buttons = [self.cancel, self.resume, self.retry, self.show]
         state = [self.jobs, *buttons, self.seen, self.timer, *self.runs.outputs]
         self.outputs = [*state, *self.steps.outputs, *self.following.outputs]
         self.outputs += [one for box in self.boxes for one in box.outputs]
@@ -121,6 +122,7 @@ class PrefillTab(Tab):
         self.on(self.cancel.click, self.on_cancel, outputs=state)
         self.on(self.resume.click, self.on_resume, outputs=state)
         self.on(self.retry.click, self.on_retry, outputs=state)
+        self.on(self.show.click, self.on_show, outputs=state)
         self.on(self.timer.tick, self.on_tick, [self.seen, self.runs.of], state, quiet=True)
 
     def load(self, person: Person, slug: str) -> Update:
@@ -220,6 +222,14 @@ class PrefillTab(Tab):
     def on_retry(self, person: Person, slug: str) -> Update:
         return self._again(person, slug, retry_unscored=True)
 
+    def on_show(self, person: Person, slug: str) -> Update:
+        listed = jobs.list_jobs(self.context, person, need_task(slug))
+        tasks.show_run(
+            self.context, person, slug, read_run_settings(listed[0].params).label if listed else ""
+        )
+        tell_done("Annotators now see these drafts.")
+        return self._state(person, slug)
+
     def _again(self, person: Person, slug: str, *, retry_unscored: bool) -> Update:
         job = jobs.restart_job(self.context, person, need_task(slug), retry_unscored=retry_unscored)
         self.worker.start(job)
@@ -238,6 +248,7 @@ class PrefillTab(Tab):
                 visible=newest is not None and not busy and newest.state is not JobState.DONE
             ),
             self.retry: gr.Button(visible=newest is not None and not busy and unscored > 0),
+            self.show: gr.Button(visible=newest is not None and not busy and _is_unshown(newest, runs)),
             self.seen: _signature(slug, listed, runs),
             self.timer: gr.Timer(SECONDS if _are_under_way(listed) else IDLE_SECONDS, active=True),
             **self.runs.update(person, slug, looked_at),
@@ -327,9 +338,22 @@ def _are_under_way(listed: list[Job]) -> bool:
     return any(job.state in BUSY for job in listed)
 
 
+def _is_unshown(newest: Job, runs: Counted) -> bool:
+    """Return whether the newest job's run has drafts that annotators could see but do not."""
+    label = read_run_settings(newest.params).label
+    return any(
+        run.label == label and ok and not run.shown and run.protocol != "pairwise" for run, ok, _ in runs
+    )
+
+
 def _signature(slug: str, listed: list[Job], runs: Counted) -> Seen:
     newest = (listed[0].id, listed[0].state) if listed else ()
-    return slug, newest, _are_under_way(listed), *((run.id, run.shown, bad > 0) for run, _, bad in runs)
+    return (
+        slug,
+        newest,
+        _are_under_way(listed),
+        *((run.id, run.shown, ok > 0, bad > 0) for run, ok, bad in runs),
+    )
 
 
 def doubts_of(settings: RunSettings) -> list[Node]:

@@ -247,6 +247,8 @@ class _Work:
             self.hold.confirm(db)
             for draft in new:
                 comparisons.record_draft(db, run, draft)
+            if any(draft.status is DraftStatus.OK for draft in new):
+                comparisons.show_first(db, self.prepared.task.id, run)
             for each in judged:
                 if (whole := each.judgment.overall) is not None:
                     judge_helps.record_overall(db, run, each.instance, whole.score, whole.reason)

@@ -211,8 +211,7 @@ def _ensure_run(
     db: Database, task: Task, current: CriteriaSet, settings: RunSettings, protocol: Protocol
 ) -> Run:
     params = _params(settings, protocol)
-    shown = not protocol.compares  # annotators see drafts
-    new = Run(settings.protocol, settings.model, settings.label, protocol.prompt_hash, params, shown=shown)
+    new = Run(settings.protocol, settings.model, settings.label, protocol.prompt_hash, params)
     stored = drafts.get_run(db, task.id, settings.label)
     if stored is None:
         return drafts.add_run(db, task.id, new, current.id)

@@ -147,7 +147,8 @@ def test_the_page_follows_a_run_shows_what_is_unscored_and_archives_it(
             page.locator("#prefill-start").click()
             # the job ends by itself, and the page says so without a reload
             row = page.locator("#runs tr", has_text="junk")
-            expect(row).to_contain_text("junkcoeval04shown")
+            expect(row).to_contain_text("junkcoeval04")
+            expect(row).not_to_contain_text("shown")  # nobody could review any of its drafts
             page.get_by_role("button", name="How scores were read").click()
             table = page.locator("#rules-answers")
             table.get_by_text("4 drafts without a score").wait_for()
@@ -170,6 +171,33 @@ def test_the_page_follows_a_run_shows_what_is_unscored_and_archives_it(
             page.get_by_role("option", name="junk").click()
             page.locator("#restore-run").click()
             expect(row).to_contain_text("junkcoeval40")
+        context.store.close()
+
+
+def test_a_stopped_run_without_drafts_is_not_shown_and_a_later_one_can_be(page: Any) -> None:
+    with start_stub(latency=30.0) as stub, TemporaryDirectory() as folder:
+        context = new_context(Path(folder), OPENAI_BASE_URL=stub.url, COEVAL_MODEL="m")
+        sign_in(context, "Owner")
+        import_study(context, OPERATOR, replace(make_study(1), runs=()))
+        with Running(context) as live:
+            open_prefill(page, live)
+            label = page.get_by_role("textbox", name="Run label")
+            for name, latency in (("empty", 30.0), ("second", 0.0), ("third", 0.0)):
+                stub.latency = latency
+                label.fill(name)
+                page.locator("#prefill-start").click()
+                row = page.locator("#runs tr", has_text=name)
+                row.wait_for()
+                if name == "empty":
+                    page.locator("#job-cancel").click()
+                    page.locator("#jobs").get_by_text("cancelled", exact=True).wait_for()
+                    continue
+                expect(row).to_contain_text("40shown" if name == "second" else "40")
+            expect(page.locator("#runs tr", has_text="empty")).not_to_contain_text("shown")
+            expect(page.locator("#runs tr", has_text="third")).not_to_contain_text("shown")
+            page.locator("#show-drafts").click()
+            expect(page.locator("#runs tr", has_text="third")).to_contain_text("shown")
+            expect(page.locator("#show-drafts")).to_have_count(0)
         context.store.close()
 
 
