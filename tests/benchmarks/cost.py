@@ -1,8 +1,9 @@
-"""What a study costs, one criterion a question beside all together: ``python -m tests.benchmarks cost``.
+"""The tokens of a study by the way to ask: ``python -m tests.benchmarks cost``.
 
-The released ELI5 study (200 instances by 5 criteria) is drafted against the stub in both ways, with two answers a
-question as well, and each estimate is compared with what was used. The stub counts tokens with a ruler of its own: what
-matters are the shares and the difference between estimate and use.
+The released ELI5 study (200 instances by 5 criteria) is drafted against the stub with one criterion in a question (the
+default), with all together, with two answers to each question, and by decisions, without explanations and with
+explanations of the uncertain fifth. Each estimate is compared with the use. The stub counts four characters as a token,
+and the text of a decision once for all its questions: what matters are the shares.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import itertools
+import json
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -19,12 +21,14 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from tests.support.models.openai_stub import Stub, start_stub
-from tests.support.models.stub_answers import default_reply
+from tests.support.models.openai_stub import Reply, Stub, start_stub
+from tests.support.models.stub_answers import default_reply, reply_decision
 
 RELEASE = Path(__file__).resolve().parents[3] / "shared" / "data" / "coeval_release_eli5"
 SLUG = "eli5"
-GOALS = {"share": 0.33, "estimate": 0.10}
+GOALS = {"share": 0.33, "estimate": 0.10, "decision": 0.33}
+EXPLAINED = "decision, a fifth explained"
+"""The way whose estimate holds the decisions alone."""
 UNREADABLE = 33
 """One first answer in so many is made unreadable, so that asking again is counted too."""
 
@@ -45,7 +49,12 @@ class Way:
     @property
     def off(self) -> float:
         """How far the estimate after a pilot was off, the worse of prompt and answer tokens."""
-        return max(abs(self.later[0] / self.prompt - 1), abs(self.later[1] / self.completion - 1))
+        return max(abs(excess(self.later[0], self.prompt)), abs(excess(self.later[1], self.completion)))
+
+
+def excess(estimate: int, used: int) -> float:
+    """How much more was estimated than used, as a share of the use."""
+    return estimate / used - 1 if used else float(estimate)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -71,6 +80,8 @@ def run_ways(data: Path) -> dict[str, Way]:
         "all together": RunSettings(criteria_per_call=0),
         "one by one, 2 samples": RunSettings(samples=2),
         "all together, 2 samples": RunSettings(criteria_per_call=0, samples=2),
+        "decision": RunSettings(protocol="decision"),
+        EXPLAINED: RunSettings(protocol="decision", explain="uncertain"),
     }
     with tempfile.TemporaryDirectory() as folder:
         return {
@@ -88,7 +99,7 @@ def run_way(name: str, settings: Any, data: Path, db: Path) -> Way:
     from coeval.usecases.drafting.run_preview import estimate_run
     from coeval.usecases.study_import import import_file
 
-    with start_stub(sometimes_unreadable(), several=True) as stub:
+    with start_stub(sometimes_unreadable(), several=True, decides=True) as stub:
         context = Context(Store(db), Settings(db=db, base_url=stub.url, model="stub", concurrency=8))
         import_file(context, OPERATOR, data, slug=SLUG)
         settings = replace(settings, label=name)
@@ -114,7 +125,9 @@ def sometimes_unreadable() -> Any:
     """The stub's usual answers, but for a few first ones without a score."""
     numbers = itertools.count()
 
-    def reply(body: dict[str, Any]) -> str:
+    def reply(body: dict[str, Any]) -> str | Reply:
+        if "questions" in body:
+            return Reply(raw=reply_in_fifths(body))
         asked_again = any(message["role"] == "assistant" for message in body["messages"])
         if not asked_again and next(numbers) % UNREADABLE == UNREADABLE // 2:
             return "I cannot say."
@@ -123,9 +136,26 @@ def sometimes_unreadable() -> Any:
     return reply
 
 
+def reply_in_fifths(body: dict[str, Any]) -> str:
+    """The stub's usual decisions, each fifth one with equal probabilities and the others with one likely score."""
+    told = json.loads(reply_decision(body))
+    for answer in told["answers"].values():
+        chances = list(answer["probabilities"].values())
+        likely, others = max(chances), len(chances) - 1
+        flat = sum(round(chance * 1000) for chance in chances[:2]) % 5 == 0
+        answer["probabilities"] = {
+            level: 1 / len(chances) if flat else 0.9 if chance == likely else 0.1 / others
+            for level, chance in answer["probabilities"].items()
+        }
+    return json.dumps(told)
+
+
 def shared_prefix(stub: Stub) -> float:
     """The mean share of a request's characters that equal the beginning of the request before it."""
-    prompts = ["".join(str(message["content"]) for message in body["messages"]) for body in stub.bodies]
+    prompts = [
+        body["state"] if "state" in body else "".join(str(message["content"]) for message in body["messages"])
+        for body in stub.bodies
+    ]
     pairs = zip(prompts, prompts[1:], strict=False)
     return fmean(len(commonprefix([one, other])) / len(other) for one, other in pairs)
 
@@ -134,7 +164,8 @@ def met(ways: dict[str, Way]) -> dict[str, bool]:
     share = ways["all together"].prompt / ways["one by one"].prompt
     return {
         "share": share <= GOALS["share"],
-        "estimate": max(way.off for way in ways.values()) <= GOALS["estimate"],
+        "estimate": max(way.off for name, way in ways.items() if name != EXPLAINED) <= GOALS["estimate"],
+        "decision": ways["decision"].prompt / ways["one by one"].prompt <= GOALS["decision"],
     }
 
 
@@ -148,7 +179,7 @@ def render_table(ways: dict[str, Way]) -> str:
     ]
     for way in ways.values():
         first, later = (
-            f"{prompt / way.prompt - 1:+.1%}, {answer / way.completion - 1:+.1%}"
+            f"{excess(prompt, way.prompt):+.1%}, {excess(answer, way.completion):+.1%}"
             for prompt, answer in (way.first, way.later)
         )
         lines.append(
@@ -156,7 +187,10 @@ def render_table(ways: dict[str, Way]) -> str:
             f"| {way.shared:.0%} | {first} | {later} |"
         )
     told = ", ".join(f"{name} {'met' if ok else 'MISSED'}" for name, ok in met(ways).items())
-    goals = f"at most {GOALS['share']:.0%} of the prompt tokens together, estimates within {GOALS['estimate']:.0%}"
+    goals = (
+        f"at most {GOALS['share']:.0%} of the prompt tokens together, estimates within {GOALS['estimate']:.0%}, "
+        f"decisions at most {GOALS['decision']:.0%} of the prompt tokens"
+    )
     beside = "Estimates: prompt tokens and answer tokens, beside what was used."
     return "\n".join([*lines, "", beside, "", f"Goals ({goals}): {told}."])
 

@@ -7,11 +7,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import ceil
 from statistics import fmean
 
 from coeval.domain import Call, Request
+from coeval.llm.client.decisions import SYSTEMONE, build_decision
 from coeval.llm.client.failures import CallError
 from coeval.llm.running.dispatch import MOST
 from coeval.llm.running.ledger import Ledger, Prices, answer_of
@@ -30,7 +31,8 @@ def estimate_tokens(request: Request) -> int:
     texts = [message.content for message in request.messages]
     if request.schema is not None:
         texts.append(json.dumps(request.schema, default=dict))
-    texts += [json.dumps(asdict(question), ensure_ascii=False) for question in request.questions]
+    if request.questions:  # as it is sent, so that earlier calls can correct the estimate
+        texts.append(json.dumps(build_decision(request, SYSTEMONE)["questions"], ensure_ascii=False))
     return count_tokens(texts) + PER_MESSAGE * len(request.messages)
 
 

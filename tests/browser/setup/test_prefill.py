@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -32,7 +33,7 @@ expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Context]:
-    with start_stub() as stub:
+    with start_stub(decides=True) as stub:
         env = {"OPENAI_BASE_URL": stub.url, "COEVAL_MODEL": "m"}
         yield new_context(tmp_path_factory.mktemp("prefill"), demo=True, **env)
 
@@ -60,6 +61,21 @@ def test_the_question_is_shown_with_its_sample_and_its_criterion(page: Any, serv
     question.get_by_text("Judge by this criterion and by nothing else").wait_for()
     text = question.inner_text()
     assert text.index("<sample_output") < text.index("## Criterion") < text.index("## How to answer")
+
+
+def test_decisions_are_drafted_and_explained(page: Any, server: Running) -> None:
+    open_prefill(page, server)
+    page.locator("#prefill-protocol input").first.click()
+    page.get_by_role("option", name="decision: ").click()
+    page.locator("#prefill-explain input").first.click()
+    page.get_by_role("option", name="Every decision").click()
+    page.locator("#prefill-question").click()
+    page.locator("#prefill-note").get_by_text("Question for a decision: score").first.wait_for()
+    page.locator("#prefill-estimate").click()
+    page.locator("#prefill-note").get_by_text("An estimate holds the decisions alone").wait_for()
+    page.locator("#prefill-start").click()
+    page.locator("#jobs").get_by_text("m · decision · explained all").first.wait_for(timeout=60_000)
+    page.locator("#jobs").get_by_text(re.compile(r"explained all: (\d+) of \1 drafted")).wait_for(timeout=60_000)
 
 
 def test_a_preset_fills_in_the_form_and_brings_its_criteria(page: Any, server: Running) -> None:

@@ -23,6 +23,7 @@ from coeval.usecases.drafting.run_settings import RunSettings
 from coeval.usecases.reports.statistics import get_statistic
 from coeval.usecases.study_import import import_study
 from tests.support.models.openai_stub import Stub, start_stub
+from tests.support.models.real_model import RealModel
 
 SETTINGS = RunSettings("m", "decision", label="decided")
 
@@ -107,6 +108,19 @@ def test_an_endpoint_that_does_not_list_decisions_is_not_recommended(context: Co
     with start_stub(decides=True) as stub:
         asked = replace(context, settings=load_settings({"OPENAI_BASE_URL": stub.url}))
         assert suggest_decisions(asked, ready, RunSettings("m")) == ""
+
+
+@pytest.mark.slow
+def test_an_endpoint_that_lists_decisions_is_recommended(
+    context: Context, ready: Person, real_model: RealModel
+) -> None:
+    settings = load_settings({"OPENAI_BASE_URL": real_model.url, "COEVAL_MODEL": real_model.name})
+    asked = replace(context, settings=settings)
+    said = suggest_decisions(asked, ready, RunSettings())
+    assert said.startswith(f"{real_model.url} gives typed decisions for {real_model.name}")
+    assert suggest_decisions(asked, ready, SETTINGS) == ""
+    report = asyncio.run(run_drafting(asked, ready, "demo", replace(SETTINGS, model=real_model.name)))
+    assert report.complete and report.usage.calls == 4 and len(stored(context)) == 8
 
 
 def test_labels_are_drawn_by_the_spread_of_the_decisions(context: Context, ready: Person) -> None:
