@@ -90,7 +90,7 @@ class Draft:
 
     ``score`` is None exactly if ``status`` is unscored; ``reason`` then says why, and ``raw`` has the model's
     own words. ``samples`` are the scores of the single answers if more than one was requested;
-    ``probabilities`` are those of the scale's steps if log-probabilities were requested. ``rule`` names the
+    ``probabilities`` are those of the scale's steps, from a decision or log-probabilities. ``rule`` names the
     parsing rules that accepted the answers' scores; it is empty if no answer was read.
     """
 

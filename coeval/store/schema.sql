@@ -462,7 +462,7 @@ CREATE TABLE draft (
   raw TEXT NOT NULL, -- the model's own words
   samples_json TEXT NOT NULL, -- the scores of the single answers, if there was more than one
   created_at TEXT NOT NULL,
-  -- the probability of each step of the scale if log-probabilities were requested, else empty; the expected score
+  -- the probability of each step of the scale from a decision or log-probabilities, else empty; the expected score
   -- alone does not show how certain the judge was
   probabilities_json TEXT NOT NULL DEFAULT '[]',
   -- the rule that read the score from the answer or, for several answers, each rule once; empty for an unscored draft,

@@ -100,8 +100,8 @@ def require_threshold(db: Database, task: Task) -> FrozenJudge:
     if frozen.fitted.deferral is None:
         raise NotFoundError(
             f"The judge of “{task.slug}” has no threshold: its confidence did not predict where people "
-            "agree with it. Draft with several samples, several judges or log-probabilities, and learn "
-            "again."
+            "agree with it. Draft with decisions, log-probabilities, several samples or several judges, and "
+            "learn again."
         )
     return frozen
 

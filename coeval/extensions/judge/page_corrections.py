@@ -85,7 +85,7 @@ def people_view(frozen: FrozenJudge | None, deferred: Deferred | None, asking: A
     if frozen.fitted.deferral is None or deferred is None:
         said = "No threshold was kept: the judge’s confidence did not predict where people agree with it."
         remedy = (
-            "To learn a threshold, use several samples, log-probabilities or several judges: they "
+            "To learn a threshold, use decisions, log-probabilities, several samples or several judges: they "
             "give the judge a confidence."
         )
         return [el("p", said), el("p.note", remedy)]

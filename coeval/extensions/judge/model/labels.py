@@ -160,7 +160,7 @@ def summarise_answers(
     """Return a draft's score, the standard deviation of its answers' scores, and its probabilities.
 
     A missing score is nan, and so is the spread of fewer than two answers. The probabilities are None unless they come
-    from log-probabilities: shares of samples are left out, because the spread expresses them.
+    from a decision or log-probabilities: shares of samples are left out, because the spread expresses them.
 
     >>> summarise_answers(2.5, (2.0, 3.0))
     (2.5, 0.7071067811865476, None)
@@ -173,7 +173,7 @@ def summarise_answers(
 
 
 def tabulate_answers(said: Iterable[Said]) -> pd.DataFrame:
-    """Return judges' answers as ``Labels.judges``, with ``PROBABILITIES`` if any answer has log-probabilities."""
+    """Return judges' answers as ``Labels.judges``, with ``PROBABILITIES`` if any answer has probabilities."""
     rows = [
         (instance, criterion, judge, *summarise_answers(score, samples, probabilities))
         for instance, criterion, judge, score, samples, probabilities in said
