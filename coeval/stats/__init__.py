@@ -8,32 +8,19 @@ whose items are also attributes).
 from __future__ import annotations
 
 from coeval.stats.actions import action_rates, four_behaviours, score_changes
-from coeval.stats.agreement.alpha import krippendorff_alpha, pairwise_alpha
-from coeval.stats.agreement.alpha_intervals import (
-    alpha_difference,
-    bootstrap_alpha,
-    jackknife_alpha,
-    leave_one_out,
-)
-from coeval.stats.agreement.coefficients import (
-    brennan_prediger,
-    conger_kappa,
-    fleiss_kappa,
-    gwet_ac,
-    percent_agreement,
-)
+from coeval.stats.agreement.alpha import alpha_difference, krippendorff_alpha, leave_one_out
+from coeval.stats.agreement.coefficients import fleiss_kappa, gwet_ac, percent_agreement
 from coeval.stats.agreement.icc import icc
-from coeval.stats.agreement.two_raters import cohen_kappa, two_rater_table
-from coeval.stats.agreement.weights import agreement_weights
+from coeval.stats.agreement.two_raters import cohen_kappa
 from coeval.stats.draft_effects import arm_alphas, catch_rates, draft_effects
-from coeval.stats.estimates import Estimate, Pairs, Result, plain
+from coeval.stats.estimates import Estimate, Result, plain
 from coeval.stats.frames import StudyFrames
 from coeval.stats.judges.alternative_annotator import alt_test
 from coeval.stats.judges.closeness import median_confusion, pairwise_accuracy
 from coeval.stats.judges.correlation import correlations
-from coeval.stats.judges.two_judges import bootstrap_test, permutation_test
+from coeval.stats.judges.two_judges import correlation_difference, permutation_test
 from coeval.stats.judges.vector_correlation import williams_test
-from coeval.stats.prediction import jury_mean, ppi_mean
+from coeval.stats.prediction import jury_mean
 from coeval.stats.report.activity import (
     actions_section,
     behaviour_section,
@@ -53,27 +40,22 @@ from coeval.stats.times import drift, time_curve, time_spent
 
 __all__ = [
     "Estimate",
-    "Pairs",
     "Result",
     "StudyFrames",
     "Table",
     "action_rates",
     "actions_section",
     "agreement_section",
-    "agreement_weights",
     "alignment_section",
     "alpha_difference",
     "alt_test",
     "assistance_section",
     "behaviour_section",
-    "bootstrap_alpha",
-    "bootstrap_test",
     "arm_alphas",
-    "brennan_prediger",
     "build_report",
     "catch_rates",
     "cohen_kappa",
-    "conger_kappa",
+    "correlation_difference",
     "correlations",
     "draft_effects",
     "drift",
@@ -81,7 +63,6 @@ __all__ = [
     "four_behaviours",
     "gwet_ac",
     "icc",
-    "jackknife_alpha",
     "jury_mean",
     "krippendorff_alpha",
     "leave_one_out",
@@ -89,12 +70,10 @@ __all__ = [
     "median_confusion",
     "methods_paragraph",
     "pairwise_accuracy",
-    "pairwise_alpha",
     "paper_tables",
     "percent_agreement",
     "permutation_test",
     "plain",
-    "ppi_mean",
     "score_change_section",
     "score_changes",
     "systems_section",
@@ -103,6 +82,5 @@ __all__ = [
     "time_curve",
     "time_section",
     "time_spent",
-    "two_rater_table",
     "williams_test",
 ]

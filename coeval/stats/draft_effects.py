@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from coeval.stats.agreement.alpha_intervals import alpha_difference
+from coeval.stats.agreement.alpha import alpha_difference
 from coeval.stats.clusters import (
     DOCUMENTS,
     INSTANCES,
@@ -154,9 +154,7 @@ def arm_alphas(
     cluster = plain.groupby(np.asarray(unit))["cluster"].first().to_numpy()
     kind = DOCUMENTS if plain["cluster"].nunique() < plain["instance"].nunique() else INSTANCES
     clusters = parse_clusters(cluster, len(names), kind)
-    difference = alpha_difference(
-        assisted, blind, level, confidence=confidence, paired=True, clusters=clusters
-    )
+    difference = alpha_difference(assisted, blind, level, confidence=confidence, clusters=clusters)
     alphas = []
     for key, arm in (("a", shown), ("b", other)):
         value, n = difference[f"alpha_{key}"], difference[f"n_units_{key}"]

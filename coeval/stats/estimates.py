@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from coeval.stats.rating_matrix import Codes, Numbers
+from coeval.stats.rating_matrix import Numbers
 
 # Numbers and small tables with their provenance.
 
@@ -154,28 +154,6 @@ class Result(dict[str, Any]):
             ) from None
 
 
-class Pairs(dict[tuple[Any, Any], Any]):
-    """A dict of unordered pairs: ``pairs["a", "b"]`` equals ``pairs["b", "a"]``.
-
-    >>> Pairs({("a", "b"): 0.4})["b", "a"]
-    0.4
-    """
-
-    def __missing__(self, pair: tuple[Any, Any]) -> Any:
-        if pair[::-1] in self:
-            return self[pair[::-1]]
-        raise KeyError(pair)
-
-    @property
-    def matrix(self) -> pd.DataFrame:
-        """Return the values as a symmetric table with 1 on its diagonal."""
-        names = list(dict.fromkeys(name for pair in self for name in pair))
-        table = pd.DataFrame(np.eye(len(names)), index=names, columns=names)
-        for (a, b), value in self.items():
-            table.loc[a, b] = table.loc[b, a] = float(value)
-        return table
-
-
 def plain(value: Any) -> Any:
     """Return ``value`` in JSON types: without nan, infinity and numpy types, with names as text.
 
@@ -265,104 +243,6 @@ def _label(entry: Any, position: int) -> str:
             if entry.get(key) is not None:
                 return str(entry[key])
     return str(position)
-
-
-# Intervals from resampled values: the BCa and percentile bootstrap, and the jackknife.
-
-BCA = "bootstrap over units, bias-corrected and accelerated"
-PERCENTILE = "bootstrap over units, percentile"
-JACKKNIFE = "jackknife over units, t"
-
-
-def summarise(
-    drawn: Numbers, value: float, n: float, confidence: float, acceleration: float = 0.0, method: str = "bca"
-) -> dict[str, Any]:
-    """Return the interval of ``value`` from its replicates. Undefined replicates are left out and counted.
-
-    Parameters
-    ----------
-    drawn : the replicates, nan if undefined.
-    n : the number of units.
-    method : "bca" (Efron 1987) or "percentile". For BCa, the normal quantiles are widened by sqrt(n / (n - 1))
-        and Student's t, so that 20 units suffice (Hesterberg 2015, What teachers should know about the
-        bootstrap, section 5.3).
-    """
-    kept = drawn[~np.isnan(drawn)]
-    interval = {"bca": BCA, "percentile": PERCENTILE}.get(method)
-    if interval is None:
-        raise ValueError(f"There is no interval method {method!r}; choose bca or percentile.")
-    details = {
-        "interval_kind": interval,
-        "confidence": confidence,
-        "replicates": len(drawn),
-        "replicates_left_out": len(drawn) - len(kept),
-        "distribution": kept,
-    }
-    if len(kept) < 2 or n < 2:
-        return details | dict.fromkeys(("ci_low", "ci_high", "se"), np.nan)
-    levels = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
-    if method == "bca":
-        levels = _corrected(levels, kept, value, n, acceleration)
-    low, high = np.quantile(kept, levels)
-    return details | {"ci_low": float(low), "ci_high": float(high), "se": float(kept.std(ddof=1))}
-
-
-def _corrected(levels: Numbers, kept: Numbers, value: float, n: float, acceleration: float) -> Numbers:
-    """Return the quantile levels of the replicates, corrected for bias, skewness and small samples."""
-    below = (kept < value).mean() + (kept == value).mean() / 2
-    bias = scipy.special.ndtri(np.clip(below, 1 / (len(kept) + 1), len(kept) / (len(kept) + 1)))
-    wide = bias + np.sqrt(n / (n - 1)) * scipy.special.stdtrit(n - 1, levels)
-    corrected: Numbers = scipy.special.ndtr(bias + wide / np.maximum(1 - acceleration * wide, 0.1))
-    return corrected
-
-
-def inverted(kept: Numbers, value: float, n: float, acceleration: float = 0.0) -> float:
-    """Return the two-sided p-value against 0 that matches ``summarise``'s interval.
-
-    It inverts the levels of ``_corrected`` at the position of 0 among the replicates.
-    """
-    if not len(kept):
-        return np.nan
-    edge = 1 / (len(kept) + 1)
-    below = (kept < value).mean() + (kept == value).mean() / 2
-    bias = scipy.special.ndtri(np.clip(below, edge, 1 - edge))
-    at_zero = (kept < 0).mean() + (kept == 0).mean() / 2
-    reach = scipy.special.ndtri(np.clip(at_zero, edge, 1 - edge)) - bias
-    wide = reach / (1 + acceleration * reach)
-    level = scipy.special.stdtr(n - 1, (wide - bias) / np.sqrt(n / (n - 1)))
-    return float(2 * min(level, 1 - level))
-
-
-def acceleration_of(without: Numbers, times: Codes) -> float:
-    """Return the acceleration (the error's change with the value) from values without one unit of each kind."""
-    usable = ~np.isnan(without)
-    n = times[usable].sum()
-    if n < 2:
-        return 0.0
-    gap = times[usable] @ without[usable] / n - without[usable]
-    spread = float(times[usable] @ gap**2)
-    return float(times[usable] @ gap**3) / (6 * spread**1.5) if spread > 0 else 0.0
-
-
-def jackknife(
-    value: float, without: Numbers, times: Codes, confidence: float, ceiling: float = np.inf
-) -> dict[str, Any]:
-    """Return Tukey's interval from values without one unit of each kind, with t of n - 1 degrees of freedom."""
-    usable = ~np.isnan(without)
-    n = int(times[usable].sum())
-    details = {
-        "interval_kind": JACKKNIFE,
-        "confidence": confidence,
-        "replicates": n,
-        "replicates_left_out": int(times.sum()) - n,
-    }
-    if n < 2:
-        return details | dict.fromkeys(("ci_low", "ci_high", "se", "bias"), np.nan)
-    mean = times[usable] @ without[usable] / n
-    se = float(np.sqrt((n - 1) / n * (times[usable] @ (without[usable] - mean) ** 2)))
-    spread = t_limits(value, se, n - 1, confidence)
-    spread["ci_high"] = min(ceiling, spread["ci_high"])
-    return details | spread | {"bias": float((n - 1) * (mean - value))}
 
 
 def t_limits(value: float, se: float, df: float, confidence: float = 0.95) -> dict[str, float]:

@@ -170,12 +170,7 @@ def tell_plan(plan: Plan, *, differences: bool = True) -> Iterator[str]:
             f"{tell_needed(plan.alpha, pilot.kind)}."
         )
     if pilot.scores and pilot.documents:
-        rest = "differences between systems and variance components use all scores"
-        yield (
-            f"Alpha, {rest}, with or without a draft in view."
-            if pilot.scores == ALL_SCORES
-            else f"Alpha uses {pilot.scores}; {rest}, including those given with the draft in view."
-        )
+        yield _tell_scores(pilot)
     for one in plan.differences if differences else ():
         pair = one.difference
         told, width = tell_needed(one.told, pilot.kind), tell_needed(one.width, pilot.kind)
@@ -193,6 +188,17 @@ def tell_plan(plan: Plan, *, differences: bool = True) -> Iterator[str]:
     else:
         who = "1 person is" if plan.people == 1 else f"{plan.people:,} people are"
         yield f"For a mean with dependability {wanted.phi:g} (phi, from a D-study), {who} needed per item."
+
+
+def _tell_scores(pilot: Pilot) -> str:
+    """Say which scores the numbers use."""
+    rest = "differences between systems and variance components"
+    if pilot.scores == ALL_SCORES:
+        seen = ", with or without a draft in view" if pilot.drafts_in_view else ""
+        return f"Alpha, {rest} use all scores{seen}."
+    if not pilot.drafts_in_view:
+        return f"Alpha, {rest} use {pilot.scores}."
+    return f"Alpha uses {pilot.scores}; {rest} use all scores, including those given with the draft in view."
 
 
 def _count(n: int, kind: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from coeval.stats.agreement.clustered_agreement import mean_alpha
+from coeval.stats.agreement.alpha import mean_alpha
 from coeval.stats.agreement.components import variance_components
 from coeval.stats.clusters import DOCUMENTS, Clusters, sums_interval
 from coeval.stats.estimates import Estimate
@@ -200,6 +200,8 @@ class Pilot:
     """The largest difference between two scores on the scale."""
     scores: str = ""
     """A description of the scores behind alpha. The differences and components use all scores."""
+    drafts_in_view: int = 0
+    """The number of scores given with the draft in view."""
 
 
 @dataclass(frozen=True)
@@ -224,7 +226,8 @@ class Assumed:
 
 def pilot_of(study: StudyFrames) -> Pilot:
     """Return the pilot from a study's scores so far."""
-    headline = people_alphas(study, replicates=0).headline
+    alphas = people_alphas(study, replicates=0)
+    headline = alphas.headline
     alpha = headline.mean.value
     parts = [part.components for part in reliability_section(study).per_criterion]
     known = [part for part in parts if part.item.defined]
@@ -235,7 +238,9 @@ def pilot_of(study: StudyFrames) -> Pilot:
     scored, documents = study.clusters.of(study.scored["unit"]).n, int(alpha.details.get("clusters", 0))
     known_so_far = ("scores", study.clusters.kind, scored, documents, alpha, _differences(study))
     reach = max((high - low for low, high in study.scales.values()), default=np.nan)
-    return Pilot(*known_so_far, shares[0], shares[1], shares[2], reach, headline.scores)
+    return Pilot(
+        *known_so_far, shares[0], shares[1], shares[2], reach, headline.scores, alphas.of_all.drafts_in_view.n
+    )
 
 
 @dataclass(frozen=True, slots=True)

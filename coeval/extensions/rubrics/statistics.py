@@ -16,7 +16,7 @@ import pandas as pd
 
 from coeval.domain import Action, Scale
 from coeval.extensions.rubrics.scoring import MET, instance_score, overall_score
-from coeval.stats.agreement.alpha_intervals import bootstrap_alpha
+from coeval.stats.agreement.alpha import krippendorff_alpha
 from coeval.stats.clusters import DOCUMENTS, mean_interval, parse_clusters, sums_interval
 from coeval.stats.estimates import Estimate
 from coeval.stats.rating_matrix import Numbers
@@ -187,7 +187,7 @@ def people_alpha(labels: Sequence[Label], scale: Scale) -> Estimate:
         documents[place[label.unit]] = label.document
     clusters = parse_clusters(documents, len(units), DOCUMENTS)
     frame = pd.DataFrame(table, index=people)
-    return bootstrap_alpha(frame, "nominal" if scale == MET else "ordinal", clusters=clusters, replicates=200)
+    return krippendorff_alpha(frame, "nominal" if scale == MET else "ordinal", clusters=clusters)
 
 
 def macro_f1(labels: Iterable[Label], scale: Scale) -> Estimate:

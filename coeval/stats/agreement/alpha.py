@@ -1,21 +1,32 @@
-"""Krippendorff's alpha: over all annotators, pair by pair, and with each annotator left out."""
+"""Krippendorff's alpha: its intervals over clusters, its mean over criteria, and differences of alphas.
+
+Clusters are left out, so the intervals apply to other units judged by these annotators, not to other annotators.
+Krippendorff's own bootstrap (2006) resamples errors and covers far too little, so it is not included.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-import krippendorff
 import numpy as np
 
-from coeval.stats.agreement.coefficients import NOT_PAIRED, krippendorff_linear, percent_of
-from coeval.stats.agreement.patterns import MANY, Level, Units, check_level, sample_units
-from coeval.stats.agreement.two_raters import pair_tables
-from coeval.stats.estimates import Estimate, Pairs
-from coeval.stats.rating_matrix import Ratings, RatingsLike, parse_ratings
+from coeval.stats.agreement.coefficients import NOT_PAIRED, percent_statistic
+from coeval.stats.agreement.unit_kinds import (
+    Level,
+    UnitKinds,
+    check_level,
+    clustered_interval,
+    grouped,
+    widened_to,
+)
+from coeval.stats.clusters import Clusters, cut, jackknife_interval, parse_clusters
+from coeval.stats.estimates import Estimate, adjust_bh
+from coeval.stats.rating_matrix import Numbers, Ratings, RatingsLike, parse_ratings
 
-MANY_UNITS = 10_000
-"""With more units, our own engine replaces the krippendorff package, which needs 120 MB for 200,000 units."""
+TENTATIVE = 0.667
+ACCEPTABLE = 0.800
 
 CONSTANT = "every paired rating is the same, so there is no variation to agree about"
 
@@ -24,32 +35,34 @@ def krippendorff_alpha(
     ratings: RatingsLike,
     level: str = "ordinal",
     *,
-    value_domain: Sequence[Any] | None = None,
-    weights: Any = None,
+    clusters: Any = None,
+    replicates: int = 0,
     confidence: float = 0.95,
+    seed: int = 0,
+    value_domain: Sequence[Any] | None = None,
 ) -> Estimate:
-    """Return Krippendorff's alpha.
+    """Return Krippendorff's alpha, with an interval that leaves out one cluster at a time.
 
     Parameters
     ----------
     ratings : annotators x units, nan if missing; numbers or words.
-    level : "nominal", "ordinal", "interval" or "ratio".
+    level : "nominal", "ordinal" or "interval".
+    clusters : the cluster label of each unit (its document). By default, every unit is a cluster.
+    replicates : the number of resamples of clusters for ``p_below_667`` and ``p_below_800``, the shares of
+        replicates below these thresholds; 0 for no resampling.
     value_domain : the admissible categories in order; by default, words are ordered alphabetically.
-    weights : Gwet's agreement weights by name or as a matrix (see ``agreement_weights``), used in place of a
-        level: disagreement is then 1 - weight.
 
     Returns
     -------
     Estimate
-        With ``n_units`` (units with two or more ratings), ``n_units_left_out``, ``n_ratings``,
-        ``n_annotators``, ``level``, ``percent_agreement``; and, if the distance does not depend on the
-        data (all levels but ordinal), Gwet's linearised ``se``, ``ci_low``, ``ci_high``, ``p_value``, ``pa``, ``pe``.
-        nan if no unit has two ratings, or all paired ratings are the same.
+        With the interval of ``jackknife_interval``, ``n_units`` (units with two or more ratings),
+        ``n_units_left_out``, ``n_ratings`` (ratings of these units), ``n_annotators``, ``level`` and
+        ``percent_agreement``. nan if no unit has two ratings, or all paired ratings are the same.
 
     Raises
     ------
     ValueError
-        If the level is unknown, or interval or ratio for words.
+        If the level is unknown, or interval for words.
 
     Source: Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, sections C and D:
 
@@ -62,50 +75,92 @@ def krippendorff_alpha(
     >>> krippendorff_alpha([[3, 3], [3, 3]])
     undefined (every paired rating is the same, so there is no variation to agree about)
     """
-    data = parse_ratings(ratings, value_domain)
-    if weights is not None:
-        return krippendorff_linear(data, weights, confidence).having(**counted(data))
-    known = check_level(level)
-    check_words(data, known)
-    value = point_alpha(data, known)
-    details = counted(data) | {"level": known}
-    if np.isnan(value):
-        return undefined_alpha(details)
-    return Estimate(value, **(_spread(data, known, confidence) | details))
+    data, known = parse_ratings(ratings, value_domain), check_level(level)
+    _check_words(data, known)
+    parsed = parse_clusters(clusters, data.n_units)
+    options: dict[str, Any] = {"replicates": replicates, "confidence": confidence, "seed": seed}
+    return alpha_levels(data, parsed, (known,), **options)[known]
 
 
-def point_alpha(data: Ratings, level: Level) -> float:
-    """Return alpha from the krippendorff package; nan if undefined.
+def alpha_levels(
+    data: Ratings,
+    clusters: Clusters,
+    levels: Sequence[Level],
+    *,
+    replicates: int = 1000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> dict[Level, Estimate]:
+    """Return alpha at several levels, as ``krippendorff_alpha``, from the same draws of clusters.
 
-    The package tabulates the pairs of categories of every unit. Many units and near-continuous values are therefore
-    left to the engine for replicates, which counts each kind of unit once.
+    Parameters
+    ----------
+    clusters : the clusters of the units of ``data``, in the same order.
     """
-    if len(data.categories) > MANY or data.n_units > MANY_UNITS:
-        return plain_alpha(sample_units(data), level)
-    counts = data.counts[data.per_unit > 1]
-    if np.count_nonzero(counts.sum(axis=0)) < 2:
-        return np.nan
-    return float(
-        krippendorff.alpha(value_counts=counts, value_domain=data.numbers, level_of_measurement=level)
-    )
+    units, details = paired_units(data, clusters), counted(data)
+    by_level = {level: alpha_of(units, level, **details) for level in levels}
+    defined = [level for level in levels if by_level[level].defined]
+    shares = _shares_below(units, defined, replicates, seed) if replicates and defined else {}
+    for level in defined:
+        value = float(by_level[level])
+        spread = clustered_interval(units, _at(level), value, confidence)
+        by_level[level] = by_level[level].having(**(spread | shares.get(level, {})))
+    return by_level
 
 
-def undefined_alpha(details: dict[str, Any]) -> Estimate:
-    """Return an undefined alpha, with the reason from its units."""
-    return Estimate.undefined(CONSTANT if details["n_units"] else NOT_PAIRED, **details)
+def alpha_of(units: UnitKinds, level: Level, **details: Any) -> Estimate:
+    """Return alpha of units that have two ratings or more, without an interval; nan with the reason."""
+    if not len(units.times):
+        return Estimate.undefined(NOT_PAIRED, **details, level=level)
+    value = float(units.alphas(units.times[None, :], level)[0])
+    if np.isnan(value):
+        return Estimate.undefined(CONSTANT, **details, level=level)
+    return Estimate(value, **details, level=level)
 
 
-def _spread(data: Ratings, level: Level, confidence: float) -> dict[str, Any]:
-    """Return Gwet's linearised error if there are few categories and distances do not depend on the data."""
-    names = {"nominal": "identity", "interval": "quadratic", "ratio": "ratio"}
-    if level not in names or len(data.categories) > MANY:
-        return {}
-    return krippendorff_linear(data, names[level], confidence).details
+def plain_alphas(data: Ratings, levels: Sequence[Level]) -> dict[Level, Estimate]:
+    """Return alpha at several levels without intervals."""
+    units, details = paired_units(data, Clusters(np.arange(data.n_units))), counted(data)
+    return {level: alpha_of(units, level, **details) for level in levels}
 
 
-def check_words(data: Ratings, level: Level) -> None:
+def paired_units(data: Ratings, clusters: Clusters) -> UnitKinds:
+    """Return the kinds of the units with two ratings or more."""
+    paired = data.per_unit > 1
+    return UnitKinds.of(data, paired, clusters.of(np.flatnonzero(paired)))
+
+
+def _at(level: Level) -> Any:
+    return lambda units, weights: units.alphas(weights, level)
+
+
+def _shares_below(
+    units: UnitKinds, levels: Sequence[Level], replicates: int, seed: int
+) -> Mapping[Level, dict[str, Any]]:
+    """Return the shares of resampled alphas below the thresholds."""
+    parts: dict[Level, list[Numbers]] = {level: [] for level in levels}
+    for weights in units.draw(replicates, seed):
+        for level in levels:
+            parts[level].append(units.alphas(weights, level))
+    shares = {}
+    for level, drawn in parts.items():
+        alphas = np.concatenate(drawn)
+        kept = alphas[~np.isnan(alphas)]
+        below = {
+            name: float((kept < line).mean()) if len(kept) else np.nan
+            for name, line in (("p_below_667", TENTATIVE), ("p_below_800", ACCEPTABLE))
+        }
+        shares[level] = {
+            **below,
+            "replicates": len(alphas),
+            "replicates_left_out": len(alphas) - len(kept),
+        }
+    return shares
+
+
+def _check_words(data: Ratings, level: Level) -> None:
     """Raise ValueError for distances between words."""
-    if level in ("interval", "ratio") and not data.numeric:
+    if level == "interval" and not data.numeric:
         raise ValueError(
             f"Level {level!r} needs numbers, but the ratings hold {data.categories[0]!r}; "
             f"use level='nominal' or, with the order in value_domain, level='ordinal'."
@@ -113,66 +168,200 @@ def check_words(data: Ratings, level: Level) -> None:
 
 
 def counted(data: Ratings) -> dict[str, Any]:
-    """Return the numbers of units, scores and people on which an agreement coefficient is based."""
+    """Return the numbers of units, scores and people on which an agreement coefficient is based.
+
+    ``n_ratings`` are the ratings of units with two or more.
+    """
     paired = data.per_unit > 1
-    rated = int((data.per_unit > 0).sum())
+    units = paired_units(data, Clusters(np.arange(data.n_units)))
     return {
         "n": int(paired.sum()),
         "n_units": int(paired.sum()),
-        "n_units_left_out": rated - int(paired.sum()),
+        "n_units_left_out": int((data.per_unit == 1).sum()),
         "n_ratings": int(data.per_unit[paired].sum()),
         "n_annotators": int(np.count_nonzero(np.bincount(data.annotator[paired[data.unit]]))),
-        "percent_agreement": percent_of(data),
+        "percent_agreement": float(percent_statistic(units, units.times[None, :])[0]),
     }
 
 
-def pairwise_alpha(
-    ratings: RatingsLike, level: str = "ordinal", *, value_domain: Sequence[Any] | None = None
-) -> Pairs:
-    """Return alpha of each pair of annotators, over the units that both rated.
+def mean_alpha(
+    parts: Sequence[Ratings],
+    clusters: Sequence[Clusters],
+    level: Level = "ordinal",
+    *,
+    confidence: float = 0.95,
+) -> Estimate:
+    """Return the mean of the criteria's alphas, with an interval that leaves out each cluster of all criteria.
+
+    The pooled alpha would be inflated, because people agree that one criterion scores higher than another.
+
+    Parameters
+    ----------
+    parts : the ratings of each criterion.
+    clusters : the clusters of each criterion's units; the same number means the same document in all criteria.
 
     Returns
     -------
-    Pairs
-        ``{(a, b): Estimate}`` in the order of the annotators; ``.matrix`` is the symmetric table. Alpha is nan
-        for pairs without a common unit or without variation.
-
-    >>> pairs = pairwise_alpha({"ann": {1: 1, 2: 2, 3: 3}, "bob": {1: 1, 2: 2, 3: 3}, "cid": {1: 3, 2: 2, 3: 1}})
-    >>> pairs["ann", "bob"], pairs["ann", "bob"].n_units, round(pairs["cid", "ann"], 2)
-    (1.0, 3, -0.67)
+    Estimate
+        With ``n_criteria`` (in the mean), ``n_criteria_left_out`` (alpha undefined) and the interval over clusters.
     """
-    data = parse_ratings(ratings, value_domain)
+    whole = max((code.n for code in clusters), default=0)
+    everything = [_numbered_alike(data, code, whole) for data, code in zip(parts, clusters, strict=True)]
+    alphas = [alpha_of(units, level) for units in everything]
+    known = [units for units, alpha in zip(everything, alphas, strict=True) if alpha.defined]
+    details = {"level": level, "n_criteria": len(known), "n_criteria_left_out": len(parts) - len(known)}
+    if not known:
+        return Estimate.undefined(alphas[0].reason or "" if alphas else "there is no criterion", **details)
+    value = float(np.mean([float(alpha) for alpha in alphas if alpha.defined]))
+    there = np.any([np.diff(units.held.indptr) > 0 for units in known], axis=0)
+    n, kind = int(there.sum()), known[0].kind
+    known = grouped([replace(units, held=units.held[there], clusters=n) for units in known])
+    if not any(units.is_skewed for units in known):
+        without = np.mean([units.without_each(_at(level)) for units in known], axis=0)
+        spread = jackknife_interval(value, without, kind, confidence=confidence, n=n)
+        return Estimate(value, **cut(spread, -np.inf, 1.0), **details)
+    whole_alphas, left_out = zip(*(_with_two(units, level) for units in known), strict=True)
+    without = np.mean(left_out, axis=0)
+    spread = jackknife_interval(float(np.mean(whole_alphas)), without, kind, confidence=confidence)
+    return Estimate(value, **widened_to(value, spread, n), **details)
+
+
+def _with_two(units: UnitKinds, level: Level) -> tuple[float, Numbers]:
+    """Return alpha with two units added if scores are skewed, and without each cluster and each added unit.
+
+    The units that other criteria need change nothing in a criterion that is not skewed.
+    """
+    if units.is_skewed:
+        more = units.with_two_units()
+        return float(alpha_of(more, level)), more.without_each(_at(level))
+    alone = float(alpha_of(units, level))
+    return alone, np.append(units.without_each(_at(level)), [alone, alone])
+
+
+def _numbered_alike(data: Ratings, clusters: Clusters, whole: int) -> UnitKinds:
+    """Return the paired units with the same numbers of clusters as in other criteria, even if one is missing here."""
+    paired = data.per_unit > 1
+    units = UnitKinds.of(data, paired, Clusters(clusters.code[paired], clusters.kind))
+    held = units.held.copy()
+    held.resize((whole, held.shape[1]))
+    return replace(units, held=held, clusters=whole)
+
+
+def alpha_difference(
+    a: RatingsLike,
+    b: RatingsLike,
+    level: str = "ordinal",
+    *,
+    clusters: Any = None,
+    confidence: float = 0.95,
+    value_domain: Sequence[Any] | None = None,
+) -> Estimate:
+    """Return alpha of ``a`` minus alpha of ``b``, with a joint interval: each cluster is left out of both at once.
+
+    Parameters
+    ----------
+    a, b : ratings of the same units, annotators x units: with and without an annotator, or two arms.
+    clusters : the cluster label of each unit. By default, every unit is a cluster.
+
+    Returns
+    -------
+    Estimate
+        With ``ci_low``, ``ci_high``, ``se``, ``p_value``, ``alpha_a``, ``alpha_b``, ``n_units_a``, ``n_units_b``.
+
+    >>> d = alpha_difference([[1, 2, 3, 3, 2, 1], [1, 2, 3, 3, 2, 2]], [[1, 2, 3, 3, 2, 1], [3, 2, 1, 3, 1, 2]])
+    >>> round(d, 2), round(d.alpha_a, 2)
+    (1.03, 0.88)
+    """
     known = check_level(level)
-    check_words(data, known)
-    pairs = Pairs()
-    for (a, b), n, value in pair_alphas(data, known):
-        details = {"n": n, "n_units": n, "level": known}
-        pair = data.annotators[a], data.annotators[b]
-        pairs[pair] = undefined_alpha(details) if np.isnan(value) else Estimate(value, **details)
-    return pairs
+    first, second = parse_ratings(a, value_domain), parse_ratings(b, value_domain)
+    for side in (first, second):
+        _check_words(side, known)
+    if list(first.units) != list(second.units):
+        raise ValueError("The two sets of ratings must have the same units.")
+    parsed = parse_clusters(clusters, first.n_units)
+    part = parsed.of(np.flatnonzero((first.per_unit > 1) | (second.per_unit > 1)))
+    of_unit = np.full(first.n_units, -1)
+    of_unit[(first.per_unit > 1) | (second.per_unit > 1)] = part.code
+    sides = [_numbered_alike(side, Clusters(of_unit, part.kind), part.n) for side in (first, second)]
+    alphas = [alpha_of(units, known) for units in sides]
+    details = {"level": known, "alpha_a": float(alphas[0]), "alpha_b": float(alphas[1])}
+    details |= {"n_units_a": int(sides[0].times.sum()), "n_units_b": int(sides[1].times.sum())}
+    for name, alpha in zip(("first", "second"), alphas, strict=True):
+        if not alpha.defined:
+            return Estimate.undefined(f"alpha of the {name} ratings is undefined: {alpha.reason}", **details)
+    gap = float(alphas[0]) - float(alphas[1])
+    return Estimate(gap, **details, **_difference_interval(sides[0], sides[1], known, gap, confidence))
 
 
-def pair_alphas(data: Ratings, level: Level) -> Iterator[tuple[tuple[int, int], int, float]]:
-    """Yield the positions, common units and alpha of each pair of annotators. All tables of one annotator are
-    computed at once.
+def _difference_interval(
+    a: UnitKinds, b: UnitKinds, level: Level, gap: float, confidence: float
+) -> dict[str, Any]:
+    """Return the interval of the difference of two alphas over the same clusters."""
+    first, second = grouped([a, b])
+    without = np.empty(0)
+    if first.held.shape[0] > 1:
+        without = first.without_each(_at(level)) - second.without_each(_at(level))
+    return jackknife_interval(gap, without, a.kind, confidence=confidence, n=a.clusters)
+
+
+# Alpha without one annotator: each annotator's effect on agreement.
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Alpha without one annotator. ``difference`` (without minus with) is above 0 if the others agree better."""
+
+    annotator: Hashable
+    n_ratings: int
+    alpha: Estimate
+    difference: Estimate
+
+
+def leave_one_out(
+    ratings: RatingsLike,
+    level: str = "ordinal",
+    *,
+    clusters: Any = None,
+    confidence: float = 0.95,
+    value_domain: Sequence[Any] | None = None,
+) -> list[LeftOut]:
+    """Return alpha without each annotator, and each annotator's effect on alpha.
+
+    Parameters
+    ----------
+    clusters : the cluster label of each unit. By default, every unit is a cluster.
+
+    Returns
+    -------
+    list of LeftOut
+        One for each annotator. ``difference`` has a joint interval over clusters, ``p_value``, and ``p_bh``, which is
+        adjusted over the annotators (Benjamini and Hochberg 1995), because this is a screening.
+
+    >>> rows = leave_one_out({"a": {1: 1, 2: 2, 3: 3}, "b": {1: 1, 2: 2, 3: 3}, "c": {1: 3, 2: 1, 3: 2}})
+    >>> [(row.annotator, round(row.difference, 2) > 0) for row in rows]
+    [('a', False), ('b', False), ('c', True)]
     """
-    if len(data.categories) > MANY:
-        yield from _pair_alphas_of_many_values(data, level)
-        return
-    for block in pair_tables(data):
-        for k, (n, value) in enumerate(zip(block.sizes, block.alphas(level), strict=True)):
-            yield (block.a, block.a + 1 + k), int(n), float(value)
+    data, known = parse_ratings(ratings, value_domain), check_level(level)
+    parsed = parse_clusters(clusters, data.n_units)
+    rows = [
+        _without_one(data, data.without(place), data.annotators[place], known, parsed, confidence)
+        for place in range(data.n_annotators)
+    ]
+    adjusted = adjust_bh([row.difference.details.get("p_value", np.nan) for row in rows])
+    return [
+        replace(row, difference=row.difference.having(p_bh=p)) for row, p in zip(rows, adjusted, strict=True)
+    ]
 
 
-def _pair_alphas_of_many_values(data: Ratings, level: Level) -> Iterator[tuple[tuple[int, int], int, float]]:
-    for a in range(data.n_annotators):
-        for b in range(a + 1, data.n_annotators):
-            sample = sample_units(data.where(np.isin(data.annotator, (a, b))))
-            yield (a, b), len(sample.times), plain_alpha(sample, level)
-
-
-def plain_alpha(sample: Units, level: Level) -> float:
-    """Return alpha of the units themselves from the engine for replicates; nan if undefined."""
-    if not len(sample.times):
-        return np.nan
-    return float(sample.alphas(sample.times[None, :].astype(float), level)[0][0])
+def _without_one(
+    data: Ratings, rest: Ratings, name: Hashable, level: Level, clusters: Clusters, confidence: float
+) -> LeftOut:
+    n = len(data.code) - len(rest.code)
+    found = alpha_difference(rest, data, level, clusters=clusters, confidence=confidence)
+    if not found.defined:
+        few = data.n_annotators < 3
+        reason = "needs at least three annotators" if few else "alpha of the others alone is undefined"
+        nothing = Estimate.undefined(reason, level=level)
+        return LeftOut(name, n, nothing, nothing)
+    alone = Estimate(found.alpha_a, level=level, n_units=found.n_units_a)
+    return LeftOut(name, n, alone, found)

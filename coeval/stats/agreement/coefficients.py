@@ -1,9 +1,8 @@
-"""Chance-corrected agreement with linearised errors: Gwet, Fleiss, Conger, Brennan-Prediger; percent agreement.
+"""Percent agreement, and the coefficients that are corrected for chance: Gwet's AC1 and AC2, and Fleiss' kappa.
 
 Every coefficient here is (pa - pe) / (1 - pe). pa is the weighted share of agreeing pairs, averaged over units with
-two or more ratings; pe is the agreement expected by chance. The error is Gwet's, from each unit's influence on pa
-and pe (Gwet 2014, Handbook of Inter-Rater Reliability, 4th ed., chapter 5; the irrCAC packages). Units are treated as
-a sample of an infinite population.
+two or more ratings; pe is the agreement expected by chance from the shares of the scores (Gwet 2014, Handbook of
+Inter-Rater Reliability, 4th ed., chapter 5). Intervals leave out whole clusters.
 """
 
 from __future__ import annotations
@@ -12,153 +11,45 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import scipy
 
-from coeval.stats.agreement.patterns import MANY
-from coeval.stats.agreement.weights import weights_of
-from coeval.stats.estimates import Estimate, t_limits
-from coeval.stats.rating_matrix import Codes, Kinds, Numbers, Ratings, RatingsLike, parse_ratings
+from coeval.stats.agreement.unit_kinds import MANY, Statistic, UnitKinds, clustered_interval
+from coeval.stats.agreement.weights import agreement_weights
+from coeval.stats.clusters import cut, parse_clusters
+from coeval.stats.estimates import Estimate
+from coeval.stats.rating_matrix import Numbers, Ratings, RatingsLike, parse_ratings
 
 ONE_CATEGORY = "only one category was used, so chance agreement and agreement cannot be separated"
+NOT_PAIRED = "no unit has ratings by two annotators"
+TOO_MANY = f"more than {MANY} different scores; this coefficient is for categories"
 SURE = 1 - 1e-12
 """Chance agreement above this is treated as 1: rounding can leave sums over six people's shares just below 1."""
 
-NOT_PAIRED = "no unit has ratings by two annotators"
-
-Chance = Callable[[Numbers, Numbers, Numbers], tuple[float, Numbers]]
-"""A function from shares (patterns x categories), times and weights to pe and each pattern's influence on pe."""
+Chance = Callable[[Numbers, Numbers], Numbers]
+"""A function from the shares of the scores (rows x scores) and the weights to pe of each row."""
 
 
-def percent_of(data: Ratings) -> float:
-    """Return percent agreement of coded ratings; nan without a paired unit."""
-    sizes = data.per_unit
-    paired = sizes > 1
-    if not paired.any():
-        return np.nan
-    if len(data.categories) <= MANY:
-        kinds = data.kinds.among(paired)
-        sizes = kinds.rows.sum(axis=1)
-        agreeing = (kinds.rows * (kinds.rows - 1)).sum(axis=1) / (sizes * (sizes - 1))
-        return float(agreeing @ kinds.times / kinds.times.sum())
-    alike = np.bincount(*_agreeing_pairs(data), minlength=data.n_units)[paired]
-    return float((alike / (sizes[paired] * (sizes[paired] - 1))).mean())
-
-
-def _agreeing_pairs(data: Ratings) -> tuple[Codes, Numbers]:
-    """Return, for each (unit, category) that occurs, its unit and the number of ordered pairs that agree on it."""
-    keys, times = np.unique(data.unit * len(data.categories) + data.code, return_counts=True)
-    return keys // len(data.categories), times * (times - 1.0)
-
-
-def krippendorff_linear(data: Ratings, weights: Any, confidence: float = 0.95) -> Estimate:
-    """Return alpha with disagreement 1 - weight, and Gwet's linearised error (irrCAC ``krippen.alpha.raw``)."""
-    counts, times = as_numbers(data.kinds.among(data.per_unit > 1))
-    basics = basics_of(data)
-    if not len(times):
-        return Estimate.undefined(NOT_PAIRED, **basics)
-    matrix, n = weights_of(weights, data), times.sum()
-    sizes, mean_size = counts.sum(axis=1), counts.sum(axis=1) @ times / n
-    agreeing = (counts * (counts @ matrix - 1)).sum(axis=1) / (mean_size * (sizes - 1))
-    agreement = agreeing @ times / n
-    slack = 1 / (sizes @ times)
-    shares = counts / mean_size
-    prevalence = times @ shares / n
-    pe = float(prevalence @ matrix @ prevalence)
-    if not pe < SURE:
-        return Estimate.undefined(ONE_CATEGORY, **basics)
-    surplus = (sizes - mean_size) / mean_size
-    plain = (agreement - pe) / (1 - pe)
-    chance = shares @ (matrix + matrix.T) @ prevalence / 2 - pe * surplus
-    pa = (1 - slack) * agreement + slack
-    influence = (agreeing - pa * surplus - pe) / (1 - pe) - 2 * (1 - plain) * (chance - pe) / (1 - pe)
-    return _with_error((pa - pe) / (1 - pe), influence - plain, times, confidence, pa=pa, pe=pe, **basics)
-
-
-def as_numbers(kinds: Kinds) -> tuple[Numbers, Numbers]:
-    return kinds.rows.astype(float), kinds.times.astype(float)
-
-
-def coefficient(
-    data: Ratings, weights: Any, confidence: float, chance: Chance, *, corrected: bool = True
-) -> Estimate:
-    counts, times = as_numbers(data.kinds.among(data.per_unit > 0))
-    matrix = weights_of(weights, data)
-    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    expected = chance(shares, times, matrix) if len(times) else (np.nan, np.zeros(0))
-    return assembled(data, counts, times, matrix, expected, confidence, corrected=corrected)
-
-
-def assembled(
-    data: Ratings,
-    counts: Numbers,
-    times: Numbers,
-    matrix: Numbers,
-    chance: tuple[float, Numbers],
-    confidence: float,
+def percent_agreement(
+    ratings: RatingsLike,
     *,
-    corrected: bool = True,
+    clusters: Any = None,
+    value_domain: Sequence[Any] | None = None,
+    confidence: float = 0.95,
 ) -> Estimate:
-    """Return (pa - pe) / (1 - pe) with its standard error, from each pattern's count and influence on pe.
+    """Return the share of agreeing pairs of ratings in a unit, averaged over units with two or more ratings.
 
-    If only one score was given, coefficients that are ``corrected`` for chance are undefined.
+    >>> round(percent_agreement([[1, 2, 3], [1, 2, 1], [1, 1, None]]), 4)
+    0.4444
     """
-    basics, (pe, chance_influence) = basics_of(data), chance
-    sizes = counts.sum(axis=1)
-    paired = sizes > 1
-    n, n_paired = times.sum(), times[paired].sum()
-    if not n_paired:
-        return Estimate.undefined(NOT_PAIRED, **basics)
-    constant = corrected and np.count_nonzero(counts.any(axis=0)) < 2
-    if constant or not pe < SURE or matrix.shape[0] < 2:
-        return Estimate.undefined(ONE_CATEGORY, **basics)
-    pairs = np.where(paired, sizes * (sizes - 1), 1)
-    agreeing = (counts * (counts @ matrix - 1)).sum(axis=1) / pairs * paired
-    pa = float(agreeing @ times / n_paired)
-    value = (pa - pe) / (1 - pe)
-    influence = (n / n_paired) * (agreeing - pe * paired) / (1 - pe) - value
-    influence -= (1 - value) * chance_influence / (1 - pe)
-    return _with_error(value, influence, times, confidence, pa=pa, pe=pe, **basics)
-
-
-def _with_error(
-    value: float, influence: Numbers, times: Numbers, confidence: float, **details: Any
-) -> Estimate:
-    n = float(times.sum())
-    se = float(np.sqrt(times @ influence**2 / (n * (n - 1)))) if n > 1 else np.nan
-    return Estimate(value, **details, **t_interval(value, se, n - 1, confidence))
-
-
-def t_interval(value: float, se: float, df: float, confidence: float) -> dict[str, Any]:
-    """Return the interval and two-sided p-value of a coefficient that cannot exceed 1."""
-    spread = t_limits(value, se, df, confidence)
-    tail = float(scipy.special.stdtr(df, -value / se)) if se > 0 else (np.nan if np.isnan(se) else 0.0)
-    return {
-        **spread,
-        "ci_high": float(np.minimum(1.0, spread["ci_high"])),
-        "p_value": 2 * min(tail, 1 - tail),
-        "p_one_sided": tail,
-        "confidence": confidence,
-        "interval_kind": "linearised over units, t",
-    }
-
-
-def basics_of(data: Ratings) -> dict[str, Any]:
-    return {
-        "n": int((data.per_unit > 0).sum()),
-        "n_units": int((data.per_unit > 1).sum()),
-        "n_ratings": len(data.code),
-        "n_annotators": int(np.count_nonzero(np.bincount(data.annotator))),
-        "n_categories": len(data.categories),
-    }
-
-
-# The chance-corrected coefficients (Gwet's AC1 and AC2, Fleiss, Conger, Brennan-Prediger), percent agreement.
+    data = parse_ratings(ratings, value_domain)
+    found = _estimate(data, percent_statistic, clusters, confidence)
+    return found.having(**cut(found.details, 0.0, 1.0)) if "ci_low" in found.details else found
 
 
 def gwet_ac(
     ratings: RatingsLike,
-    weights: Any = "identity",
+    weights: str = "identity",
     *,
+    clusters: Any = None,
     value_domain: Sequence[Any] | None = None,
     confidence: float = 0.95,
 ) -> Estimate:
@@ -168,13 +59,14 @@ def gwet_ac(
     ----------
     ratings : annotators x units, nan if missing; numbers or words.
     weights : see ``agreement_weights``.
+    clusters : the cluster label of each unit. By default, every unit is a cluster.
     value_domain : all admissible categories. By default only those that occur count, which changes pe.
 
     Returns
     -------
     Estimate
-        With ``se``, ``ci_low``, ``ci_high`` (t with n - 1 degrees of freedom, cut at 1), ``p_value``, ``pa``,
-        ``pe``, ``n_units``, ``n_annotators``; nan with a ``reason`` if undefined.
+        With the interval over clusters, ``pa``, ``pe``, ``n_units``, ``n_annotators``; nan with a ``reason`` if
+        undefined.
 
     Source: Gwet 2008, Computing inter-rater reliability and its variance in the presence of high agreement.
 
@@ -182,157 +74,110 @@ def gwet_ac(
     >>> round(ac1, 4), round(ac1.pa, 2), round(ac1.pe, 4)
     (0.5294, 0.75, 0.4688)
     """
-    return coefficient(parse_ratings(ratings, value_domain), weights, confidence, _gwet_chance)
+    return _corrected(parse_ratings(ratings, value_domain), weights, gwet_chance, clusters, confidence)
 
 
 def fleiss_kappa(
-    ratings: RatingsLike = None,
+    ratings: RatingsLike,
+    weights: str = "identity",
     *,
-    counts: Any = None,
-    weights: Any = "identity",
+    clusters: Any = None,
     value_domain: Sequence[Any] | None = None,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Return Fleiss' kappa, generalised to weights and missing ratings.
-
-    Parameters
-    ----------
-    ratings, counts : annotators x units, or instead the counts as units x categories.
-
-    Returns
-    -------
-    Estimate
-        As ``gwet_ac``. Without weights, and if every unit has the same number of ratings, also ``se_null`` and
-        ``z`` of the test of no agreement (Fleiss, Nee and Landis 1979).
+    """Return Fleiss' kappa, generalised to weights and missing ratings. Parameters are those of ``gwet_ac``.
 
     Source: Fleiss 1971, Measuring nominal scale agreement among many raters.
 
-    >>> round(fleiss_kappa(counts=[[3, 0], [0, 3], [2, 1], [3, 0]]), 4)
+    >>> round(fleiss_kappa([[1, 2, 1, 1], [1, 2, 1, 1], [1, 2, 2, 1]]), 4)
     0.625
     """
-    data = _from_counts(counts) if ratings is None else parse_ratings(ratings, value_domain)
-    kappa = coefficient(data, weights, confidence, _fleiss_chance)
-    plain = np.array_equal(weights_of(weights, data), np.eye(len(data.categories)))
-    return kappa.having(**_null_error(data, float(kappa))) if plain else kappa
+    return _corrected(parse_ratings(ratings, value_domain), weights, _fleiss_chance, clusters, confidence)
 
 
-def brennan_prediger(
-    ratings: RatingsLike,
-    weights: Any = "identity",
-    *,
-    value_domain: Sequence[Any] | None = None,
-    confidence: float = 0.95,
-) -> Estimate:
-    """Return Brennan and Prediger's coefficient (Randolph's free-marginal kappa), with uniform chance.
-
-    >>> round(brennan_prediger([[1, 1, 2, 2], [1, 1, 2, 1]]), 4)
-    0.5
-    """
-    return coefficient(parse_ratings(ratings, value_domain), weights, confidence, _uniform_chance)
-
-
-def percent_agreement(
-    ratings: RatingsLike,
-    weights: Any = "identity",
-    *,
-    value_domain: Sequence[Any] | None = None,
-    confidence: float = 0.95,
-) -> Estimate:
-    """Return the share of agreeing pairs of ratings in a unit, averaged over units with two or more ratings.
-
-    With weights other than identity, near agreement counts partly.
-
-    >>> round(percent_agreement([[1, 2, 3], [1, 2, 1], [1, 1, None]]), 4)
-    0.4444
-    """
-    data = parse_ratings(ratings, value_domain)
-    estimate = coefficient(data, weights, confidence, _no_chance, corrected=False)
-    return (
-        estimate
-        if len(data.categories) != 1 or not estimate.n_units
-        else Estimate(1.0, **basics_of(data), se=0.0)
-    )
-
-
-def conger_kappa(
-    ratings: RatingsLike,
-    weights: Any = "identity",
-    *,
-    value_domain: Sequence[Any] | None = None,
-    confidence: float = 0.95,
-) -> Estimate:
-    """Return Conger's kappa: Cohen's kappa for any number of annotators, each with separate margins.
-
-    Source: Conger 1980, Integration and generalization of kappas for multiple raters.
-
-    >>> round(conger_kappa([[1, 1, 2, 2], [1, 1, 2, 1]]), 4)
-    0.5
-    """
-    data = parse_ratings(ratings, value_domain)
-    people, q = data.n_annotators, len(data.categories)
-    counts = np.bincount(data.annotator * q + data.code, minlength=people * q).reshape(people, q)
-    rated = counts.sum(axis=1)
-    r = int(np.count_nonzero(rated))
-    if r < 2:
-        return Estimate.undefined("fewer than two annotators", **basics_of(data))
-    margins = counts / np.maximum(rated, 1)[:, None]
-    matrix = weights_of(weights, data)
-    others = (margins.sum(axis=0) - margins) @ (matrix + matrix.T) / (r * (r - 1))
-    pe = float((others * margins).sum() / 2)
-    n = int((data.per_unit > 0).sum())
-    gains = others[data.annotator, data.code] - (others * margins).sum(axis=1)[data.annotator]
-    influence = np.bincount(data.unit, gains * n / rated[data.annotator], data.n_units).astype(float)
-    kept = data.per_unit > 0
-    return assembled(
-        data, data.counts[kept].astype(float), np.ones(n), matrix, (pe, influence[kept]), confidence
-    )
-
-
-def _no_chance(shares: Numbers, times: Numbers, weights: Numbers) -> tuple[float, Numbers]:
-    return 0.0, np.zeros(len(shares))
-
-
-def _gwet_chance(shares: Numbers, times: Numbers, weights: Numbers) -> tuple[float, Numbers]:
+def gwet_chance(shares: Numbers, weights: Numbers) -> Numbers:
+    """Return Gwet's chance agreement for each row of shares."""
     q = len(weights)
-    if q < 2:
-        return 1.0, np.zeros(len(shares))
-    prevalence = times @ shares / times.sum()
-    spread = weights.sum() / (q * (q - 1))
-    pe = float(spread * (prevalence * (1 - prevalence)).sum())
-    return pe, 2 * (spread * shares @ (1 - prevalence) - pe)
+    return np.asarray(weights.sum() / max(q * (q - 1), 1) * (shares * (1 - shares)).sum(axis=1))
 
 
-def _fleiss_chance(shares: Numbers, times: Numbers, weights: Numbers) -> tuple[float, Numbers]:
-    prevalence = times @ shares / times.sum()
-    pe = float(prevalence @ weights @ prevalence)
-    return pe, 2 * (shares @ (weights + weights.T) @ prevalence / 2 - pe)
+def _fleiss_chance(shares: Numbers, weights: Numbers) -> Numbers:
+    return np.asarray(np.einsum("bi,ij,bj->b", shares, weights, shares))
 
 
-def _uniform_chance(shares: Numbers, times: Numbers, weights: Numbers) -> tuple[float, Numbers]:
-    return float(weights.sum() / len(weights) ** 2), np.zeros(len(shares))
+def percent_statistic(units: UnitKinds, weights: Numbers) -> Numbers:
+    """Return percent agreement for each row of weights."""
+    paired = units.sizes > 1
+    alike = np.asarray(units.counts.multiply(units.counts - (units.counts > 0)).sum(axis=1)).ravel()
+    shares = np.divide(
+        alike, units.sizes * (units.sizes - 1), out=np.zeros(len(units.sizes)), where=units.sizes > 1
+    )
+    n = weights @ paired.astype(float)
+    return np.asarray(np.divide(weights @ shares, n, out=np.full(len(n), np.nan), where=n > 0))
 
 
-def _from_counts(counts: Any) -> Ratings:
-    """Return counts (units x categories) as ratings of anonymous annotators."""
-    table = np.asarray(counts)
-    if table.ndim != 2 or (table < 0).any() or not np.array_equal(table, np.round(table)):
-        raise ValueError("counts must be a table of whole numbers, units x categories.")
-    table = table.astype(np.int64)
-    unit, code = (np.repeat(places.ravel(), table.ravel()) for places in np.indices(table.shape))
-    place = np.arange(len(unit)) - np.searchsorted(unit, unit)
-    annotators = tuple(range(int(table.sum(axis=1).max(initial=0))))
-    return Ratings(annotators, range(len(table)), np.arange(float(table.shape[1])), place, unit, code)
+def _corrected(data: Ratings, weights: str, chance: Chance, clusters: Any, confidence: float) -> Estimate:
+    matrix = agreement_weights(weights, data.numbers)
+    if len(data.categories) > MANY:
+        return Estimate.undefined(TOO_MANY, **basics_of(data))
+    statistic = _chance_statistic(matrix, chance)
+    found = _estimate(data, statistic, clusters, confidence)
+    if not found.defined:
+        return found
+    pa, pe = (float(part[0]) for part in _agreements(_rated(data, None), None, matrix, chance))
+    return found.having(pa=pa, pe=pe)
 
 
-def _null_error(data: Ratings, kappa: float) -> dict[str, Any]:
-    """Return the error and z under no agreement if units are rated equally often (Fleiss, Nee and Landis 1979)."""
-    sizes = data.per_unit
-    if not len(sizes) or sizes.min() != sizes.max() or sizes.min() < 2 or np.isnan(kappa):
-        return {}
-    r, n = int(sizes[0]), len(sizes)
-    p = data.counts.sum(axis=0) / (n * r)
-    q = 1 - p
-    spread = p @ q
-    variance = 2 * (spread**2 - p @ (q * (q - p))) / (n * r * (r - 1) * spread**2)
-    se_null = float(np.sqrt(variance))
-    return {"se_null": se_null, "z": kappa / se_null}
+def _chance_statistic(matrix: Numbers, chance: Chance) -> Statistic:
+    def statistic(units: UnitKinds, weights: Numbers) -> Numbers:
+        pa, pe = _agreements(units, weights, matrix, chance)
+        return np.asarray(np.divide(pa - pe, 1 - pe, out=np.full(len(pa), np.nan), where=pe < SURE))
+
+    return statistic
+
+
+def _agreements(
+    units: UnitKinds, weights: Numbers | None, matrix: Numbers, chance: Chance
+) -> tuple[Numbers, Numbers]:
+    """Return pa and pe for each row of weights (by default, of all units)."""
+    weights = units.times[None, :] if weights is None else weights
+    counts, sizes = units.counts.toarray(), units.sizes
+    paired = sizes > 1
+    agreeing = (counts * (counts @ matrix - 1)).sum(axis=1) / np.where(paired, sizes * (sizes - 1), 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        pa = (weights @ (agreeing * paired)) / (weights @ paired.astype(float))
+        shares = (weights @ (counts / sizes[:, None])) / weights.sum(axis=1, keepdims=True)
+        return pa, chance(shares, matrix)
+
+
+def _rated(data: Ratings, clusters: Any) -> UnitKinds:
+    rated = data.per_unit > 0
+    parsed = parse_clusters(clusters, data.n_units)
+    return UnitKinds.of(data, rated, parsed.of(np.flatnonzero(rated)))
+
+
+def _estimate(data: Ratings, statistic: Statistic, clusters: Any, confidence: float) -> Estimate:
+    basics = basics_of(data)
+    if not basics["n_units"]:
+        return Estimate.undefined(NOT_PAIRED, **basics)
+    units = _rated(data, clusters)
+    constant = len(np.unique(data.code)) < 2
+    if constant and statistic is not percent_statistic:
+        return Estimate.undefined(ONE_CATEGORY, **basics)
+    value = float(statistic(units, units.times[None, :])[0])
+    if np.isnan(value):
+        return Estimate.undefined(ONE_CATEGORY, **basics)
+    if constant and len(data.categories) < 2:
+        return Estimate(value, **basics)
+    return Estimate(value, **basics, **clustered_interval(units, statistic, value, confidence))
+
+
+def basics_of(data: Ratings) -> dict[str, Any]:
+    """Return the numbers of units, ratings, people and scores."""
+    return {
+        "n": int((data.per_unit > 0).sum()),
+        "n_units": int((data.per_unit > 1).sum()),
+        "n_ratings": len(data.code),
+        "n_annotators": int(np.count_nonzero(np.bincount(data.annotator))),
+        "n_categories": len(data.categories),
+    }

@@ -11,8 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from coeval.stats.agreement.clustered_agreement import PLUS_TWO, WORTH, hold_units
-from coeval.stats.agreement.patterns import MANY
+from coeval.stats.agreement.unit_kinds import MANY, PLUS_TWO, WORTH, UnitKinds
 from coeval.stats.clusters import Clusters, jackknife_interval, parse_clusters
 from coeval.stats.estimates import Estimate, Result
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings, RatingsLike, parse_ratings
@@ -22,11 +21,11 @@ NOTHING = 1e-9
 
 NO_MEANS, ALL_SAME = "the units' means do not vary", "every rating is the same"
 
-FORMS = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
+FORMS = ("ICC(1,1)", "ICC(2,1)", "ICC(2,k)")
 
 
 def icc(ratings: RatingsLike, *, clusters: Any = None, confidence: float = 0.95) -> Forms:
-    """Return the six intraclass correlations with intervals.
+    """Return three intraclass correlations with intervals.
 
     Parameters
     ----------
@@ -36,10 +35,9 @@ def icc(ratings: RatingsLike, *, clusters: Any = None, confidence: float = 0.95)
     Returns
     -------
     Result
-        ``{"ICC(1,1)": Estimate, ...}``, also as attributes ``icc11 icc21 icc31 icc1k icc2k icc3k``. Each has
-        ``ci_low``, ``ci_high``, ``f``, ``df1``, ``df2``, ``p_value`` and ``n_units``, ``n_annotators``,
-        ``k`` (ratings per unit). (1,.) one-way random, (2,.) two-way random, absolute agreement, (3,.) two-way
-        mixed, consistency; (.,1) one rating, (.,k) the mean of k.
+        ``{"ICC(1,1)": Estimate, ...}``, also as attributes ``icc11 icc21 icc2k``. Each has ``ci_low``, ``ci_high``,
+        ``f``, ``df1``, ``df2``, ``p_value`` and ``n_units``, ``n_annotators``, ``k`` (ratings per unit). (1,1) is
+        one-way random, (2,.) two-way random, absolute agreement; (.,1) of one rating, (.,k) of the mean of k.
 
     If ratings are missing, the mean squares come from the fitted additive model (Henderson's method 3), with the
     effective numbers of ratings and units in place of k and n. The intervals are then approximate, and ``complete``
@@ -49,7 +47,7 @@ def icc(ratings: RatingsLike, *, clusters: Any = None, confidence: float = 0.95)
 
     >>> judges = [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]]
     >>> {name: round(value, 2) for name, value in icc(judges).items()}
-    {'ICC(1,1)': 0.17, 'ICC(2,1)': 0.29, 'ICC(3,1)': 0.71, 'ICC(1,k)': 0.44, 'ICC(2,k)': 0.62, 'ICC(3,k)': 0.91}
+    {'ICC(1,1)': 0.17, 'ICC(2,1)': 0.29, 'ICC(2,k)': 0.62}
     """
     data = parse_ratings(ratings)
     if not data.numeric and len(data.code):
@@ -105,7 +103,7 @@ def _sums_with_two_units(
     paired = data.per_unit > 1
     if len(data.categories) > MANY or not paired.any():
         return whole, sums_of_groups(data, group, groups)
-    units = hold_units(data, paired, Clusters(clusters.code[paired], clusters.kind))
+    units = UnitKinds.of(data, paired, Clusters(clusters.code[paired], clusters.kind))
     rows = units.two_units().astype(np.int64)
     worth = WORTH if units.is_skewed else SYMMETRIC * WORTH
     # as if rated by the people with most ratings, because they share units with others
@@ -129,7 +127,7 @@ def _sums_with_two_units(
 
 
 class Forms(Result):
-    """The six forms of the intraclass correlation, also as ``icc11`` ... ``icc3k``."""
+    """The three forms of the intraclass correlation, also as ``icc11``, ``icc21`` and ``icc2k``."""
 
     def __getattr__(self, name: str) -> Estimate:
         if len(name) == 5 and name.startswith("icc"):
@@ -243,11 +241,10 @@ def _all_forms(sums: Sums, confidence: float) -> dict[str, Estimate]:
     if n < 2:
         return dict.fromkeys(FORMS, Estimate.undefined("fewer than two units have two ratings", **basics))
     one_way, two_way = _one_way(sums), two_way_squares(sums)
-    forms = {"ICC(1,1)": _single(one_way, confidence), "ICC(1,k)": _mean(one_way, confidence)}
+    forms = {"ICC(1,1)": _single(one_way, confidence)}
     if isinstance(two_way, str):
-        forms |= dict.fromkeys(("ICC(2,1)", "ICC(3,1)", "ICC(2,k)", "ICC(3,k)"), Estimate.undefined(two_way))
+        forms |= dict.fromkeys(("ICC(2,1)", "ICC(2,k)"), Estimate.undefined(two_way))
     else:
-        forms |= {"ICC(3,1)": _single(two_way, confidence), "ICC(3,k)": _mean(two_way, confidence)}
         forms |= _absolute(two_way, confidence)
     return {form: forms[form].having(**basics) for form in FORMS}
 
@@ -336,13 +333,6 @@ def _single(squares: Squares, confidence: float) -> Estimate:
     value = (squares.between - squares.within) / (squares.between + (k - 1) * squares.within)
     low, high = ((f - 1) / (f + k - 1) if np.isfinite(f) else 1.0 for f in _f_limits(squares, confidence))
     return Estimate(value, ci_low=low, ci_high=high, **_f_test(squares))
-
-
-def _mean(squares: Squares, confidence: float) -> Estimate:
-    if squares.between <= 0:
-        return Estimate.undefined(NO_MEANS)
-    low, high = (1 - 1 / f for f in _f_limits(squares, confidence))
-    return Estimate(1 - squares.within / squares.between, ci_low=low, ci_high=high, **_f_test(squares))
 
 
 def _absolute(s: Squares, confidence: float) -> dict[str, Estimate]:

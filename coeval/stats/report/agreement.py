@@ -9,18 +9,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from coeval.stats.agreement.alpha import counted, point_alpha, undefined_alpha
-from coeval.stats.agreement.alpha_intervals import LeftOut, leave_one_out
-from coeval.stats.agreement.clustered_agreement import alpha_levels, mean_alpha, respread
+from coeval.stats.agreement.alpha import (
+    LeftOut,
+    alpha_levels,
+    counted,
+    leave_one_out,
+    mean_alpha,
+    plain_alphas,
+)
 from coeval.stats.agreement.coefficients import (
-    brennan_prediger,
-    conger_kappa,
     fleiss_kappa,
     gwet_ac,
     percent_agreement,
 )
 from coeval.stats.agreement.icc import icc
-from coeval.stats.agreement.patterns import MANY, Level
+from coeval.stats.agreement.unit_kinds import Level
 from coeval.stats.clusters import FEW
 from coeval.stats.estimates import FLAT, Estimate, Spelled
 from coeval.stats.frames import (
@@ -87,14 +90,12 @@ class Headline:
 
 @dataclass(frozen=True)
 class Coefficients:
-    """The coefficients besides alpha. Conger's kappa has no interval, because it would treat units as independent."""
+    """The coefficients besides alpha."""
 
     ac1: Spelled
     ac2: Spelled
     percent: Spelled
     fleiss: Spelled
-    brennan_prediger: Spelled
-    conger: Spelled
 
 
 @dataclass(frozen=True)
@@ -319,22 +320,13 @@ def _list_pairs(study: StudyFrames, people: Ratings, everyone: Ratings) -> list[
 
 def other_coefficients(study: StudyFrames, data: Ratings) -> Coefficients:
     """Return the other coefficients with intervals over clusters."""
-    if len(data.categories) > MANY:
-        reason = f"more than {MANY} different scores; these coefficients are for categories"
-        nothing = Spelled(Estimate.undefined(reason))
-        return Coefficients(nothing, nothing, nothing, nothing, nothing, nothing)
-    estimates = {
-        "ac1": gwet_ac(data),
-        "ac2": gwet_ac(data, "quadratic"),
-        "percent": percent_agreement(data),
-        "fleiss": fleiss_kappa(data),
-        "brennan_prediger": brennan_prediger(data),
-    }
     clusters = study.clusters_of(data)
-    spread = {name: Spelled(value) for name, value in respread(estimates, data, clusters).items()}
-    conger = conger_kappa(data)
-    bare = Estimate(float(conger), reason=conger.reason, n_units=conger.details["n_units"])
-    return Coefficients(**spread, conger=Spelled(bare))
+    return Coefficients(
+        ac1=Spelled(gwet_ac(data, clusters=clusters)),
+        ac2=Spelled(gwet_ac(data, "quadratic", clusters=clusters)),
+        percent=Spelled(percent_agreement(data, clusters=clusters)),
+        fleiss=Spelled(fleiss_kappa(data, clusters=clusters)),
+    )
 
 
 def _intervals(levels: Levels) -> dict[Level, dict[str, Any]]:
@@ -371,17 +363,8 @@ def _per_criterion(study: StudyFrames, alphas: Sequence[Levels]) -> list[Criteri
         own = model[model.index % len(study.criteria) == position]
         joined = with_llm(beside[position], own)
         part = _part(study, {"criterion": criterion}, scored, people, alphas[position])
-        rows.append(CriterionPart(part, _plain_levels(joined)))
+        rows.append(CriterionPart(part, plain_alphas(joined, SHOWN)))
     return rows
-
-
-def _plain_levels(data: Ratings) -> Levels:
-    """Return the three alphas without intervals."""
-    by_level: dict[Level, Estimate] = {}
-    for level in SHOWN:
-        value, details = point_alpha(data, level), counted(data) | {"level": level}
-        by_level[level] = undefined_alpha(details) if np.isnan(value) else Estimate(value, **details)
-    return by_level
 
 
 def with_llm(people: Ratings, model: pd.Series[Any]) -> Ratings:

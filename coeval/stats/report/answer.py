@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from coeval.stats.agreement.clustered_agreement import ACCEPTABLE, TENTATIVE, alpha_levels
+from coeval.stats.agreement.alpha import ACCEPTABLE, TENTATIVE, alpha_levels
 from coeval.stats.clusters import FEW
 from coeval.stats.estimates import Estimate
 from coeval.stats.frames import StudyFrames

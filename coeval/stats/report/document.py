@@ -53,8 +53,6 @@ WORDS = {
     "ac2": "AC2",
     "percent": "percent agreement",
     "fleiss": "Fleiss' kappa",
-    "conger": "Conger's kappa",
-    "brennan_prediger": "Brennan and Prediger's coefficient",
     "kept": "the share of drafted scores kept",
     "leave_one_out": "alpha without one person",
     "difference": "the change without one person",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coeval.stats.agreement.clustered_agreement import PLUS_TWO, WORTH
+from coeval.stats.agreement.unit_kinds import PLUS_TWO, WORTH
 from coeval.stats.clusters import GROUPS
 from coeval.stats.frames import (
     ASSISTED,

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from coeval.stats.agreement.patterns import MANY
 from coeval.stats.agreement.two_raters import pair_tables
+from coeval.stats.agreement.unit_kinds import MANY
 from coeval.stats.clusters import Clusters
 from coeval.stats.estimates import Estimate, Spelled, adjust_holm
 from coeval.stats.frames import ASSISTED, LLM, StudyFrames
 from coeval.stats.judges.correlation import table_correlations
-from coeval.stats.judges.two_judges import bootstrap_test, flip_rate, permutation_test
+from coeval.stats.judges.two_judges import correlation_difference, flip_rate, permutation_test
 from coeval.stats.judges.vector_correlation import WilliamsTest, correlate, williams_test
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings
 from coeval.stats.report.tables import Table
@@ -143,7 +143,7 @@ def _compared(
     r_a, r_b, r_ab = (
         correlate(x, y, "pearson") for x, y in ((human, first), (human, second), (first, second))
     )
-    gap = bootstrap_test(human, first, second, groups=clusters.code)
+    gap = correlation_difference(human, first, second, groups=clusters.code)
     if gap.defined:
         gap = gap.having(
             interval_kind=gap.interval_kind.replace("groups", clusters.kind), resampled=clusters.kind

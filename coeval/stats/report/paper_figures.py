@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape
 
 import pandas as pd
 
-from coeval.stats.agreement.clustered_agreement import ACCEPTABLE, TENTATIVE
+from coeval.stats.agreement.alpha import ACCEPTABLE, TENTATIVE
 from coeval.stats.report.answer import short
 
 Document = Mapping[str, Any]

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from coeval.stats.agreement.alpha import plain_alpha
+from coeval.stats.agreement.alpha import alpha_levels
 from coeval.stats.agreement.components import PEOPLE, Components, variance_components
-from coeval.stats.agreement.patterns import MANY, Level, sample_units
 from coeval.stats.agreement.two_raters import pair_tables
+from coeval.stats.agreement.unit_kinds import MANY, Level
 from coeval.stats.clusters import Clusters
 from coeval.stats.estimates import FLAT, Estimate
 from coeval.stats.frames import StudyFrames
@@ -29,7 +29,10 @@ MANY_PAIRS = 2000
 
 @dataclass(frozen=True)
 class RaterPair:
-    """Two raters on the ``n`` units that both scored. The interval belongs to ordinal alpha; None without tables."""
+    """Two raters on the ``n`` units that both scored. The interval belongs to ordinal alpha.
+
+    Near-continuous scores have no kappas.
+    """
 
     a: Hashable
     b: Hashable
@@ -61,7 +64,8 @@ def list_pairs(people: Ratings, everyone: Ratings, clusters: Clusters) -> Iterat
             yield RaterPair(a, b, n, nominal, ordinal, interval, **details)
 
 
-Listed = Iterator[tuple[Hashable, Hashable, int, dict[Level, float], dict[str, Any]]]
+ListedPair = tuple[Hashable, Hashable, int, dict[Level, float], dict[str, Any]]
+Listed = Iterator[ListedPair]
 
 
 def _listed(people: Ratings, everyone: Ratings, clusters: Clusters) -> Listed:
@@ -69,15 +73,13 @@ def _listed(people: Ratings, everyone: Ratings, clusters: Clusters) -> Listed:
     if len(everyone.categories) <= MANY:
         yield from _from_tables(everyone, clusters)
         return
+    model = everyone.n_annotators - 1 if everyone.n_annotators > people.n_annotators else None
     if len(people.categories) <= MANY:
         places = np.searchsorted(np.asarray(everyone.units), np.asarray(people.units))
         yield from _from_tables(people, Clusters(clusters.code[places], clusters.kind))
-    else:
-        yield from _without_tables(people)
-    if everyone.n_annotators > people.n_annotators:
-        model = everyone.n_annotators - 1
-        for k in range(model):
-            yield from _without_tables(everyone.where(np.isin(everyone.annotator, (k, model))), (k, model))
+    for a, b in combinations(range(everyone.n_annotators), 2):
+        if len(people.categories) > MANY or b == model:
+            yield _without_table(everyone, a, b, clusters)
 
 
 def _from_tables(data: Ratings, clusters: Clusters) -> Listed:
@@ -102,17 +104,15 @@ def _from_tables(data: Ratings, clusters: Clusters) -> Listed:
             )
 
 
-def _without_tables(data: Ratings, only: tuple[int, int] | None = None) -> Listed:
-    """Yield pairs with only the alphas, for near-continuous scores without tables."""
-    for a, b in [only] if only else combinations(range(data.n_annotators), 2):
-        sample = sample_units(data.where(np.isin(data.annotator, (a, b))))
-        yield (
-            data.annotators[a],
-            data.annotators[b],
-            len(sample.times),
-            {level: plain_alpha(sample, level) for level in SHOWN},
-            {},
-        )
+def _without_table(data: Ratings, a: int, b: int, clusters: Clusters) -> ListedPair:
+    """Return a pair of raters with near-continuous scores, which have no table and no kappa."""
+    pair = data.where(np.isin(data.annotator, (a, b)))
+    alphas = alpha_levels(pair, clusters, SHOWN, replicates=0)
+    ordinal = alphas["ordinal"].details
+    kept = ("ci_low", "ci_high", "interval_kind")
+    details = {name: ordinal.get(name) for name in kept} | {"percent": ordinal["percent_agreement"]}
+    values = {level: float(alphas[level]) for level in SHOWN}
+    return data.annotators[a], data.annotators[b], ordinal["n_units"], values, details
 
 
 # The section on reliability: variance components, and the number of people for a dependable mean.

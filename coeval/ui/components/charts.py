@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from coeval.stats.actions import ACTIONS
-from coeval.stats.agreement.clustered_agreement import ACCEPTABLE, TENTATIVE
+from coeval.stats.agreement.alpha import ACCEPTABLE, TENTATIVE
 from coeval.ui.components.theme import (
     BRAND,
     FAINT,

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from coeval.stats.agreement.clustered_agreement import mean_alpha
+from coeval.stats.agreement.alpha import mean_alpha
 from coeval.stats.clusters import DOCUMENTS, FEW, Clusters
 from coeval.stats.estimates import Estimate, Spelled
 from coeval.stats.report.agreement import DraftsInView, Headline

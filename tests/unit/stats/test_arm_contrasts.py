@@ -18,9 +18,7 @@ from coeval.stats.arm_contrasts import (
     contrast_people,
 )
 from coeval.stats.estimates import plain
-from coeval.stats.plan import Wanted, plan_study, tell_plan
 from coeval.stats.report.draft_account import draft_account_section, draft_account_tables
-from coeval.stats.sample_size import Assumed, pilot_from
 from tests.benchmarks.coverage import Drafted
 from tests.support.studies.stats_frames import make_frames
 
@@ -165,29 +163,6 @@ def test_experts_who_are_the_reference_are_not_held_against_it() -> None:
     assert section.reference == "scores that experts gave without the draft"
     accurate = section.arms[0].of("accurate")
     assert 0.3 < float(accurate.blind) < 1 and "e" not in {one.annotator for one in accurate.per_annotator}
-
-
-def test_a_plan_knows_the_blind_share() -> None:
-    pilot = pilot_from(Assumed())
-    plans = {share: plan_study(pilot, Wanted(blind=share)).pull for share in (0.05, 0.15, 0.5)}
-    sizes = [plan.documents for plan in plans.values() if plan and plan.documents]
-    assert len(sizes) == 3 and sizes[0] > sizes[1] > sizes[2]
-    told = " ".join(tell_plan(plan_study(pilot, Wanted(pull=0.1))))
-    assert "15% blind items give the pull of the draft" in told
-    assert f"within 0.1 after about {sizes[1]} documents" in told
-    with pytest.raises(ValueError, match="blind share"):
-        plan_study(pilot, Wanted(blind=1.5))
-
-
-def test_the_planned_documents_give_the_interval() -> None:
-    """Studies of the planned size have the half-width that the plan promised."""
-    assumed = Assumed(systems=1, criteria=2, people=6, document=0.7, noise=0.7, person=0.0, system=0.0)
-    needed = plan_study(pilot_from(assumed), Wanted(pull=0.1, blind=0.3)).pull
-    assert needed is not None and needed.documents
-    design = Drafted(needed.documents, 6, 2, pull=0.0, planted=0.0)
-    rng = np.random.default_rng(2)
-    found = [design.account(design.rows(rng))["adoption"] for _ in range(8)]
-    assert np.mean([(one.ci_high - one.ci_low) / 2 for one in found]) == pytest.approx(0.1, rel=0.35)
 
 
 def test_without_references_the_frames_are_as_before() -> None:

@@ -27,7 +27,7 @@ def alphas(inputs: Entry, folder: Path) -> Entry:
     ratings = inputs["ratings_raters_x_units"]
     return {
         f"alpha_{level}": stats.krippendorff_alpha(ratings, level=level)
-        for level in ("nominal", "ordinal", "interval", "ratio")
+        for level in ("nominal", "ordinal", "interval")
     }
 
 
@@ -36,27 +36,9 @@ def coefficients(inputs: Entry, folder: Path) -> Entry:
     found = {
         "gwet": stats.gwet_ac(ratings, weights=weights),
         "fleiss": stats.fleiss_kappa(ratings, weights=weights),
-        "conger": stats.conger_kappa(ratings, weights=weights),
-        "bp": stats.brennan_prediger(ratings, weights=weights),
-        "krippendorff": stats.krippendorff_alpha(ratings, weights=weights),
     }
-    spelled = {f"{name}_{key}": value for name, e in found.items() for key, value in spell(e).items()}
-    # the package gives Brennan and Prediger's p one-sided, unlike its others
-    return spelled | {"bp_p": found["bp"].p_one_sided}
-
-
-def spell(estimate: stats.Estimate) -> Entry:
-    names = {"se": "se", "pa": "pa", "pe": "pe", "ci": "ci", "p": "p_value"}
-    return {"coef": estimate.value} | {key: estimate[name] for key, name in names.items()}
-
-
-def table_of_two(inputs: Entry, folder: Path) -> Entry:
-    found = stats.two_rater_table(inputs["table"])
-    named = {"bp": "brennan_prediger"}
-    names = ("cohen", "scott", "gwet", "bp", "krippendorff")
-    return {
-        f"{name}_{key}": value for name in names for key, value in spell(found[named.get(name, name)]).items()
-    }
+    names = {"coef": "value", "pa": "pa", "pe": "pe"}
+    return {f"{name}_{key}": e[own] for name, e in found.items() for key, own in names.items()}
 
 
 def forms_of_icc(inputs: Entry, folder: Path) -> Entry:
@@ -68,23 +50,15 @@ def fleiss(inputs: Entry, folder: Path) -> Entry:
     ratings = columns(inputs)
     return {
         "fleiss": stats.fleiss_kappa(ratings),
-        "randolph": stats.brennan_prediger(ratings),
         "alpha_nominal": stats.krippendorff_alpha(ratings, "nominal"),
     }
 
 
 def cohen(inputs: Entry, folder: Path) -> Entry:
-    given = {"proportions": inputs["proportions"], "n": inputs["n"]}
-    plain = stats.cohen_kappa(**given)
-    weighted = stats.cohen_kappa(**given, weights=inputs["disagreement_weights"])
-    return {
-        "kappa": plain,
-        "weighted": weighted,
-        "sm_kappa": plain,
-        "sm_se": plain.se,
-        "sm_weighted": weighted,
-        "sm_weighted_se": weighted.se,
-    }
+    """The labels of a table of shares, which makes whole counts of n units."""
+    counts = np.rint(np.array(inputs["proportions"]) * inputs["n"]).astype(int)
+    first, second = np.repeat(np.argwhere(counts >= 0), counts.ravel(), axis=0).T
+    return {"kappa": stats.cohen_kappa(first, second)}
 
 
 def williams(inputs: Entry, folder: Path) -> Entry:
@@ -114,13 +88,6 @@ def alternative(inputs: Entry, folder: Path) -> Entry:
     }
 
 
-def prediction(inputs: Entry, folder: Path) -> Entry:
-    found = stats.ppi_mean(
-        inputs["Y"], inputs["Yhat"], inputs["Yhat_unlabeled"], lam=inputs["lam"], alpha=inputs["alpha"]
-    )
-    return {"point": found, "ci": found.ci}
-
-
 def levels(inputs: Entry, folder: Path) -> Entry:
     human, model = np.array(inputs["human"]), np.array(inputs["llm"])
     document, system = np.indices(human.shape)
@@ -143,11 +110,9 @@ def permutation(inputs: Entry, folder: Path) -> Entry:
 RUNS: dict[str, Callable[[Entry, Path], Entry]] = {
     "ratings_raters_x_units": alphas,
     "weights": coefficients,
-    "table": table_of_two,
     "proportions": cohen,
     "r12": williams,
     "epsilon": alternative,
-    "Yhat": prediction,
     "llmA": permutation,
     "rows": levels,
     "x": kendall,
@@ -179,7 +144,7 @@ def test_known_answer(entry: Entry) -> None:
 
 
 def test_the_examples_are_all_here() -> None:
-    assert len(ENTRIES) == 58
+    assert len(ENTRIES) == 51
 
 
 def test_full_precision_alphas_are_exact() -> None:

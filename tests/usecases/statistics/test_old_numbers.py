@@ -38,7 +38,7 @@ MENDED: dict[str, str] = {
 }
 """Patterns of places whose numbers were wrong, and what was wrong with them."""
 
-GONE = re.compile(r"^/alignment/competence/")
+GONE = re.compile(r"^/alignment/competence/|/(conger|brennan_prediger)/|/ICC\((3,|1,k)")
 """Places of statistics that were deleted."""
 
 

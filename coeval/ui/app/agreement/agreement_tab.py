@@ -13,7 +13,7 @@ import gradio as gr
 
 from coeval.domain import Person, Role
 from coeval.language import later, tr
-from coeval.stats import bootstrap_alpha
+from coeval.stats import krippendorff_alpha
 from coeval.stats.basis import ALL_ARMS, UNAIDED, Basis, list_choices
 from coeval.ui.app.agreement.figures import message, notes_view
 from coeval.ui.app.agreement.rater_agreement import forest_figure
@@ -230,7 +230,7 @@ def warm_up_soon() -> None:
 
 def warm_up() -> None:
     """Compute and draw an alpha, as the first section does."""
-    alpha = bootstrap_alpha([[1, 2, 3, 4, 5] * 4, [1, 2, 3, 4, 4] * 4], replicates=20)
+    alpha = krippendorff_alpha([[1, 2, 3, 4, 5] * 4, [1, 2, 3, 4, 4] * 4], replicates=20)
     forest_figure({"warm": alpha}).draw().to_json()
 
 

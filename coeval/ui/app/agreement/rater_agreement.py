@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from coeval.stats.actions import ActionRates
-from coeval.stats.agreement.clustered_agreement import ACCEPTABLE, TENTATIVE
+from coeval.stats.agreement.alpha import ACCEPTABLE, TENTATIVE
 from coeval.stats.estimates import Estimate
 from coeval.stats.frames import LLM, list_criteria
 from coeval.stats.report.activity import actions_section, score_change_section
@@ -237,8 +237,6 @@ def _coefficients_table(section: AgreementSection) -> Node | None:
         "AC1": section.coefficients.ac1.value,
         "AC2, quadratic": section.coefficients.ac2.value,
         "Fleiss' kappa": section.coefficients.fleiss.value,
-        "Conger's kappa": section.coefficients.conger.value,
-        "Brennan and Prediger": section.coefficients.brennan_prediger.value,
     }
     values |= {name: form.value for name, form in section.icc.items()}
     columns: dict[str, Callable[[str], str]] = {

@@ -12,28 +12,15 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from coeval.stats import (
-    alpha_difference,
-    bootstrap_alpha,
-    brennan_prediger,
-    fleiss_kappa,
-    gwet_ac,
-    icc,
-    jackknife_alpha,
-    percent_agreement,
-)
-from coeval.stats.agreement.clustered_agreement import (
-    HeldUnits,
-    alpha_levels,
-    hold_units,
-    mean_alpha,
-    respread,
-)
+from coeval.stats import alpha_difference, fleiss_kappa, gwet_ac, icc, krippendorff_alpha, percent_agreement
+from coeval.stats.agreement import unit_kinds
+from coeval.stats.agreement.alpha import alpha_levels, mean_alpha, paired_units
+from coeval.stats.agreement.unit_kinds import UnitKinds
 from coeval.stats.clusters import Clusters, jackknife_interval, mean_interval
 from coeval.stats.rating_matrix import Ratings, parse_ratings
 from tests.benchmarks.coverage import intraclass_cells, simulate
 
-LEVELS = ("nominal", "ordinal", "interval", "ratio")
+LEVELS = ("nominal", "ordinal", "interval")
 DOCUMENTS = np.array([0, 0, 1, 1, 1, 2, 3, 3, 4, 4, 5, 5])
 POINTS = [1, 2, 3, 4, 5]
 
@@ -118,11 +105,11 @@ def test_alphas_interval_is_that_of_alpha_without_each_document(level: Any) -> N
         "n_units_left_out": 1,
         "replicates": 6,
     }
-    assert jackknife_alpha(table, level, clusters=DOCUMENTS).ci == pytest.approx(found.ci)
+    assert krippendorff_alpha(table, level, clusters=DOCUMENTS).ci == pytest.approx(found.ci)
 
 
 def test_confidence_is_that_of_the_interval_over_clusters() -> None:
-    found = jackknife_alpha(even_table(), clusters=DOCUMENTS, confidence=0.8)
+    found = krippendorff_alpha(even_table(), clusters=DOCUMENTS, confidence=0.8)
     half = scipy_stats.t.ppf(0.9, 5) * found.se
     assert found.ci_high - found.ci_low == pytest.approx(2 * half + 0.75 * abs(found.bias))
     assert found.details["confidence"] == 0.8
@@ -131,7 +118,7 @@ def test_confidence_is_that_of_the_interval_over_clusters() -> None:
 def test_shares_below_the_lines_are_those_of_documents_drawn_anew() -> None:
     """The same draws of six documents of six, each replicate put together unit by unit and given to the package."""
     table = even_table()
-    found = bootstrap_alpha(table, "interval", clusters=DOCUMENTS, replicates=300, seed=4)
+    found = krippendorff_alpha(table, "interval", clusters=DOCUMENTS, replicates=300, seed=4)
     drawn = []
     for places in np.random.default_rng(4).integers(0, 6, (300, 6)):
         columns = np.concatenate([np.flatnonzero(place == DOCUMENTS) for place in places])
@@ -145,7 +132,7 @@ def test_shares_below_the_lines_are_those_of_documents_drawn_anew() -> None:
 def test_draws_that_leave_alpha_undefined_are_counted_and_in_no_share() -> None:
     """One of five units varies: a draw without it has no alpha. The draws are those of the seed."""
     table = np.array([[1, 3, 3, 3, 3], [2, 3, 3, 3, 3]])
-    found = bootstrap_alpha(table, "nominal", clusters=range(5), replicates=400, seed=2)
+    found = krippendorff_alpha(table, "nominal", clusters=range(5), replicates=400, seed=2)
     drawn = np.random.default_rng(2).integers(0, 5, (400, 5))
     missed = int((drawn != 0).all(axis=1).sum())
     assert found.details["replicates_left_out"] == missed > 0
@@ -157,7 +144,6 @@ COEFFICIENTS: dict[str, Callable[..., float]] = {
     "ac2": partial(gwet_ac, weights="quadratic"),
     "percent": percent_agreement,
     "fleiss": fleiss_kappa,
-    "brennan_prediger": brennan_prediger,
 }
 
 
@@ -166,7 +152,7 @@ def test_the_interval_beside_alpha_is_that_of_the_coefficient_without_each_docum
     table, coefficient = even_table(), partial(COEFFICIENTS[name], value_domain=POINTS)
     estimate = coefficient(table)
     wanted = wanted_interval(estimate, without_each(table, coefficient))
-    (found,) = respread({name: estimate}, parse_ratings(table, POINTS), Clusters(DOCUMENTS)).values()
+    found = coefficient(table, clusters=DOCUMENTS)
     assert found == estimate
     assert told(found, tuple(wanted)) == pytest.approx(wanted)
     assert (found.details["clusters"], found.details["n_units"]) == (6, 11)
@@ -175,32 +161,26 @@ def test_the_interval_beside_alpha_is_that_of_the_coefficient_without_each_docum
 def test_units_that_nobody_rated_change_no_interval() -> None:
     table = even_table()
     more = np.hstack([table, np.full((3, 2), np.nan)])
-    estimate = gwet_ac(table, value_domain=POINTS)
     found = [
-        respread({"ac1": estimate}, parse_ratings(each, POINTS), Clusters(clusters))["ac1"].ci
+        gwet_ac(each, clusters=clusters, value_domain=POINTS).ci
         for each, clusters in ((table, DOCUMENTS), (more, np.append(DOCUMENTS, [5, 6])))
     ]
     assert found[0] == pytest.approx(found[1])
 
 
 def test_the_interval_of_percent_agreement_over_two_clusters_stays_a_share() -> None:
-    data = parse_ratings([[5, 2, 5, 1], [4, 2, 4, 3]])
-    ((low, high),) = [
-        respread({"percent": percent_agreement(data)}, data, Clusters(np.array([0, 0, 1, 1])))["percent"].ci
-    ]
-    assert (low, high) == (0.0, 1.0)
+    assert percent_agreement([[5, 2, 5, 1], [4, 2, 4, 3]], clusters=[0, 0, 1, 1]).ci == (0.0, 1.0)
 
 
 def test_percent_agreement_of_one_score_alone_has_no_interval() -> None:
-    alike = parse_ratings([[3, 3, 3], [3, 3, 3]])
-    found = respread({"percent": percent_agreement(alike)}, alike, Clusters(np.arange(3)))["percent"]
+    found = percent_agreement([[3, 3, 3], [3, 3, 3]])
     assert found == 1 and np.isnan(found.ci).all()
 
 
 def test_what_is_undefined_stays_so_over_clusters() -> None:
     alike = parse_ratings([[3, 3, 3], [3, 3, 3]])
     clusters = Clusters(np.arange(3))
-    found = respread({"ac1": gwet_ac(alike)}, alike, clusters)["ac1"]
+    found = gwet_ac(alike, clusters=clusters)
     assert not found.defined and "ci_low" not in found.details
     alpha = alpha_levels(alike, clusters, ("nominal",))["nominal"]
     assert "every paired rating is the same" in str(alpha.reason) and alpha.details["level"] == "nominal"
@@ -209,9 +189,9 @@ def test_what_is_undefined_stays_so_over_clusters() -> None:
 # --- scores nearly all alike ------------------------------------------------------------------------------
 
 
-def held(table: Any, domain: Sequence[int]) -> HeldUnits:
+def held(table: Any, domain: Sequence[int]) -> UnitKinds:
     data = parse_ratings(table, domain)
-    return hold_units(data, data.per_unit > 1, Clusters(np.arange(data.n_units)))
+    return paired_units(data, Clusters(np.arange(data.n_units)))
 
 
 @pytest.mark.parametrize(
@@ -267,7 +247,7 @@ def test_of_skewed_scores_the_interval_has_two_units_more_each_worth_six_tenths(
     """The jackknife over ten units and the two added: one all of the rarest, one split; about their joint value."""
     first = [1] * 8 + [1, 2]
     table = np.array([first, [1] * 8 + [2, 2]])
-    found = jackknife_alpha(table, "nominal", clusters=range(10))
+    found = krippendorff_alpha(table, "nominal", clusters=range(10))
     units = [(1.0, row) for row in SKEWED]
     more = [*units, (0.6, [0, 2]), (0.6, [1, 1])]
     wanted = wanted_interval(
@@ -282,17 +262,17 @@ def test_of_skewed_scores_the_interval_has_two_units_more_each_worth_six_tenths(
 def test_an_interval_with_units_added_holds_the_point_and_ends_at_one() -> None:
     """Nine of ten units alike and one of the other score, all agreed: the point is 1, and so is the end."""
     alike = np.array([[1] * 9 + [2]] * 2)
-    found = jackknife_alpha(alike, "nominal", clusters=range(10))
+    found = krippendorff_alpha(alike, "nominal", clusters=range(10))
     assert found == 1 and found.ci_high == 1 and found.ci_low < 1
-    percent = respread({"percent": percent_agreement(alike)}, parse_ratings(alike), Clusters(np.arange(10)))
-    assert percent["percent"].ci_high == 1 and percent["percent"].ci_low < 1
+    percent = percent_agreement(alike)
+    assert percent.ci_high == 1 and percent.ci_low < 1
 
 
 @pytest.mark.parametrize("confidence", [0.01, 0.5])
 def test_an_interval_with_units_added_is_of_the_confidence_and_holds_the_point(confidence: float) -> None:
     """However little confidence is asked for: the two units move the middle of the interval, not the point."""
     table = np.array([[1] * 9 + [2], [1] * 8 + [2, 2]])
-    found = jackknife_alpha(table, "nominal", clusters=range(10), confidence=confidence)
+    found = krippendorff_alpha(table, "nominal", clusters=range(10), confidence=confidence)
     assert found.ci_low <= found <= found.ci_high
     units = [*((1.0, row) for row in SKEWED), (0.6, [0, 2]), (0.6, [1, 1])]
     value = nominal_alpha(units)
@@ -307,7 +287,7 @@ def test_an_interval_with_units_added_is_of_the_confidence_and_holds_the_point(c
 def test_even_scores_that_all_agree_get_the_two_units_too() -> None:
     """Without them every cluster says the same, and the interval would be a point."""
     agreed = np.array([[1, 1, 2, 2, 3, 3]] * 2)
-    found = jackknife_alpha(agreed, "nominal", clusters=range(6))
+    found = krippendorff_alpha(agreed, "nominal", clusters=range(6))
     assert found == 1 and found.ci_low < 1 and str(found.details["interval_kind"]).endswith("two units added")
 
 
@@ -333,25 +313,60 @@ def test_near_continuous_scores_have_the_jackknife_over_clusters_too(level: Any)
     assert told(found, tuple(wanted)) == pytest.approx(wanted)
     assert told(found, ("clusters", "level", "n")) == {"clusters": 8, "level": level, "n": 23}
     assert found.details["interval_kind"] == "jackknife over documents, t"
-    assert math.isnan(found.p_below_667) and math.isnan(found.p_below_800)
-
-
-def test_many_clusters_of_near_continuous_scores_are_left_out_in_groups() -> None:
-    draw = np.random.default_rng(3)
-    table = np.round(draw.normal(0, 1, 120) + draw.normal(0, 0.6, (2, 120)), 3)
-    found = jackknife_alpha(table, "interval", clusters=range(120))
-    assert (found.details["clusters"], found.details["replicates"]) == (120, 50)
+    assert 0 <= found.p_below_667 <= found.p_below_800 <= 1
 
 
 def test_near_continuous_scores_of_one_person_have_no_alpha_over_clusters() -> None:
-    found = jackknife_alpha([np.arange(50.0)], "interval", clusters=range(50))
+    found = krippendorff_alpha([np.arange(50.0)], "interval", clusters=range(50))
     assert "no unit has ratings by two" in str(found.reason) and found.details["level"] == "interval"
 
 
-def test_coefficients_of_near_continuous_scores_keep_their_own_interval() -> None:
-    data = parse_ratings(fine_table())
-    given = {"percent": percent_agreement(data)}
-    assert respread(given, data, Clusters(np.arange(24)))["percent"].ci == given["percent"].ci
+@pytest.mark.parametrize("level", LEVELS)
+def test_many_clusters_of_many_values_are_left_out_in_groups(
+    level: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = np.random.default_rng(3)
+    table = np.round(draw.normal(0, 1, 120) + draw.normal(0, 0.6, (2, 120)), 2)
+    whole = krippendorff_alpha(table, level)
+    monkeypatch.setattr(unit_kinds, "LARGE", 1000)
+    monkeypatch.setattr(unit_kinds, "CELLS", 500)
+    found = krippendorff_alpha(table, level)
+    assert (found.details["clusters"], found.details["replicates"]) == (120, 50)
+    assert found == whole and found.se == pytest.approx(whole.se, rel=0.6)
+
+
+def test_fewer_replicates_are_drawn_of_very_many_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unit_kinds, "MOST_DRAWN", 1000)
+    found = krippendorff_alpha(fine_table(), replicates=1000)
+    assert found.details["replicates"] == 200
+
+
+def test_mqm_scores_have_an_alpha_for_each_criterion_a_mean_and_a_change_without_one_person() -> None:
+    """Sums of weights 0.1, 1, 5 and 25 with more than 40 different values: nothing that can be computed is refused."""
+    draw = np.random.default_rng(5)
+    weights = np.array([0.0, 0.1, 1.0, 5.0, 25.0])
+
+    def scores() -> np.ndarray:
+        quality = draw.integers(1, 6, (1, 60))
+        errors = draw.integers(0, 3, (4, 60, 4)) * (draw.random((4, 60, 4)) < 0.5) * (quality[..., None] > 2)
+        return -(errors @ weights[1:])
+
+    tables = [scores(), scores()]
+    assert all(len(np.unique(table)) > 40 for table in tables)
+    clusters = Clusters(np.arange(60) // 3, "documents")
+    mean = mean_alpha([parse_ratings(table) for table in tables], [clusters] * 2)
+    alphas = [krippendorff.alpha(table, level_of_measurement="ordinal") for table in tables]
+    assert mean == pytest.approx(np.mean(alphas)) and mean.details["n_criteria"] == 2
+    without = [
+        np.mean(
+            [krippendorff.alpha(t[:, clusters.code != one], level_of_measurement="ordinal") for t in tables]
+        )
+        for one in range(20)
+    ]
+    assert told(mean, ("se", "ci_low", "ci_high")) == pytest.approx(wanted_interval(float(mean), without))
+    same = percent_agreement(tables[0], clusters=clusters)
+    assert same.defined and same.ci_low < same < same.ci_high
+    assert "more than 40 different scores" in str(gwet_ac(tables[0]).reason)
 
 
 # --- the mean over criteria -------------------------------------------------------------------------------
@@ -418,7 +433,7 @@ def test_a_criterion_without_alpha_is_left_out_of_the_mean_and_counted() -> None
 def test_the_mean_of_skewed_criteria_has_their_two_units_added() -> None:
     """One skewed criterion alone has the interval that its own alpha has."""
     table = np.array([[1] * 8 + [1, 2], [1] * 8 + [2, 2]])
-    alone = jackknife_alpha(table, "nominal", clusters=range(10))
+    alone = krippendorff_alpha(table, "nominal", clusters=range(10))
     mean = mean_alpha([parse_ratings(table)], [Clusters(np.arange(10))], "nominal")
     assert mean.ci == pytest.approx(alone.ci) and mean.details["clusters"] == 10
 
@@ -438,7 +453,7 @@ def test_a_difference_leaves_out_a_document_on_both_sides() -> None:
     wanted = wanted_interval(whole, gaps)
     assert found == pytest.approx(whole)
     assert told(found, ("se", "ci_low", "ci_high")) == pytest.approx(wanted)
-    assert (found.details["clusters"], found.paired) == (6, True)
+    assert found.details["clusters"] == 6
 
 
 @pytest.mark.parametrize("level", LEVELS)
