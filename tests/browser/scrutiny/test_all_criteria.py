@@ -138,7 +138,7 @@ def test_cells_and_criteria_are_walked(page: Page, bench: Bench) -> None:
     assert focused(page) == "Evidence 1" and number_in_use(page) == "1"
     press(page, "ArrowRight", "ArrowRight", "F2")
     assert page.evaluate("document.activeElement.value") == "“condensed” is hard for a child."
-    press(page, "Escape", "]")
+    press(page, "Escape", "Escape", "]")  # out of the words, and out of the cell
     assert number_in_use(page) == "2" and focused(page) == "Score"
     assert page.locator(".wb-chip[aria-current]").inner_text().split()[0] == "2"
     press(page, "[")

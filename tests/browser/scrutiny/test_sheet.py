@@ -65,12 +65,14 @@ def test_arrows_walk_through_the_cells(page: Page, bench: Bench) -> None:
     for _ in range(5):
         press(page, "ArrowRight")
         way.append(cell(page))
-    assert way == ["rt-body", "rt-version", "rt-actions", "rt-why", "rt-why"]
+    assert way == ["rt-body", "ce-in", "rt-actions", "rt-why", "rt-why"]
     press(page, "ArrowLeft", "ArrowLeft", "ArrowDown")
-    assert cell(page) == "rt-version" and "Evidence 2" in page.locator(".is-current").inner_text()
+    assert focused(page) == "New wording of Evidence 2"
     press(page, "ArrowUp", "ArrowUp")
-    assert cell(page) == "rt-row" and focused(page) == "Score", "the score has no version of its own"
-    press(page, "ArrowRight", "ArrowRight", "a")
+    assert cell(page) == "rt-body" and "Score" in page.locator(".is-current").inner_text()
+    press(page, "ArrowUp")
+    assert focused(page) == "New wording of Conclusion", "the column is kept over the score"
+    press(page, "ArrowDown", "ArrowRight", "a")
     assert actions(page)[1] == "approve", "a letter decides in the cells that hold no words"
 
 
@@ -80,13 +82,17 @@ def test_an_edit_of_the_version_is_a_revise(page: Page, bench: Bench, how: str) 
     line(page, "Evidence 1").focus()
     if how == "dblclick":
         line(page, "Evidence 1").locator(".rt-text").dblclick(position={"x": 60, "y": 8})
+    elif how == "Enter":
+        press(page, "Enter")
     else:
         press(page, "ArrowRight", "ArrowRight", "a" if how == "type" else how)
     assert actions(page)[2] == "revise"
     assert box(page) == ("a" if how == "type" else DRAFT)
     page.keyboard.type(" new")
     press(page, "Enter")
-    assert focused(page) == "Evidence 2" and actions(page)[2] == "revise"
+    # from the line, the edit leads to the next line; from the cell, to the cell below
+    assert focused(page) == ("New wording of " if how in ("F2", "type") else "") + "Evidence 2"
+    assert actions(page)[2] == "revise"
     assert line(page, "Evidence 1").locator("textarea").first.input_value().endswith(" new")
 
 
@@ -96,7 +102,7 @@ def test_escape_takes_the_edit_back_and_undo_brings_it_again(page: Page, bench: 
     press(page, "a", "ArrowUp", "ArrowRight", "ArrowRight", "F2", "Control+A")
     page.keyboard.type("quite other words")
     press(page, "Escape")
-    assert focused(page) == "Evidence 1" and actions(page)[2] == "approve"
+    assert focused(page) == "New wording of Evidence 1" and actions(page)[2] == "approve"
     assert line(page, "Evidence 1").locator(".rt-text").inner_text() == DRAFT
     told = page.locator(".ce-toast", has_text="Discarded: quite other words")
     told.get_by_role("button", name="Undo").click()

@@ -12,6 +12,7 @@ const {
   SheetWork,
   button,
   checkOne,
+  digitOf,
   el,
   fill,
   findQuoted,
@@ -162,6 +163,10 @@ class RubricRow extends DraftedRow {
     return own.value === null ? tr('say whether it is met') : '';
   }
 
+  sortKey(column) {
+    return column === 0 ? this.row.points : super.sortKey(column);
+  }
+
   describe() {
     super.describe();
     const level = this.table.nameOfLevel(this.row.own.value);
@@ -260,13 +265,8 @@ class RubricTable extends SheetTable {
     return new AddedRubric(this, { label: '', reason: '', new_text: '', ...row });
   }
 
-  buildHead() {
-    const names = [tr('Points'), tr('Criterion'), tr('Your version'), tr('Action'), tr('Reason')];
-    return el(
-      'div',
-      { class: 'rt-head', 'aria-hidden': 'true' },
-      ...names.map((name) => el('span', {}, name)),
-    );
+  headings() {
+    return [tr('Points'), tr('Criterion'), tr('Your version'), tr('Action'), tr('Reason')];
   }
 
   /** What a step of the scale is called; '' where there is none. */
@@ -289,6 +289,7 @@ class RubricTable extends SheetTable {
   pressDigit(digit) {
     const level = this.levels.find(([step]) => String(step) === digit);
     if (!level || !this.current) return false;
+    if (this.refusesKeys()) return true;
     this.setValue(this.current, level[0]);
     return true;
   }
@@ -296,7 +297,7 @@ class RubricTable extends SheetTable {
   /** The highest step of the scale, or the lowest. @param {number} end */
   setEnd(end) {
     const level = this.levels.at(end);
-    if (this.current && level) this.setValue(this.current, level[0]);
+    if (this.current && level && !this.refusesKeys()) this.setValue(this.current, level[0]);
   }
 
   addEvidence(words) {
@@ -462,12 +463,15 @@ class RubricsScreen {
         remappable: true,
         run: here(() => this.editor.confirm()),
       },
+      ...tableCommands(table)
+        .filter(({ id }) => !own.has(id))
+        .map((command) => ({ ...command, run: here(command.run) })),
       {
         id: 'score',
         combos: Array.from('0123456789'),
         shown: ['1', '0'],
         label: tr('Judge the criterion: press a digit'),
-        run: here((event) => table().pressDigit(event.key)),
+        run: here((event) => table().pressDigit(digitOf(event))),
       },
       { id: 'met', combos: ['M'], label: tr('It is met'), run: here(() => table().setEnd(-1)) },
       { id: 'unmet', combos: ['U'], label: tr('It is not met'), run: here(() => table().setEnd(0)) },
@@ -477,9 +481,6 @@ class RubricsScreen {
         label: tr('Add evidence, with the words selected in the text'),
         run: here(() => this.addEvidence()),
       },
-      ...tableCommands(table)
-        .filter(({ id }) => !own.has(id))
-        .map((command) => ({ ...command, run: here(command.run) })),
       { id: 'new', combos: ['N'], label: tr('Add a criterion'), run: here(() => table().addByKey('N')) },
       {
         id: 'output',

@@ -36,6 +36,8 @@ class SpansScreen {
     this.stop = new AbortController();
     this.notices = new Notices();
     this.whole = true;
+    /** Whether the mouse chose the words of a line. */
+    this.pointed = false;
     /** @type {any} */
     this.sheet = null;
     /** @type {Line[]} */
@@ -179,9 +181,10 @@ class SpansScreen {
   }
 
   commands() {
-    const edge = (name, by, shown, label) => ({
+    const edge = (name, by, combos, label) => ({
       id: label,
-      combos: [shown],
+      combos,
+      shown: combos,
       again: true,
       label,
       run: () => this.move(name, by),
@@ -195,18 +198,25 @@ class SpansScreen {
     const digits = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];
     const one = (id, combos, label, run, more = {}) => ({ id, combos, label, run, ...more });
     return [
+      { id: 'type', combos: [], anyKey: true, run: (event) => this.refuses(event) },
       one('next', ['ArrowDown', 'J'], tr('Next span'), () => this.step(1), { again: true }),
       one('previous', ['ArrowUp', 'K'], tr('Previous span'), () => this.step(-1), { again: true }),
       one('approve', ['A'], tr('Approve the span'), () => this.decide('approve')),
       one('delete', ['D', 'Delete'], tr('Delete the span'), () => this.decide('delete')),
-      one('severity', digits, tr('Choose the severity'), (event) => this.setSeverity(Number(event.key) - 1), {
-        shown: ['1'],
-      }),
+      one(
+        'severity',
+        digits,
+        tr('Choose the severity'),
+        (event) => this.setSeverity(Number(parts().digitOf(event)) - 1),
+        {
+          shown: ['1'],
+        },
+      ),
       one('category', ['C'], tr('Choose the category'), () => this.focusCategory()),
-      edge('start', -1, '[', tr('Begin the span earlier')),
-      edge('start', 1, '{', tr('Begin the span later')),
-      edge('end', 1, ']', tr('End the span later')),
-      edge('end', -1, '}', tr('End the span earlier')),
+      edge('start', -1, ['[', 'Q'], tr('Begin the span earlier')),
+      edge('start', 1, ['{', 'Shift+Q'], tr('Begin the span later')),
+      edge('end', 1, [']', 'E'], tr('End the span later')),
+      edge('end', -1, ['}', 'Shift+E'], tr('End the span earlier')),
       arrow('ArrowLeft', -1),
       arrow('ArrowRight', 1),
       one('add', ['N'], tr('Add a span where the cursor is; Shift with an arrow key selects more'), () =>
@@ -492,7 +502,7 @@ class SpansScreen {
         'data-action': action ?? 'none',
         'data-side': span.side,
         'aria-current': isCurrent ? 'true' : null,
-        onclick: () => this.pick(line),
+        onclick: (event) => this.point(event, line),
       },
       el('span', { class: 'sp-number' }, String(at + 1)),
       el('q', { dir: 'auto' }, words.length > 120 ? `${words.slice(0, 118)}…` : words),
@@ -534,7 +544,7 @@ class SpansScreen {
         {
           'aria-label': name,
           onchange: (event) => run(event.target.value),
-          onkeydown: (event) => event.key === 'Enter' && this.leave(),
+          onkeydown: (event) => event.key === 'Enter' && !parts().isComposing(event) && this.leave(),
         },
         ...shown.map(([key, title]) => el('option', { value: key, selected: key === value }, title)),
       );
@@ -583,6 +593,7 @@ class SpansScreen {
 
   setCursor(side, anchor, focus) {
     this.noted = null;
+    this.pointed = false;
     this.cursor = { side, anchor, focus };
     for (const each of SIDES) this.drawText(each);
     this.panes[side].text.querySelector('.is-selected')?.scrollIntoView({ block: 'nearest' });
@@ -695,7 +706,28 @@ class SpansScreen {
 
   // ---- what the person does --------------------------------------------------------------------------------------
 
+  /** A click on the words of a line selects the line. It has no words to edit: letters are commands on its buttons only. */
+  point({ target }, line) {
+    const isAction = target.closest('button, select, .sp-buttons');
+    this.pick(line);
+    this.pointed = !isAction;
+  }
+
+  /** Letters that are typed after such a click are no commands, and a sentence says so. @param {KeyboardEvent} event */
+  refuses(event) {
+    const refused = this.pointed && parts().isPrintable(event);
+    this.pointed = refused;
+    if (refused)
+      this.notices.say(
+        tr(
+          'The words of a span cannot be edited. For commands, press an arrow key or Esc first, or click a button.',
+        ),
+      );
+    return refused;
+  }
+
   pick(line) {
+    this.pointed = false;
     // a click on a button of a line arrives here too, when another line stands in its place
     if (line === this.current || !this.rows.includes(line)) return;
     this.current = line;

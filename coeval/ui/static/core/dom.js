@@ -131,7 +131,13 @@ export class Notices {
 
   /** Shows a notice for a few seconds; `undo` adds a button. @param {string} text @param {(() => void) | null} undo */
   say(text, undo = null) {
-    const toast = el('div', { class: 'ce-toast' }, el('span', { dir: 'auto' }, text));
+    // the same hint for every key is one hint
+    if (!undo) this.toasts.querySelector(`[data-text="${CSS.escape(text)}"]`)?.remove();
+    const toast = el(
+      'div',
+      { class: 'ce-toast', 'data-text': undo ? null : text },
+      el('span', { dir: 'auto' }, text),
+    );
     if (undo) {
       toast.append(
         button(tr('Undo'), {

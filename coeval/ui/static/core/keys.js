@@ -18,23 +18,51 @@ const NAMES = {
   Escape: 'Esc',
 };
 
+/** The keys of a Latin keyboard that bear a sign, by their place: alone, and with Shift. */
+const SIGNS = { Slash: '/?', BracketLeft: '[{', BracketRight: ']}' };
+
+/** The digit that a key event stands for, in any script, or null. */
+export function digitOf({ key, code = '', shiftKey = false }) {
+  // where the digits need Shift, as on a French keyboard, the place of the key counts
+  if (!/^\p{Nd}$/u.test(key)) return (!shiftKey && /^Digit(\d)$/.exec(code)?.[1]) || null;
+  const at = /** @type {number} */ (key.codePointAt(0));
+  let zero = at;
+  // the digits of a script are ten neighbours, from zero to nine
+  while (/^\p{Nd}$/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
+  return String((at - zero) % 10);
+}
+
 /** The name of the key on a Latin keyboard, whatever keyboard layout is active. */
 export function keyName(event) {
-  const { key, code } = event;
-  if (key.length > 1) return key;
-  const ascii = /^[\x20-\x7e]$/.test(key);
-  if (!ascii && /^Key[A-Z]$/.test(code)) return code.slice(3);
-  return key.toUpperCase();
+  const { key, code, shiftKey } = event;
+  if (/^([\x20-\x7e]|[A-Z][A-Za-z0-9]+)$/.test(key)) return key.length > 1 ? key : key.toUpperCase();
+  const [, letter] = /^Key([A-Z])$/.exec(code) ?? [];
+  // one key of an Arabic keyboard writes two letters, so that `key` is longer than a letter
+  return letter ?? SIGNS[code]?.[shiftKey ? 1 : 0] ?? key.toUpperCase();
+}
+
+/** Whether a key writes something: it is no named key such as Enter, and no shortcut. @param {KeyboardEvent} event */
+export function isPrintable(event) {
+  const { key, ctrlKey, metaKey, altKey } = event;
+  if (/^[A-Z][A-Za-z0-9]+$/.test(key)) return false;
+  return event.getModifierState('AltGraph') || !(ctrlKey || metaKey || altKey);
+}
+
+/** Whether an input method composes text with this key; its Enter chooses a word. @param {KeyboardEvent} event */
+export function isComposing(event) {
+  return event.isComposing || event.keyCode === 229;
 }
 
 /** "Ctrl+Enter", "A", "?", "Shift+A": Shift is named only if the key itself does not show it. */
 export function comboOf(event) {
   const name = keyName(event);
   const shift = event.shiftKey && (name.length > 1 || /^[A-Z]$/.test(name));
+  // some systems report AltGr, which writes signs such as [, as Ctrl and Alt
+  const writes = name.length === 1 && Boolean(event.getModifierState?.('AltGraph'));
   const parts = [
-    event.ctrlKey && 'Ctrl',
+    event.ctrlKey && !writes && 'Ctrl',
     event.metaKey && 'Meta',
-    event.altKey && 'Alt',
+    event.altKey && !writes && 'Alt',
     shift && 'Shift',
     name,
   ];
@@ -81,6 +109,20 @@ export function refuseTwins(commands) {
   }
 }
 
+/**
+ * @typedef {object} Command
+ * @property {string} id
+ * @property {string[]} combos
+ * @property {(event: any) => any} run
+ * @property {string} [label]
+ * @property {string[]} [shown] the keys that the page of keys prints
+ * @property {boolean} [inText]
+ * @property {boolean} [again]
+ * @property {boolean} [anyKey]
+ * @property {boolean} [shownOnly]
+ * @property {boolean} [remappable]
+ */
+
 export class Keys {
   /**
    * Commands: [{id, combos, label, run(event), inText, again, anyKey, shownOnly}]. `again` lets a key repeat while it
@@ -125,7 +167,7 @@ export class Keys {
     if (
       this.isOver() ||
       event.defaultPrevented ||
-      event.isComposing ||
+      isComposing(event) ||
       !event.key ||
       MODIFIERS.has(event.key)
     )
@@ -137,8 +179,8 @@ export class Keys {
       return;
     }
     const command = this.commandsFor(event).find(({ anyKey }) => !anyKey);
-    // Enter on a button, a link or the jump box is the browser's own
-    const own = comboOf(event) === 'Enter' && event.target.closest?.('button, a, input');
+    // Enter and Tab on a button, a link or the jump box are the browser's own
+    const own = /^(Enter|(Shift\+)?Tab)$/.test(comboOf(event)) && event.target.closest?.('button, a, input');
     if (!command || own) return;
     event.preventDefault();
     if (!command.shownOnly) this.early.push(event);
@@ -146,8 +188,12 @@ export class Keys {
 
   /** The commands that a key may start, in their order. */
   commandsFor(event) {
-    const combo = comboOf(event);
-    const typing = isTextBox(event.composedPath()[0]);
+    const digit = digitOf(event);
+    const has = (combo) => this.commands.some(({ combos }) => combos.includes(combo));
+    const combo = digit === null || has(comboOf(event)) ? comboOf(event) : digit;
+    const target = event.composedPath()[0];
+    // in a selected cell of a table, letters are text and the other keys are commands
+    const typing = isTextBox(target) && (isPrintable(event) || !target.matches('.is-ready'));
     return this.commands.filter(
       ({ anyKey, combos, inText, again }) =>
         (anyKey || combos.includes(combo)) && (!typing || inText) && (!event.repeat || again),

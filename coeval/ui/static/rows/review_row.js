@@ -64,10 +64,13 @@ export class DraftedRow extends Row {
     const box = (name, attributes) =>
       growingBox({ ...attributes, ...limit }, (value) => {
         row[name] = value;
+        // words that are typed into an empty cell revise the line
+        if (name === 'new_text' && value && row.action !== 'revise') this.setAction('revise');
         this.changed(`${name}:${row.id}`);
       });
     const newText = box('new_text', {
       class: 'ce-in',
+      placeholder: tr('your version'),
       'aria-label': tr('New wording of {line}', { line: row.label }),
     });
     const reason = box('reason', {
@@ -77,15 +80,18 @@ export class DraftedRow extends Row {
     });
     this.version.append(newText);
     this.why.append(reason);
+    newText.addEventListener('blur', () => this.update());
     this.boxes = { newText, reason };
     return this.boxes;
   }
 
   showBoxes({ newText, reason }) {
     const { action } = this.row;
+    const isEmpty = action !== 'revise' && newText.classList.contains('is-ready');
+    const words = isEmpty ? '' : this.row.new_text;
     reason.hidden = action === null || action === 'approve';
-    newText.hidden = action !== 'revise';
-    if (newText.value !== this.row.new_text) newText.value = this.row.new_text;
+    newText.hidden = action !== 'revise' && !isEmpty;
+    if (newText.value !== words) newText.value = words;
     if (reason.value !== this.row.reason) reason.value = this.row.reason;
     growAll(newText, reason);
   }
@@ -95,18 +101,28 @@ export class DraftedRow extends Row {
     this.table.changed(where);
   }
 
+  takesWords(column) {
+    return column === 'version' || (column === 'reason' && ['revise', 'delete'].includes(this.row.action));
+  }
+
+  boxOf(column) {
+    const { newText, reason } = this.buildBoxes();
+    if (column === 'reason') return reason;
+    if (this.row.action !== 'revise') {
+      newText.value = '';
+      newText.hidden = false;
+    }
+    return newText;
+  }
+
   /** An edit of the version counts as "revise"; only a revision or a deletion has a reason. */
-  edit(column, words = null) {
-    const { row } = this;
+  edit(column) {
     if (column === 'reason') {
-      if (row.action !== 'revise' && row.action !== 'delete') return false;
-      if (words !== null) row.reason = words;
+      if (!this.takesWords(column)) return false;
       this.update();
-      this.changed();
       this.focusBox(this.buildBoxes().reason);
       return true;
     }
-    if (words !== null) row.new_text = words;
     this.setAction('revise');
     this.changed();
     this.focusBox(this.buildBoxes().newText);
@@ -224,13 +240,16 @@ export class AddedRow extends Row {
     this.table.changed(`${name}:${this.labelId}`);
   }
 
-  edit(column, words = null) {
-    const box = column === 'reason' ? this.reason : this.newText;
-    if (words !== null) {
-      box.value = words;
-      this.set(column === 'reason' ? 'reason' : 'new_text', words);
-    }
-    this.focusBox(box);
+  takesWords(column) {
+    return column === 'version' || column === 'reason';
+  }
+
+  boxOf(column) {
+    return column === 'reason' ? this.reason : this.newText;
+  }
+
+  edit(column) {
+    this.focusBox(this.boxOf(column));
     return true;
   }
 

@@ -40,10 +40,15 @@ export function growingBox(attributes, oninput) {
     box.style.height = 'auto';
     box.style.height = `${box.scrollHeight + 2}px`;
   };
+  // a selected box waits for words that replace its own; these, a click or another focus end that
+  const end = () => box.classList.remove('is-ready');
   box.addEventListener('input', () => {
+    end();
     grow();
     oninput(box.value);
   });
+  box.addEventListener('pointerdown', end);
+  box.addEventListener('blur', end);
   return Object.assign(box, { grow });
 }
 
@@ -86,14 +91,18 @@ export class Row {
     this.label = el('span', { id: this.labelId });
     this.nameLabel(row.label);
     this.state = el('span', { id: this.stateId, class: 'ce-sr' });
-    this.body = el('div', { class: 'rt-body', tabindex: '-1' });
-    this.version = el('div', { class: 'rt-version', tabindex: '-1' });
-    this.actions = el('div', { class: 'rt-actions', tabindex: '-1' });
-    this.why = el('div', { class: 'rt-why', tabindex: '-1' });
-    const side = el('div', { class: 'rt-label' }, this.label, this.state);
+    // in the grid of all criteria, a line is a part of a cell
+    this.isPart = row.group !== undefined;
+    const cell = (name, column) =>
+      el('div', { class: `rt-${name}`, tabindex: '-1', ...this.role('gridcell', column) });
+    this.body = cell('body', 2);
+    this.version = cell('version', 3);
+    this.actions = cell('actions', 4);
+    this.why = cell('why', 5);
+    const side = el('div', { class: 'rt-label', ...this.role('rowheader', 1) }, this.label, this.state);
     this.node = el(
       'div',
-      { class: 'rt-row', role: 'group', tabindex: '-1', 'data-kind': row.kind },
+      { class: 'rt-row', role: this.isPart ? 'group' : 'row', tabindex: '-1', 'data-kind': row.kind },
       side,
       this.body,
       this.version,
@@ -112,6 +121,11 @@ export class Row {
     this.side = side;
     this.node.addEventListener('focusin', (event) => this.onfocus(event));
     this.node.addEventListener('dblclick', (event) => this.ondouble(event));
+  }
+
+  /** The role of a cell of the table. @param {string} role @param {number} column */
+  role(role, column) {
+    return this.isPart ? {} : { role, 'aria-colindex': String(column) };
   }
 
   /** In a sheet of several criteria, the column shows the kind of a line, so its number is enough. */
@@ -144,18 +158,38 @@ export class Row {
     if (scroll) this.node.scrollIntoView({ block: 'nearest' });
   }
 
-  focusCell(name) {
-    this.cells[name].focus({ preventScroll: true });
-    this.node.scrollIntoView({ block: 'nearest' });
+  /** Selects a cell. A cell with words is selected by its box, so that every way to type goes into it. */
+  focusCell(name, scroll = true) {
+    const box = this.takesWords(name) ? this.boxOf(name) : null;
+    box?.classList.add('is-ready');
+    (box ?? this.cells[name]).focus({ preventScroll: true });
+    box?.select();
+    if (scroll) this.node.scrollIntoView({ block: 'nearest' });
   }
 
-  /** Begins an edit in a column; `words`, if given, replace its text. */
-  edit(_column, _words = null) {
+  /** Whether the person can write in a cell. @param {string} _column */
+  takesWords(_column) {
+    return false;
+  }
+
+  /** The box of a cell with words; if the cell is not in use, it may be hidden. @param {string} _column @returns {HTMLTextAreaElement | null} */
+  boxOf(_column) {
+    return null;
+  }
+
+  /** The words by which a heading sorts the lines. @param {number} column */
+  sortKey(column) {
+    return this.cellTexts()[column];
+  }
+
+  /** Begins an edit in a column. */
+  edit(_column) {
     return false;
   }
 
   /** Moves into a text box of the line, after its text. @param {HTMLTextAreaElement} box */
   focusBox(box) {
+    box.classList.remove('is-ready');
     box.focus({ preventScroll: true });
     box.setSelectionRange(box.value.length, box.value.length);
     this.node.scrollIntoView({ block: 'nearest' });
@@ -214,13 +248,28 @@ export class Row {
   }
 }
 
-/* One criterion in a sheet of several: a row of a grid with its lines in the cells. */
-
-/** The headings of the grid; screen readers use the label of each cell. */
-export function groupHead() {
-  const names = [tr('Criterion'), tr('Score'), tr('Conclusion'), tr('Evidence'), tr('Action')];
-  return el('div', { class: 'rg-head', 'aria-hidden': 'true' }, ...names.map((name) => el('span', {}, name)));
+/**
+ * The headings of a table; each sorts the lines, and a third press restores their order. One of them is a Tab stop.
+ * @param {string} name the class @param {string[]} titles @param {(column: number) => void} onsort
+ */
+export function headRow(name, titles, onsort) {
+  const buttons = titles.map((title, column) =>
+    button(title, {
+      class: 'rt-sort',
+      tabindex: column ? '-1' : '0',
+      title: tr('Sort by {column}', { column: title }),
+      onclick: () => onsort(column),
+    }),
+  );
+  const heads = buttons.map((node, n) =>
+    el('span', { role: 'columnheader', 'aria-colindex': String(n + 1), 'aria-sort': 'none' }, node),
+  );
+  const head = el('div', { class: name, role: 'row' }, ...heads);
+  rovingGroup(head, buttons);
+  return head;
 }
+
+/* One criterion in a sheet of several: a row of a grid with its lines in the cells. */
 
 export class Group {
   /** @param {any} table @param {SheetGroup} group */
@@ -229,8 +278,8 @@ export class Group {
     this.id = id;
     this.number = number;
     this.add = add;
-    this.score = el('div', { class: 'rg-score' });
-    this.conclusion = el('div', { class: 'rg-conclusion' });
+    this.score = el('div', { class: 'rg-score', role: 'gridcell' });
+    this.conclusion = el('div', { class: 'rg-conclusion', role: 'gridcell' });
     this.evidence = el('div', { class: 'rg-evidence' });
     this.adders = el('div', { class: 'rg-adders' });
     this.rest = button(
@@ -243,12 +292,12 @@ export class Group {
       'div',
       {
         class: 'rg-row',
-        role: 'group',
+        role: 'row',
         'aria-label': tr('Criterion {number}: {name}', { number, name: name || text }),
       },
       el(
         'div',
-        { class: 'rg-criterion' },
+        { class: 'rg-criterion', role: 'rowheader' },
         el('span', { class: 'rg-number' }, String(number)),
         el(
           'div',
@@ -260,8 +309,8 @@ export class Group {
       ),
       this.score,
       this.conclusion,
-      el('div', { class: 'rg-lines' }, this.evidence, this.adders),
-      el('div', { class: 'rg-action' }, this.rest, this.state),
+      el('div', { class: 'rg-lines', role: 'gridcell' }, this.evidence, this.adders),
+      el('div', { class: 'rg-action', role: 'gridcell' }, this.rest, this.state),
     );
     fill(this.adders, ...table.adderButtons([add].flat()).map((node) => this.leading(node)));
   }
@@ -285,6 +334,15 @@ export class Group {
   lock(on) {
     this.adders.hidden = on;
     this.rest.disabled = on;
+  }
+
+  /** The value by which a heading sorts the criteria. @param {number} column */
+  sortKey(column) {
+    const { lines } = this;
+    const of = (kind) => lines.find(({ row }) => row.kind === kind)?.row;
+    const evidence = lines.filter(({ row }) => row.kind === 'evidence').length;
+    const open = lines.filter((row) => row.problem()).length;
+    return [this.number, of('score')?.score ?? '', of('conclusion')?.text ?? '', evidence, -open][column];
   }
 
   /** Shows the number of open lines, and whether any can be approved. @param {number} open @param {boolean} approvable */

@@ -25,7 +25,8 @@ export class ScoreRow extends Row {
     const meanings = el('ul', { class: 'rt-anchors', 'aria-label': tr('What the scores mean'), dir: 'auto' });
     this.body.append(group, this.note, this.anchors.length ? fill(meanings, ...this.anchors) : '');
     const { line, draft, action } = this.cells;
-    this.cells = { line, draft, action };
+    // one cell holds the draft's score and the person's
+    this.cells = { line, draft, version: draft, action };
     if (this.keepable) this.buildKeep();
     this.nameBy();
     this.update();

@@ -6,7 +6,7 @@
 import { button, el, fill, inSentence, kbd } from '../core/dom.js';
 import { tr, trn } from '../core/words.js';
 import { AddedRow, DraftedRow } from '../rows/review_row.js';
-import { Group, groupHead, lineName } from '../rows/row.js';
+import { Group, headRow, lineName } from '../rows/row.js';
 import { ScoreRow } from '../rows/score_row.js';
 import { findQuoted, quotedSpans } from '../texts/text.js';
 
@@ -50,7 +50,7 @@ export class ReviewTable {
       onbulk: () => '',
       ...events,
     };
-    this.list = el('div', { class: 'rt-list', role: 'group', 'aria-label': name });
+    this.list = el('div', { class: 'rt-list', role: 'grid', 'aria-label': name });
     this.adders = el('div', { class: 'rt-adders' });
     /** @type {Sheet} */
     this.sheet = NO_SHEET;
@@ -77,8 +77,11 @@ export class ReviewTable {
     this.counts = counts;
     this.added = sheet.added.map((row) => this.buildAdded(row));
     this.list.classList.toggle('is-grid', this.groups.size > 0);
-    fill(this.list, this.groups.size ? groupHead() : this.buildHead());
-    this.list.append(...[...this.groups.values()].map((group) => group.node));
+    this.sorting = { column: -1, down: false };
+    /** The places of the lines while a heading sorts them. @type {Map<any, number>} */
+    this.order = new Map();
+    this.head = this.buildHead();
+    fill(this.list, this.head, ...[...this.groups.values()].map((group) => group.node));
     for (const row of this.all) this.put(row);
     this.buildAdders();
     this.renumber();
@@ -87,14 +90,45 @@ export class ReviewTable {
     this.lock(false);
   }
 
-  /** The headings; screen readers use the label of each cell. */
+  /** The headings. @returns {HTMLElement} */
   buildHead() {
-    const names = [tr('Line'), tr('Draft'), tr('Your version'), tr('Action'), tr('Reason')];
-    return el(
-      'div',
-      { class: 'rt-head', 'aria-hidden': 'true' },
-      ...names.map((name) => el('span', {}, name)),
-    );
+    const sort = (column) => this.sort(column);
+    const { groups } = this;
+    return groups.size
+      ? headRow(
+          'rg-head',
+          [tr('Criterion'), tr('Score'), tr('Conclusion'), tr('Evidence'), tr('Action')],
+          sort,
+        )
+      : headRow('rt-head', this.headings(), sort);
+  }
+
+  headings() {
+    return [tr('Line'), tr('Draft'), tr('Your version'), tr('Action'), tr('Reason')];
+  }
+
+  /** Sorts the lines, or the criteria, by a column: upwards, then downwards, then as they were. @param {number} column */
+  sort(column) {
+    const { sorting } = this;
+    const isSame = sorting.column === column;
+    const ends = isSame && sorting.down;
+    this.sorting = { column: ends ? -1 : column, down: isSame && !ends };
+    for (const [n, head] of [...(this.head?.children ?? [])].entries())
+      head.setAttribute(
+        'aria-sort',
+        n !== this.sorting.column ? 'none' : this.sorting.down ? 'descending' : 'ascending',
+      );
+    const things = this.groups.size ? [...this.groups.values()] : [...this.rows, ...this.added];
+    /** @type {[any, any][]} */
+    const keyed = things.map((thing) => [thing, ends ? 0 : thing.sortKey(column)]);
+    const compare = ([, a], [, b]) => String(a).localeCompare(String(b), undefined, { numeric: true });
+    // a sort keeps the order of equal lines, so that no key gives the order of the sheet
+    if (ends && this.groups.size) keyed.sort(([a], [b]) => a.number - b.number);
+    else keyed.sort((a, b) => (this.sorting.down ? compare(b, a) : compare(a, b)));
+    const sorted = keyed.map(([thing]) => thing);
+    this.order = new Map(sorted.map((thing, n) => [thing, n]));
+    if (this.groups.size) this.groups = new Map(sorted.map((group) => [group.id, group]));
+    for (const { node } of sorted) this.list.append(node);
   }
 
   /** The name of a line; evidence has a number, counted per criterion. */
@@ -144,10 +178,16 @@ export class ReviewTable {
     }
   }
 
+  /** All lines as the sheet has them. @returns {any[]} */
+  get lines() {
+    return [...this.rows, ...this.added];
+  }
+
   /** All lines in their order on the page. */
   get all() {
-    const lines = [...this.rows, ...this.added];
-    if (!this.groups.size) return lines;
+    const lines = this.lines;
+    const place = (row) => this.order.get(row) ?? lines.length;
+    if (!this.groups.size) return this.order.size ? lines.sort((a, b) => place(a) - place(b)) : lines;
     const places = ['score', 'conclusion', 'evidence'];
     const at = ({ row }) => places.indexOf(row.kind);
     return [...this.groups.keys()].flatMap((id) =>
@@ -189,12 +229,6 @@ export class ReviewTable {
     for (const other of this.all) other.setCurrent(other === row);
     this.current = row;
     this.on.oncurrent(this.keyOf(row));
-  }
-
-  move(step) {
-    const rows = this.all;
-    const at = rows.indexOf(this.current);
-    this.goTo(rows[at < 0 ? 0 : Math.max(0, Math.min(rows.length - 1, at + step))]);
   }
 
   goTo(row) {
@@ -372,17 +406,17 @@ export class ReviewTable {
   // ---- in and out ----------------------------------------------------------------------------------
 
   keyOf(row) {
-    const at = this.all.indexOf(row);
+    const at = this.lines.indexOf(row);
     return at < 0 ? null : String(at);
   }
 
   /** Highlights the lines of a mark in the text. */
   hover(keys) {
-    for (const row of this.all) row.node.classList.toggle('is-linked', keys.includes(this.keyOf(row)));
+    for (const row of this.lines) row.node.classList.toggle('is-linked', keys.includes(this.keyOf(row)));
   }
 
   pick(key) {
-    this.all[Number(key)]?.focus();
+    this.lines[Number(key)]?.focus();
   }
 
   /**

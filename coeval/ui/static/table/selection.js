@@ -1,22 +1,31 @@
 /** Cells of the table: their places, their selection, and edits that can be undone. */
 
 import { button, el, fill, kbd } from '../core/dom.js';
+import { isComposing } from '../core/keys.js';
 import { tr, trn } from '../core/words.js';
 
-/* A table as a sheet: the arrow keys move through cells, and edits work as in a spreadsheet. */
+/* A table as a sheet: one cell is selected, the keys move through the cells, and what is typed goes into it. */
 
 /** @typedef {import('../rows/row.js').Row} Row */
 
 export const COLUMNS = ['line', 'draft', 'version', 'action', 'reason'];
 
-/** The cell that has the focus itself, not a control inside it: [row, name], or null. */
+/** The columns that hold words of the person. */
+const WORDS = ['version', 'reason'];
+
+/** The line that holds a node, and the column of its cell. @returns {[Row, string] | null} */
+export function cellOf(rows, node) {
+  const row = rows.find((line) => line.node.contains(node));
+  if (!row) return null;
+  return [row, COLUMNS.slice(1).find((column) => row.cells[column]?.contains(node)) ?? 'line'];
+}
+
+/** The selected cell: the focus is on it, and not on a control or on words that are edited. @returns {[Row, string] | null} */
 export function cellInUse(rows) {
   const at = document.activeElement;
-  for (const row of rows) {
-    const name = COLUMNS.find((column) => row.cells[column] === at);
-    if (name) return /** @type {[Row, string]} */ ([row, name]);
-  }
-  return null;
+  const cell = cellOf(rows, at);
+  const isSelected = cell && (at === cell[0].cells[cell[1]] || at?.classList.contains('is-ready'));
+  return isSelected ? cell : null;
 }
 
 /** Moves to the next cell; returns false if there is none, or none in use. */
@@ -24,17 +33,34 @@ export function stepAside(rows, by) {
   const cell = cellInUse(rows);
   if (!cell) return false;
   const [row, name] = cell;
-  const there = COLUMNS.filter((column) => row.cells[column]);
-  const next = there[there.indexOf(name) + by];
+  const places = COLUMNS.filter((column, n) => {
+    const place = row.cells[column];
+    return place && COLUMNS.findIndex((other) => row.cells[other] === place) === n;
+  });
+  const at = places.findIndex((column) => row.cells[column] === row.cells[name]);
+  const next = places[at + by];
   if (next) row.focusCell(next);
   return true;
 }
 
-/** Moves to the same column of another line, or to the line itself if it has no such cell. */
-export function stepTo(rows, row) {
-  const [, name] = cellInUse(rows) ?? [];
-  if (name && name !== 'line' && row?.cells[name]) row.focusCell(name);
+/** Moves to a column of a line, or to the line itself if it has no such cell. */
+export function stepTo(rows, row, column = cellInUse(rows)?.[1]) {
+  if (column && column !== 'line' && row?.cells[column]) row.focusCell(column);
   else row?.focus();
+}
+
+/** The cell with words before or after a cell, over the lines; undefined at the end. @returns {[Row, string] | undefined} */
+export function wordsBeside(rows, [row, name], by) {
+  const stops = rows.flatMap((line) =>
+    WORDS.filter((column) => line.takesWords(column)).map(
+      (column) => /** @type {[Row, string]} */ ([line, column]),
+    ),
+  );
+  const at = stops.findIndex(([line, column]) => line === row && column === name);
+  if (at >= 0) return stops[at + by];
+  // from the draft of a line, its version is the next cell
+  const own = stops.findIndex(([line]) => line === row);
+  return own < 0 ? undefined : stops[by > 0 ? own : own - 1];
 }
 
 /* The changes of a table, so that they can be undone and redone. */
@@ -119,7 +145,7 @@ export class Selection {
       placeholder: tr('one reason for all'),
       oninput: () => onreason(this.reason.value),
       onkeydown: (event) => {
-        if (event.key !== 'Enter' && event.key !== 'Escape') return;
+        if (isComposing(event) || (event.key !== 'Enter' && event.key !== 'Escape')) return;
         event.preventDefault();
         event.stopPropagation();
         onclear();

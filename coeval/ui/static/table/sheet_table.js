@@ -1,12 +1,13 @@
 /** The review table as a spreadsheet: cells, undo, several lines at once, the clipboard. */
 
 import { isTextBox } from '../core/dom.js';
+import { digitOf, isPrintable } from '../core/keys.js';
 import { tr } from '../core/words.js';
 import { AddedRow, DraftedRow } from '../rows/review_row.js';
 import { ScoreRow } from '../rows/score_row.js';
 import { readCells, writeCells } from './clipboard.js';
 import { ReviewTable } from './review_table.js';
-import { COLUMNS, Edits, Selection, cellInUse, stepAside, stepTo } from './selection.js';
+import { COLUMNS, Edits, Selection, cellInUse, cellOf, stepAside, stepTo, wordsBeside } from './selection.js';
 
 const ACTIONS = new Set(['approve', 'revise', 'delete']);
 
@@ -15,18 +16,26 @@ export class SheetTable extends ReviewTable {
   constructor(root, events = {}) {
     super(root, events);
     this.edits = new Edits();
-    /** The line that is being edited, and its state before. @type {{row: any, before: LineState} | null} */
+    /** The line that is being edited, and its state before. @type {{row: any, before: LineState, typed?: boolean} | null} */
     this.editing = null;
     this.selection = new Selection({
       ondecide: (action) => this.decideMany(action),
       onreason: (reason) => this.explainMany(reason),
       onclear: () => this.clearSelection(),
     });
+    /** The cell that the mouse chose and that holds no words: letters that are typed there are no commands. */
+    this.pointed = null;
+    /** The column in which the person moves up and down. @type {string | undefined} */
+    this.column = undefined;
+    /** Whether the person moves from cell to cell, as in a spreadsheet, or from line to line. */
+    this.inCells = false;
     this.list.after(this.selection.node);
+    this.list.addEventListener('focusin', (event) => this.onfocus(event));
     this.list.addEventListener('copy', (event) => this.copy(event));
     this.list.addEventListener('paste', (event) => this.paste(event));
     this.list.addEventListener('pointerdown', (event) => this.onpress(event));
     this.list.addEventListener('click', (event) => this.onclick(event));
+    this.list.addEventListener('input', (event) => this.oninput(event), { capture: true });
   }
 
   /** @param {Sheet} sheet */
@@ -44,29 +53,130 @@ export class SheetTable extends ReviewTable {
 
   // ---- cells ---------------------------------------------------------------------------------------
 
+  /** Words that are typed into a selected cell: the arrow keys then leave it, as in a spreadsheet. */
+  oninput({ target }) {
+    if (this.editing && target.matches('.is-ready')) this.editing.typed = true;
+  }
+
+  /** Ends the typing in a cell, unless the cell was opened for edits. */
+  leaveTyped(by) {
+    return this.editing?.typed ? this.commit(by) : false;
+  }
+
+  /** A line in use is reached by keyboard unless `onclick` says otherwise. */
+  onfocus({ target }) {
+    if (target !== this.pointed) this.pointed = null;
+    const cell = cellInUse(this.all);
+    if (cell && !isTextBox(target) && cell[0].takesWords(cell[1])) {
+      cell[0].focusCell(cell[1], false);
+      return;
+    }
+    if (target.matches('button, .rt-row')) this.inCells = false;
+    else if (!isTextBox(target) || target.matches('.is-ready')) this.inCells = true;
+  }
+
   goTo(row) {
     this.selection.clear();
-    stepTo(this.all, row);
+    this.column = undefined;
+    row?.focus();
+  }
+
+  /** Moves up or down: in the column of the selected cell, or from line to line. */
+  move(step) {
+    const { all } = this;
+    const cell = cellInUse(all);
+    // the score has one cell for two columns: the column is the one the person came from
+    const isShared = cell?.[0] instanceof ScoreRow && cell[1] === 'draft' && this.column === 'version';
+    this.moveIn(isShared ? this.column : cell?.[1], step);
+  }
+
+  /** @param {string | undefined} column @param {number} step */
+  moveIn(column, step) {
+    const rows = this.all;
+    const at = rows.indexOf(this.current);
+    const row = rows[at < 0 ? 0 : Math.max(0, Math.min(rows.length - 1, at + step))];
+    this.selection.clear();
+    this.column = column;
+    stepTo(rows, row, column);
+    // in a column of words, letters are no commands where a line has no words
+    const isWords = column === 'version' || column === 'reason';
+    if (isWords && !isTextBox(document.activeElement)) this.pointed = document.activeElement;
   }
 
   stepAside(by) {
     return stepAside(this.all, by);
   }
 
-  /**
-   * Begins an edit in the cell in use, or in a column of the line in use; `words` replace its text.
-   * @param {string | null} column
-   * @param {string | null} words
-   */
-  edit(column = null, words = null) {
+  /** Enter moves down (`by` 1) or up, as in a spreadsheet; on a line that the keyboard reached, it edits the line. */
+  enter(target, by) {
+    if (target.closest('button, a, summary, select, input')) return false;
+    const cell = cellInUse(this.all);
+    if (!cell) return false;
+    if (cell[1] === 'line' && !this.pointed) return by > 0 && this.edit();
+    return this.move(by);
+  }
+
+  /** Tab moves to the next words of the person, or, if there are none, where the browser moves. */
+  tab(by) {
+    const cell = cellOf(this.all, document.activeElement);
+    if (!cell || !['draft', 'version', 'reason'].includes(cell[1])) return false;
+    const [row, column] = cell;
+    // an extension has further fields in its cells
+    const isBox = row.takesWords(column) && document.activeElement === row.boxOf(column);
+    const fields = row.cells[column].querySelectorAll('input:not([hidden]), textarea:not([hidden])').length;
+    if (fields > 1 || (isTextBox(document.activeElement) && !isBox)) return false;
+    const next = wordsBeside(this.all, cell, by);
+    // an edit that a command began goes on from the version to its reason
+    if (!next || (!this.inCells && next[0] !== row)) return false;
+    this.endWords();
+    if (this.inCells) next[0].focusCell(next[1]);
+    else next[0].edit(next[1]);
+    return true;
+  }
+
+  /** Letters go into the selected cell; where it cannot take them, a sentence says so. @param {KeyboardEvent} event */
+  type(event) {
+    if (!isPrintable(event) || isTextBox(event.target) || this.selection.isMany) return false;
+    const [row, column] = cellInUse(this.all) ?? [];
+    if (!row) return false;
+    const isPointed = document.activeElement === this.pointed;
+    if (row instanceof ScoreRow && digitOf(event) !== null) return false;
+    if (column !== 'reason' && !isPointed) return false;
+    if (column === 'reason') this.sayNoReason();
+    else this.sayNotEdited();
+    return true;
+  }
+
+  /** The mouse chose a cell that holds no commands, wherever the focus went since. */
+  refusesKeys() {
+    const refuses = Boolean(this.pointed) && !this.selection.isMany;
+    if (refuses) this.sayNotEdited();
+    return refuses;
+  }
+
+  sayNoReason() {
+    this.on.onsay(tr('Only a revision or a deletion needs a reason: choose an action first.'));
+  }
+
+  sayNotEdited() {
+    if (this.locked) return;
+    this.on.onsay(
+      tr(
+        'This cell cannot be edited: type into “Your version”. For commands, press Esc first or click the action.',
+      ),
+    );
+  }
+
+  /** Begins an edit in the cell in use, or in a column of the line in use. @param {string | null} column */
+  edit(column = null) {
     const cell = cellInUse(this.all);
     const row = this.current;
     if (this.locked || !row || !cell) return false;
-    if (words !== null && cell[1] !== 'version' && cell[1] !== 'reason') return false;
     const before = { ...row.row };
-    if (row.edit(column ?? (cell[1] === 'reason' ? 'reason' : 'version'), words))
-      this.editing = { row, before };
-    else this.on.onsay(tr('Only a revision or a deletion needs a reason: choose an action first.'));
+    const { inCells } = this;
+    if (row.edit(column ?? (cell[1] === 'reason' ? 'reason' : 'version'))) this.editing = { row, before };
+    else this.sayNoReason();
+    this.inCells = inCells;
     return true;
   }
 
@@ -85,9 +195,14 @@ export class SheetTable extends ReviewTable {
     this.edits.close();
   }
 
-  /** Ends typing and keeps the text. Moves to a missing reason, or to the next line if this one is decided. */
-  commit() {
+  /** Ends typing and keeps the text. Moves on: in a spreadsheet's cell, up or down; else to a missing reason, or to the next line if this one is decided. */
+  commit(by = 1) {
     const { current } = this;
+    const cell = cellOf(this.all, document.activeElement);
+    if (this.inCells && cell) {
+      this.endWords();
+      return this.moveIn(cell[1], by);
+    }
     const inReason = current?.why.contains(document.activeElement);
     this.endWords();
     if (current instanceof DraftedRow && current.lacksOnlyReason && !inReason)
@@ -100,6 +215,7 @@ export class SheetTable extends ReviewTable {
   /** Ends typing and restores the line; undo brings the text back. */
   cancel() {
     const { editing } = this;
+    const cell = cellOf(this.all, document.activeElement);
     if (editing) {
       const { before, row } = editing;
       const { new_text: words, reason, text } = row.row;
@@ -113,7 +229,8 @@ export class SheetTable extends ReviewTable {
       if (typed) this.on.onsay(tr('Discarded: {text}', { text: typed.slice(0, 60) }), () => this.undo());
     }
     this.endWords();
-    this.current?.focus();
+    if (this.inCells && cell) cell[0].focusCell(cell[1]);
+    else this.current?.focus();
   }
 
   // ---- back and forth ------------------------------------------------------------------------------
@@ -167,27 +284,36 @@ export class SheetTable extends ReviewTable {
   /** Shift and a click select up to that line; Ctrl and a click add that line. */
   onclick(event) {
     const row = this.all.find(({ node }) => node.contains(event.target));
-    if (!row || event.target.closest('button, textarea, a')) return;
+    if (!row) return;
+    if (event.target.closest('button, textarea, a, input, select')) {
+      this.inCells = event.target.matches('textarea');
+      return;
+    }
     if (event.shiftKey) {
       this.selection.stretch(this.all, row);
       window.getSelection()?.removeAllRanges();
     } else if (event.ctrlKey || event.metaKey) this.selection.toggle(row);
     else {
       this.selection.anchor = row;
-      row.focus(false);
+      const [, column] = cellOf(this.all, event.target) ?? [row, 'line'];
+      this.column = column;
+      row.focusCell(column, false);
+      if (column !== 'action' && !isTextBox(document.activeElement)) this.pointed = document.activeElement;
     }
   }
 
   clearSelection() {
-    const many = this.selection.isMany;
+    const goes = this.selection.isMany || Boolean(cellInUse(this.all)) || this.pointed;
     this.selection.clear();
-    if (many) this.current?.focus();
-    return many;
+    this.pointed = null;
+    if (goes) this.current?.focus();
+    return Boolean(goes);
   }
 
   /** A key decides on all selected lines, or on the line in use. */
   decideInUse(action) {
     if (!this.current) return false;
+    if (this.refusesKeys()) return true;
     if (!this.selection.isMany) return this.decide(this.current, action);
     if (action === 'revise')
       return this.on.onsay(tr('Lines are revised one at a time: press Esc, and then R.'));
@@ -255,7 +381,8 @@ export class SheetTable extends ReviewTable {
   /** The selected lines or the line in use as cells, or the text of the cell in use. */
   copy(event) {
     const cell = cellInUse(this.all);
-    if (!cell || isTextBox(event.target) || !window.getSelection()?.isCollapsed) return;
+    if (!cell || (!this.selection.isMany && isTextBox(event.target))) return;
+    if (!isTextBox(event.target) && !window.getSelection()?.isCollapsed) return;
     const [row, name] = cell;
     const lines = this.selection.isMany ? this.all.filter((one) => this.selection.rows.has(one)) : [row];
     const cells = lines.map((one) => one.cellTexts());
@@ -266,23 +393,30 @@ export class SheetTable extends ReviewTable {
   }
 
   /**
-   * Pastes cells from a spreadsheet, from the cell in use on: whole lines, or a column of versions or reasons.
-   * Versions beyond the last line become added lines.
+   * Pastes cells from a spreadsheet, from the selected cell on to the right and down; on a line, whole lines or a
+   * column of versions. Versions beyond the last line become added lines.
    */
   paste(event) {
     const cell = cellInUse(this.all);
-    if (!cell || isTextBox(event.target) || this.locked) return;
-    event.preventDefault();
+    if (!cell || this.locked) return;
     const cells = readCells(event.clipboardData.getData('text/plain'));
+    // one cell goes into the selected box, as typed words do
+    if (isTextBox(event.target) && cells.length === 1 && cells[0].length === 1) return;
+    event.preventDefault();
+    const whole = cells.every((texts) => texts.length === COLUMNS.length);
+    if (cell[1] === 'draft' && !(cell[0] instanceof ScoreRow)) {
+      this.sayNotEdited();
+      return;
+    }
+    const first = cell[1] === 'line' || cell[1] === 'draft' ? 'version' : cell[1];
     const lines = this.all.slice(this.all.indexOf(cell[0]));
     const left = cells.length > lines.length ? cells.slice(lines.length) : [];
-    const whole = cells.every((texts) => texts.length === COLUMNS.length);
     for (const [n, texts] of cells.slice(0, lines.length).entries()) {
       if (whole) this.pasteLine(lines[n], texts);
-      else this.pasteCell(lines[n], cell[1], texts[0]);
+      else this.pasteCells(lines[n], first, texts);
     }
     const [offer] = this.offers.slice(-1);
-    const more = whole ? [] : left.map(([text]) => text).filter((text) => text.trim());
+    const more = whole || first !== 'version' ? [] : left.map(([text]) => text).filter((text) => text.trim());
     const room = this.sheet.limits.added - this.addedTo(this.group).length;
     if (offer) for (const text of more.slice(0, room)) this.append(offer.kind, text);
     this.changed();
@@ -297,9 +431,19 @@ export class SheetTable extends ReviewTable {
       row.take({ ...row.row, action, reason, new_text: action === 'revise' ? version : row.row.new_text });
   }
 
-  pasteCell(row, name, text) {
-    if (row instanceof ScoreRow) return;
-    if (name === 'reason') row.take({ ...row.row, reason: text });
-    else if (text.trim() && text !== row.row.text) row.take({ ...row.row, action: 'revise', new_text: text });
+  /** Cells of one line, from a column on to the right. @param {any} row @param {string} first @param {string[]} texts */
+  pasteCells(row, first, texts) {
+    const columns = COLUMNS.slice(COLUMNS.indexOf(first));
+    for (const [n, text] of texts.slice(0, columns.length).entries()) {
+      const column = columns[n];
+      if (row instanceof ScoreRow) {
+        const step = column === 'version' ? row.scale.find((one) => String(one) === text.trim()) : undefined;
+        if (step !== undefined) row.set(step);
+      } else if (column === 'reason') row.take({ ...row.row, reason: text });
+      else if (column === 'action' && row instanceof DraftedRow && ACTIONS.has(text.trim()))
+        row.setAction(text.trim());
+      else if (column === 'version' && text.trim() && text !== row.row.text)
+        row.take({ ...row.row, action: 'revise', new_text: text });
+    }
   }
 }

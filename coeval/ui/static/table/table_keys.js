@@ -1,17 +1,21 @@
 /** The commands of a table and of the workbench, with their keys. */
 
 import { isTextBox } from '../core/dom.js';
-import { keyName } from '../core/keys.js';
+import { digitOf } from '../core/keys.js';
 import { tr } from '../core/words.js';
 
 /* The keys of every table; the screens add their own. */
 
-/** The commands of every table; the workbench adds its own. */
+/**
+ * The commands of every table; the workbench adds its own.
+ * @param {() => any} table
+ * @returns {import('../core/keys.js').Command[]}
+ */
 export function tableCommands(table) {
   const act = (action) => () => table().decideInUse(action);
   const digits = Array.from('0123456789');
   return [
-    { id: 'type', combos: [], anyKey: true, run: (event) => typesInCell(table(), event) },
+    { id: 'type', combos: [], anyKey: true, run: (event) => table().type(event) },
     { id: 'down', combos: ['ArrowDown'], label: tr('Next line'), again: true, run: () => table().move(1) },
     { id: 'up', combos: ['ArrowUp'], label: tr('Previous line'), again: true, run: () => table().move(-1) },
     { id: 'approve', combos: ['A'], label: tr('Approve the line'), run: act('approve') },
@@ -27,9 +31,37 @@ export function tableCommands(table) {
     },
     {
       id: 'edit',
-      combos: ['Enter', 'F2'],
+      combos: ['F2'],
       label: tr('Edit your version or the reason (or double-click the cell, or type in it)'),
       run: () => table().edit(),
+    },
+    {
+      id: 'enter',
+      combos: ['Enter', 'Shift+Enter'],
+      label: tr('On a line: edit your version. In a cell: go down'),
+      shown: ['Enter'],
+      run: ({ target, shiftKey }) => table().enter(target, shiftKey ? -1 : 1),
+    },
+    {
+      id: 'tab',
+      combos: ['Tab', 'Shift+Tab'],
+      label: tr('Go to the next words that you can write'),
+      shown: ['Tab'],
+      again: true,
+      run: ({ shiftKey }) => table().tab(shiftKey ? -1 : 1),
+    },
+    {
+      id: 'tab-on',
+      combos: ['Tab', 'Shift+Tab'],
+      inText: true,
+      run: ({ target, shiftKey }) => (isBoxOf(table(), target) ? table().tab(shiftKey ? -1 : 1) : false),
+    },
+    {
+      id: 'typed',
+      combos: ['ArrowDown', 'ArrowUp'],
+      inText: true,
+      run: ({ key, target }) =>
+        isBoxOf(table(), target) ? table().leaveTyped(key === 'ArrowDown' ? 1 : -1) : false,
     },
     {
       id: 'commit',
@@ -71,7 +103,7 @@ export function tableCommands(table) {
       combos: digits,
       shown: ['1', '…', '5'],
       label: tr('On the score line: choose the score'),
-      run: (event) => table().pressDigit(keyName(event)),
+      run: (event) => table().pressDigit(digitOf(event) ?? event.key),
     },
     { id: 'new', combos: ['N'], label: tr('Add a line'), run: () => table().addByKey('N') },
   ];
@@ -89,15 +121,9 @@ function isBoxOf(table, target) {
 
 function leaveBox(table, target) {
   if (!isTextBox(target)) return false;
+  if (target.matches('.is-ready')) return table.clearSelection();
   if (table.list.contains(target)) return table.cancel();
   return target.blur();
-}
-
-/** A letter typed in a text cell begins an edit, even if the letter is a command. */
-function typesInCell(table, event) {
-  if (event.key.length !== 1 || event.ctrlKey || event.metaKey || event.altKey || isTextBox(event.target))
-    return false;
-  return table.edit(null, event.key);
 }
 
 /* The keys of the scrutiny screen. */
@@ -151,8 +177,13 @@ export function workbenchCommands(bench) {
       label: tr('Previous instance'),
       run: () => bench.move('previous_instance'),
     },
-    { id: 'step-on', combos: [']'], label: tr('Next criterion'), run: () => bench.stepBy(1) },
-    { id: 'step-back', combos: ['['], label: tr('Previous criterion'), run: () => bench.stepBy(-1) },
+    { id: 'step-on', combos: [']', 'Shift+J'], label: tr('Next criterion'), run: () => bench.stepBy(1) },
+    {
+      id: 'step-back',
+      combos: ['[', 'Shift+K'],
+      label: tr('Previous criterion'),
+      run: () => bench.stepBy(-1),
+    },
     { id: 'back', combos: ['B'], label: tr('Back to where you were'), run: () => bench.back() },
     {
       id: 'jump',

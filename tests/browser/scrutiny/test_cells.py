@@ -1,0 +1,321 @@
+"""A cell is a cell: what is typed, pasted or composed after a click goes into the cell, and is never a command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from coeval.domain import Origin, Proposal
+from coeval.rules.arms import Design, Layout
+from coeval.usecases import criteria_rounds
+from tests.support.screens.bench import make_instances
+from tests.support.screens.ui_steps import focused, press, wait_saved
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator, Page
+
+    from tests.support.screens.bench import Bench
+
+
+WORDS = "Add and revise the words"
+"""Its letters are the commands of every table: A approves, D deletes, R revises."""
+WIDE = {"width": 1600, "height": 900}
+DRAFT = "“condensed” is hard for a child."
+
+
+def line(page: Page, number: int) -> Locator:
+    return page.locator(".rt-row").nth(number)
+
+
+def actions(page: Page) -> list[str]:
+    found: list[str] = page.locator(".rt-row").evaluate_all("rows => rows.map((row) => row.dataset.action)")
+    return found
+
+
+def version(page: Page, number: int) -> Locator:
+    return line(page, number).locator(".rt-version textarea").first
+
+
+@pytest.fixture
+def scrutiny(page: Page, bench: Bench) -> None:
+    """Conclusion, score and three lines of evidence, with room for all five columns."""
+    page.set_viewport_size(WIDE)
+    bench.open_bench(page)
+
+
+@pytest.fixture
+def ballot(page: Page, bench: Bench) -> None:
+    page.set_viewport_size(WIDE)
+    bench.criteria = []
+    bench.ensure_study()
+    texts = ["Use simple words.", "Use examples.", "Avoid jargon."]
+    proposals = [Proposal(text, Origin.LLM, n, 4 - n) for n, text in enumerate(texts, 1)]
+    criteria_rounds.open_round(bench.context, bench.person("Olu"), bench.slug, proposals)
+    bench.open_table(page, "ballot")
+
+
+@pytest.mark.usefixtures("scrutiny")
+def test_what_is_typed_after_a_click_goes_into_the_version(page: Page, bench: Bench) -> None:
+    line(page, 2).locator(".rt-version").click()
+    assert actions(page) == ["none"] * 5, "to select a cell changes nothing"
+    page.keyboard.type(WORDS)
+    assert actions(page) == ["none", "none", "revise", "none", "none"]
+    expect(version(page, 2)).to_have_value(WORDS)
+    press(page, "Enter")
+    page.keyboard.type("and the next")
+    press(page, "ArrowUp", "ArrowUp")  # the score holds no words, and its cell takes digits alone
+    page.keyboard.type("ad3")
+    assert actions(page) == ["none", "revise", "revise", "revise", "none"]
+    expect(version(page, 3)).to_have_value("and the next")
+    expect(page.locator(".rt-step[aria-checked=true]")).to_have_text("3")
+    press(page, "Control+Z", "Control+Z")
+    assert actions(page) == ["none", "none", "revise", "none", "none"]
+
+
+@pytest.mark.usefixtures("scrutiny")
+@pytest.mark.parametrize("part", ["rt-text", "rt-label", "rt-why"])
+def test_letters_in_a_cell_without_words_change_nothing_and_a_hint_says_why(page: Page, part: str) -> None:
+    line(page, 2).locator(f".{part}").click()
+    page.keyboard.type("Add revise 3 never joke")
+    assert actions(page) == ["none"] * 5 and page.locator("textarea").count() == 0
+    assert page.locator("dialog").count() == 0 and page.locator(".wb-jump").input_value() == "1"
+    told = "choose an action first" if part == "rt-why" else "This cell cannot be edited"
+    expect(page.locator(".ce-toast").filter(has_text=told)).to_have_count(1)
+    press(page, "Escape", "d")
+    assert actions(page)[2] == "delete", "after Esc the line is in use, and letters are commands"
+
+
+@pytest.mark.usefixtures("scrutiny")
+def test_letters_are_commands_by_keyboard_and_in_the_action_cell(page: Page) -> None:
+    press(page, "a")
+    assert actions(page)[0] == "approve"
+    box = line(page, 3).locator(".rt-approve").bounding_box()
+    assert box
+    page.mouse.click(box["x"] + box["width"] + 2, box["y"] + 10)  # between two buttons
+    press(page, "d")
+    assert actions(page)[3] == "delete"
+    line(page, 4).locator(".rt-text").click()
+    press(page, "ArrowUp", "ArrowUp", "a")
+    assert actions(page)[2] == "approve"
+
+
+@pytest.mark.usefixtures("scrutiny")
+def test_letters_after_a_click_beside_the_table_do_not_decide_about_the_chosen_cell(page: Page) -> None:
+    line(page, 2).locator(".rt-text").click()
+    page.mouse.click(3, 500)
+    page.keyboard.type("ad")
+    assert actions(page) == ["none"] * 5
+
+
+@pytest.mark.usefixtures("ballot")
+def test_a_criterion_is_typed_where_it_was_clicked(page: Page, bench: Bench) -> None:
+    line(page, 0).locator(".rt-version").click()
+    page.keyboard.type(WORDS)
+    press(page, "Tab")
+    page.keyboard.type("a better reason")
+    press(page, "Tab")
+    page.keyboard.type("Double the words")
+    assert actions(page) == ["revise", "revise", "none"]
+    assert [version(page, n).input_value() for n in (0, 1)] == [WORDS, "Double the words"]
+    expect(line(page, 0).locator(".rt-why textarea")).to_have_value("a better reason")
+    press(page, "Shift+Tab")
+    assert focused(page).startswith("Reason for 1")
+    line(page, 2).locator(".rt-text").click()
+    page.keyboard.type(WORDS)
+    assert actions(page) == ["revise", "revise", "none"] and bench.requests == []
+
+
+def test_in_the_sheet_of_all_criteria_too(page: Page, bench: Bench) -> None:
+    page.set_viewport_size(WIDE)
+    bench.design = Design(layout=Layout.ALL)
+    bench.open_bench(page)
+    page.locator(".rg-row").first.wait_for()
+    row = page.locator(".rg-row").nth(1).locator(".rg-conclusion .rt-row")
+    row.locator(".rt-text").click()
+    page.keyboard.type(WORDS)
+    assert set(actions(page)) == {"none"}
+    press(page, "F2", "Control+A")
+    page.keyboard.type(WORDS)
+    press(page, "Enter")
+    expect(row.locator(".rt-version textarea").first).to_have_value(WORDS)
+    assert actions(page).count("revise") == 1 and actions(page).count("none") == 9
+
+
+@pytest.mark.usefixtures("scrutiny")
+def test_f2_escape_and_arrows_work_as_in_a_spreadsheet(page: Page) -> None:
+    line(page, 2).locator(".rt-version").click()
+    press(page, "F2")
+    expect(version(page, 2)).to_have_value(DRAFT)
+    page.keyboard.type(" More.")
+    press(page, "Escape")
+    assert actions(page)[2] == "none" and page.locator(".ce-toast", has_text="Discarded").count() == 1
+    page.keyboard.type("x")  # the cell is still selected
+    expect(version(page, 2)).to_have_value("x")
+    press(page, "ArrowDown")
+    page.keyboard.type("y")
+    press(page, "ArrowUp")
+    page.keyboard.type("z")
+    press(page, "Enter", "Enter", "Shift+Enter", "ArrowRight", "ArrowLeft", "Delete")
+    assert [version(page, n).input_value() for n in (2, 3)] == ["z", ""], "Delete empties a cell"
+
+
+@pytest.mark.usefixtures("scrutiny")
+def test_three_rows_of_a_spreadsheet_go_where_the_cell_was_clicked(page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+
+    def paste(text: str) -> None:
+        page.evaluate("(text) => navigator.clipboard.writeText(text)", text)
+        press(page, "Control+V")
+
+    line(page, 1).locator(".rt-body").click(position={"x": 260, "y": 10})
+    paste("2\nsecond\tdelete\tmade up\n\"third\nline\"\trevise\tbetter\n")
+    assert actions(page) == ["none", "revise", "delete", "revise", "none"]
+    expect(version(page, 3)).to_have_value("third\nline")
+    expect(line(page, 2).locator(".rt-why textarea")).to_have_value("made up")
+    press(page, "Control+Z")
+    assert actions(page) == ["none"] * 5
+    line(page, 4).locator(".rt-version").click()
+    paste("one cell")
+    expect(version(page, 4)).to_have_value("one cell")
+    line(page, 2).locator(".rt-text").click()
+    paste("one\ntwo")
+    assert actions(page) == ["none", "none", "none", "none", "revise"], "a draft is not overwritten"
+
+
+def compose(page: Page, text: str) -> None:
+    """Types with an input method: the letters are composed, and an Enter of the method chooses the word."""
+    session = page.context.new_cdp_session(page)
+    for end in range(1, len(text) + 1):
+        key = {"type": "rawKeyDown", "windowsVirtualKeyCode": 229, "key": "Process", "code": "KeyA"}
+        session.send("Input.dispatchKeyEvent", key)
+        at = {"selectionStart": end, "selectionEnd": end}
+        session.send("Input.imeSetComposition", {"text": text[:end], **at})
+    enter = {"type": "rawKeyDown", "windowsVirtualKeyCode": 229, "key": "Enter", "code": "Enter"}
+    session.send("Input.dispatchKeyEvent", enter)
+    session.send("Input.insertText", {"text": text})
+
+
+@pytest.mark.usefixtures("scrutiny")
+def test_an_input_method_composes_into_the_selected_cell(page: Page) -> None:
+    line(page, 2).locator(".rt-version").click()
+    compose(page, "簡単な言葉")
+    expect(version(page, 2)).to_have_value("簡単な言葉")
+    assert focused(page) == "New wording of Evidence 1", "the Enter belonged to the input method"
+    assert actions(page) == ["none", "none", "revise", "none", "none"]
+    press(page, "Enter")
+    compose(page, "例")
+    expect(version(page, 3)).to_have_value("例")
+
+
+@pytest.mark.usefixtures("scrutiny")
+def test_an_arabic_layout_has_the_same_keys(page: Page, bench: Bench) -> None:
+    session = page.context.new_cdp_session(page)
+
+    def strike(key: str, code: str, modifiers: int = 0) -> None:
+        text = {"text": key} if len(key) <= 2 and not modifiers & 2 else {}
+        session.send("Input.dispatchKeyEvent", {"type": "keyDown", "key": key, "code": code, **text, "modifiers": modifiers})
+        session.send("Input.dispatchKeyEvent", {"type": "keyUp", "key": key, "code": code, "modifiers": modifiers})
+
+    strike("ش", "KeyA")
+    strike("٣", "Digit3")
+    assert actions(page)[:2] == ["approve", "revise"]
+    expect(page.locator(".rt-step[aria-checked=true]")).to_have_text("3")
+    strike("د", "BracketRight")  # ] by its place
+    page.locator(".wb-chip[aria-current]", has_text="2").wait_for()
+    strike("ـ", "KeyJ", 8)  # the second key of [ and ] is Shift with J or K
+    strike("،", "KeyK", 8)
+    page.locator(".wb-chip[aria-current]", has_text="1").wait_for()
+    page.evaluate(  # one key that writes two letters
+        "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'لا', code: 'KeyB', bubbles: true}))"
+    )
+    page.locator(".wb-chip[aria-current]", has_text="2").wait_for()
+    strike("؟", "Slash", 8)
+    page.locator("dialog[open]").wait_for()
+    press(page, "Escape")
+    line(page, 2).locator(".rt-version").click()
+    page.keyboard.insert_text("كلمات")
+    expect(version(page, 2)).to_have_value("كلمات")
+
+
+@pytest.mark.usefixtures("scrutiny")
+def test_the_digits_of_a_french_keyboard_score_without_shift(page: Page) -> None:
+    press(page, "a")
+    page.evaluate(
+        "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: '\"', code: 'Digit3', bubbles: true}))"
+    )
+    expect(page.locator(".rt-step[aria-checked=true]")).to_have_text("3")
+
+
+def test_a_finger_selects_a_cell_and_types_into_it(browser: Browser, bench: Bench) -> None:
+    context = browser.new_context(viewport={"width": 1300, "height": 800}, has_touch=True)
+    page = context.new_page()
+    bench.open_bench(page)
+    line(page, 2).locator(".rt-text").tap()
+    page.keyboard.type("add")
+    assert actions(page) == ["none"] * 5
+    if line(page, 2).locator(".rt-version").is_visible():
+        line(page, 2).locator(".rt-version").tap()
+    else:
+        line(page, 2).locator(".rt-revise").tap()
+        press(page, "Control+A")
+    page.keyboard.type(WORDS)
+    expect(version(page, 2)).to_have_value(WORDS)
+    assert actions(page) == ["none", "none", "revise", "none", "none"]
+    line(page, 3).locator(".rt-delete").tap()
+    assert actions(page)[3] == "delete"
+    context.close()
+
+
+@pytest.mark.usefixtures("ballot")
+def test_headings_sort_and_a_third_press_restores_the_order(page: Page, bench: Bench) -> None:
+    texts = page.locator(".rt-text")
+    before = texts.all_inner_texts()
+    head = page.get_by_role("columnheader", name="Draft")
+    head.get_by_role("button").click()
+    assert texts.all_inner_texts() == sorted(before) and head.get_attribute("aria-sort") == "ascending"
+    head.get_by_role("button").click()
+    assert texts.all_inner_texts() == sorted(before, reverse=True)
+    assert head.get_attribute("aria-sort") == "descending"
+    line(page, 0).focus()
+    press(page, "a", "r")
+    page.keyboard.type(" Yes.")
+    press(page, "Enter")
+    page.keyboard.type("why")
+    head.get_by_role("button").click()
+    assert texts.nth(0).inner_text() == before[0] and head.get_attribute("aria-sort") == "none"
+    decided = dict(zip(sorted(before, reverse=True), ["approve", "revise", "none"], strict=True))
+    assert actions(page) == [decided[text] for text in before], "what was decided went with its line"
+
+
+@pytest.mark.usefixtures("scrutiny")
+def test_a_sorted_evaluation_is_saved_as_ids_and_keeps_its_marks(page: Page, bench: Bench) -> None:
+    page.get_by_role("columnheader", name="Line").get_by_role("button").click()
+    page.get_by_role("columnheader", name="Line").get_by_role("button").click()
+    assert line(page, 0).locator(".rt-label").inner_text().startswith("Score")
+    page.locator("mark").first.click()
+    assert focused(page) == "Evidence 1"
+    line(page, 0).focus()
+    press(page, "3", "d", "a", "a", "a", "Control+Enter")
+    wait_saved(page, bench, 1)
+    assert [row["action"] for row in bench.requests[0]["rows"]] == [
+        "approve",
+        "revise",
+        "approve",
+        "approve",
+        "delete",
+    ]
+
+
+@pytest.mark.parametrize("layout", [Layout.ONE, Layout.ALL])
+def test_the_table_is_a_grid_for_screen_readers(page: Page, bench: Bench, layout: Layout) -> None:
+    page.set_viewport_size(WIDE)
+    bench.design = Design(layout=layout)
+    bench.open_bench(page)
+    grid = page.get_by_role("grid", name="Lines of the evaluation")
+    assert grid.get_by_role("columnheader").count() == 5
+    rows = grid.get_by_role("row").all()[1:]
+    assert rows and all(row.get_by_role("rowheader").count() == 1 for row in rows)
+    assert all(row.get_by_role("gridcell").count() == 4 for row in rows)
