@@ -121,11 +121,11 @@ def test_roles_states_and_announcements(page: Page, bench: Bench) -> None:
     bench.open_bench(page)
     live = page.locator(".wb > .ce-sr[role=status]")
     assert live.inner_text() == f"Instance 1 of 3, criterion 1 of 2: {CRITERIA[0]}"
-    open_ = page.get_by_role("group", name="Conclusion to decide: It does not satisfy")
+    open_ = page.get_by_role("row", name="Conclusion to decide: It does not satisfy")
     open_.get_by_role("radiogroup", name="Decision on Conclusion").get_by_role(
         "radio", name="Approve"
     ).click()
-    decided = page.get_by_role("group", name="Conclusion approved: It does not satisfy")
+    decided = page.get_by_role("row", name="Conclusion approved: It does not satisfy")
     assert decided.get_by_role("radio", checked=True).get_attribute("aria-label") == "Approve"
     score = page.get_by_role("radiogroup", name="Score")
     assert score.get_by_role("radio", name="4, the draft's score").count() == 1
