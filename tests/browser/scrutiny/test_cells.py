@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +10,6 @@ from playwright.sync_api import expect
 from coeval.domain import Origin, Proposal
 from coeval.rules.arms import Design, Layout
 from coeval.usecases import criteria_rounds
-from tests.support.screens.bench import make_instances
 from tests.support.screens.ui_steps import focused, press, wait_saved
 
 if TYPE_CHECKING:
@@ -171,7 +169,7 @@ def test_three_rows_of_a_spreadsheet_go_where_the_cell_was_clicked(page: Page) -
         press(page, "Control+V")
 
     line(page, 1).locator(".rt-body").click(position={"x": 260, "y": 10})
-    paste("2\nsecond\tdelete\tmade up\n\"third\nline\"\trevise\tbetter\n")
+    paste('2\nsecond\tdelete\tmade up\n"third\nline"\trevise\tbetter\n')
     assert actions(page) == ["none", "revise", "delete", "revise", "none"]
     expect(version(page, 3)).to_have_value("third\nline")
     expect(line(page, 2).locator(".rt-why textarea")).to_have_value("made up")
@@ -216,8 +214,13 @@ def test_an_arabic_layout_has_the_same_keys(page: Page, bench: Bench) -> None:
 
     def strike(key: str, code: str, modifiers: int = 0) -> None:
         text = {"text": key} if len(key) <= 2 and not modifiers & 2 else {}
-        session.send("Input.dispatchKeyEvent", {"type": "keyDown", "key": key, "code": code, **text, "modifiers": modifiers})
-        session.send("Input.dispatchKeyEvent", {"type": "keyUp", "key": key, "code": code, "modifiers": modifiers})
+        session.send(
+            "Input.dispatchKeyEvent",
+            {"type": "keyDown", "key": key, "code": code, **text, "modifiers": modifiers},
+        )
+        session.send(
+            "Input.dispatchKeyEvent", {"type": "keyUp", "key": key, "code": code, "modifiers": modifiers}
+        )
 
     strike("ش", "KeyA")
     strike("٣", "Digit3")
