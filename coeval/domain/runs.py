@@ -210,3 +210,29 @@ class Lease:
     holder: str
     job: int | None
     renewed_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunExample:
+    """A worked example in a run's prompts, as JSON, from a ``document``; ``base`` is the run without it."""
+
+    base: int
+    document: str
+    json: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A clearer wording that the model proposed for a criterion; ``taken`` is None until an owner decides."""
+
+    criterion: int
+    before: str
+    """The criterion's text before the proposal."""
+    text: str
+    anchors: tuple[tuple[int, str], ...] = ()
+    why: str = ""
+    model: str = ""
+    proposed_by: str = ""
+    proposed_at: str = ""
+    taken: bool | None = None
+    id: int = 0

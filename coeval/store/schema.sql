@@ -11,8 +11,8 @@
 -- to a deleted row. Without these indexes, removing an import of 1,000 drafts from a file of 375,000 submissions
 -- blocked all saves for minutes. If most rows refer to nothing, the index contains only the others.
 --
---   People and sign-in · Tasks and instances · Criteria · Drafts · Scrutiny · Crowd studies · Prolific
---   Judges and certificates · Statistics · The database itself
+--   People and sign-in · Tasks and instances · Criteria · Drafts · Scrutiny · Crowd studies · Statistics
+--   The database itself
 
 
 -- ---- People and sign-in ---------------------------------------------------------------------------------------------
@@ -809,6 +809,34 @@ CREATE TABLE adjudication (
 CREATE INDEX adjudication_by_criterion ON adjudication(criterion);
 CREATE INDEX adjudication_by_decided_by ON adjudication(decided_by);
 
+-- A request that people score only the lines that a judge leaves to them. The newest row of a task is valid; a row
+-- without lines ends the previous request.
+CREATE TABLE asking (
+  id INTEGER PRIMARY KEY,
+  task INTEGER NOT NULL REFERENCES task(id),
+  judge_hash TEXT NOT NULL,
+  asked_by TEXT NOT NULL,
+  asked_at TEXT NOT NULL
+) STRICT;
+CREATE INDEX asking_newest ON asking(task, id);
+
+-- The only lines that people are asked to score while the request is valid.
+CREATE TABLE asked_line (
+  asking INTEGER NOT NULL REFERENCES asking(id),
+  instance INTEGER NOT NULL REFERENCES instance(id),
+  criterion INTEGER NOT NULL REFERENCES criterion(id),
+  PRIMARY KEY (asking, instance, criterion)
+) STRICT;
+CREATE INDEX asked_line_instance ON asked_line(instance, criterion);
+CREATE INDEX asked_line_by_criterion ON asked_line(criterion);
+-- Only lines on criteria of the current set: a new version ends requests for the criteria that it replaces.
+CREATE VIEW current_asked_line AS
+  SELECT a.task, l.asking, l.instance, l.criterion FROM asking a JOIN asked_line l ON l.asking = a.id
+  WHERE NOT EXISTS (SELECT 1 FROM asking later WHERE later.task = a.task AND later.id > a.id)
+    AND l.criterion IN (SELECT m.criterion FROM criteria_set_member m
+      JOIN criteria_set s ON s.id = m.criteria_set WHERE s.task = a.task AND NOT EXISTS (
+        SELECT 1 FROM criteria_set newer WHERE newer.task = s.task AND newer.version > s.version));
+
 
 -- ---- Crowd studies --------------------------------------------------------------------------------------------------
 
@@ -980,131 +1008,6 @@ CREATE TABLE withdrawn_work (
 CREATE INDEX withdrawn_work_due ON withdrawn_work(delete_after);
 CREATE INDEX withdrawn_work_task ON withdrawn_work(task, annotator);
 CREATE INDEX withdrawn_work_annotator ON withdrawn_work(annotator);
-
-
--- ---- Prolific -------------------------------------------------------------------------------------------------------
-
--- A request that changes something on Prolific or costs money. It is written before it is sent, so that nothing is
--- paid twice, and never changes; its result is appended to prolific_step.
-CREATE TABLE prolific_request (
-  id INTEGER PRIMARY KEY,
-  task INTEGER NOT NULL REFERENCES task(id),
-  kind TEXT NOT NULL,
-  study TEXT NOT NULL,
-  currency TEXT NOT NULL,
-  note TEXT NOT NULL, -- the basis of the request: a rule, a reason, the evidence
-  asked_by TEXT NOT NULL,
-  asked_at TEXT NOT NULL
-) STRICT;
-CREATE INDEX prolific_request_task ON prolific_request(task, id);
-
--- The submission, study or person that a request concerns; a bonus can have up to 200 submissions. Amounts are in
--- pence or cents.
-CREATE TABLE prolific_item (
-  id INTEGER PRIMARY KEY,
-  request INTEGER NOT NULL REFERENCES prolific_request(id),
-  key TEXT NOT NULL, -- requests for the same item share it
-  subject TEXT NOT NULL,
-  who TEXT NOT NULL,
-  amount INTEGER NOT NULL CHECK (amount >= 0),
-  paid_before INTEGER NOT NULL CHECK (paid_before >= 0) -- the total of earlier bonuses
-) STRICT;
-CREATE INDEX prolific_item_request ON prolific_item(request, id);
-
--- The known results of a request. The newest row is valid.
-CREATE TABLE prolific_step (
-  id INTEGER PRIMARY KEY,
-  request INTEGER NOT NULL REFERENCES prolific_request(id),
-  outcome TEXT NOT NULL
-    CHECK (outcome IN ('prepared', 'sent', 'unknown', 'done', 'refused', 'dropped')),
-  remote TEXT NOT NULL, -- the id of the result on Prolific
-  answer TEXT NOT NULL,
-  actor TEXT NOT NULL,
-  at TEXT NOT NULL
-) STRICT;
-CREATE INDEX prolific_step_request ON prolific_step(request, id);
-
-
--- ---- Judges and certificates ----------------------------------------------------------------------------------------
-
--- The split of a task's documents into those for fitting a judge and those for its certificate. It never changes: a
--- new split after a reading would undo the seal.
-CREATE TABLE seal (
-  id INTEGER PRIMARY KEY,
-  task INTEGER NOT NULL UNIQUE REFERENCES task(id),
-  salt TEXT NOT NULL, -- the salt of the hash that splits the documents, so that nobody can choose
-  share REAL NOT NULL CHECK (share > 0 AND share < 1), -- the certificate's share of the documents
-  sealed_by TEXT NOT NULL,
-  sealed_at TEXT NOT NULL
-) STRICT;
-
--- The part of each document; an instance without a document is stored under its own id. A document that was imported
--- after the sealing is in neither part until it is added.
-CREATE TABLE sealed_document (
-  seal INTEGER NOT NULL REFERENCES seal(id),
-  document TEXT NOT NULL,
-  part TEXT NOT NULL CHECK (part IN ('dev', 'certificate')),
-  PRIMARY KEY (seal, document)
-) STRICT;
-
--- Every judge that was fitted on the dev part. The newest is the one to certify.
-CREATE TABLE fitted_judge (
-  id INTEGER PRIMARY KEY,
-  seal INTEGER NOT NULL REFERENCES seal(id),
-  judge_hash TEXT NOT NULL,
-  judge_json TEXT NOT NULL,
-  fitted_by TEXT NOT NULL,
-  fitted_at TEXT NOT NULL
-) STRICT;
-CREATE INDEX fitted_judge_newest ON fitted_judge(seal, id);
-
--- Each reading of the certificate's labels, written in the transaction that reads them.
-CREATE TABLE seal_opening (
-  id INTEGER PRIMARY KEY,
-  seal INTEGER NOT NULL REFERENCES seal(id),
-  judge_hash TEXT NOT NULL,
-  opened_by TEXT NOT NULL,
-  opened_at TEXT NOT NULL
-) STRICT;
-CREATE INDEX seal_opening_seal ON seal_opening(seal, id);
-
--- The result of an opening. In an opening without a result, the labels were read as well.
-CREATE TABLE certificate (
-  seal_opening INTEGER PRIMARY KEY REFERENCES seal_opening(id),
-  certificate_json TEXT NOT NULL,
-  written_at TEXT NOT NULL,
-  -- means of people's scores by salted hashes of the outputs, as in judge.json; a gate can use them to correct its
-  -- result without a second opening
-  labels_json TEXT NOT NULL DEFAULT '[]'
-) STRICT;
-
--- A request that people score only the lines that a judge leaves to them. The newest row of a task is valid; a row
--- without lines ends the previous request.
-CREATE TABLE asking (
-  id INTEGER PRIMARY KEY,
-  task INTEGER NOT NULL REFERENCES task(id),
-  judge_hash TEXT NOT NULL,
-  asked_by TEXT NOT NULL,
-  asked_at TEXT NOT NULL
-) STRICT;
-CREATE INDEX asking_newest ON asking(task, id);
-
--- The only lines that people are asked to score while the request is valid.
-CREATE TABLE asked_line (
-  asking INTEGER NOT NULL REFERENCES asking(id),
-  instance INTEGER NOT NULL REFERENCES instance(id),
-  criterion INTEGER NOT NULL REFERENCES criterion(id),
-  PRIMARY KEY (asking, instance, criterion)
-) STRICT;
-CREATE INDEX asked_line_instance ON asked_line(instance, criterion);
-CREATE INDEX asked_line_by_criterion ON asked_line(criterion);
--- Only lines on criteria of the current set: a new version ends requests for the criteria that it replaces.
-CREATE VIEW current_asked_line AS
-  SELECT a.task, l.asking, l.instance, l.criterion FROM asking a JOIN asked_line l ON l.asking = a.id
-  WHERE NOT EXISTS (SELECT 1 FROM asking later WHERE later.task = a.task AND later.id > a.id)
-    AND l.criterion IN (SELECT m.criterion FROM criteria_set_member m
-      JOIN criteria_set s ON s.id = m.criteria_set WHERE s.task = a.task AND NOT EXISTS (
-        SELECT 1 FROM criteria_set newer WHERE newer.task = s.task AND newer.version > s.version));
 
 
 -- ---- Statistics -----------------------------------------------------------------------------------------------------

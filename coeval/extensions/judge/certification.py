@@ -11,7 +11,6 @@ import pandas as pd
 from coeval import __version__
 from coeval.clock import now
 from coeval.domain import CriteriaSet, Group, Person
-from coeval.domain.seals import JudgedLine, Opening, Part, Seal
 from coeval.errors import InputError, NotFoundError
 from coeval.extensions.judge import queries_seal
 from coeval.extensions.judge.certificate.figures import MARGIN, Facts, write_certificate
@@ -27,6 +26,7 @@ from coeval.extensions.judge.fit import (
 )
 from coeval.extensions.judge.model.fitted import Fitted
 from coeval.extensions.judge.seal import describe_lines, require_seal
+from coeval.extensions.judge.seal_types import JudgedLine, Opening, Part, Seal
 from coeval.store import Database
 from coeval.store.queries import people
 from coeval.usecases.access import OWNERS, Context, require_task, use_case

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from coeval.domain import CriteriaSet, Criterion, Origin, Person, Proposal, Run, Task
-from coeval.domain.seals import Part, Seal, Wording
+from coeval.domain.runs import Wording
 from coeval.errors import InputError, NotFoundError
 from coeval.extensions.judge import queries_seal
 from coeval.extensions.judge.fit import choose_run, require_criteria
@@ -16,6 +16,7 @@ from coeval.extensions.judge.learning.wording import propose_wording as ask_for_
 from coeval.extensions.judge.model.judge_file import hide_names
 from coeval.extensions.judge.queries_seal import list_dev_reasons
 from coeval.extensions.judge.seal import get_file_salt, require_seal
+from coeval.extensions.judge.seal_types import Part, Seal
 from coeval.llm.prompting.template_files import find_templates
 from coeval.llm.prompting.worked_examples import Example
 from coeval.llm.protocols.protocol import get_protocol

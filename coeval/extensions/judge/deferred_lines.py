@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coeval.domain import CriteriaSet, Person, Task
-from coeval.domain.seals import Part
 from coeval.errors import InputError, NotFoundError
 from coeval.extensions.judge import queries_seal
 from coeval.extensions.judge.certificate.frozen_judge import FrozenJudge
 from coeval.extensions.judge.fit import build_judges, read_frozen, require_criteria
 from coeval.extensions.judge.seal import require_seal
+from coeval.extensions.judge.seal_types import Part
 from coeval.store import Database
 from coeval.usecases.access import OWNERS, TEAM, Context, require_task, use_case
 from coeval.usecases.scrutiny.requested_lines import ask_people, get_asking

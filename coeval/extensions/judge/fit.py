@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from coeval.domain import Arm, CriteriaSet, Person, Run, Task
-from coeval.domain.seals import FittedJudge, JudgedLine, Label, Part, RunExample, Seal
+from coeval.domain.runs import RunExample
 from coeval.errors import InputError, NotFoundError
 from coeval.extensions.judge import queries_seal
 from coeval.extensions.judge.certificate.figures import hash_table
@@ -23,6 +23,7 @@ from coeval.extensions.judge.certificate.rivals import as_number
 from coeval.extensions.judge.learning.learn import Study, Wishes, learn, learn_beside_examples
 from coeval.extensions.judge.model.labels import PEOPLE, Labels, tabulate_answers
 from coeval.extensions.judge.seal import require_seal
+from coeval.extensions.judge.seal_types import FittedJudge, JudgedLine, Label, Part, Seal
 from coeval.llm.prompting.worked_examples import Example
 from coeval.store import Database
 from coeval.store.queries import criteria, drafts, wordings

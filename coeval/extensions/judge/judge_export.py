@@ -11,10 +11,10 @@ from pathlib import Path
 from coeval import __version__
 from coeval.clock import now
 from coeval.domain import CriteriaSet, Person, Run, Task
-from coeval.domain.seals import Opening, Part, Seal
 from coeval.errors import InputError, NotFoundError
 from coeval.extensions.judge import queries_seal
 from coeval.extensions.judge.certificate.frozen_judge import FrozenJudge
+from coeval.extensions.judge.document_split import hash_document
 from coeval.extensions.judge.fit import read_frozen, require_criteria
 from coeval.extensions.judge.model.file_schema import (
     Hashes,
@@ -28,9 +28,9 @@ from coeval.extensions.judge.model.file_schema import (
 )
 from coeval.extensions.judge.model.judge_file import write_judge
 from coeval.extensions.judge.seal import get_file_salt, require_seal
+from coeval.extensions.judge.seal_types import Opening, Part, Seal
 from coeval.llm.prompting.template_files import JudgeOptions, find_templates, list_wordings
 from coeval.llm.protocols.protocol import Brief, Protocol, build_protocol, list_protocols
-from coeval.rules.document_split import hash_document
 from coeval.store import Database
 from coeval.store.queries import drafts, people, tasks
 from coeval.usecases.access import OWNERS, Context, require_task, use_case

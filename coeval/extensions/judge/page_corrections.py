@@ -10,7 +10,7 @@ from typing import Any
 import gradio as gr
 
 from coeval.domain import Person
-from coeval.domain.seals import Wording
+from coeval.domain.runs import Wording
 from coeval.extensions.judge import corrections
 from coeval.extensions.judge.certificate.findings import counted
 from coeval.extensions.judge.certificate.frozen_judge import FrozenJudge

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from coeval.domain import Arm
-from coeval.domain.seals import Part
 from coeval.extensions.judge.certificate.findings import counted, number, spelled
 from coeval.extensions.judge.certificate.frozen_judge import FrozenJudge
 from coeval.extensions.judge.certificate.html_page import NO_PROMISE, PROMISE
 from coeval.extensions.judge.certificate.schema import Certificate
 from coeval.extensions.judge.certification import confirm_opening
+from coeval.extensions.judge.seal_types import Part
 from coeval.extensions.judge.state import JudgeState
 from coeval.ui.components.view import Node, el, scrolling, table
 

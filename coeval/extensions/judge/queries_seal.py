@@ -13,8 +13,8 @@ from typing import Any
 
 from coeval.clock import now
 from coeval.domain import Arm
-from coeval.domain.seals import FittedJudge, JudgedLine, Label, Opening, Part, Seal
-from coeval.rules.document_split import Stratum, part_of_newcomer
+from coeval.extensions.judge.document_split import Stratum, part_of_newcomer
+from coeval.extensions.judge.seal_types import FittedJudge, JudgedLine, Label, Opening, Part, Seal
 from coeval.store.engines.database import Database, get_row, insert, rows
 from coeval.store.queries.submissions import OUTCOME, published
 

@@ -9,14 +9,14 @@ from typing import Any
 import pandas as pd
 
 from coeval.domain import Instance, Person, Task
-from coeval.domain.seals import Part, Seal
 from coeval.errors import InputError, NotFoundError
 from coeval.extensions.judge import queries_seal
+from coeval.extensions.judge.document_split import split_documents
 from coeval.extensions.judge.learning.cross_validation import KEYS, people_lines
 from coeval.extensions.judge.model.file_schema import Label, mark_output
 from coeval.extensions.judge.model.labels import Labels
+from coeval.extensions.judge.seal_types import Part, Seal
 from coeval.llm.prompting.worked_examples import mark_document
-from coeval.rules.document_split import split_documents
 from coeval.store import Database
 from coeval.store.queries import tasks
 from coeval.usecases.access import OWNERS, Context, require_task, use_case

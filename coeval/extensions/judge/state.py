@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coeval.domain import Arm, CriteriaSet, Criterion, Person, Run, Task
-from coeval.domain.seals import Opening, Part, Seal, Wording
+from coeval.domain.runs import Wording
 from coeval.errors import NotFoundError
 from coeval.extensions.judge import queries_seal
 from coeval.extensions.judge.certificate.frozen_judge import FrozenJudge
@@ -14,6 +14,7 @@ from coeval.extensions.judge.deferred_lines import Deferred, find_deferred
 from coeval.extensions.judge.fit import read_frozen
 from coeval.extensions.judge.judge_export import asked_here
 from coeval.extensions.judge.seal import require_seal
+from coeval.extensions.judge.seal_types import Opening, Part, Seal
 from coeval.store import Database
 from coeval.store.queries import criteria, drafts, wordings
 from coeval.usecases.access import TEAM, Context, require_task, use_case

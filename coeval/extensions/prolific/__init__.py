@@ -10,4 +10,5 @@ extension = Extension(
     commands=("commands:add_prolific",),
     setup_pages=("page:ProlificTab",),
     routes=("page:add_record",),
+    schema=("queries:STEPS",),
 )

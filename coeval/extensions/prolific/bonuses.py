@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from coeval.domain import Person
-from coeval.domain.people import UNSETTLED, Asked, Item, Kind, Outcome
 from coeval.errors import CoevalError, InputError, StaleError
 from coeval.extensions.prolific import queries as record
 from coeval.extensions.prolific.api import APPROVED, AWAITING, REJECTED, RefusedError, UnansweredError
+from coeval.extensions.prolific.request_types import UNSETTLED, Asked, Item, Kind, Outcome
 from coeval.extensions.prolific.requests_log import (
     Desk,
     Line,

@@ -6,10 +6,10 @@ from datetime import timedelta
 
 from coeval.clock import time_from_now
 from coeval.domain import Person
-from coeval.domain.people import UNSETTLED, Asked, Kind, Outcome
 from coeval.errors import InputError, NotFoundError
 from coeval.extensions.prolific.api import APPROVED, REJECTED
 from coeval.extensions.prolific.publication import find_made, is_published
+from coeval.extensions.prolific.request_types import UNSETTLED, Asked, Kind, Outcome
 from coeval.extensions.prolific.requests_log import (
     Desk,
     Line,

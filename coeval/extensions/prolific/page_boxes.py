@@ -9,7 +9,6 @@ from typing import Any, Literal
 import gradio as gr
 
 from coeval.domain import Person
-from coeval.domain.people import UNSETTLED, Asked
 from coeval.errors import InputError
 from coeval.extensions.prolific.bonuses import Bonus, Rule, pay_bonus
 from coeval.extensions.prolific.filters import find_filters
@@ -22,6 +21,7 @@ from coeval.extensions.prolific.publication import (
     publish_study,
     top_up,
 )
+from coeval.extensions.prolific.request_types import UNSETTLED, Asked
 from coeval.extensions.prolific.requests_log import Report, say_money
 from coeval.extensions.prolific.rules import Category, read_money
 from coeval.extensions.prolific.submissions import Entry, Live, Verdict, get_live, message_workers, review

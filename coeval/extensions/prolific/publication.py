@@ -12,10 +12,10 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from coeval.domain import Participant, Person, Plan, Proof, Standing
-from coeval.domain.people import UNSETTLED, Asked, Item, Kind
 from coeval.errors import InputError
 from coeval.extensions.prolific.api import RemoteStudy
 from coeval.extensions.prolific.filters import read_filters, say_filter
+from coeval.extensions.prolific.request_types import UNSETTLED, Asked, Item, Kind
 from coeval.extensions.prolific.requests_log import (
     Desk,
     Line,

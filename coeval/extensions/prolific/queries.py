@@ -3,8 +3,53 @@
 from __future__ import annotations
 
 from coeval.clock import now
-from coeval.domain.people import Asked, Item, Kind, Outcome
+from coeval.extensions.prolific.request_types import Asked, Item, Kind, Outcome
 from coeval.store.engines.database import Database, insert, rows
+from coeval.store.steps import read_steps
+
+STEPS = read_steps("""
+-- step prolific_tables: what was asked of Prolific, and with which result
+
+-- A request that changes something on Prolific or costs money. It is written before it is sent, so that nothing is
+-- paid twice, and never changes; its result is appended to prolific_step.
+CREATE TABLE prolific_request (
+  id INTEGER PRIMARY KEY,
+  task INTEGER NOT NULL REFERENCES task(id),
+  kind TEXT NOT NULL,
+  study TEXT NOT NULL,
+  currency TEXT NOT NULL,
+  note TEXT NOT NULL, -- the basis of the request: a rule, a reason, the evidence
+  asked_by TEXT NOT NULL,
+  asked_at TEXT NOT NULL
+) STRICT;
+CREATE INDEX prolific_request_task ON prolific_request(task, id);
+
+-- The submission, study or person that a request concerns; a bonus can have up to 200 submissions. Amounts are in
+-- pence or cents.
+CREATE TABLE prolific_item (
+  id INTEGER PRIMARY KEY,
+  request INTEGER NOT NULL REFERENCES prolific_request(id),
+  key TEXT NOT NULL, -- requests for the same item share it
+  subject TEXT NOT NULL,
+  who TEXT NOT NULL,
+  amount INTEGER NOT NULL CHECK (amount >= 0),
+  paid_before INTEGER NOT NULL CHECK (paid_before >= 0) -- the total of earlier bonuses
+) STRICT;
+CREATE INDEX prolific_item_request ON prolific_item(request, id);
+
+-- The known results of a request. The newest row is valid.
+CREATE TABLE prolific_step (
+  id INTEGER PRIMARY KEY,
+  request INTEGER NOT NULL REFERENCES prolific_request(id),
+  outcome TEXT NOT NULL
+    CHECK (outcome IN ('prepared', 'sent', 'unknown', 'done', 'refused', 'dropped')),
+  remote TEXT NOT NULL, -- the id of the result on Prolific
+  answer TEXT NOT NULL,
+  actor TEXT NOT NULL,
+  at TEXT NOT NULL
+) STRICT;
+CREATE INDEX prolific_step_request ON prolific_step(request, id);
+""")
 
 REQUESTS = """
 SELECT r.id, r.kind, r.study, r.currency, r.note, r.asked_by, r.asked_at, s.outcome, s.answer, s.at AS answered_at,

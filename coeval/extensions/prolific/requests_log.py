@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from coeval.domain import Person, Plan, Task
-from coeval.domain.people import STANDING, UNSETTLED, Asked, Kind, Outcome
 from coeval.errors import InputError, StaleError
 from coeval.extensions.prolific import queries as record
 from coeval.extensions.prolific.api import Client, RefusedError, RemoteStudy, UnansweredError
+from coeval.extensions.prolific.request_types import STANDING, UNSETTLED, Asked, Kind, Outcome
 from coeval.safe_csv import safe
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.crowd.entry import require_plan

@@ -9,9 +9,9 @@ from enum import StrEnum
 from functools import partial
 
 from coeval.domain import Person
-from coeval.domain.people import Asked, Item, Kind
 from coeval.errors import InputError
 from coeval.extensions.prolific.api import AWAITING, RemoteStudy, RemoteSubmission
+from coeval.extensions.prolific.request_types import Asked, Item, Kind
 from coeval.extensions.prolific.requests_log import Act, Desk, Line, Report, each, open_desk
 from coeval.extensions.prolific.rules import check_rejection, find_obstacle
 from coeval.usecases.access import OWNERS, Context, use_case

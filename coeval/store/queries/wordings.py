@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from coeval.clock import now
-from coeval.domain.seals import RunExample, Wording
+from coeval.domain.runs import RunExample, Wording
 from coeval.store.engines.database import Database, get_row, insert, rows, to_json
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import islice
 
 from coeval.domain import CriteriaSet, Instance, Person, Run, Task
-from coeval.domain.seals import RunExample
+from coeval.domain.runs import RunExample
 from coeval.errors import InputError, NotFoundError
 from coeval.llm.prompting.worked_examples import Example, with_examples
 from coeval.llm.protocols.protocol import (

@@ -11,11 +11,11 @@ from contextlib import suppress
 import pytest
 
 from coeval.domain import Person
-from coeval.domain.people import Kind, Outcome
 from coeval.errors import CoevalError, InputError
 from coeval.extensions.prolific import api, bonuses, lookup
 from coeval.extensions.prolific.bonuses import Bonus, Rule, pay_bonus
 from coeval.extensions.prolific.lookup import settle
+from coeval.extensions.prolific.request_types import Kind, Outcome
 from coeval.extensions.prolific.requests_log import list_asked
 from coeval.extensions.prolific.submissions import Verdict, review
 from coeval.usecases.access import Context

@@ -10,10 +10,10 @@ from dataclasses import replace
 import pytest
 
 from coeval.domain import Participant, Person, Standing
-from coeval.domain.people import Kind, Outcome
 from coeval.errors import InputError, NotAllowedError
 from coeval.extensions.prolific import api
 from coeval.extensions.prolific.lookup import settle
+from coeval.extensions.prolific.request_types import Kind, Outcome
 from coeval.extensions.prolific.requests_log import export_asked, list_asked
 from coeval.extensions.prolific.rules import Category, find_obstacle
 from coeval.extensions.prolific.submissions import Verdict, get_live, message_workers, review

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 from coeval.domain import Person, Proof, Task
-from coeval.domain.people import Outcome
 from coeval.errors import InputError, NotAllowedError, NotFoundError
 from coeval.extensions.prolific import api, lookup
 from coeval.extensions.prolific.api import RefusedError, UnansweredError
 from coeval.extensions.prolific.filters import find_filters
 from coeval.extensions.prolific.lookup import settle
 from coeval.extensions.prolific.publication import Draft, draft_study, publish_study, top_up
+from coeval.extensions.prolific.request_types import Outcome
 from coeval.extensions.prolific.requests_log import list_asked
 from coeval.usecases.access import Context
 from coeval.usecases.crowd import plans

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from coeval.domain import Person, Role
-from coeval.domain.seals import Opening
 from coeval.errors import InputError, NotAllowedError, NotFoundError
 from coeval.extensions.judge import certification, queries_seal
 from coeval.extensions.judge.certificate.frozen_judge import FrozenJudge
@@ -32,6 +31,7 @@ from coeval.extensions.judge.judge_export import export_judge
 from coeval.extensions.judge.learning.learn import Wishes
 from coeval.extensions.judge.model.judge_file import parse_judge
 from coeval.extensions.judge.seal import seal_task
+from coeval.extensions.judge.seal_types import Opening
 from coeval.extensions.judge.state import get_certificate, get_judge_state
 from coeval.settings import load_settings
 from coeval.store import Store

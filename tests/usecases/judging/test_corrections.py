@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from coeval.domain import Ballot, Person, Role, Vote
-from coeval.domain.seals import Part, Wording
+from coeval.domain.runs import Wording
 from coeval.domain.tasks import Action
 from coeval.errors import InputError, NotAllowedError, NotFoundError, UnreadableAnswerError
 from coeval.extensions.judge import queries_seal
@@ -29,6 +29,7 @@ from coeval.extensions.judge.learning.learn import Wishes
 from coeval.extensions.judge.model.judge_file import parse_judge
 from coeval.extensions.judge.page_corrections import wording_view
 from coeval.extensions.judge.seal import seal_task
+from coeval.extensions.judge.seal_types import Part
 from coeval.extensions.judge.state import get_judge_state
 from coeval.store.queries import tasks
 from coeval.usecases.access import OPERATOR, Context

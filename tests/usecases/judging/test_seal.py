@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from coeval.domain import Instance, Person, Role
-from coeval.domain.seals import Part, Seal
 from coeval.errors import InputError, NotAllowedError
 from coeval.extensions.judge import queries_seal
+from coeval.extensions.judge.document_split import hash_document, part_of_newcomer, split_documents
 from coeval.extensions.judge.seal import seal_task
-from coeval.rules.document_split import hash_document, part_of_newcomer, split_documents
+from coeval.extensions.judge.seal_types import Part, Seal
 from coeval.store import IntegrityError
 from coeval.store.queries import criteria, tasks
 from coeval.usecases.access import OPERATOR, Context

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from math import floor
 
-from coeval.domain.seals import Part
+from coeval.extensions.judge.seal_types import Part
 
 Stratum = tuple[str, ...]
 """The properties over which documents are balanced, such as the systems that answered them."""
