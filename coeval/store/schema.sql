@@ -1008,6 +1008,7 @@ CREATE TABLE withdrawn_work (
 CREATE INDEX withdrawn_work_due ON withdrawn_work(delete_after);
 CREATE INDEX withdrawn_work_task ON withdrawn_work(task, annotator);
 CREATE INDEX withdrawn_work_annotator ON withdrawn_work(annotator);
+CREATE INDEX withdrawn_work_arrival ON withdrawn_work(arrival);
 
 
 -- ---- Statistics -----------------------------------------------------------------------------------------------------

@@ -193,7 +193,7 @@ def _frames(sealed: Labels, both: pd.DataFrame, leaned: bool) -> StudyFrames:
         submitted_at=None,
     )
     drafts = both[["instance", "criterion", "score"]].assign(
-        run=1, run_label="judge", shown=True, spread=np.nan, samples=None
+        run=1, run_label="judge", shown=True, spread=np.nan, samples=None, uncertainty=np.nan
     )
     return StudyFrames(
         task="sealed",
