@@ -20,7 +20,7 @@ from coeval.errors import InputError, ModelError
 from coeval.llm.prompting.presets import get_preset
 from coeval.llm.proposals import draft_steps
 from coeval.llm.protocols.protocol import Brief, Item, Protocol, build_protocol, get_protocol
-from coeval.llm.reading.headings import OVERALL
+from coeval.llm.reading.evaluations import OVERALL
 from coeval.llm.running.judged_items import Judged, judge_all
 from coeval.llm.running.pool import Outcome
 from coeval.llm.running.progress import Summary
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 LEDGER = "coeval-ledger.db"
 COLUMNS = (
-    "instance", "document", "system", "criterion", "score", "conclusion", "evidence", "not_found", "samples", "rule",
+    "instance", "document", "system", "criterion", "score", "conclusion", "evidence", "not_found", "samples", "rung",
     "reason", "raw",
 )  # fmt: skip
 DESCRIPTION = "Judge the output as an answer to the input."
@@ -239,7 +239,9 @@ class _Judging:
         if run.steps:
             folder = run.judge_options().templates
             steps = {
-                criterion.text: await draft_steps(ask, self.task, criterion, run.model, templates=folder)
+                criterion.text: await draft_steps(
+                    ask, self.task, criterion, run.model, max_tokens=run.max_tokens, templates=folder
+                )
                 for criterion in members
             }
         options = run.judge_options(steps)
@@ -298,7 +300,7 @@ def _row(instance: Instance, criterion: str, draft: ImportedDraft) -> dict[str, 
         "evidence": tuple(row.text for row in draft.rows if row.kind is RowKind.EVIDENCE),
         "not_found": tuple(lost),
         "samples": draft.samples,
-        "rule": draft.rule,
+        "rung": draft.rung,
         "reason": draft.reason,
         "raw": draft.raw,
     }

@@ -1,4 +1,4 @@
-"""``python -m coeval draft criteria|evaluations|compare|assistants|rules`` and ``batch write|read``."""
+"""``python -m coeval draft criteria|evaluations|compare|assistants`` and ``batch write|read``."""
 
 from __future__ import annotations
 
@@ -23,14 +23,13 @@ from coeval.llm.prompting.presets import get_preset
 from coeval.usecases.access import OPERATOR, Context
 
 if TYPE_CHECKING:
-    from coeval.domain import DraftAnswer
     from coeval.llm.running.progress import Progress
     from coeval.usecases.drafting.run_settings import RunSettings
 
 
 def add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
     draft = commands.add_parser("draft", help="have a model draft criteria or evaluations")
-    kinds = draft.add_subparsers(required=True, metavar="criteria|evaluations|compare|assistants|rules")
+    kinds = draft.add_subparsers(required=True, metavar="criteria|evaluations|compare|assistants")
     rounds = kinds.add_parser("criteria", parents=[task], help="propose criteria and open the vote on them")
     add_preset_option(rounds)
     rounds.add_argument("--model", help="model to use (default: the server's)")
@@ -41,6 +40,7 @@ def add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentParse
     )
     rounds.add_argument("--temperature", type=float, help="sampling temperature")
     rounds.add_argument("--top-p", type=float, help="nucleus sampling threshold")
+    rounds.add_argument("--max-tokens", type=int, metavar="N", help="longest answer, in tokens")
     rounds.add_argument("--templates", metavar="DIR", help="folder with your copy of criteria.md")
     rounds.set_defaults(command=_draft_criteria)
     evaluations = kinds.add_parser(
@@ -75,21 +75,6 @@ def add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentParse
     )
     followed.add_argument("--label", required=True, metavar="RUN", help="label of the run")
     followed.set_defaults(command=_show_assistants)
-    rules = kinds.add_parser(
-        "rules",
-        parents=[task],
-        help="count drafts by the parsing rule that read their score, or list one rule's drafts",
-    )
-    rules.add_argument("--label", default="", metavar="RUN", help="label of one run (default: every run)")
-    rules.add_argument(
-        "--rule",
-        metavar="NAME",
-        help="list the drafts that this rule read (or “unscored”), with the model's answers",
-    )
-    rules.add_argument(
-        "--limit", type=int, default=200, metavar="N", help="maximum number of drafts to list (default: 200)"
-    )
-    rules.set_defaults(command=_show_rules)
 
 
 def _add_run_options(parser: argparse.ArgumentParser) -> None:
@@ -116,7 +101,7 @@ def _read_run_options(options: argparse.Namespace) -> RunSettings:
 def _draft_criteria(context: Context, options: argparse.Namespace) -> None:
     from coeval.usecases.drafting.model_requests import draft_criteria
 
-    names = ["model", "samples", "count", "examples", "temperature", "top_p", "templates"]
+    names = ["model", "samples", "count", "examples", "temperature", "top_p", "max_tokens", "templates"]
     values = dict(get_preset(options.preset).ideation) if options.preset else {}
     given: dict[str, Any] = values | read_given(options, names)
     drafted = asyncio.run(draft_criteria(context, OPERATOR, options.task, **given))
@@ -178,28 +163,6 @@ def _show_assistants(context: Context, options: argparse.Namespace) -> None:
     found = correlate_run(context, OPERATOR, options.task, options.label)
     lines = ("\t".join(_cell(row[name]) for name in columns) for row in found)
     report(options, found, ["\t".join(columns), *lines])
-
-
-def _show_rules(context: Context, options: argparse.Namespace) -> None:
-    from coeval.usecases.drafting import execution
-
-    if options.rule is None:
-        counts = execution.count_by_rule(context, OPERATOR, options.task, options.label)
-        lines = (f"{count.run}\t{count.rule}\t{count.n}" for count in counts)
-        report(options, counts, ["run\trule\tdrafts", *lines])
-        return
-    chosen = (options.task, options.label, options.rule)
-    found = execution.list_by_rule(context, OPERATOR, *chosen, limit=options.limit)
-    report(options, found, map(_answer_lines, found))
-    if len(found) == options.limit:
-        print(f"Only the first {options.limit:,} are listed; --limit lists more.", file=sys.stderr)
-
-
-def _answer_lines(draft: DraftAnswer) -> str:
-    """Return one line about the draft, then the model's answer, indented."""
-    score = "unscored" if draft.score is None else f"{draft.score:g}"
-    head = "\t".join([draft.run, draft.instance, draft.criterion, score, draft.reason])
-    return "\n".join([" ".join(head.splitlines()), *(f"    {line}" for line in draft.raw.splitlines())])
 
 
 def _cell(value: object) -> str:

@@ -25,6 +25,7 @@ from coeval.domain import (
     Run,
     Scale,
     ScrutinyRow,
+    read_rung,
 )
 from coeval.domain.people import MAX_PERSON_NAME
 from coeval.errors import InputError
@@ -133,7 +134,7 @@ def _draft(record: dict[str, Any], instance: Instance) -> ImportedDraft:
         raw=_text(record["raw"]),
         samples=tuple(float(sample) for sample in record["samples"]),
         probabilities=tuple(float(share) for share in record.get("probabilities", ())),
-        rule=_text(record.get("rule", "")),
+        rung=read_rung(record.get("rung", "")),
     )
 
 

@@ -26,7 +26,7 @@ from coeval.domain.evaluations import (
     QuotePlace,
     Remark,
     RowKind,
-    RuleCount,
+    RungCount,
     ScrutinyRow,
     Submission,
 )
@@ -61,8 +61,10 @@ from coeval.domain.runs import (
     Message,
     Request,
     Run,
+    Rung,
     TokenProb,
     TypedQuestion,
+    read_rung,
 )
 from coeval.domain.studies import ImportedDraft, ImportedRun, ImportedSubmission, Study
 from coeval.domain.tasks import (
@@ -155,8 +157,10 @@ __all__ = [
     "ReturnRequest",
     "Role",
     "RowKind",
-    "RuleCount",
+    "RungCount",
     "Run",
+    "Rung",
+    "read_rung",
     "Scale",
     "ScrutinyRow",
     "Standing",

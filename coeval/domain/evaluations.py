@@ -90,8 +90,8 @@ class Draft:
 
     ``score`` is None exactly if ``status`` is unscored; ``reason`` then says why, and ``raw`` has the model's
     own words. ``samples`` are the scores of the single answers if more than one was requested;
-    ``probabilities`` are those of the scale's steps, from a decision or log-probabilities. ``rule`` names the
-    parsing rules that accepted the answers' scores; it is empty if no answer was read.
+    ``probabilities`` are those of the scale's steps, from a decision or log-probabilities. ``rung`` is a `Rung`,
+    or empty for an unscored draft and for one from another tool.
     """
 
     instance: int
@@ -103,7 +103,7 @@ class Draft:
     raw: str = ""
     samples: tuple[float, ...] = ()
     probabilities: tuple[float, ...] = ()
-    rule: str = ""
+    rung: str = ""
     attempt: int = 1
     run: int = 0
     id: int = 0
@@ -126,11 +126,11 @@ class DraftAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class RuleCount:
-    """The number of drafts of a run that one parsing rule accepted."""
+class RungCount:
+    """The number of drafts of a run whose score was obtained on one rung."""
 
     run: str
-    rule: str
+    rung: str
     n: int
 
 

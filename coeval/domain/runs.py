@@ -44,7 +44,8 @@ class Request:
 
     ``schema`` is a JSON schema for the answer, if the protocol needs one. The client decides how to enforce
     it at an endpoint (schema, plain JSON, text); that is not part of the question. With ``questions``, the request asks
-    for typed decisions about the text of its messages, and not for words.
+    for typed decisions about the text of its messages, and not for words. ``lined`` says that the words ask for
+    labelled lines already, so that an endpoint without JSON gets no other instruction.
     """
 
     model: str
@@ -56,6 +57,7 @@ class Request:
     top_p: float | None = None
     reasoning_effort: str = ""
     questions: tuple[TypedQuestion, ...] = ()
+    lined: bool = False
 
     @property
     def hash(self) -> str:
@@ -79,7 +81,7 @@ class Request:
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-_NAMES = [member.name for member in fields(Request)]
+_NAMES = [member.name for member in fields(Request) if member.name != "lined"]
 _LATER = ("top_p", "reasoning_effort", "questions")
 
 
@@ -107,6 +109,27 @@ class Answer:
     cached_tokens: int = 0
     """Prompt tokens that the provider served from its prefix cache."""
     latency_ms: int = 0
+    response_format: str = ""
+    """The form that the endpoint had to keep: "json_schema", "json_object", or "" for none."""
+
+
+class Rung(StrEnum):
+    """How a judge's score was obtained, best first."""
+
+    DECISION = "decision"
+    SCHEMA = "schema"
+    JSON = "json"
+    LABEL = "label"
+    AGAIN = "asked again"
+
+
+def read_rung(value: object) -> str:
+    """Return the rung in a file, or "" if it has none that is known.
+
+    >>> read_rung("json"), read_rung("sentence")
+    ('json', '')
+    """
+    return str(value) if value in set(Rung) else ""
 
 
 Ask = Callable[[Request, int], Awaitable[Answer]]

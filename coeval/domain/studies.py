@@ -37,7 +37,7 @@ class ImportedDraft:
     raw: str = ""
     samples: tuple[float, ...] = ()
     probabilities: tuple[float, ...] = ()
-    rule: str = ""
+    rung: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -465,9 +465,9 @@ CREATE TABLE draft (
   -- the probability of each step of the scale from a decision or log-probabilities, else empty; the expected score
   -- alone does not show how certain the judge was
   probabilities_json TEXT NOT NULL DEFAULT '[]',
-  -- the rule that read the score from the answer or, for several answers, each rule once; empty for an unscored draft,
-  -- an imported draft, and a draft from before rules were stored
-  rule TEXT NOT NULL DEFAULT '',
+  -- how the score was obtained; for several answers, the lowest of their rungs; empty for an unscored draft and for one
+  -- from another tool
+  rung TEXT NOT NULL DEFAULT '' CHECK (rung IN ('', 'decision', 'schema', 'json', 'label', 'asked again')),
   CHECK ((status = 'ok') = (score IS NOT NULL)),
   UNIQUE (run, instance, criterion, attempt)
 ) STRICT;

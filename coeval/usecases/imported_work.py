@@ -168,7 +168,7 @@ class _Runs:
             raw=draft.raw,
             samples=draft.samples,
             probabilities=draft.probabilities,
-            rule=draft.rule,
+            rung=draft.rung,
         )
 
     def _compare(self, db: Database, label: str, given: Sequence[Draft]) -> None:

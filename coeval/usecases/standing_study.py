@@ -50,7 +50,7 @@ class _Names:
             raw=draft.raw,
             samples=draft.samples,
             probabilities=draft.probabilities,
-            rule=draft.rule,
+            rung=draft.rung,
         )
 
     def build_submission(self, work: Work, label: str, draft: Draft | None) -> ImportedSubmission:

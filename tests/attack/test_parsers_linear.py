@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import pytest
+from coeval.llm.reading.ratings import read_rating
+from coeval.llm.reading.several_criteria import parse_evaluations
 
 from coeval.llm.client.completions import parse_completion
 from coeval.llm.client.failures import CallError, parse_retry_after, read_error_body, status_failure
@@ -20,8 +22,6 @@ from coeval.llm.reading.evaluations import parse_evaluation, parse_rationale
 from coeval.llm.reading.lists import parse_criteria, parse_plan
 from coeval.llm.reading.preferences import parse_preference
 from coeval.llm.reading.quotes import find_quotes
-from coeval.llm.reading.ratings import read_rating
-from coeval.llm.reading.several_criteria import parse_evaluations
 
 CRITERION = "Clarity: 1 = dull, 2 = fair, 3 = good, 4 = fine, 5 = bright"
 SAMPLE = "The ferry left at 12, an hour late. Rating: 5 out of 5, they said; “Score: 4.” " * 20

@@ -171,8 +171,9 @@ def prefill(owner: Visitor, stub: Stub) -> None:
     owner.said("jobs", "20 of 20 drafted")
     run = page.locator("#runs tr", has_text="first try")
     expect(run).to_contain_text("155shown")
-    owner.unfold("How scores were read")
-    owner.said("rules-answers", "5 drafts without a score")
+    owner.unfold("How scores were obtained")
+    owner.said("rungs-forms", "25% in no form; 25% after asking again")
+    owner.said("rungs-answers", "5 drafts without a score")
     owner.see("Pre-fill, unscored")
     stub.reply = default_reply
     owner.press("Retry unscored")

@@ -399,38 +399,27 @@ def test_both_ways_are_compared_and_samples_at_temperature_0_are_warned_of(tmp_p
         assert "asks about one criterion at a time" in refused.stderr
 
 
-def test_drafts_are_counted_and_listed_by_rule(tmp_path: Path) -> None:
-    db = tmp_path / "rules.db"
-    (tmp_path / "in.csv").write_text("id,input,output\n1,Why?,One.\n2,How?,Two.\n3,Who?,Three.\n")
+def test_a_run_says_how_its_scores_were_obtained(tmp_path: Path) -> None:
+    db = tmp_path / "forms.db"
+    (tmp_path / "in.csv").write_text(
+        "id,input,output\n1,Why?,One.\n2,How?,Two.\n3,Who?,Three.\n4,Was?,Four.\n"
+    )
     (tmp_path / "criteria.txt").write_text("It is clear.\n", encoding="utf-8")
     run("import", tmp_path / "in.csv", "--task", "t", "--description", "Answer the question.", db=db)
     run("criteria", "establish", "--task", "t", "--file", tmp_path / "criteria.txt", db=db)
 
     def reply(body: dict[str, Any]) -> str:
-        if "One." in str(body):
-            return "It is fine.\nI would give it a 3."
-        return "No idea." if "Three." in str(body) else "Rating: 4"
+        if "Three." in str(body):
+            return "No idea."
+        again = "response_format" in body
+        return '{"score": 3}' if again else "I like it." if "One." in str(body) else "Rating: 4"
 
     with start_stub(reply) as stub:
         env = {"OPENAI_BASE_URL": stub.url, "COEVAL_MODEL": "m"}
-        run("draft", "evaluations", "--task", "t", "--protocol", "analyze-rate", "--label", "r", db=db, **env)
-    rules = ("draft", "rules", "--task", "t")
-    counted = [
-        ["run", "rule", "drafts"],
-        *([["r", one, "1"] for one in ("unscored", "labelled line", "sentence")]),
-    ]
-    assert [line.split("\t") for line in run(*rules, db=db).stdout.splitlines()] == counted
-    assert {"run": "r", "rule": "sentence", "n": 1} in json.loads(run(*rules, "--json", db=db).stdout)
-    listed = run(*rules, "--rule", "sentence", db=db).stdout.splitlines()
-    assert listed == ["r\t1\tIt is clear.\t3\t", "    It is fine.", "    I would give it a 3."]
-    (found,) = json.loads(run(*rules, "--label", "r", "--rule", "labelled line", "--json", db=db).stdout)
-    assert (found["instance"], found["score"], found["raw"]) == ("2", 4, "Rating: 4")
-    assert "unscored\tThe model was asked twice" in run(*rules, "--rule", "unscored", db=db).stdout
-    assert "--limit lists more" in run(*rules, "--rule", "sentence", "--limit", "1", db=db).stderr
-    refused = run(*rules, "--rule", "rhyme", db=db, code=1).stderr
-    assert "“rhyme”; the rules are: labelled line, sentence, unscored" in refused
-    assert "has no run “x”" in run(*rules, "--label", "x", db=db, code=1).stderr
-    assert "from 1 to 1,000,000" in run(*rules, "--rule", "sentence", "--limit", "0", db=db, code=1).stderr
+        draft = ("draft", "evaluations", "--task", "t", "--protocol", "analyze-rate", "--label", "r")
+        said = run(*draft, db=db, **env).stdout
+    assert "50% in no form; 25% after asking again; answers by schema: off." in said
+    assert "obtained in different ways: 2 by label, 1 by asked again" in said and "A form helps" in said
 
 
 @pytest.mark.slow

@@ -38,24 +38,10 @@ def test_spans_are_found_in_the_text() -> None:
     )
 
 
-def test_the_lines_of_gemba_are_read_too() -> None:
-    lines = 'Critical:\nno-error\nMajor:\naccuracy/mistranslation - "Berg"\nMinor:\n- style/awkward - “rote Haus”\n'
-    with pytest.raises(
-        UnreadableAnswerError
-    ):  # the typology has critical, and a severity that nobody offered
-        read_spans(lines.replace("no-error", 'accuracy/addition - "und"'), WMT, SOURCE, OUTPUT)
-    assert read_spans(lines, WMT, SOURCE, OUTPUT) == (
-        find(OUTPUT, "Berg"),
-        find(OUTPUT, "rote Haus", "minor", "Style/Awkward"),
-    )
-    assert read_spans("no-error", WMT, SOURCE, OUTPUT) == ()
-    assert read_spans('{"errors": []}', WMT, SOURCE, OUTPUT) == ()
-
-
 def test_words_that_are_in_neither_text_have_no_place_and_say_so() -> None:
     (span,) = read_spans(answer(("grünes Auto", "major", "Other")), WMT, SOURCE, OUTPUT)
     assert not span.placed and "grünes Auto" in span.note
-    (missing,) = read_spans('[{"severity": "major", "category": "Other"}]', WMT, SOURCE, OUTPUT)
+    (missing,) = read_spans('{"errors": [{"severity": "major", "category": "Other"}]}', WMT, SOURCE, OUTPUT)
     assert missing == Span(None, None, "major", "Other")
 
 
@@ -68,21 +54,29 @@ def test_the_same_words_twice_are_two_places_and_whole_words_come_first() -> Non
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "is empty"),
-        ("I cannot help with that.", "not a list of errors"),
-        ("[1, 2]", "not a list of errors"),
+        ("", "no answer"),
+        ("I cannot help with that.", "no complete list of errors"),
+        ("[1, 2]", "no complete list of errors"),
         ('{"errors": [1]}', "not an object"),
         (answer(("Berg", "terrible", "Other")), "the severity “terrible”"),
         (answer(("Berg", "critical", "Other")), "the severity “critical”"),
         (answer(("Berg", "major", "Beauty")), "the category “Beauty”"),
         ('{"errors": [{"span": 3, "severity": "major", "category": "Other"}]}', "not a text"),
         (answer(*[("Berg", "major", "Other")] * 501), "501 errors"),
-        ('{"errors": [{"span": "Berg", "severity": "major", "cat', "not a list of errors"),
+        ('{"errors": [{"span": "Berg", "severity": "major", "cat', "no complete list of errors"),
     ],
 )
 def test_what_cannot_be_read_is_said(text: str, said: str) -> None:
     with pytest.raises(UnreadableAnswerError, match=said):
         read_spans(text, WMT, SOURCE, OUTPUT)
+
+
+def test_the_form_is_bounded_and_offers_only_the_typology() -> None:
+    schema = build_request(Task("t", "T"), Instance("1", "a", "b"), WMT, SpanSettings("m")).schema
+    assert schema is not None
+    listed = schema["properties"]["errors"]  # type: ignore[index]
+    assert listed["maxItems"] == 25 and listed["items"]["properties"]["span"]["maxLength"] == 500
+    assert listed["items"]["properties"]["severity"]["enum"] == ["neutral", "minor", "major"]
 
 
 def test_the_question_holds_the_texts_as_data() -> None:
@@ -117,17 +111,16 @@ def test_a_run_is_drafted_once_and_an_unreadable_answer_is_unscored(context: Con
         stub.reply = lambda body: good if "Berg" in body["messages"][0]["content"] else "I would rather not."
         connected = connect(context, stub.url)
         first = run(connected)
-        assert (first.drafted, first.unscored, first.spans, first.calls) == (1, 1, 1, 2)
-        assert first.reasons == {"the answer is not a list of errors": 1}
-        assert run(connected).calls == 0 and stub.paid == 2  # nothing is left, so nothing is asked
+        # one question, and one with a second question about the answer that was not in the form
+        assert (first.drafted, first.unscored, first.spans, first.calls) == (1, 1, 1, 3)
+        assert "asked twice, and its answer cannot be used: it has no complete list" in "".join(first.reasons)
+        assert run(connected).calls == 0 and stub.paid == 3  # nothing is left, so nothing is asked
         again = run(connected, again=True)
-        assert (again.calls, again.unscored) == (
-            1,
-            1,
-        ) and stub.paid == 3  # asked for another answer, not the same
+        # asked for another answer, not the same
+        assert (again.calls, again.unscored) == (2, 1) and stub.paid == 5
         # another run asks the same questions, and the ledger answers them
         other = run(connected, label="other")
-        assert (other.calls, other.cached, other.drafted, other.unscored) == (0, 2, 1, 1) and stub.paid == 3
+        assert (other.calls, other.cached, other.drafted, other.unscored) == (0, 3, 1, 1) and stub.paid == 5
         with pytest.raises(InputError, match="choose another label"):
             run(connected, label="other", temperature=0.5)
     with context.store.read() as db:
@@ -137,12 +130,12 @@ def test_a_run_is_drafted_once_and_an_unreadable_answer_is_unscored(context: Con
             ("other", 2, 1),
         ]
         unread_draft = [one for one in queries.list_drafts(db, runs[2][0].id) if one.reason]
-        assert unread_draft[0].raw == "I would rather not." and unread_draft[0].spans == ()
+        assert unread_draft[0].raw.count("I would rather not.") == 2 and unread_draft[0].spans == ()
     # the ledger alone gives the same drafts, without a model
     replayed = asyncio.run(
         draft_spans(context, OPERATOR, SLUG, SpanSettings("m", label="replayed", replay=True))
     )
-    assert (replayed.calls, replayed.cached, replayed.drafted) == (0, 2, 1)
+    assert (replayed.calls, replayed.cached, replayed.drafted) == (0, 3, 1)
 
 
 @pytest.mark.sqlite
@@ -150,9 +143,9 @@ def test_a_call_that_fails_is_no_draft_and_a_cut_answer_is_unscored(context: Con
     make_span_study(context, drafts=[])
     with start_stub() as stub:
         connected = connect(context, stub.url)
-        stub.reply = lambda body: Reply(text='{"errors": []}', finish_reason="length")
+        stub.reply = lambda body: Reply(text='{"errors": [', finish_reason="length")
         done = run(connected, limit=1)
-        assert done.reasons == {"the answer was cut off: raise the token limit": 1} and done.left == 0
+        assert "cut off at the token limit. Allow more tokens" in "".join(done.reasons) and done.left == 0
         stub.reply = lambda body: Reply(status=400, message="no")
         failed = run(connected)
         assert failed.drafted == 0 and failed.left == 1

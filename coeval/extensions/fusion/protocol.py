@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from coeval.domain import Answer, Ask, Criterion, Instance, Request, Task
 from coeval.errors import InputError, UnreadableAnswerError
 from coeval.llm.assistants.catalogue import Assistant, describe_assistants, render_assistant_scores
-from coeval.llm.prompting.questions import ask_all, ask_twice, render_request
+from coeval.llm.prompting.questions import ask_all, build_object, build_text, render_again, render_request
 from coeval.llm.prompting.template_files import JudgeOptions
 from coeval.llm.prompting.template_values import (
     list_criteria,
@@ -23,6 +23,13 @@ from coeval.llm.prompting.template_values import (
     render_scale,
     task_values,
 )
+from coeval.llm.protocols.ladder import (
+    ScoreQuestion,
+    ask_in_form,
+    is_whole,
+    unread_problem,
+    unread_reason,
+)
 from coeval.llm.protocols.protocol import (
     Item,
     Items,
@@ -32,19 +39,9 @@ from coeval.llm.protocols.protocol import (
     group_by_instance,
     register,
 )
-from coeval.llm.protocols.verdicts import (
-    Verdict,
-    combine_verdicts,
-    given_words,
-    is_whole,
-    join_answers,
-    unread_problem,
-    unscored_reason,
-)
-from coeval.llm.reading.evaluations import ParsedEvaluation
-from coeval.llm.reading.headings import OVERALL
-from coeval.llm.reading.lists import parse_plan
-from coeval.llm.reading.several_criteria import parse_evaluations
+from coeval.llm.protocols.verdicts import combine_verdicts, given_words
+from coeval.llm.reading.evaluations import OVERALL, ParsedEvaluation, read_evaluations
+from coeval.llm.reading.lists import MAX_PLAN, read_plan
 from coeval.rules.column_roles import list_images
 
 
@@ -84,18 +81,20 @@ class Fusion(Protocol):
         assistants: Sequence[Assistant],
         options: JudgeOptions,
     ) -> str:
-        def problem_of(answer: Answer) -> tuple[str, str]:
-            return (
-                ("", "") if parse_plan(answer.text) else ("it is empty", "Write the plan and nothing else.")
-            )
-
         request = render_plan_request(task, criteria, assistants, options)
-        answers = await ask_twice(ask, request, 0, problem_of, options.templates)
-        plan = parse_plan(answers[-1].text)
-        if not plan:
-            raise UnreadableAnswerError(
-                "The model was asked twice and wrote no plan: try again, or write the plan yourself."
-            )
+
+        def again(answer: Answer) -> Request | None:
+            if read_plan(answer.text) and is_whole(answer):
+                return None
+            schema = build_object({"plan": build_text(MAX_PLAN)})
+            problem = unread_problem(NO_PLAN, answer)
+            form = '{"plan": "..."}'
+            return render_again(request, answer.text, problem, form, schema, options.templates, lined=False)
+
+        answers = await ask_in_form(ask, request, 0, again)
+        plan = read_plan(answers[-1].text)
+        if not plan or not is_whole(answers[-1]):
+            raise UnreadableAnswerError(unread_reason(unread_problem(NO_PLAN, answers[-1]), answers))
         return plan
 
     def group(self, pairs: Iterable[tuple[int, int]]) -> Items:
@@ -128,8 +127,18 @@ class Fusion(Protocol):
 
     async def judge(self, ask: Ask, item: Item, instance: Instance) -> Judgment:
         judged = [*self.brief.criteria.values(), Criterion(OVERALL, scale=self.task.scale)]
-        calls = self.render_calls(item, instance)
-        samples = await ask_all(self._judge_once(ask, call, judged, instance) for call in calls)
+        names = [render_criterion(criterion) for criterion in judged]
+        scales = [(criterion.scale.low, criterion.scale.high) for criterion in judged]
+
+        def read(text: str, given: str, whole: bool) -> list[ParsedEvaluation]:
+            return read_evaluations(text, names, scales, given=given, whole=whole)
+
+        labels = [f"[{place}] Score" for place in range(1, len(judged))]
+        question = ScoreQuestion([*labels, f"[{OVERALL}] Score"], judged, read, self.options)
+        samples = await ask_all(
+            question.ask(ask, request, sample, given_words(request, instance))
+            for request, sample in self.render_calls(item, instance)
+        )
         drafts = [
             combine_verdicts([verdicts[index] for verdicts in samples], criterion, instance)
             for index, criterion in enumerate(judged)
@@ -139,42 +148,8 @@ class Fusion(Protocol):
         )  # the rating of the whole sample is not used
         return Judgment({number: by_id[number] for number in item.criteria}, drafts[-1])
 
-    async def _judge_once(
-        self, ask: Ask, call: tuple[Request, int], judged: Sequence[Criterion], instance: Instance
-    ) -> list[Verdict]:
-        names = [render_criterion(criterion) for criterion in judged]
-        scales = [(criterion.scale.low, criterion.scale.high) for criterion in judged]
-        given = given_words(call[0], instance)
 
-        def read(answer: Answer) -> list[ParsedEvaluation]:
-            return parse_evaluations(answer.text, names, scales, given=given, whole=is_whole(answer))
-
-        def problem_of(answer: Answer) -> tuple[str, str]:
-            missing = [
-                f"[{_label(index, judged)}] {each.reason}"
-                for index, each in enumerate(read(answer))
-                if each.score is None
-            ]
-            return ("; ".join(missing), "Fill in every line of the form.") if missing else ("", "")
-
-        answers = await ask_twice(ask, *call, problem_of, self.options.templates)
-        readings = [read(answer) for answer in answers]
-        latest = [
-            next((score for score in reversed(entry) if score.score is not None), entry[-1])
-            for entry in zip(*readings, strict=True)
-        ]
-        return [_verdict(score, answers) for score in latest]
-
-
-def _verdict(parsed: ParsedEvaluation, answers: Sequence[Answer]) -> Verdict:
-    problem = (
-        unscored_reason(unread_problem(parsed.reason, answers[-1]), answers) if parsed.score is None else ""
-    )
-    return Verdict(parsed, join_answers(answers), parsed.score, problem=problem)
-
-
-def _label(index: int, judged: Sequence[Criterion]) -> str:
-    return OVERALL if index == len(judged) - 1 else str(index + 1)
+NO_PLAN = "it has no complete plan"
 
 
 def _form(criteria: Sequence[Criterion]) -> str:

@@ -134,7 +134,7 @@ def _drafts(study: Study) -> Iterator[Sequence[Any]]:
         shared = (run.label, run.protocol, run.model, run.prompt_hash, _json(told), int(run.shown))
         for draft in imported.drafts:
             lines = [{"kind": str(row.kind), "text": row.text} for row in draft.rows]
-            made = (draft.instance, draft.criterion, draft.score, draft.reason, draft.raw, draft.rule)
+            made = (draft.instance, draft.criterion, draft.score, draft.reason, draft.raw, draft.rung)
             yield (*shared, *made, list(draft.samples), lines)
 
 

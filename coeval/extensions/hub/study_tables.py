@@ -108,7 +108,7 @@ CONFIGS: Mapping[str, tuple[Column, ...]] = {
         ("score", "The score; null if none could be read", "number"),
         ("reason", "Why there is no score, or how it was computed"),
         ("answer", "The model's own words, if they were kept"),
-        ("rule", "The rule that read the score from the answer; empty if unknown"),
+        ("rung", "How the score was obtained: decision, schema, json, label or asked again; empty if unknown"),
         ("samples", "The scores of the single answers", "numbers"),
         ("lines", "The drafted lines in order: kind (conclusion, score, evidence) and text", "drafted"),
     ),
@@ -289,7 +289,7 @@ class _Returning:
         told: dict[str, Any] = {name: cells[name] for name in ("instance", "criterion", "reason")}
         told |= {
             "raw": cells["answer"],
-            "rule": cells.get("rule", ""),
+            "rung": cells.get("rung", ""),
             "score": _number(cells["score"]),
             "samples": json.loads(cells["samples"] or "[]"),
             "rows": json.loads(cells["lines"] or "[]"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from coeval.datasets.tables.table import require_columns
 from coeval.datasets.tables.table_files import open_table
 from coeval.errors import InputError
 from coeval.extensions.replication.cells import Cell, Replication
+from coeval.extensions.replication.released_ratings import read_released_rating
 from coeval.stats import correlations, williams_test
 from coeval.stats.judges.vector_correlation import correlate
 
@@ -23,6 +25,9 @@ NEEDED = {
     "llm_ratings.csv": ("instance", "criterion", "mode", "mean_score"),
     "instances.csv": ("instance", "document"),
 }
+ANSWERS = "rating_outputs.jsonl"
+"""The released answers, if the folder has them: text, attribute, scale and rating on each line."""
+
 TRUNCATED = "it uses ratings that a rule with cut decimals read from answers that are not in the files"
 
 
@@ -48,6 +53,8 @@ def replicate_closer_look(data: Path) -> Replication:
             reason += f"; as printed {TRUNCATED}" if criterion == "groundedness" else ""
             replication.cells.append(Cell(STUDY, "Table 2", "all", criterion, None, reason=reason))
     _find_last_rows(replication)
+    if (data / ANSWERS).is_file():
+        _find_readings(replication, data / ANSWERS)
     return replication
 
 
@@ -108,3 +115,16 @@ def _find_last_rows(replication: Replication) -> None:
         "named below.",
         rows,
     )
+
+
+def _find_readings(replication: Replication, path: Path) -> None:
+    """Add how many released answers our rules read as their recorded rating, and the answers that differ."""
+    answers = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = []
+    for answer in answers:
+        ours = read_released_rating(answer["text"], answer["scale"], answer["attribute"])
+        if ours not in answer.get("acceptable", [answer["rating"]]):
+            rows.append({"id": answer["id"], "recorded": answer["rating"], "ours": ours})
+    said = f"{len(answers) - len(rows):,} of {len(answers):,} released answers are read as their recorded rating."
+    replication.notes.append(said)
+    replication.add("readings", "Our rules read these released answers otherwise than recorded.", rows)

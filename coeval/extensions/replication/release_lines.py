@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from coeval.clock import write_time
 from coeval.domain import Action, Scale
-from coeval.llm.reading.ratings import parse_rating
+from coeval.llm.reading.evaluations import read_evaluation
 
 SCALE = Scale()
 """The release's prompt asks for scores from 1 to 5."""
@@ -75,7 +75,7 @@ def read_model_score(text: str) -> float | None:
 
     By the release's rule, it is the first number in the first line with a number that begins with "2." or "Score"
     (without "2.", "out of 5" and "/5"), or else the N in "score of N". If this finds nothing, it is the only N in
-    "N out of 5", or else the result of the reader for single ratings, without list numbers.
+    "N out of 5", or else the score in a form that the reader of answers knows, without list numbers.
 
     >>> read_model_score("1. Clear.\\n\\n2. Score: 4 out of 5.\\n\\n3. Evidence:")
     4.0
@@ -96,7 +96,7 @@ def _read_said(text: str) -> float | None:
     said = set(map(float, _SAID_OF_FIVE.findall(text)))
     if said:
         return said.pop() if len(said) == 1 else None
-    return parse_rating(_LIST_NUMBER.sub("", text), (SCALE.low, SCALE.high))
+    return read_evaluation(_LIST_NUMBER.sub("", text), (SCALE.low, SCALE.high)).score
 
 
 def read_row_score(line: str) -> float | None:

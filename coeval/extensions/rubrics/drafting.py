@@ -49,7 +49,11 @@ class RubricsRun:
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """The result of a run. ``written`` counts criteria or judgments, ``unscored`` the ones without a value."""
+    """The result of a run.
+
+    ``written`` counts criteria, or judgments with a value; ``unscored`` counts instances without criteria, or judgments
+    without a value.
+    """
 
     label: str
     asked: int
@@ -160,7 +164,7 @@ async def judge_rubrics(
         count = 0
         for _, judged, _ in found:
             queries.record_judgments(db, run.id, judged)
-            count += len(judged)
+            count += sum(one.value is not None for one in judged)
             unscored += sum(one.value is None for one in judged)
         return count
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from string import Template
@@ -11,11 +12,22 @@ from coeval.domain import Answer, Ask, Instance, Message, Request, Scale, Task
 from coeval.errors import InputError
 from coeval.extensions.rubrics.queries import Criterion, Judgment
 from coeval.extensions.rubrics.scoring import MET, Rubric, read_rubric, told_points
-from coeval.llm.prompting.questions import ask_twice, build_object
+from coeval.llm.prompting.questions import (
+    MAX_QUOTE,
+    MAX_WORDS,
+    build_list,
+    build_object,
+    build_text,
+    level_schema,
+    render_again,
+)
 from coeval.llm.prompting.template_values import neutralise, render_sample, render_scale, task_values
-from coeval.llm.protocols.verdicts import is_whole, join_answers
+from coeval.llm.protocols.ladder import ask_in_form, join_answers, unread_problem, unread_reason
 from coeval.llm.reading.cleanup import fold
-from coeval.llm.reading.rating_json import own_json
+from coeval.llm.reading.json_objects import find_json, find_members
+from coeval.llm.reading.lists import MIN_COPY
+from coeval.llm.reading.scores import read_value
+from coeval.llm.reading.thoughts import strip_thoughts
 
 MAX_EVIDENCE = 10
 MAX_EXPLANATION = 4000
@@ -61,16 +73,9 @@ Answer with one JSON object and nothing else:
 )
 
 MET_RULE = 'Give "met" as true where $output_field does all of what the criterion states, else as false.'
-CRITERIA_SCHEMA = build_object(
-    {
-        "criteria": {
-            "type": "array",
-            "items": build_object(
-                {"text": {"type": "string"}, "points": {"type": "number"}, "axis": {"type": "string"}}
-            ),
-        }
-    }
-)
+CRITERION = {"text": build_text(MAX_QUOTE), "points": {"type": "number"}, "axis": build_text(60)}
+MAX_SHOWN = 3
+"""Largest number of passages for one judgment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +105,7 @@ def _case_values(task: Task, instance: Instance, asking: Asking) -> dict[str, ob
 def render_drafting(task: Task, instance: Instance, count: int, asking: Asking) -> Request:
     """Return the question for the criteria of an instance."""
     words = DRAFTING.substitute(_case_values(task, instance, asking) | {"count": count})
-    return asking.request(words, CRITERIA_SCHEMA)
+    return asking.request(words, build_object({"criteria": build_list(build_object(CRITERION), count)}))
 
 
 async def ask_criteria(
@@ -109,16 +114,28 @@ async def ask_criteria(
     """Return the criteria that a model writes for an instance; if none could be read, return the reason."""
     request = render_drafting(task, instance, count, asking)
 
-    def problem_of(answer: Answer) -> tuple[str, str]:
+    def again(answer: Answer) -> Request | None:
         read, why = read_criteria(answer, request)
-        return ("", "") if read else (why, 'Answer with {"criteria": [...]} and nothing else.')
+        return None if read else _ask_again(request, answer, why, CRITERIA_FORM, request.schema or {})
 
-    answers = await ask_twice(ask, request, sample, problem_of, None)
-    return read_criteria(answers[-1], request)
+    answers = await ask_in_form(ask, request, sample, again)
+    read, why = read_criteria(answers[-1], request)
+    return read, "" if read else unread_reason(unread_problem(why, answers[-1]), answers)
+
+
+CRITERIA_FORM = '{"criteria": [{"text": "...", "points": ..., "axis": "..."}]}'
+
+
+def _ask_again(
+    request: Request, answer: Answer, why: str, form: str, schema: Mapping[str, object]
+) -> Request:
+    problem = unread_problem(why, answer)
+    return render_again(request, answer.text, problem, form, schema, None, lined=False)
 
 
 def read_criteria(answer: Answer, request: Request) -> tuple[tuple[Rubric, ...], str]:
-    """Return the criteria in an answer, or the reason if it contains no list of criteria."""
+    """Return the criteria in an answer without copies from the question, or the reason if it contains none."""
+    given = fold("\n\n".join(message.content for message in request.messages))
     for members in reversed(_objects(answer, request)):
         listed = members.get("criteria")
         if not isinstance(listed, list) or not listed:
@@ -127,8 +144,9 @@ def read_criteria(answer: Answer, request: Request) -> tuple[tuple[Rubric, ...],
             found = [read_rubric(one, f"criterion {n}") for n, one in enumerate(listed, 1)]
         except InputError as error:
             return (), str(error)
-        return tuple(dict.fromkeys(found)), ""
-    return (), "it contains no list of criteria"
+        own = [one for one in found if len(fold(one.text)) < MIN_COPY or fold(one.text) not in given]
+        return tuple(dict.fromkeys(own)), "" if own else "it only repeats the question"
+    return (), "it has no list of criteria"
 
 
 def render_judging(
@@ -148,17 +166,20 @@ def render_judging(
     )
     each = "this criterion and by nothing else" if len(criteria) == 1 else "each criterion on its own"
     values |= {"criteria": listed, "rule": rule, "each": each, "key": "met" if met else "score"}
-    answered = {"type": "boolean"} if met else {"type": "integer", "enum": list(scale.steps)}
     judgment = build_object(
         {
             "criterion": {"type": "integer", "enum": list(range(1, len(criteria) + 1))},
-            "explanation": {"type": "string"},
-            "met" if met else "score": answered,
-            "evidence": {"type": "array", "items": {"type": "string"}},
+            "explanation": build_text(MAX_WORDS),
+            "met" if met else "score": _value_schema(scale),
+            "evidence": build_list(build_text(MAX_QUOTE), MAX_SHOWN),
         }
     )
-    schema = build_object({"judgments": {"type": "array", "items": judgment}})
+    schema = build_object({"judgments": build_list(judgment, len(criteria))})
     return asking.request(JUDGING.substitute(values), schema)
+
+
+def _value_schema(scale: Scale) -> dict[str, object]:
+    return {"type": "boolean"} if scale == MET else level_schema(scale.steps)
 
 
 async def ask_judgments(
@@ -175,25 +196,35 @@ async def ask_judgments(
     """
     request = render_judging(task, instance, criteria, scale, asking)
 
-    def problem_of(answer: Answer) -> tuple[str, str]:
-        missing = sorted(
-            set(range(1, len(criteria) + 1)) - set(read_judgments(answer, request, len(criteria), scale))
-        )
-        numbers = ", ".join(f"[{number}]" for number in missing[:20])
-        remedy = 'Answer with {"judgments": [...]}, one for every number, and nothing else.'
-        return (f"no judgment by {numbers} could be read from it", remedy) if missing else ("", "")
+    count = len(criteria)
 
-    answers = await ask_twice(ask, request, sample, problem_of, None)
+    def missing_in(answer: Answer) -> list[int]:
+        read = read_judgments(answer, request, count, scale)
+        return [number for number in range(1, count + 1) if number not in read]
+
+    def again(answer: Answer) -> Request | None:
+        missing = missing_in(answer)
+        if not missing:
+            return None
+        form = json.dumps({str(number): "..." for number in missing})
+        schema = build_object({str(number): _value_schema(scale) for number in missing})
+        return _ask_again(request, answer, _told(missing), form, schema)
+
+    answers = await ask_in_form(ask, request, sample, again)
     read: dict[int, Judgment] = {}
-    for answer in answers:
-        read |= read_judgments(answer, request, len(criteria), scale)
-    problem, _ = problem_of(answers[-1])
-    reason = f"The model was asked {len(answers)} times and {problem}: send it again, or try another model."
+    for answer in reversed(answers):  # what the first answer says in the form stays
+        read |= read_judgments(answer, request, count, scale)
+    problem = _told([number for number in range(1, count + 1) if number not in read])
+    reason = unread_reason(unread_problem(problem, answers[-1]), answers)
     raw = join_answers(answers)
     return [
         replace(read[n], criterion=one.id) if n in read else Judgment(one.id, None, reason=reason, raw=raw)
         for n, one in enumerate(criteria, 1)
     ]
+
+
+def _told(missing: Sequence[int]) -> str:
+    return "it has no judgment by " + ", ".join(f"[{number}]" for number in missing[:20])
 
 
 def read_judgments(answer: Answer, request: Request, count: int, scale: Scale) -> dict[int, Judgment]:
@@ -202,7 +233,7 @@ def read_judgments(answer: Answer, request: Request, count: int, scale: Scale) -
     unsure: set[int] = set()
     for members in _objects(answer, request):
         listed = members.get("judgments")
-        entries = listed if isinstance(listed, list) else [members]
+        entries = listed if isinstance(listed, list) else [members, *_by_number(members, scale)]
         for one in entries:
             if not isinstance(one, Mapping):
                 continue
@@ -217,11 +248,21 @@ def read_judgments(answer: Answer, request: Request, count: int, scale: Scale) -
     return {number: one for number, one in read.items() if number not in unsure}
 
 
+def _by_number(members: Mapping[str, Any], scale: Scale) -> list[Mapping[str, Any]]:
+    """Return entries for the form of the second question: an object with a value for each number."""
+    key = "met" if scale == MET else "score"
+    return [{"criterion": name, key: value} for name, value in members.items() if name.isdigit()]
+
+
 def _objects(answer: Answer, request: Request) -> list[Mapping[str, Any]]:
-    """Return the JSON objects in an answer, except for copies from the question."""
-    given = fold("\n\n".join(message.content for message in request.messages))
-    found = own_json(answer.text, given, whole=is_whole(answer))
-    return [one.value for one in found if isinstance(one.value, Mapping)]
+    """Return the JSON objects in an answer, except for copies from the question.
+
+    If the answer is cut off, these are the complete entries.
+    """
+    given = "\n\n".join(message.content for message in request.messages)
+    text = strip_thoughts(answer.text)
+    found = [one.value for one in find_json(text) if text[one.start : one.end] not in given]
+    return [one for one in [*found, find_members(text)] if isinstance(one, Mapping) and one]
 
 
 def _number(entry: Mapping[str, Any], count: int, entries: int) -> int | None:
@@ -235,7 +276,6 @@ def _number(entry: Mapping[str, Any], count: int, entries: int) -> int | None:
 
 
 MET_KEYS = ("met", "criteria_met", "criterion_met")
-WORDS = {"true": 1.0, "yes": 1.0, "met": 1.0, "false": 0.0, "no": 0.0, "not met": 0.0}
 
 
 def _value(entry: Mapping[str, Any], scale: Scale) -> float | None:
@@ -244,14 +284,10 @@ def _value(entry: Mapping[str, Any], scale: Scale) -> float | None:
     said = [entry[key] for key in keys if key in entry]
     if not said or any(one != said[0] for one in said):
         return None
-    value = said[0]
-    if scale == MET and isinstance(value, bool):
-        return float(value)
-    if scale == MET and isinstance(value, str):
-        return WORDS.get(value.strip().casefold())
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    return float(value) if scale.admits(value) else None
+    if scale == MET:
+        return float(said[0]) if said[0] in (0, 1) and not isinstance(said[0], str) else None
+    value, _ = read_value(said[0], (scale.low, scale.high))
+    return value if value is not None and scale.admits(value) else None
 
 
 def _text(value: object) -> str:

@@ -14,16 +14,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coeval.domain import Answer, Instance, Message, Person, QuotePlace, Request, Task
+from coeval.domain import Answer, Ask, Instance, Message, Person, QuotePlace, Request, Task
 from coeval.errors import InputError, UnreadableAnswerError
 from coeval.extensions.spans import queries
 from coeval.extensions.spans.queries import SpanDraft, SpanRun
 from coeval.extensions.spans.rows import MAX_SPANS
 from coeval.extensions.spans.typology import Category, Side, Span, Typology
+from coeval.llm.prompting.questions import MAX_QUOTE, build_list, build_object, build_text, render_again
 from coeval.llm.prompting.template_files import Template, load_template
-from coeval.llm.reading.cleanup import clean_text, strip_thoughts
-from coeval.llm.reading.markup import find_json, strip_bullet
+from coeval.llm.protocols.ladder import ask_in_form, join_answers, unread_problem, unread_reason
+from coeval.llm.reading.cleanup import clean_text
+from coeval.llm.reading.json_objects import find_json
 from coeval.llm.reading.quotes import find_quotes
+from coeval.llm.reading.thoughts import strip_thoughts
 from coeval.llm.running.pool import Outcome, run_all
 from coeval.llm.running.progress import Progress
 from coeval.store.queries import tasks
@@ -33,8 +36,9 @@ from coeval.usecases.drafting.model_requests import ask_further, build_runner
 TEMPLATE = "spans-mqm"
 FOLDER = Path(__file__).parent
 NOTHING = ("no-error", "no error", "none")
-GROUP = re.compile(r"^\W*([\w-]+)\s*:?\W*$")
-ENTRY = re.compile(r"""^\s*(?P<category>[^"“”]{1,100}?)\s*[-–—:]\s*["“](?P<span>.+)["”]\s*\.?$""")
+FORM = '{"errors": [{"span": "...", "severity": "...", "category": "..."}]}'
+MOST_DRAFTED = 25
+"""Largest number of errors that the form allows in one answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +101,18 @@ def build_request(task: Task, instance: Instance, typology: Typology, settings: 
     return Request(
         settings.model,
         (Message("user", template.render(values)),),
+        schema=_schema(typology),
         temperature=settings.temperature,
         max_tokens=settings.max_tokens,
     )
+
+
+def _schema(typology: Typology) -> dict[str, object]:
+    severities = [one.name for one in typology.severities if one.offered]
+    entry = {"span": build_text(MAX_QUOTE), "severity": {"type": "string", "enum": severities}}
+    categories = [one.name for one in typology.categories] or [""]
+    error = build_object(entry | {"category": {"type": "string", "enum": categories}})
+    return build_object({"errors": build_list(error, MOST_DRAFTED)})
 
 
 def _load_template(settings: SpanSettings) -> Template:
@@ -118,24 +131,19 @@ def _category_line(one: Category) -> str:
 
 
 def read_spans(answer: str, typology: Typology, source: str, output: str) -> tuple[Span, ...]:
-    """Parse the spans in an answer and locate them in the texts.
-
-    The answer is JSON in the template's form, or lines in GEMBA-MQM's form: a severity, then lines ``category -
-    "words"``.
+    """Parse the spans in an answer, which is JSON in the template's form, and locate them in the texts.
 
     Raises:
         UnreadableAnswerError: it has another form, or an unknown severity or category.
     """
     text = strip_thoughts(clean_text(answer)).strip()
     if not text:
-        raise UnreadableAnswerError("the answer is empty")
+        raise UnreadableAnswerError("it contains no answer")
     entries = _read_json(text)
     if entries is None:
-        entries = _read_lines(text, typology)
-    if entries is None:
-        raise UnreadableAnswerError("the answer is not a list of errors")
+        raise UnreadableAnswerError("it has no complete list of errors")
     if len(entries) > MAX_SPANS:
-        raise UnreadableAnswerError(f"the answer has {len(entries):,} errors, and the limit is {MAX_SPANS}")
+        raise UnreadableAnswerError(f"it has {len(entries):,} errors, and the limit is {MAX_SPANS}")
     found: list[Span] = []
     for entry in entries:
         span = _read_entry(entry, typology, source, output, found)
@@ -145,39 +153,18 @@ def read_spans(answer: str, typology: Typology, source: str, output: str) -> tup
 
 
 def _read_json(text: str) -> list[Any] | None:
-    for value, _ in reversed(find_json(text, mend=False)):
-        if isinstance(value, dict) and isinstance(value.get("errors"), list):
-            return list(value["errors"])
-        if isinstance(value, list) and all(isinstance(one, dict) for one in value):
-            return value
-        if isinstance(value, list):
-            return None
+    """Return the last complete list of errors. A part of a list that is cut off is no list."""
+    for found in reversed(find_json(text)):
+        if isinstance(found.value, dict) and isinstance(found.value.get("errors"), list) and not found.inside:
+            return list(found.value["errors"])
     return None
-
-
-def _read_lines(text: str, typology: Typology) -> list[Any] | None:
-    """Return the entries of lines in GEMBA-MQM's form; None if a line has another form."""
-    severities = {one.name.casefold() for one in typology.severities}
-    severity, entries, headed = "", list[Any](), False
-    for line in filter(None, map(str.strip, text.splitlines())):
-        plain = strip_bullet(line)
-        group, entry = GROUP.match(plain), ENTRY.match(plain)
-        if plain.casefold().strip(" .:") in NOTHING:
-            headed = True
-        elif group and group[1].casefold() in severities:
-            severity, headed = group[1], True
-        elif entry and severity:
-            entries.append({"span": entry["span"], "category": entry["category"], "severity": severity})
-        else:
-            return None
-    return entries if headed else None
 
 
 def _read_entry(
     entry: Any, typology: Typology, source: str, output: str, found: Sequence[Span]
 ) -> Span | None:
     if not isinstance(entry, Mapping):
-        raise UnreadableAnswerError("an error in the answer is not an object")
+        raise UnreadableAnswerError("one of its errors is not an object")
     if str(entry.get("category", "")).casefold().strip() in NOTHING:
         return None
     severity = _match(
@@ -187,7 +174,7 @@ def _read_entry(
     category = _match(entry.get("category"), names, "category") if names else ""
     words = entry.get("span", entry.get("error_span", entry.get("text")))
     if words is not None and not isinstance(words, str):
-        raise UnreadableAnswerError(f"a span in the answer is {str(words)[:40]}, which is not a text")
+        raise UnreadableAnswerError(f"one of its spans is {str(words)[:40]}, which is not a text")
     quoted = (words or "").strip()
     if not quoted:
         return Span(None, None, severity, category)
@@ -213,9 +200,7 @@ def _match(value: Any, names: Sequence[str], what: str) -> str:
         name for name in names if part and name.casefold().rpartition("/")[2].strip("!") == part
     ]
     if len(close) != 1:
-        raise UnreadableAnswerError(
-            f"the answer has the {what} “{str(value)[:60]}”, which is not in the list"
-        )
+        raise UnreadableAnswerError(f"it has the {what} “{str(value)[:60]}”, which is not in the list")
     return close[0]
 
 
@@ -267,8 +252,7 @@ async def draft_spans(
 
     async def judge(instance: Instance) -> SpanDraft:
         ask = ask_further(runner.ask, attempts.get(instance.id, 0) + 1)
-        answer = await ask(build_request(task, instance, typology, chosen), 0)
-        return read_draft(answer, instance, typology)
+        return await ask_spans(ask, build_request(task, instance, typology, chosen), instance, typology)
 
     def keep(outcomes: Sequence[Outcome[Instance, SpanDraft]]) -> None:
         drafts = [one.result for one in outcomes if one.result is not None]
@@ -302,15 +286,30 @@ async def draft_spans(
     )
 
 
-def read_draft(answer: Answer, instance: Instance, typology: Typology) -> SpanDraft:
-    """Parse the draft in an answer; an unreadable answer gives no spans but a reason."""
+async def ask_spans(ask: Ask, request: Request, instance: Instance, typology: Typology) -> SpanDraft:
+    """Return the draft of one instance. An answer that is not in the form is asked for once more."""
+
+    def again(answer: Answer) -> Request | None:
+        why = _read(answer, instance, typology)[1]
+        problem = unread_problem(why, answer)
+        return (
+            render_again(request, answer.text, problem, FORM, request.schema or {}, None, lined=False)
+            if why
+            else None
+        )
+
+    answers = await ask_in_form(ask, request, 0, again)
+    spans, why = _read(answers[-1], instance, typology)
+    reason = unread_reason(unread_problem(why, answers[-1]), answers) if why else ""
+    return SpanDraft(instance.id, spans, reason, join_answers(answers))
+
+
+def _read(answer: Answer, instance: Instance, typology: Typology) -> tuple[tuple[Span, ...], str]:
+    """Return the spans in an answer, or none and the reason if it has no complete list."""
     try:
-        if answer.finish_reason == "length":
-            raise UnreadableAnswerError("the answer was cut off: raise the token limit")
-        spans = read_spans(answer.text, typology, instance.input, instance.output)
+        return read_spans(answer.text, typology, instance.input, instance.output), ""
     except UnreadableAnswerError as error:
-        return SpanDraft(instance.id, (), str(error), answer.text)
-    return SpanDraft(instance.id, spans, "", answer.text)
+        return (), str(error)
 
 
 def _prepare(

@@ -57,7 +57,7 @@ class Abilities:
 def build_body(request: Request, abilities: Abilities, *, answers: int = 1) -> dict[str, Any]:
     """Return the body of a chat completion request, limited to the endpoint's abilities."""
     body: dict[str, Any] = {"model": request.model, "messages": _messages(request, abilities)}
-    if request.schema is not None:
+    if request.schema is not None and not (request.lined and abilities.rung is Rung.TEXT):
         _ask_for_json(body, request.schema, abilities.rung)
     parameters: dict[str, float | str | None] = {
         "temperature": request.temperature,

@@ -102,7 +102,8 @@ _FENCED = (
     "directly into the question."
 )
 _ASKED_AGAIN = (
-    "If an answer has no readable rating, the question is repeated once. There is never a guessed score."
+    "If an answer does not state its score in the form, the score alone is asked for once more, and the draft says so. "
+    "No score is guessed."
 )
 _G_EVAL = (
     "Section 2.1: the question has a description of the task, the criterion, the steps, the sample and a form for the "

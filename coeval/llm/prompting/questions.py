@@ -1,17 +1,21 @@
-"""Build requests from templates, and JSON schemas for their answers; repeat a question once if needed."""
+"""Build requests from templates, second questions, and bounded JSON schemas for the answers."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from coeval.domain import Answer, Ask, Message, Request, Scale
-from coeval.errors import UnansweredError
+from coeval.domain import Message, Request, Scale
 from coeval.llm.prompting.template_files import JudgeOptions, load_template
 from coeval.rules.column_roles import Image
+
+# Every text and every list of a schema is bounded: without bounds a small model writes until its tokens are used up.
+
+MAX_WORDS, MAX_QUOTE, MAX_PASSAGES = 1000, 500, 5
+"""Longest conclusion and quotation in characters, and largest number of quotations, that a schema allows."""
 
 
 def evaluation_schema(scale: Scale) -> dict[str, object]:
@@ -24,25 +28,50 @@ def evaluations_schema(scales: Sequence[Scale]) -> dict[str, object]:
     steps = sorted({step for scale in scales for step in scale.steps})
     number = {"type": "integer", "enum": list(range(1, len(scales) + 1))}
     each = build_object({"criterion": number} | _evaluation(steps))
-    return build_object({"evaluations": {"type": "array", "items": each}})
+    return build_object({"evaluations": build_list(each, len(scales))})
+
+
+def scores_schema(scales: Mapping[str, Scale]) -> dict[str, object]:
+    """Return the schema of the second question: one score for each name, such as "score" or "[2]"."""
+    return build_object({name: level_schema(scale.steps) for name, scale in scales.items()})
 
 
 def _evaluation(steps: Sequence[int]) -> dict[str, object]:
-    passage = build_object({"quote": {"type": "string"}, "remark": {"type": "string"}})
+    passage = build_object({"quote": build_text(MAX_QUOTE), "remark": build_text(MAX_QUOTE)})
     return {
-        "conclusion": {"type": "string"},
-        "score": {"type": "integer", "enum": list(steps)},
-        "evidence": {"type": "array", "items": passage},
+        "conclusion": build_text(MAX_WORDS),
+        "score": level_schema(steps),
+        "evidence": build_list(passage, MAX_PASSAGES),
     }
 
 
-CRITERIA_SCHEMA: Mapping[str, object] = {
-    "type": "object",
-    "properties": {"criteria": {"type": "array", "items": {"type": "string"}}},
-    "required": ["criteria"],
-    "additionalProperties": False,
-}
-"""The schema of a list of criteria."""
+def level_schema(steps: Sequence[int]) -> dict[str, object]:
+    """Return the schema of a score. No level is the beginning of another one.
+
+    A model that writes "1" for the lowest level could otherwise be led on to "10": the grammar allows the "0".
+
+    >>> level_schema(range(1, 6))["enum"], level_schema([1, 10])["enum"]
+    ([1, 2, 3, 4, 5], ['01', '10'])
+    """
+    width = max(len(str(step)) for step in steps)
+    if all(len(str(step)) == width for step in steps):
+        return {"type": "integer", "enum": list(steps)}
+    return {"type": "string", "enum": [f"{step:0{width}d}" for step in steps]}
+
+
+def build_text(most: int) -> dict[str, object]:
+    """Return the schema of a text with at most this number of characters."""
+    return {"type": "string", "maxLength": most}
+
+
+def build_list(items: Mapping[str, object], most: int) -> dict[str, object]:
+    """Return the schema of a list with at most this number of items."""
+    return {"type": "array", "items": items, "maxItems": most}
+
+
+def list_schema(name: str, most: int, length: int = MAX_QUOTE) -> dict[str, object]:
+    """Return the schema of an object with one list of texts."""
+    return build_object({name: build_list(build_text(length), most)})
 
 
 def build_object(properties: dict[str, object]) -> dict[str, object]:
@@ -56,9 +85,6 @@ def build_object(properties: dict[str, object]) -> dict[str, object]:
 
 
 T = TypeVar("T")
-
-LONG = 10_000
-"""Number of characters from which an answer is parsed in a thread."""
 
 ASKED_AGAIN = "\n\n--- asked again ---\n\n"
 """The line between the first and the second answer in a draft's raw text."""
@@ -94,61 +120,24 @@ def render_request(
     )
 
 
-def render_reask(request: Request, answer: str, problem: str, remedy: str, folder: Path | None) -> Request:
-    """Return the same conversation plus the answer and its problem, as a new request with its own hash."""
-    words = load_template("reask", folder).render({"problem": problem.rstrip("."), "remedy": remedy})
-    return replace(
-        request, messages=(*request.messages, Message("assistant", answer), Message("user", words))
-    )
-
-
-def render_reask_some(
-    request: Request, answer: str, problems: Mapping[int, str], folder: Path | None
-) -> Request:
-    """Return the same conversation, which asks again only for the criteria with a problem (positions from 0)."""
-    numbers = [f"[{place + 1}]" for place in problems]
-    said = "; ".join(
-        f"{number} {problem}" for number, problem in zip(numbers, problems.values(), strict=True)
-    )
-    values = {"problem": said.rstrip("."), "missing": ", ".join(numbers)}
-    words = load_template("reask-some", folder).render(values)
-    return replace(
-        request, messages=(*request.messages, Message("assistant", answer), Message("user", words))
-    )
-
-
-async def ask_twice(
-    ask: Ask,
+def render_again(
     request: Request,
-    sample: int,
-    problem_of: Callable[[Answer], tuple[str, str]],
+    answer: str,
+    problem: str,
+    form: str,
+    schema: Mapping[str, object],
     folder: Path | None,
-) -> tuple[Answer, ...]:
-    """Return the answer. If ``problem_of`` finds a (problem, remedy) in it, ask again and return both answers.
+    *,
+    lined: bool = True,
+) -> Request:
+    """Return the same conversation, which goes on with the answer and asks once more for ``form`` alone.
 
-    A replay returns the first answer alone if the ledger has no second one.
-
-    Raises:
-        ModelError: a request failed.
+    It is a new request with its own hash, so the ledger keeps and counts it like any other. ``lined`` is False if the
+    form is itself JSON.
     """
-    first = await ask(request, sample)
-    problem, remedy = await read_aside(problem_of, first)
-    if not problem:
-        return (first,)
-    return await ask_again(ask, render_reask(request, first.text, problem, remedy, folder), sample, first)
-
-
-async def ask_again(ask: Ask, again: Request, sample: int, first: Answer) -> tuple[Answer, ...]:
-    """Return the first answer and the answer to ``again``, or in a replay without that answer the first alone."""
-    try:
-        return first, await ask(again, sample)
-    except UnansweredError:
-        return (first,)
-
-
-async def read_aside(read: Callable[[Answer], T], answer: Answer) -> T:
-    """Parse an answer. Long answers are parsed in a thread, so that they do not block the event loop."""
-    return await asyncio.to_thread(read, answer) if len(answer.text) > LONG else read(answer)
+    words = load_template("reask", folder).render({"problem": problem.rstrip("."), "form": form})
+    turns = (*request.messages, Message("assistant", answer), Message("user", words))
+    return replace(request, messages=turns, schema=schema, lined=lined)
 
 
 async def ask_all(questions: Iterable[Awaitable[T]]) -> list[T]:

@@ -6,26 +6,17 @@ question per criterion; ``coeval draft compare`` measures the difference beforeh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
-from coeval.domain import Answer, Ask, Criterion, Instance, Request
-from coeval.llm.prompting.questions import (
-    ask_again,
-    ask_all,
-    evaluation_schema,
-    evaluations_schema,
-    read_aside,
-    render_reask_some,
-    render_request,
-)
+from coeval.domain import Ask, Instance
+from coeval.llm.prompting.questions import ask_all, evaluation_schema, evaluations_schema, render_request
 from coeval.llm.prompting.template_values import render_cases, render_criterion
-from coeval.llm.protocols.by_criterion import ByCriterion, Form, Read, read_verdict
+from coeval.llm.protocols.by_criterion import ByCriterion, Form
+from coeval.llm.protocols.ladder import ScoreQuestion
 from coeval.llm.protocols.protocol import Item, Items, Judgment, Questions, group_by_instance, register
-from coeval.llm.protocols.verdicts import Verdict, combine_verdicts, given_words, is_whole, unread_problem
-from coeval.llm.reading.evaluations import ParsedEvaluation, parse_evaluation
-from coeval.llm.reading.several_criteria import parse_evaluations
+from coeval.llm.protocols.verdicts import combine_verdicts, given_words
+from coeval.llm.reading.evaluations import ParsedEvaluation, read_evaluations
 from coeval.rules.column_roles import list_images
 
 
@@ -40,7 +31,7 @@ class Several(ByCriterion):
     def used_templates(self) -> tuple[str, ...]:
         if self.options.criteria_per_call == 1:
             return super().used_templates
-        return ("cases", self.several_template, "reask-some")
+        return ("cases", self.several_template, "reask")
 
     def group(self, pairs: Iterable[tuple[int, int]]) -> Items:
         most = self.options.criteria_per_call
@@ -64,12 +55,20 @@ class Several(ByCriterion):
         return [(request, sample) for sample in range(self.answers)]
 
     async def judge(self, ask: Ask, item: Item, instance: Instance) -> Judgment:
-        """Request all samples at once. Repeat only the unreadable parts, once."""
+        """Request all samples at once. Only the scores that are not in the form are asked for once more."""
         if self.options.criteria_per_call == 1:
             return await super().judge(ask, item, instance)
         criteria = [self.brief.criteria[number] for number in item.criteria]
+        texts = [render_criterion(criterion) for criterion in criteria]
+        scales = [(criterion.scale.low, criterion.scale.high) for criterion in criteria]
+
+        def read(text: str, given: str, whole: bool) -> Sequence[ParsedEvaluation]:
+            return read_evaluations(text, texts, scales, given=given, whole=whole)
+
+        labels = [f"[{place}] Score" for place in range(1, len(criteria) + 1)]
+        question = ScoreQuestion(labels, criteria, read, self.options)
         answers = await ask_all(
-            self._judge_sample(ask, request, sample, criteria, instance)
+            question.ask(ask, request, sample, given_words(request, instance))
             for request, sample in self.render_calls(item, instance)
         )
         drafts = {
@@ -77,42 +76,6 @@ class Several(ByCriterion):
             for place, number in enumerate(item.criteria)
         }
         return Judgment(drafts)
-
-    async def _judge_sample(
-        self, ask: Ask, request: Request, sample: int, criteria: Sequence[Criterion], instance: Instance
-    ) -> list[Verdict]:
-        texts = [render_criterion(criterion) for criterion in criteria]
-        scales = [(criterion.scale.low, criterion.scale.high) for criterion in criteria]
-        given = given_words(request, instance)
-
-        @lru_cache(maxsize=4)
-        def read(text: str, whole: bool) -> list[ParsedEvaluation]:
-            return parse_evaluations(text, texts, scales, given=given, whole=whole)
-
-        first = await ask(request, sample)
-        parsed = await read_aside(lambda answer: read(answer.text, is_whole(answer)), first)
-        problems = {
-            place: unread_problem(each.reason, first)
-            for place, each in enumerate(parsed)
-            if each.score is None
-        }
-        answers: tuple[Answer, ...] = (first,)
-        if problems:
-            again = render_reask_some(request, first.text, problems, self.options.templates)
-            answers = await ask_again(ask, again, sample, first)
-        return [
-            read_verdict(
-                answers if place in problems else answers[:1],
-                _reader_of(read, place),
-                criterion.scale,
-                logprobs=self.options.logprobs,
-            )
-            for place, criterion in enumerate(criteria)
-        ]
-
-
-def _reader_of(read: Callable[[str, bool], list[ParsedEvaluation]], place: int) -> Read:
-    return lambda text, whole: read(text, whole)[place]
 
 
 @register
@@ -122,6 +85,6 @@ class ConclusionScoreEvidence(Several):
     name = "coeval"
     summary = "A conclusion, a score, and evidence quoted from the output"
     answer_tokens = 220
-    form = Form("coeval", parse_evaluation, evaluation_schema)
+    form = Form("coeval", evaluation_schema)
     templates = ("case", "coeval")
     several_template = "coeval-several"

@@ -21,6 +21,7 @@ from coeval.domain import (
     Message,
     Request,
     RowKind,
+    Rung,
     Scale,
     Task,
     TypedQuestion,
@@ -222,7 +223,7 @@ class Decision(Protocol):
             reason=f"Expected score of a typed decision; confidence {decided.confidence:.0%}.",
             raw=text,
             probabilities=decided.probabilities,
-            rule=self.name,
+            rung=Rung.DECISION,
         )
         wanted = self.options.explain == "all" or self.options.explain and decided.confidence < UNSURE
         return await self._explain(ask, number, draft, instance) if wanted else draft

@@ -12,11 +12,23 @@ from collections.abc import Iterator
 from coeval.domain import Answer, Ask, Comparison, Criterion, Instance, Request
 from coeval.errors import InputError
 from coeval.llm.client.failures import UNREAD, CallError
-from coeval.llm.prompting.questions import ask_all, ask_twice, render_request
+from coeval.llm.prompting.questions import (
+    MAX_WORDS,
+    ask_all,
+    build_object,
+    build_text,
+    render_again,
+    render_request,
+)
 from coeval.llm.prompting.template_values import list_shared_images, render_guided, render_pair, task_values
+from coeval.llm.protocols.ladder import ask_in_form, is_whole, join_answers, unread_problem, unread_reason
 from coeval.llm.protocols.protocol import Brief, Item, Judgment, Protocol, Questions, register
-from coeval.llm.protocols.verdicts import given_words, is_whole, join_answers, unread_problem
-from coeval.llm.reading.preferences import parse_preference
+from coeval.llm.protocols.verdicts import given_words
+from coeval.llm.reading.preferences import read_preference
+
+CHOICE = {"type": "string", "enum": ["A", "B", "tie"]}
+SCHEMA = build_object({"analysis": build_text(MAX_WORDS), "preference": CHOICE})
+AGAIN = build_object({"preference": CHOICE})
 
 
 @register
@@ -51,7 +63,7 @@ class Pairwise(Protocol):
         values["pair"] = render_pair(self.task, first, second, reference=self.options.reference)
         values["steps"] = f"## Evaluation steps\n{steps}" if steps else ""
         images = list_shared_images(self.task, first, second)
-        return render_request("pairwise", values, self.options, images=images)
+        return render_request("pairwise", values, self.options, schema=SCHEMA, images=images)
 
     async def judge(self, ask: Ask, item: Item, instance: Instance) -> Judgment:
         pairs = self._pairs(item, instance)
@@ -62,23 +74,29 @@ class Pairwise(Protocol):
         request = self._render(self.brief.criteria[number], first, second)
         given = "\n\n".join([given_words(request, first), second.output, first.input])
 
-        def read(answer: Answer) -> tuple[float | None, str]:
-            return parse_preference(answer.text, given=given, whole=is_whole(answer))
+        def read(answer: Answer, given: str) -> tuple[float | None, str]:
+            return read_preference(answer.text, given=given, whole=is_whole(answer))
 
-        def problem_of(answer: Answer) -> tuple[str, str]:
-            _, why = read(answer)
+        def again(answer: Answer) -> Request | None:
+            _, why = read(answer, given)
+            problem = unread_problem(why, answer)
+            form = "Preference: <one of the three: A, B, tie>"
             return (
-                (unread_problem(why, answer), "End with “Preference:” and A, B or tie.") if why else ("", "")
+                render_again(request, answer.text, problem, form, AGAIN, self.options.templates)
+                if why
+                else None
             )
 
         async def ask_once(sample: int) -> tuple[float | None, str, str]:
             try:
-                answers = await ask_twice(ask, request, sample, problem_of, self.options.templates)
+                answers = await ask_in_form(ask, request, sample, again)
             except CallError as error:
                 if error.kind not in UNREAD:
                     raise
                 return None, str(error), error.received
-            return *read(answers[-1]), join_answers(answers)
+            choice, why = read(answers[-1], given if len(answers) == 1 else "")
+            reason = unread_reason(unread_problem(why, answers[-1]), answers) if why else ""
+            return choice, reason, join_answers(answers)
 
         said = await ask_all(ask_once(sample) for sample in range(self.answers))
         return _combine(first.id, second.id, number, said)
@@ -91,7 +109,7 @@ def _combine(
     read = tuple(preference for preference, _, _ in said if preference is not None)
     raw = "\n\n".join(raw for _, _, raw in said)
     if not read:
-        return Comparison(first, second, criterion, None, f"The model was asked and {said[0][1]}.", raw)
+        return Comparison(first, second, criterion, None, said[0][1], raw)
     lost = len(said) - len(read)
     reason = f"{lost} of {len(said)} answers could not be read and are left out." if lost else ""
     samples = read if len(said) > 1 else ()

@@ -1,147 +1,88 @@
-"""Read an evaluation (conclusion, score and evidence) from a model's answer."""
+"""Read evaluations (conclusion, score and evidence) from an answer in the form that was asked for."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
-from coeval.domain import RowKind
-from coeval.llm.reading.cleanup import fold, strip_thoughts
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, ValidationError, ValidationInfo
+
+from coeval.llm.reading.cleanup import fold
+from coeval.llm.reading.json_objects import FoundJson, find_json, find_members
 from coeval.llm.reading.markup import strip_bullet, strip_markup
-from coeval.llm.reading.rating_json import own_json
-from coeval.llm.reading.ratings import Reading, cut_middle, read_rating
+from coeval.llm.reading.scores import (
+    DIFFERENT,
+    EMPTY,
+    MAX_READ,
+    NO_FORM,
+    Reading,
+    folded_lines,
+    labels_for,
+    mentions,
+    name_of,
+    plain,
+    read_value,
+    read_words,
+)
+from coeval.llm.reading.thoughts import strip_thoughts
 
 MAX_EVIDENCE = 30
 """Largest number of lines of evidence from one answer."""
 
+MAX_LINE = 4000
+"""Longest conclusion or line of evidence, in characters."""
+
+MAX_ENTRIES = 200
+"""Largest number of entries that are read from one answer about several criteria."""
+
+OVERALL = "overall"
+"""The name of the overall rating in an answer about several criteria."""
+
 NOTHING = re.compile(r"\W*(?:none|n/?a|no evidence|not applicable)?\W*", re.I)
 """An evidence line that says that there is no evidence."""
 
-MAX_LINE = 4000
-"""Longest conclusion or line of evidence, in characters."""
+NO_ENTRY = "it has no entry for this criterion"
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedEvaluation:
-    """The parsed evaluation. ``reason`` explains a missing ``score``; ``rule`` names the rule that accepted it.
+    """An evaluation. ``reason`` explains a missing ``score``; ``form`` names the form in which it was stated.
 
-    ``score_line`` is the model's own wording.
+    ``stated`` is the only number after a label in an answer that is not in the form.
     """
 
     conclusion: str = ""
     score: float | None = None
     evidence: tuple[str, ...] = ()
     reason: str = ""
-    score_line: str = ""
-    rule: str = ""
+    form: str = ""
+    stated: float | None = None
 
 
-def parse_evaluation(
-    text: str, scale: Sequence[float], criterion: str | None = None, *, given: str = "", whole: bool = True
-) -> ParsedEvaluation:
-    """Return conclusion, score and evidence from JSON, fenced JSON or labelled or numbered prose. Never raise.
-
-    ``given`` and ``whole`` have the same meaning as in `read_rating`.
-
-    >>> parse_evaluation('1. Conclusion: Clear.\\n2. Score: 4\\n3. Evidence:\\n- "Hi."', (1, 5)).evidence
-    ('"Hi."',)
-    """
-    text = strip_thoughts(text)
-    sections = sort_lines(cut_middle(text))
-    reading = read_rating(text, scale, criterion, given=given, whole=whole)
-    members = reading.members or _members(text, given, whole=whole)
-    if members:
-        return from_members(members, reading)
-    if whole:
-        ordered = read_rating("\n".join(sections.scored), scale, criterion, given=given)
-        reading = ordered if sections.scored and not ordered.nothing else reading
-    return ParsedEvaluation(
-        sections.text_of(RowKind.CONCLUSION),
-        reading.score,
-        tuple(line[:MAX_LINE] for line in sections.lines[RowKind.EVIDENCE][:MAX_EVIDENCE]),
-        reading.why,
-        " ".join(sections.lines[RowKind.SCORE])[:MAX_LINE],
-        reading.rule,
-    )
+def _check_level(value: object, info: ValidationInfo) -> float:
+    score, why = read_value(value, info.context or (1, 5))
+    if score is None:
+        raise ValueError(why)
+    return score
 
 
-def from_members(members: Mapping[str, object], reading: Reading) -> ParsedEvaluation:
-    """Return the evaluation that a JSON object states."""
-    folded = {fold(str(key)): inner for key, inner in members.items()}
-    words = next((folded[name] for name in _CONCLUSIONS if folded.get(name)), "")
-    conclusion = strip_markup(words) if isinstance(words, str) else ""
-    evidence = json_evidence(folded.get("evidence", folded.get("quotes")))
-    return ParsedEvaluation(conclusion[:MAX_LINE], reading.score, evidence, reading.why, "", reading.rule)
-
-
-_CONCLUSIONS = (
-    "conclusion", "analysis", "explanation", "reason", "rationale", "reasoning", "justification", "comment",
-)  # fmt: skip
-
-
-def _members(text: str, given: str, *, whole: bool) -> Mapping[str, object]:
-    """Return the members of the model's last JSON object with a conclusion or evidence."""
-    for found in reversed(own_json(text, fold(given), whole=whole)):
-        if isinstance(found.value, dict) and {"conclusion", "evidence"} & {fold(key) for key in found.value}:
-            return found.value
-    return {}
-
-
-def parse_rationale(
-    text: str, scale: Sequence[float], criterion: str | None = None, *, given: str = "", whole: bool = True
-) -> ParsedEvaluation:
-    """Return a prose answer's rating, with the words around it as its conclusion. Never raise."""
-    reading = read_rating(text, scale, criterion, given=given, whole=whole)
-    lines = (line.strip() for line in strip_markup(cut_middle(strip_thoughts(text))).split("\n"))
-    words = [_LABEL.sub("", line).strip() for line in lines if re.search(r"[^\W\d_]", line)]
-    kept = [line for line in words if line and not _only_rates(line)]
-    return ParsedEvaluation("\n".join(kept)[:MAX_LINE], reading.score, (), reading.why, "", reading.rule)
-
-
-def _only_rates(line: str) -> bool:
-    """Return whether a line only states a rating or an empty label."""
-    return len(line) <= MAX_RATING_LINE and _ONLY_RATING.fullmatch(line) is not None
-
-
-_LABEL = re.compile(r"^(?:rationale|analysis|explanation|reason(?:ing)?)[ \t]*[:：][ \t]*", re.I)
-_ONLY_RATING = re.compile(
-    r"\W{0,9}(?:[\w ]{1,40}[:：=-])?[ \t]{0,9}\d[\d./]{0,9}(?:[ \t]{0,3}out of[ \t]{0,3}\d{1,4})?\W{0,9}|"
-    r"[\w ]{1,30}[:：]",
-    re.I,
-)
-MAX_RATING_LINE = 120
-"""A longer line says more than a rating."""
-
-
-_SECTIONS = {
-    RowKind.CONCLUSION: "conclusion|analysis|rationale|explanation|reasoning|judge?ment|evaluation",
-    RowKind.SCORE: "(?:final |overall |revised |updated |my )?(?:score|rating)|final answer",
-    RowKind.EVIDENCE: "evidence|quotes?|quotations?",
-}
-_HEADERS = {
-    kind: re.compile(
-        rf"^\W{{0,20}}(?:\d[.):][ \t]*)?(?P<label>(?:{words})\b[ \t]*(?P<mark>[:：]|(?=\s*$))?)[ \t]*", re.I
-    )
-    for kind, words in _SECTIONS.items()
-}
-_NUMERALS = {"1": RowKind.CONCLUSION, "2": RowKind.SCORE, "3": RowKind.EVIDENCE}
-_ORDER = list(_SECTIONS)
-
-
-def json_evidence(value: object) -> tuple[str, ...]:
-    """Return evidence lines from texts, or from objects with a quote and a comment."""
+def _read_evidence(value: object) -> tuple[str, ...]:
+    """Return evidence lines from texts, or from objects with a quote and a remark."""
     items = value if isinstance(value, list) else [value]
-    lines: list[str] = []
-    for item in items[:MAX_EVIDENCE]:
-        if isinstance(item, dict):
-            texts = {fold(str(key)): inner.strip() for key, inner in item.items() if isinstance(inner, str)}
-            quote = _unmarked(texts.pop("quote", texts.pop("text", "")))
-            marked = f"“{quote}”" if '"' in quote else f'"{quote}"'
-            item = " - ".join(([marked] if quote else []) + [inner for inner in texts.values() if inner])
-        if isinstance(item, str) and not NOTHING.fullmatch(item):
-            lines.append(strip_bullet(item.strip())[:MAX_LINE])
-    return tuple(lines)
+    return tuple(line for item in items[:MAX_EVIDENCE] if (line := _evidence_line(item)))
+
+
+def _evidence_line(item: object) -> str:
+    if isinstance(item, dict):
+        texts = {fold(str(key)): inner.strip() for key, inner in item.items() if isinstance(inner, str)}
+        quote = _unmarked(texts.pop("quote", texts.pop("text", "")))
+        marked = f"“{quote}”" if '"' in quote else f'"{quote}"'
+        item = " - ".join(([marked] if quote else []) + [inner for inner in texts.values() if inner])
+    return (
+        strip_bullet(item.strip())[:MAX_LINE] if isinstance(item, str) and not NOTHING.fullmatch(item) else ""
+    )
 
 
 def _unmarked(quote: str) -> str:
@@ -152,59 +93,234 @@ def _unmarked(quote: str) -> str:
     return quote[1:-1] if quote[0] in '"“' and quote[-1] in '"”' else quote
 
 
-@dataclass(slots=True)
-class Sections:
-    """The lines of a prose answer by section. The ``scored`` lines may state the score."""
+class Form(BaseModel):
+    """The JSON form of an evaluation. The scale is the context of its validation."""
 
-    lines: dict[RowKind, list[str]] = field(default_factory=lambda: {kind: [] for kind in RowKind})
-    scored: list[str] = field(default_factory=list)
-    current: RowKind = RowKind.CONCLUSION
-    has_concluded: bool = False
-    """True if a line of the conclusion has a word. Stored, because a search at every line takes quadratic time."""
-
-    def text_of(self, kind: RowKind) -> str:
-        return "\n".join(self.lines[kind])[:MAX_LINE]
+    score: Annotated[float, BeforeValidator(_check_level)]
+    conclusion: Annotated[str, BeforeValidator(lambda value: _text(value))] = Field(
+        "", validation_alias=AliasChoices("conclusion", "analysis", "explanation", "rationale", "reason")
+    )
+    evidence: Annotated[tuple[str, ...], BeforeValidator(_read_evidence)] = ()
 
 
-def sort_lines(text: str) -> Sections:
-    """Sort the lines into sections by their labels, or by their numbers if they have no labels."""
-    sections = Sections()
-    for line in strip_markup(text).split("\n"):
-        if line.strip():
-            _sort_line(line.strip(), sections)
-    return sections
+def _text(value: object) -> str:
+    return strip_markup(value)[:MAX_LINE] if isinstance(value, str) else ""
 
 
-def _sort_line(line: str, sections: Sections) -> None:
-    """Add a line to a section according to its label, number or position."""
-    given = line
-    for kind, header in _HEADERS.items():
-        match = header.match(line)
-        if match and (match["mark"] is not None or _opens_evidence(kind, line, sections)):
-            sections.current = kind
-            line = line[match.end("label") :] if match["mark"] is not None else line[match.start("label") :]
-            line = "" if line.endswith(":") else line
-            break
-    else:
-        numbered = re.match(r"([123])[.)][ \t]+", line)
-        if (
-            numbered
-            and (sections.has_concluded or numbered[1] == "1")
-            and _ORDER.index(_NUMERALS[numbered[1]]) >= _ORDER.index(sections.current)
-        ):
-            in_evidence = sections.current is RowKind.EVIDENCE
-            sections.current = sections.current if in_evidence else _NUMERALS[numbered[1]]
-            given = line[numbered.end() :]
-            given = f"Score: {given}" if sections.current is RowKind.SCORE else given
-    if sections.current is not RowKind.EVIDENCE:
-        sections.scored.append(given)
-    text = strip_bullet(line)
-    if re.search(r"\w", text):
-        sections.lines[sections.current].append(text)
-        if sections.current is RowKind.CONCLUSION and re.search(r"[^\W\d_]", text):
-            sections.has_concluded = True
+def read_evaluation(
+    text: str, scale: Sequence[float], criterion: str = "", *, given: str = "", whole: bool = True
+) -> ParsedEvaluation:
+    """Return the evaluation of one criterion from JSON, labelled lines, or a number alone. Never raise.
+
+    ``given`` is the prompt and the sample; what the answer copies from them states nothing. If the answer is not
+    ``whole`` (cut off, withheld or refused), only complete JSON members and complete lines count.
+
+    >>> read_evaluation("Analysis: Clear.\\n**Rating:** 4/5", (1, 5)).score
+    4.0
+    >>> read_evaluation("I would give it a 4.", (1, 5)).reason
+    'it is not in the form that was asked for'
+    """
+    text = strip_thoughts(text)
+    if not re.search(r"\w", text) or len(text) > MAX_READ:
+        return ParsedEvaluation(reason=NO_FORM if len(text) > MAX_READ else EMPTY)
+    name, copies = name_of(criterion), folded_lines(given)
+    labels = labels_for(name, float(scale[0]), float(scale[1]))
+    found = find_json(text)
+    rest = _without(text, found)
+    objects = [_single(one.value) for one in found if not one.inside and not _is_copy(text, one, given)]
+    scored = [members for members in objects if _score_keys(members, name)]
+    if not scored and (cut := find_members(text)) and _score_keys(cut, name):
+        scored, rest = [cut], text[: text.find("{")]
+    if scored:
+        parsed = [_from_members(members, scale, name) for members in scored]
+        others = mentions(plain(strip_markup(rest)), labels, copies)
+        scores = {one.score for one in parsed} | others
+        if len(scores) > 1 or _has_other_score(scored[-1], parsed[-1].score, name):
+            return replace(parsed[-1], score=None, reason=DIFFERENT, form="")
+        return parsed[-1]
+    reading = read_words(rest, scale, name, given=copies, whole=whole)
+    return _with_sections(strip_markup(rest), reading, labels.line)
 
 
-def _opens_evidence(kind: RowKind, line: str, sections: Sections) -> bool:
-    """Return whether a line like "3. Evidence from the answer includes" is the heading of the evidence."""
-    return kind is RowKind.EVIDENCE and (line.startswith("3") or sections.current is RowKind.SCORE)
+def read_evaluations(
+    text: str,
+    criteria: Sequence[str],
+    scales: Sequence[Sequence[float]],
+    *,
+    given: str = "",
+    whole: bool = True,
+) -> list[ParsedEvaluation]:
+    """Return an evaluation per criterion from one answer, in order; a criterion without one has a reason. Never raise.
+
+    The answer is JSON with the number of each criterion, or a line "[1] Score: 4 Explanation: …" for each.
+    """
+    text = strip_thoughts(text)
+    if not re.search(r"\w", text) or len(text) > MAX_READ:
+        return [ParsedEvaluation(reason=NO_FORM if len(text) > MAX_READ else EMPTY)] * len(criteria)
+    entries = [
+        entry for found in find_json(text) for entry in _entries(found) if not _is_copy(text, found, given)
+    ]
+    numbers = [_number(str(entry["criterion"]), criteria) for entry in entries]
+    read: dict[int, list[ParsedEvaluation]] = {}
+    if 0 not in numbers:  # a list that begins at 0 may mean other criteria by its other numbers
+        for number, entry in zip(numbers, entries, strict=True):
+            if number and _score_keys(entry, ""):
+                read.setdefault(number - 1, []).append(_from_members(entry, scales[number - 1], ""))
+    if not entries:
+        read = _from_lines(text, criteria, scales, given, whole=whole)
+    return [_only(read.get(place, [])) for place in range(len(criteria))]
+
+
+def _only(parsed: Sequence[ParsedEvaluation]) -> ParsedEvaluation:
+    if not parsed:
+        return ParsedEvaluation(reason=NO_ENTRY)
+    if len({one.score for one in parsed}) > 1:
+        return replace(parsed[-1], score=None, reason=DIFFERENT, form="")
+    return parsed[-1]
+
+
+# JSON
+
+
+def _single(value: object) -> Mapping[str, Any]:
+    """Return an object, also one that is the only item of a list."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return value if isinstance(value, dict) else {}
+
+
+def _is_copy(text: str, found: FoundJson, given: str) -> bool:
+    return bool(given) and text[found.start : found.end] in given
+
+
+def _without(text: str, found: Sequence[FoundJson]) -> str:
+    """Return the words outside JSON."""
+    pieces, at = [], 0
+    for one in found:
+        pieces.append(text[at : one.start])
+        at = one.end
+    return "".join([*pieces, text[at:]])
+
+
+def _key(key: object) -> str:
+    return fold(str(key)).replace("_", " ").strip()
+
+
+def _score_keys(members: Mapping[str, Any], name: str) -> list[str]:
+    wanted = {"score", "rating", name} - {""}
+    return [
+        key for key, value in members.items() if _key(key) in wanted and not isinstance(value, dict | list)
+    ]
+
+
+def _from_members(members: Mapping[str, Any], scale: Sequence[float], name: str) -> ParsedEvaluation:
+    """Return the evaluation that a JSON object with one of the requested keys states."""
+    values = [members[key] for key in _score_keys(members, name)]
+    lowered = {_key(key): value for key, value in members.items()}
+    lowered["score"] = values[0]
+    if any(value != values[0] for value in values):
+        return ParsedEvaluation(_text(lowered.get("conclusion")), reason=DIFFERENT)
+    try:
+        form = Form.model_validate(lowered, context=tuple(scale))
+    except ValidationError as error:
+        reason = str(error.errors()[0].get("ctx", {}).get("error", NO_FORM))
+        return ParsedEvaluation(_text(lowered.get("conclusion")), reason=reason)
+    return ParsedEvaluation(form.conclusion, form.score, form.evidence, form="JSON")
+
+
+def _has_other_score(members: Mapping[str, Any], score: float | None, name: str) -> bool:
+    """Return whether a key such as "final_score" has another number: the model may mean either."""
+    return any(
+        re.search(r"\b(?:score|rating)$", _key(key)) and value != score
+        for key, value in members.items()
+        if isinstance(value, int | float) and key not in _score_keys(members, name)
+    )
+
+
+def _entries(found: FoundJson) -> Iterator[Mapping[str, Any]]:
+    """Yield the entries with the number of a criterion in a JSON value."""
+    value = found.value
+    lists = [value] if isinstance(value, list) else [one for one in value.values() if isinstance(one, list)]
+    if isinstance(value, dict) and "criterion" in value:
+        lists = [[value]]
+    elif isinstance(value, dict) and not lists:
+        lists = [[{"criterion": name, "score": score} for name, score in value.items()]]
+    for listed in lists:
+        yield from (one for one in listed[:MAX_ENTRIES] if isinstance(one, dict) and "criterion" in one)
+
+
+# Lines
+
+
+def _number(name: str, criteria: Sequence[str]) -> int | None:
+    """Return the number of the criterion that an answer means by its number or name, 0 for "0", None for none."""
+    said = fold(plain(name)).strip(" []:.#")
+    if said.isascii() and said.isdigit():
+        return int(said[:6]) if int(said[:6]) <= len(criteria) else None
+    known = [
+        place for place, text in enumerate(criteria, 1) if said in (name_of(text), fold(text).strip(" ."))
+    ]
+    return known[0] if len(known) == 1 else None
+
+
+_MARK = re.compile(r"^[ \t]{0,9}(?:[-•+][ \t]+)?\[(?P<name>[^\[\]\n]{1,300})\][ \t]{0,3}[:：.–-]?", re.M)
+
+
+def _from_lines(
+    text: str, criteria: Sequence[str], scales: Sequence[Sequence[float]], given: str, *, whole: bool
+) -> dict[int, list[ParsedEvaluation]]:
+    words, copies = strip_markup(text), folded_lines(given)
+    marks = list(_MARK.finditer(words))[:MAX_ENTRIES]
+    numbers = [_number(mark["name"], criteria) for mark in marks]
+    read: dict[int, list[ParsedEvaluation]] = {}
+    for place, (mark, number) in enumerate(zip(marks, numbers, strict=True)):
+        last = place == len(marks) - 1
+        block = words[mark.end() : len(words) if last else marks[place + 1].start()]
+        line = words[mark.start() : mark.end() + (block + "\n").find("\n")]
+        if not number or 0 in numbers or fold(line) in copies:
+            continue
+        name, scale = name_of(criteria[number - 1]), scales[number - 1]
+        reading = read_words(block, scale, name, whole=whole or not last)
+        labels = labels_for(name, float(scale[0]), float(scale[1]))
+        read.setdefault(number - 1, []).append(_with_sections(block, reading, labels.line))
+    return read
+
+
+_SECTION = re.compile(
+    r"[^\w\n]{0,9}(?:\d[.)][ \t]*)?(?:(?P<evidence>evidence|quotes?|الأدلة)|"
+    r"conclusion|rationale|analysis|explanation|reason(?:ing)?|التفسير|التحليل)[ \t]{0,3}[:：][ \t]*",
+    re.I,
+)
+_INLINE = re.compile(r"[ \t](?=evidence[ \t]{0,3}[:：])", re.I)
+_QUOTATION = re.compile(r'["“]([^"“”]{3,1000})["”]')
+
+
+def _with_sections(words: str, reading: Reading, line: re.Pattern[str]) -> ParsedEvaluation:
+    """Return the evaluation in words: the lines about evidence, and everything else that states no score."""
+    conclusion: list[str] = []
+    evidence: list[str] = []
+    current = conclusion
+    said = line.sub(lambda match: match["tail"] or "", plain(words))
+    for part in (part for row in said.split("\n") for part in _INLINE.split(row)):
+        section = _SECTION.match(part)
+        if section:
+            current = evidence if section["evidence"] else conclusion
+        text = part[section.end() :].strip() if section else part.strip()
+        if re.search(r"[^\W\d_]", text) or (current is evidence and re.search(r"\w", text)):
+            current.append(text)
+    lines = [one for text in evidence if not NOTHING.fullmatch(text) for one in _split_quotations(text)]
+    return ParsedEvaluation(
+        "\n".join(conclusion)[:MAX_LINE],
+        reading.score,
+        tuple(lines[:MAX_EVIDENCE]),
+        reading.why,
+        reading.form,
+        reading.stated,
+    )
+
+
+def _split_quotations(text: str) -> list[str]:
+    """Return a line of evidence. A line that contains only quotations becomes one line per quotation."""
+    found = _QUOTATION.findall(text)
+    only = found and not re.search(r"\w", _QUOTATION.sub("", text))
+    return [f'"{" ".join(one.split())}"' for one in found] if only else [strip_bullet(text)[:MAX_LINE]]

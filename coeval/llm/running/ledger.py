@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
 
 from coeval.domain import Answer, Call
@@ -157,4 +158,14 @@ class Prices:
 
 def answer_of(call: Call) -> Answer:
     """Return a call's original answer, from the body in the ledger."""
-    return parse_completion(call.response, place=call.endpoint, latency_ms=call.latency_ms)
+    answer = parse_completion(call.response, place=call.endpoint, latency_ms=call.latency_ms)
+    return replace(answer, response_format=find_format(call.request))
+
+
+_FORMAT = re.compile(r'"response_format": ?\{"type": ?"(json_schema|json_object)"')
+
+
+def find_format(body: str) -> str:
+    """Return the form that a sent request demanded. A sample cannot imitate it: its quotation marks are escaped."""
+    found = _FORMAT.search(body)
+    return found[1] if found else ""

@@ -11,7 +11,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Protocol
 
@@ -21,7 +21,7 @@ from coeval.errors import InputError, ModelError, UnansweredError
 from coeval.llm.client.client import Client, Exchange
 from coeval.llm.client.failures import CallError, Failure
 from coeval.llm.running.dispatch import Limiter, Sampling
-from coeval.llm.running.ledger import GroupCommit, Ledger, Prices, answer_of
+from coeval.llm.running.ledger import GroupCommit, Ledger, Prices, answer_of, find_format
 from coeval.llm.running.pool import run_all
 from coeval.llm.running.progress import Usage
 from coeval.settings import Settings
@@ -179,7 +179,9 @@ class Runner:
             await self._commits.record(self._failed_call((key, samples[0]), request, error))
             raise
         self.usage.calls += 1
-        answers = dict(zip(samples, exchange.answers, strict=False))
+        form = find_format(exchange.sent)
+        read = [replace(answer, response_format=form) for answer in exchange.answers]
+        answers = dict(zip(samples, read, strict=False))
         bodies = dict(zip(samples, exchange.bodies, strict=False))
         calls = [
             self._answered_call((key, sample), request, exchange.sent, bodies[sample], answer)

@@ -197,26 +197,35 @@ def count_drafts(db: Database, run: int) -> dict[str, int]:
     return {"ok": 0, "unscored": 0} | {row["status"]: row["n"] for row in db.query(sql, [run])}
 
 
-UNSCORED, NO_RULE = "unscored", "no rule recorded"
-"""Labels in place of a rule: for a draft without a score, and for a score that no parsing rule read."""
+UNSCORED, NO_RUNG = "unscored", "not from a model here"
+"""Labels in place of a rung: for a draft without a score, and for a score from another tool."""
 
-_RULE = f"CASE WHEN d.status = 'unscored' THEN '{UNSCORED}' WHEN d.rule = '' THEN '{NO_RULE}' ELSE d.rule END"
-
-
-def count_by_rule(db: Database, run: int) -> dict[str, int]:
-    """Return, over latest attempts, how many drafts each parsing rule accepted, and how many are unscored."""
-    sql = f"SELECT {_RULE} AS rule, count(*) AS n FROM current_draft d WHERE d.run = ? GROUP BY 1"
-    return {row["rule"]: row["n"] for row in db.query(sql, [run])}
+_RUNG = f"CASE WHEN d.status = 'unscored' THEN '{UNSCORED}' WHEN d.rung = '' THEN '{NO_RUNG}' ELSE d.rung END"
 
 
-def list_by_rule(db: Database, run: Run, rule: str, limit: int) -> list[DraftAnswer]:
-    """Return the first ``limit`` drafts of a run whose latest attempt this rule accepted, in task order."""
+def count_by_rung(db: Database, run: int) -> dict[str, int]:
+    """Return, over latest attempts, how many scores were obtained on each rung, and how many drafts are unscored."""
+    sql = f"SELECT {_RUNG} AS rung, count(*) AS n FROM current_draft d WHERE d.run = ? GROUP BY 1"
+    return {row["rung"]: row["n"] for row in db.query(sql, [run])}
+
+
+def count_scores(db: Database, run: int) -> dict[tuple[int, float], int]:
+    """Return how often the run gave each score by each criterion."""
+    sql = (
+        "SELECT criterion, score, count(*) FROM current_draft WHERE run = ? AND score IS NOT NULL"
+        " GROUP BY criterion, score"
+    )
+    return {(criterion, score): n for criterion, score, n in db.conn.execute(sql, [run])}
+
+
+def list_by_rung(db: Database, run: Run, rung: str, limit: int) -> list[DraftAnswer]:
+    """Return the first ``limit`` drafts of a run whose latest score was obtained on this rung, in task order."""
     sql = (
         "SELECT i.external_id, c.text, d.attempt, d.score, d.reason, d.raw FROM current_draft d"
         " JOIN instance i ON i.id = d.instance JOIN criterion c ON c.id = d.criterion"
-        f" WHERE d.run = ? AND {_RULE} = ? ORDER BY i.position, c.id LIMIT ?"
+        f" WHERE d.run = ? AND {_RUNG} = ? ORDER BY i.position, c.id LIMIT ?"
     )
-    return [DraftAnswer(run.label, *row) for row in db.conn.execute(sql, [run.id, rule, limit])]
+    return [DraftAnswer(run.label, *row) for row in db.conn.execute(sql, [run.id, rung, limit])]
 
 
 def list_undrafted(

@@ -69,7 +69,7 @@ DRAFTS = """
 SELECT r.label AS run, r.protocol, r.model, r.prompt_hash, r.shown,
   CASE WHEN r.id IN (SELECT run FROM archived_run) THEN 1 ELSE 0 END AS archived, i.external_id AS instance,
   c.text AS criterion, d.attempt, d.status, d.score, d.samples_json AS samples,
-  d.probabilities_json AS probabilities, d.rule, d.reason, l.position AS line, l.kind, l.text, d.created_at,
+  d.probabilities_json AS probabilities, d.rung, d.reason, l.position AS line, l.kind, l.text, d.created_at,
   (SELECT count(*) FROM quote q WHERE q.draft_row = l.id) AS quotes,
   (SELECT count(*) FROM quote q WHERE q.draft_row = l.id
     AND (q.quote_start IS NULL OR q.place = 'input')) AS quotes_not_found,

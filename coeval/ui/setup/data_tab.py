@@ -193,8 +193,8 @@ def _draft_cell(judged: Judged) -> Node:
     raw = el("details", el("summary", "the model's answer"), el("pre", draft.raw)) if draft.raw else None
     if draft.score is None:
         return el("div", el("strong", "unscored"), el("p.note", draft.reason), raw)
-    rule = el("p.note", f"read by the rule “{draft.rule}”") if draft.rule else None
-    return el("div", el("strong", number(draft.score)), rule, lines, raw)
+    rung = el("p.note", f"obtained by: {draft.rung}") if draft.rung else None
+    return el("div", el("strong", number(draft.score)), rung, lines, raw)
 
 
 def _said(remark: Remark) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import gradio as gr
 
-from coeval.domain import DraftAnswer, Person, RuleCount, Run
+from coeval.domain import DraftAnswer, Person, Run, RungCount
 from coeval.llm.prompting.presets import PRESETS, Preset, get_preset
 from coeval.ui.components.form import Form
 from coeval.ui.components.number_words import plural
@@ -18,7 +18,14 @@ from coeval.usecases.access import Context
 from coeval.usecases.criteria_sets import establish_preset
 from coeval.usecases.drafting import model_requests
 from coeval.usecases.drafting.assistants import correlate_run
-from coeval.usecases.drafting.execution import MOST_LISTED, NO_RULE, UNSCORED, count_by_rule, list_by_rule
+from coeval.usecases.drafting.execution import (
+    MOST_LISTED,
+    NO_RUNG,
+    UNSCORED,
+    count_by_rung,
+    describe_forms,
+    list_by_rung,
+)
 from coeval.usecases.drafting.run_preview import COLUMNS, PILOT, Comparison
 from coeval.usecases.drafting.run_settings import RunSettings
 
@@ -153,7 +160,7 @@ def _show(value: object) -> str:
     return str(value)
 
 
-# Set-up, Pre-fill: the list of runs, the run that people see, the parsing rules, and the archive.
+# Set-up, Pre-fill: the list of runs, the run that people see, how scores were obtained, and the archive.
 
 Counted = Sequence[tuple[Run, int, int]]
 """Each run with its numbers of scored and unscored drafts."""
@@ -167,17 +174,22 @@ class RunsBox(Panel):
             self.runs = View(elem_id="runs")
             self.run = gr.Dropdown([], label="Drafts that annotators see", elem_id="shown-run")
             with gr.Accordion(
-                "How scores were read", open=False, visible=False, elem_id="rules-box", elem_classes="more"
+                "How scores were obtained",
+                open=False,
+                visible=False,
+                elem_id="rungs-box",
+                elem_classes="more",
             ) as self.box:
                 with gr.Row():
-                    self.of = TaskPicker([], label="Run", elem_id="rules-run")
-                    self.rule = TaskPicker(
+                    self.of = TaskPicker([], label="Run", elem_id="rungs-run")
+                    self.rung = TaskPicker(
                         [],
-                        label="Rule",
-                        info="The rule that read the score from the model’s answer. Check rare rules first.",
-                        elem_id="rules-rule",
+                        label="Drafts",
+                        info="How the score was obtained. Check drafts that were asked for again.",
+                        elem_id="rungs-rung",
                     )
-                self.answers = View(elem_id="rules-answers")
+                self.forms = View(elem_id="rungs-forms")
+                self.answers = View(elem_id="rungs-answers")
             with gr.Accordion(
                 "Archive a run", open=False, visible=False, elem_id="run-keeping"
             ) as self.keeping:
@@ -193,10 +205,20 @@ class RunsBox(Panel):
                     self.archived = gr.Dropdown([], label="Archived runs", elem_id="archived-runs")
                     restore = gr.Button("Restore it", elem_id="restore-run", scale=0, min_width=180)
         kept = [self.keeping, self.offer, self.typed, self.away, self.archived]
-        self.outputs = [self.all, self.runs, self.run, self.box, self.of, self.rule, self.answers, *kept]
+        self.outputs = [
+            self.all,
+            self.runs,
+            self.run,
+            self.box,
+            self.of,
+            self.rung,
+            self.forms,
+            self.answers,
+            *kept,
+        ]
         self.on(self.run.input, self.on_show, [self.run])
-        self.on(self.of.input, self.on_choose, [self.of], [self.rule, self.answers])
-        self.on(self.rule.input, self.on_rule, [self.of, self.rule], self.answers)
+        self.on(self.of.input, self.on_choose, [self.of], [self.rung, self.forms, self.answers])
+        self.on(self.rung.input, self.on_rung, [self.of, self.rung], self.answers)
         self.on(archive.click, self.on_archive, [self.typed])
         self.on(restore.click, self.on_restore, [self.archived])
 
@@ -205,10 +227,10 @@ class RunsBox(Panel):
         return self.update(person, slug)
 
     def on_choose(self, person: Person, slug: str, label: str | None) -> Update:
-        return self._by_rule(person, need_task(slug), label)
+        return self._by_rung(person, need_task(slug), label)
 
-    def on_rule(self, person: Person, slug: str, label: str | None, rule: str | None) -> Node | None:
-        return self._answers(person, need_task(slug), label, rule)
+    def on_rung(self, person: Person, slug: str, label: str | None, rung: str | None) -> Node | None:
+        return self._answers(person, need_task(slug), label, rung)
 
     def on_archive(self, person: Person, slug: str, typed: str | None) -> Update:
         tasks.archive_run(self.context, person, need_task(slug), typed or "")
@@ -237,7 +259,7 @@ class RunsBox(Panel):
             ),
             self.box: gr.Accordion(visible=bool(drafted)),
             self.of: gr.Dropdown(drafted, value=chosen),
-            **self._by_rule(person, slug, chosen),
+            **self._by_rung(person, slug, chosen),
             self.keeping: gr.Accordion(visible=bool(runs or away)),
             self.offer: _offer(slug),
             self.away: gr.Row(visible=bool(away)),
@@ -248,23 +270,25 @@ class RunsBox(Panel):
         """Return the counts alone, which change while a run is under way."""
         return {self.runs: _runs_view(runs)}
 
-    def _by_rule(self, person: Person, slug: str, label: str | None) -> Update:
-        """Return the menu of a run's rules, and the drafts of the first of them."""
-        counts = count_by_rule(self.context, person, slug, label) if label else []
-        rule = next((count.rule for count in counts), None)
+    def _by_rung(self, person: Person, slug: str, label: str | None) -> Update:
+        """Return the menu of a run's rungs, sentences on them, and the drafts of the first of them."""
+        counts = count_by_rung(self.context, person, slug, label) if label else []
+        rung = next((count.rung for count in counts), None)
+        said = describe_forms(self.context, person, slug, label) if label else []
         return {
-            self.rule: gr.Dropdown([(_counted(count), count.rule) for count in counts], value=rule),
-            self.answers: self._answers(person, slug, label, rule),
+            self.rung: gr.Dropdown([(_counted(count), count.rung) for count in counts], value=rung),
+            self.forms: el("div", *(el("p", sentence) for sentence in said)),
+            self.answers: self._answers(person, slug, label, rung),
         }
 
-    def _answers(self, person: Person, slug: str, label: str | None, rule: str | None) -> Node | None:
-        if not label or not rule:
+    def _answers(self, person: Person, slug: str, label: str | None, rung: str | None) -> Node | None:
+        if not label or not rung:
             return None
-        return _table_of(list_by_rule(self.context, person, slug, label, rule), rule)
+        return _table_of(list_by_rung(self.context, person, slug, label, rung), rung)
 
 
-def _counted(count: RuleCount) -> str:
-    return f"{count.rule} ({count.n:,})"
+def _counted(count: RungCount) -> str:
+    return f"{count.rung} ({count.n:,})"
 
 
 def _offer(slug: str) -> Node:
@@ -289,13 +313,13 @@ def _runs_view(runs: Counted) -> Node | None:
     )
 
 
-def _table_of(found: list[DraftAnswer], rule: str) -> Node:
+def _table_of(found: list[DraftAnswer], rung: str) -> Node:
     heads = ["Instance", "Criterion", "Attempt", "Score", "Reason, and the model’s answer"]
     rows = [[one.instance, one.criterion, str(one.attempt), _score(one), _why(one)] for one in found]
-    special = {UNSCORED: "without a score", NO_RULE: "without a recorded rule"}
-    said = special.get(rule, f"by the rule “{rule}”")
+    special = {UNSCORED: "without a score", NO_RUNG: "from another tool"}
+    said = special.get(rung, f"obtained by “{rung}”")
     more = (
-        f"The first {MOST_LISTED} are listed; “python -m coeval draft rules” lists all."
+        f"The first {MOST_LISTED} are listed; drafts.csv in the export has all."
         if len(found) == MOST_LISTED
         else ""
     )

@@ -14,7 +14,7 @@ from coeval.llm.assistants.catalogue import (
     list_assistants,
     list_plugins,
 )
-from coeval.llm.reading.headings import OVERALL
+from coeval.llm.reading.evaluations import OVERALL
 from coeval.store import Database
 from coeval.store.queries import drafts, judge_helps, tasks
 from coeval.usecases.access import OWNERS, TEAM, Context, require_task, use_case

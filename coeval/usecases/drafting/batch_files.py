@@ -113,7 +113,7 @@ async def _write_helps(
 
         for criterion in current.criteria if settings.steps else ():
             with suppress(ModelError):
-                await write_steps(context, task, replace(current, criteria=(criterion,)), settings.model, ask)
+                await write_steps(context, task, replace(current, criteria=(criterion,)), settings, ask)
         if needs_plan(settings) and not opened:
             with suppress(ModelError):
                 settings = replace(settings, plan=await write_plan(context, task, current, settings, ask))

@@ -1,4 +1,4 @@
-"""Carry out a run, and list drafts by the rule that parsed them."""
+"""Carry out a run, and say how its scores were obtained."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from coeval.domain import (
     ImportedDraft,
     Instance,
     Person,
-    RuleCount,
-    Run,
+    RungCount,
 )
-from coeval.errors import InputError, NotFoundError, UnreachableError
+from coeval.errors import UnreachableError
 from coeval.llm.protocols.protocol import Item, Judgment
 from coeval.llm.running.judged_items import UNFORESEEN, Judged, judge_item
 from coeval.llm.running.pool import Outcome, run_all
 from coeval.llm.running.progress import Progress, Usage
 from coeval.llm.running.runner import Runner
+from coeval.rules.answer_forms import tell_forms, tell_sameness
 from coeval.store import IntegrityError
-from coeval.store.engines.database import Database, outlast
+from coeval.store.engines.database import outlast
 from coeval.store.queries import drafts as comparisons
 from coeval.store.queries import judge_helps, tasks
-from coeval.store.queries.drafts import NO_RULE, UNSCORED
+from coeval.store.queries.drafts import NO_RUNG, UNSCORED
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.drafting.model_requests import (
     ask_further,
@@ -61,6 +61,8 @@ class RunReport:
     """The reason that it ended early, or its failures; empty if nothing went wrong."""
     unreachable: bool = False
     """True if the database became unreachable."""
+    forms: tuple[str, ...] = ()
+    """Sentences on the form of the run's answers; see ``describe_forms``."""
 
     @property
     def complete(self) -> bool:
@@ -75,7 +77,7 @@ class RunReport:
             said += f"; {self.unscored:,} unscored, which can be sent again"
         if self.failed:
             said += f"; {self.failed:,} failed; start the run again to continue"
-        return f"{said}. {self.message}".strip()
+        return " ".join(filter(None, (f"{said}.", self.message, *self.forms)))
 
 
 @use_case(OWNERS)
@@ -146,6 +148,7 @@ async def _draft_held(
         summary.usage,
         message,
         work.unreachable is not None,
+        () if work.unreachable else tuple(describe_forms(context, person, slug, prepared.run.label)),
     )
 
 
@@ -157,7 +160,7 @@ async def _write_what_is_missing(
         task, current = require_ready(db, slug)
         opened = comparisons.get_run(db, task.id, settings.label) is not None
     if settings.steps:
-        await ask_until_new(runner, lambda ask: write_steps(context, task, current, settings.model, ask))
+        await ask_until_new(runner, lambda ask: write_steps(context, task, current, settings, ask))
     if needs_plan(settings) and not opened:
         plan = await ask_until_new(runner, lambda ask: write_plan(context, task, current, settings, ask))
         return replace(settings, plan=plan)
@@ -291,74 +294,52 @@ class _Judged:
                 raw=draft.raw,
                 samples=draft.samples,
                 probabilities=draft.probabilities,
-                rule=draft.rule,
+                rung=draft.rung,
                 attempt=self.attempts[criterion],
             )
             for criterion, draft in self.judgment.drafts.items()
         ]
 
 
-# The drafts of a run by the rule that parsed their scores, and the unscored ones, with the model's own words.
+# How the scores of a run were obtained, and the unscored drafts, with the model's own words.
 
 MOST_LISTED = 200
-"""The largest number of drafts in a list."""
-
-LARGEST_LIMIT = 1_000_000
+"""The largest number of drafts in a list; drafts.csv has all of them."""
 
 
 @use_case(OWNERS)
-def count_by_rule(context: Context, person: Person, slug: str, label: str = "") -> list[RuleCount]:
-    """Return the number of drafts that each parsing rule accepted, and the number of unscored drafts.
-
-    Unscored drafts come first, then the rules that accepted fewest. Without a label, all active runs are
-    counted.
+def count_by_rung(context: Context, person: Person, slug: str, label: str) -> list[RungCount]:
+    """Return the number of drafts whose score was obtained on each rung, the unscored ones first.
 
     Raises:
         NotFoundError: the task has no run with that label.
     """
     with context.store.read() as db:
-        return [count for run in _find_runs(db, slug, label) for count in _count(db, run)]
+        run = require_run(db, require_task(db, slug), label)
+        counts = comparisons.count_by_rung(db, run.id)
+        unread = comparisons.count_comparisons(db, run.id)[1] + counts.pop(UNSCORED, 0)
+    ordered = [(UNSCORED, unread), *sorted(counts.items(), key=lambda each: (each[1], each[0]))]
+    return [RungCount(label, rung, n) for rung, n in ordered if n]
 
 
 @use_case(OWNERS)
-def list_by_rule(
-    context: Context, person: Person, slug: str, label: str, rule: str, *, limit: int = MOST_LISTED
-) -> list[DraftAnswer]:
-    """Return the drafts of a run that one parsing rule accepted, with the model's answers."""
-    if not 1 <= limit <= LARGEST_LIMIT:
-        raise InputError(f"The limit is {limit}: give a number from 1 to {LARGEST_LIMIT:,}.")
-    found: list[DraftAnswer] = []
+def list_by_rung(context: Context, person: Person, slug: str, label: str, rung: str) -> list[DraftAnswer]:
+    """Return the first drafts of a run whose score was obtained on a rung, with the model's answers."""
     with context.store.read() as db:
-        runs = _find_runs(db, slug, label)
-        for run in runs:
-            found += comparisons.list_by_rule(db, run, rule, limit - len(found))
-            if rule == UNSCORED and len(found) < limit:
-                found += comparisons.list_unscored_comparisons(db, run, limit - len(found))
-            if len(found) >= limit:
-                return found
-        if not found and rule != UNSCORED:
-            known = sorted({count.rule for run in runs for count in _count(db, run)})
-            raise NotFoundError(
-                f"No draft was read by “{rule:.80}”; the rules are: {', '.join(known) or 'none'}."
-            )
-    return found
+        run = require_run(db, require_task(db, slug), label)
+        found = comparisons.list_by_rung(db, run, rung, MOST_LISTED)
+        if rung == UNSCORED:
+            found += comparisons.list_unscored_comparisons(db, run, MOST_LISTED - len(found))
+        return found
 
 
-def _find_runs(db: Database, slug: str, label: str) -> list[Run]:
-    task = require_task(db, slug)
-    if label:
-        return [require_run(db, task, label)]
-    away = tasks.list_archived_run_ids(db)
-    return [run for run in comparisons.list_runs(db, task.id) if run.id not in away]
-
-
-def _count(db: Database, run: Run) -> list[RuleCount]:
-    counts = comparisons.count_by_rule(db, run.id)
-    unread = comparisons.count_comparisons(db, run.id)[1] + counts.pop(UNSCORED, 0)
-    last = counts.pop(NO_RULE, 0)
-    ordered = [
-        (UNSCORED, unread),
-        *sorted(counts.items(), key=lambda each: (each[1], each[0])),
-        (NO_RULE, last),
-    ]
-    return [RuleCount(run.label, rule, n) for rule, n in ordered if n]
+@use_case(OWNERS)
+def describe_forms(context: Context, person: Person, slug: str, label: str) -> list[str]:
+    """Return sentences on the form of a run's answers, and a warning if its scores hardly differ."""
+    with context.store.read() as db:
+        run = require_run(db, require_task(db, slug), label)
+        counts = comparisons.count_by_rung(db, run.id)
+        scores = comparisons.count_scores(db, run.id)
+    if set(counts) == {NO_RUNG}:
+        return []
+    return [*tell_forms(counts, counts.get(UNSCORED, 0)), *tell_sameness(scores)]

@@ -112,13 +112,16 @@ async def ask_until_new(asking: runner.Runner, draft: Callable[[Ask], Awaitable[
 # Texts that the model writes before it judges: evaluation steps (auto-CoT) and the plan of a fusion.
 
 
-async def write_steps(context: Context, task: Task, current: CriteriaSet, model: str, ask: Ask) -> None:
+async def write_steps(
+    context: Context, task: Task, current: CriteriaSet, settings: RunSettings, ask: Ask
+) -> None:
     """Store evaluation steps for every criterion that has none."""
     with context.store.read() as db:
         known = judge_helps.get_steps(db, [criterion.id for criterion in current.criteria])
     for criterion in current.criteria:
         if criterion.id not in known:
-            text = await ask_for_steps(ask, task, criterion, model)
+            model, most = settings.model, settings.max_tokens
+            text = await ask_for_steps(ask, task, criterion, model, max_tokens=most)
             with context.store.write() as db:
                 judge_helps.record_steps(db, criterion.id, text, origin=model, by=model)
 
@@ -157,7 +160,7 @@ async def draft_steps(context: Context, person: Person, slug: str, model: str = 
     with context.store.read() as db:
         task, current = require_ready(db, slug)
     async with build_runner(context, concurrency=1) as runner:
-        asked = model or context.settings.model
+        asked = RunSettings(model or context.settings.model)
         await ask_until_new(runner, lambda ask: write_steps(context, task, current, asked, ask))
     return list_steps(context, person, slug)
 
@@ -208,6 +211,7 @@ async def draft_criteria(
     examples: int = 0,
     temperature: float | None = None,
     top_p: float | None = None,
+    max_tokens: int | None = None,
     templates: str = "",
 ) -> DraftedCriteria:
     """Have a model propose criteria for a task, and open a vote on them if none is open.
@@ -229,6 +233,7 @@ async def draft_criteria(
             "count": count,
             "temperature": temperature,
             "top_p": top_p,
+            "max_tokens": max_tokens,
             "examples": shown,
             "templates": find_templates(templates),
         }

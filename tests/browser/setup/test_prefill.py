@@ -167,16 +167,16 @@ def test_the_page_follows_a_run_shows_what_is_unscored_and_archives_it(
             row = page.locator("#runs tr", has_text="junk")
             expect(row).to_contain_text("junkcoeval04")
             expect(row).not_to_contain_text("shown")  # nobody could review any of its drafts
-            page.get_by_role("button", name="How scores were read").click()
-            table = page.locator("#rules-answers")
+            page.get_by_role("button", name="How scores were obtained").click()
+            table = page.locator("#rungs-answers")
             table.get_by_text("4 drafts without a score").wait_for()
             table.get_by_text("the model’s answer").first.click()
             expect(table.locator("pre").first).to_contain_text("No idea at all.")
             stub.reply = default_reply
             page.locator("#job-retry").click()
             expect(row).to_contain_text("junkcoeval40shown")
-            expect(page.locator("#rules-rule input")).to_have_value("JSON (4)")
-            table.get_by_text("4 drafts by the rule “JSON”").wait_for()
+            expect(page.locator("#rungs-rung input")).to_have_value("schema (4)")
+            table.get_by_text("4 drafts obtained by “schema”").wait_for()
             unfold(page, "Archive a run")
             field = page.locator("#run-typed textarea, #run-typed input").first
             field.fill("no such run")
@@ -219,12 +219,12 @@ def test_a_stopped_run_without_drafts_is_not_shown_and_a_later_one_can_be(page: 
         context.store.close()
 
 
-def test_drafts_are_filtered_by_the_rule_that_read_them(page: Any) -> None:
+def test_drafts_are_filtered_by_how_their_scores_were_obtained(page: Any) -> None:
     hostile = "<img src=x onerror=alert(1)> It is good. I would give it a 3."
 
     def reply(body: dict[str, Any]) -> str:
         if "answer 1 of a" in str(body):
-            return hostile
+            return '{"score": 3}' if "response_format" in body else hostile
         return "No idea." if "answer 1 of b" in str(body) else "Analysis: good.\nRating: 4"
 
     with start_stub(reply=reply) as stub, TemporaryDirectory() as folder:
@@ -236,30 +236,32 @@ def test_drafts_are_filtered_by_the_rule_that_read_them(page: Any) -> None:
             pool.submit(lambda: asyncio.run(run_drafting(context, OPERATOR, "demo", settings))).result()
         with Running(context) as live:
             open_prefill(page, live)
-            page.get_by_role("button", name="How scores were read").click()
-            run, rule, table = (page.locator(f"#rules-{part}") for part in ("run", "rule", "answers"))
+            page.get_by_role("button", name="How scores were obtained").click()
+            run, rung, table = (page.locator(f"#rungs-{part}") for part in ("run", "rung", "answers"))
             # the run with unscored drafts comes first, and of it the unscored ones
             expect(run.locator("input")).to_have_value("mixed")
-            expect(rule.locator("input")).to_have_value("unscored (2)")
+            expect(rung.locator("input")).to_have_value("unscored (2)")
             table.get_by_text("2 drafts without a score").wait_for()
-            rule.locator("input").click()
+            forms = page.locator("#rungs-forms")
+            expect(forms).to_contain_text("50% in no form; 25% after asking again; answers by schema: off.")
+            rung.locator("input").click()
             expect(page.get_by_role("option")).to_contain_text(
-                ["unscored (2)", "sentence (2)", "labelled line (4)"]
+                ["unscored (2)", "asked again (2)", "label (4)"]
             )
-            page.get_by_role("option", name="sentence").click()
-            table.get_by_text("2 drafts by the rule “sentence”").wait_for()
+            page.get_by_role("option", name="asked again").click()
+            table.get_by_text("2 drafts obtained by “asked again”").wait_for()
             expect(table.locator("tbody tr")).to_have_count(2)
             expect(table.locator("tbody tr").first).to_contain_text("1a")
             table.get_by_text("the model’s answer").first.click()
-            expect(table.locator("pre").first).to_have_text(hostile)
+            expect(table.locator("pre").first).to_contain_text(hostile)
             expect(table.locator("img")).to_have_count(0)
             run.locator("input").click()
             page.get_by_role("option", name="first").click()
-            table.get_by_text("8 drafts without a recorded rule").wait_for()
-            expect(rule.locator("input")).to_have_value("no rule recorded (8)")
-            # the data browser names the rule beside the score of the run that annotators see
+            table.get_by_text("8 drafts from another tool").wait_for()
+            expect(rung.locator("input")).to_have_value("not from a model here (8)")
+            # the data browser names the rung beside the score of the run that annotators see
             show_run(context, OPERATOR, "demo", "mixed")
             page.goto(f"{live.url}/admin/?task=demo&tab=data")
             page.locator("#data-instance input").click()
             page.get_by_role("option", name="1a").click()
-            expect(page.locator("#data-view")).to_contain_text("read by the rule “sentence”")
+            expect(page.locator("#data-view")).to_contain_text("obtained by: asked again")

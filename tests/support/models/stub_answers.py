@@ -37,6 +37,10 @@ _counter = itertools.count()
 def default_reply(body: dict[str, Any]) -> str:
     """An answer in the form that the prompt, or the schema that comes with it, asks for."""
     prompt = "\n".join(words_of(message.get("content", "")) for message in body.get("messages", ()))
+    schema = (body.get("response_format") or {}).get("json_schema", {}).get("schema")
+    last = words_of(body["messages"][-1].get("content", "")) if body.get("messages") else ""
+    if "write this alone" in last:
+        return _reply_again(last, schema, prompt)
     if '{"criteria"' in prompt:
         return reply_criteria(prompt, body.get("temperature"))
     if '{"evaluations"' in prompt:
@@ -46,11 +50,14 @@ def default_reply(body: dict[str, Any]) -> str:
     form = _form_of(prompt)
     if form:
         return _fill_form(form, prompt)
-    schema = (body.get("response_format") or {}).get("json_schema", {}).get("schema")
-    if schema:
-        return json.dumps(_fill_schema(schema, prompt))
     if "numbered list" in prompt:
         return "1. Read the sample as a whole.\n2. Compare it with the criterion.\n3. Choose the score that fits."
+    if '{"steps"' in prompt:
+        return json.dumps({"steps": ["Read the sample as a whole.", "Compare it with the criterion."]})
+    if '"preference"' in prompt:
+        return json.dumps({"analysis": "One is longer.", "preference": preference_of(prompt)})
+    if schema:
+        return json.dumps(_fill_schema(schema, prompt))
     return f"{_conclusion(prompt)} I rate it {score_of(prompt)}."
 
 
@@ -69,6 +76,19 @@ def reply_decision(body: dict[str, Any]) -> str:
         answers[name] = {"type": question["type"], "probabilities": chances}
     tokens = len(json.dumps(body)) // 4
     return json.dumps({"answers": answers, "usage": {"input_tokens": tokens, "output_tokens": 0}})
+
+
+def _reply_again(last: str, schema: dict[str, Any] | None, prompt: str) -> str:
+    """The scores alone, as a JSON object by the schema or as the lines that the second question shows."""
+    if schema:
+        names = schema["properties"]
+        return json.dumps(
+            {name: score_of(prompt, name if name != "score" else "") for name in names}
+            if all("enum" in inner for inner in names.values()) and "preference" not in names
+            else _fill_schema(schema, prompt)
+        )
+    lines = last[last.rfind("write this alone") :].split("\n")[1:]
+    return _fill_form([line for line in lines if "<" in line], prompt)
 
 
 def words_of(content: Any) -> str:
@@ -161,7 +181,7 @@ def _fill_line(line: str, prompt: str) -> str:
         return f"Preference: {preference_of(prompt)}"
     label = re.match(r"\[(\w+)\]", line)
     score = str(score_of(prompt, label[1] if label else ""))
-    line = re.sub(r"<number>", score, line)
+    line = re.sub(r"<number>|<one whole number[^<>]*>", score, line)
     return re.sub(r"<[a-z][^<>]*>", lambda blank: _conclusion(prompt), line)
 
 

@@ -511,10 +511,11 @@ def setup_tasks() -> list[Door]:
         Door("usecases.tasks.list_archived_runs", setup("prefill", "select", out="runs")),
         Door("usecases.tasks.archive_run", setup("archive-run", put=fixed(run_typed="queued"))),
         Door("usecases.tasks.restore_run", setup("restore-run", first=("prefill",), put=fixed(archived_runs="old"))),
-        Door("usecases.drafting.execution.count_by_rule", setup("rules-run", "input", first=("prefill",), pick=False,
-                                                           put=fixed(rules_run="fused")), OWN, OWN),
-        Door("usecases.drafting.execution.list_by_rule", setup("rules-rule", "input", first=("prefill",), pick=False,
-                                                          put=fixed(rules_run="fused", rules_rule="unscored")),
+        *(Door(f"usecases.drafting.execution.{name}", setup("rungs-run", "input", first=("prefill",), pick=False,
+                                                            put=fixed(rungs_run="fused")), OWN, OWN)
+          for name in ("count_by_rung", "describe_forms")),
+        Door("usecases.drafting.execution.list_by_rung", setup("rungs-rung", "input", first=("prefill",), pick=False,
+                                                          put=fixed(rungs_run="fused", rungs_rung="unscored")),
              OWN, OWN),
         *(Door(f"usecases.scrutiny.review.{name}", setup("data", "select"))
           for name in ("list_instances", "list_systems")),

@@ -128,9 +128,9 @@ def _build_draft(draw: _Draw, instance: Instance, criterion: Criterion) -> Impor
         rows.append(EvaluationRow(RowKind.EVIDENCE, line, find_quotes(line, instance.output, instance.input)))
     reason = "" if score is not None else draw.text("no score")
     samples = () if score is None else (score, score)
-    rule = "" if score is None else "labelled line + sentence"
+    rung = "" if score is None else "asked again"
     return ImportedDraft(
-        instance.external_id, criterion.text, score, tuple(rows), reason, draw.text("raw"), samples, rule=rule
+        instance.external_id, criterion.text, score, tuple(rows), reason, draw.text("raw"), samples, rung=rung
     )
 
 

@@ -218,7 +218,7 @@ CRITERIA = [
 
 
 def check(table: pd.DataFrame) -> None:
-    assert len(table) == 6 and set(table.rule) == {"decision"}
+    assert len(table) == 6 and set(table.rung) == {"decision"}
     assert not table.score.isna().any(), table.reason.tolist()
     for criterion, score in zip(table.criterion, table.score, strict=True):
         scale = next(one.scale for one in CRITERIA if one.text == criterion)
@@ -278,7 +278,7 @@ def test_decisions_are_explained_in_words(real_model: RealModel, tmp_path: Path)
         TEXTS, CRITERIA[:1], real_model.name, settings=Settings(base_url=real_model.url), protocol="decision",
         explain="all", max_tokens=300, temperature=0.0, ledger=tmp_path / "l.db", progress=False,
     )  # fmt: skip
-    assert not table.score.isna().any() and (table.rule == "decision").all()
+    assert not table.score.isna().any() and (table.rung == "decision").all()
     explained = table.conclusion.str.len() > 0
     assert (explained | table.reason.str.contains("No explanation")).all()
     assert table.usage.completion_tokens > 0

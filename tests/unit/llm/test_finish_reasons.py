@@ -39,7 +39,7 @@ def scores(judgment: Judgment) -> list[float | None]:
 @pytest.mark.parametrize("finish", ["stop", "STOP", "eos", "end_turn"])
 def test_an_answer_that_its_model_ended_is_read(finish: str) -> None:
     for protocol in ("coeval", "score-only", "free-text"):
-        assert scores(judged("I would give it a 4.", finish, protocol, CRITERIA[:1])) == [4], protocol
+        assert scores(judged("It is fine.\nScore: 4", finish, protocol, CRITERIA[:1])) == [4], protocol
 
 
 @pytest.mark.parametrize("finish", CUT)
@@ -49,6 +49,7 @@ def test_of_any_other_answer_only_complete_statements_are_drafts(finish: str) ->
         (whole[: whole.index(": 1") + 3], "coeval", None),
         (whole, "coeval", 1),
         ("Analysis: It deserves a score of 2. However, the remaining", "analyze-rate", None),
+        ('{"conclusion": "Fine.", "score": 4, "evid', "coeval", 4),
         ("Score: 1", "score-only", None),
         ("Rating: 4\nRationale: It is", "rate-explain", 4),
     ):
@@ -96,7 +97,7 @@ def test_an_example_in_the_guide_is_no_verdict_where_a_server_repeats_it() -> No
     asyncio.run(judge_all(ask, TASK, [criterion], INSTANCE, JudgeOptions("m", "free-text", samples=1)))
     assert guide.examples in ask.words()
     assert scores(judged(ask.words(), "stop", "free-text", [criterion])) == [None]
-    assert scores(judged(f"{ask.words()}\nI would rate it a 4.", "stop", "free-text", [criterion])) == [4]
+    assert scores(judged(f"{ask.words()}\nScore: 4", "stop", "free-text", [criterion])) == [4]
 
 
 @pytest.mark.parametrize("options", [{"protocol": "fusion"}, {"protocol": "coeval", "criteria_per_call": 0}])

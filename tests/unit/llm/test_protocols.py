@@ -10,16 +10,28 @@ from typing import Any, TypeVar
 
 import pytest
 
-from coeval.domain import Answer, Criterion, ImportedDraft, Instance, Quote, RowKind, Scale, Task, TokenProb
-from coeval.errors import InputError, ModelError
+from coeval.domain import (
+    Answer,
+    Criterion,
+    ImportedDraft,
+    Instance,
+    Quote,
+    RowKind,
+    Rung,
+    Scale,
+    Task,
+    TokenProb,
+)
+from coeval.errors import InputError, ModelError, UnansweredError
 from coeval.extensions.fusion.protocol import Fusion
 from coeval.llm.assistants.catalogue import list_assistants
-from coeval.llm.prompting.questions import evaluation_schema
+from coeval.llm.client.failures import CallError, Failure
+from coeval.llm.prompting.questions import evaluation_schema, scores_schema
 from coeval.llm.prompting.template_files import JudgeOptions
 from coeval.llm.proposals import draft_criteria, draft_steps
 from coeval.llm.protocols import protocol as registry
 from coeval.llm.protocols.by_criterion import ByCriterion, Form
-from coeval.llm.reading.ratings import expected_score
+from coeval.llm.reading.scores import expected_score
 from tests.support.models.fake_ask import FakeAsk
 from tests.support.models.single_judgment import judge, judge_all
 
@@ -68,9 +80,9 @@ def test_coeval_gives_conclusion_score_and_located_evidence() -> None:
         ("score-only", "Score: 3", "nothing else, in this form:\nScore: <number>", [("score", "Score: 3")]),
         (
             "free-text",
-            "It is rather clear. I would give it a 3.",
-            "How well does the Answer meet the criterion, on a scale from 1 to 5?",
-            [("conclusion", "It is rather clear. I would give it a 3."), ("score", "Score: 3")],
+            "It is rather clear.\nScore: 3",
+            "How well does the Answer meet the criterion, on a scale from 1 to 5?\nAnswer in your own words",
+            [("conclusion", "It is rather clear."), ("score", "Score: 3")],
         ),
         (
             "rate-explain",
@@ -121,26 +133,44 @@ def test_samples_are_averaged_and_the_nearest_one_speaks() -> None:
     assert len({request.hash for request, _ in ask.history}) == 1
 
 
-def test_a_draft_names_the_rules_that_accepted_its_scores() -> None:
-    assert judged(FakeAsk('{"conclusion": "Clear.", "score": 4, "evidence": []}'), "coeval").rule == "JSON"
-    # the nearest answer has a labelled line; the one that was read from a sentence is named as well
-    mixed = FakeAsk(
-        "Rating: 3\nRationale: near", "It is good. I would give it a 4.", "Rating: 3\nRationale: near"
-    )
-    assert judged(mixed, "rate-explain", samples=3, temperature=1.0).rule == "labelled line + sentence"
+def test_a_draft_keeps_the_rung_of_its_score() -> None:
+    whole = '{"conclusion": "Clear.", "score": 4, "evidence": []}'
+    assert judged(FakeAsk(whole), "coeval").rung == Rung.JSON
+    by_schema = Answer(whole, "stop", response_format="json_schema")
+    assert judged(FakeAsk(by_schema), "coeval").rung == Rung.SCHEMA
+    assert judged(FakeAsk("Score: 4"), "score-only").rung == Rung.LABEL
+    again = judged(FakeAsk("I like it.", "Score: 4"), "rate-explain")
+    assert (again.rung, again.score, rows(again)[0]) == (Rung.AGAIN, 4, ("conclusion", "I like it."))
     unread = judged(FakeAsk("I like it.", "Rating: 9"), "rate-explain")
-    assert (unread.score, unread.rule) == (None, "")
+    assert (unread.score, unread.rung) == (None, "")
 
 
-def test_an_unreadable_answer_is_asked_for_once_more_in_the_same_conversation() -> None:
-    ask = FakeAsk("I like it.", "Rating: 4\nRationale: fine")
+def test_what_is_not_in_the_form_is_asked_for_once_more_in_the_same_conversation() -> None:
+    ask = FakeAsk("I like it.", '{"score": 4}')
     draft = judged(ask, "rate-explain")
     assert draft.score == 4 and draft.reason == ""
     (first, _), (second, sample) = ask.history
     assert sample == 0 and second.hash != first.hash
     assert second.messages[:-2] == first.messages
     assert (second.messages[-2].role, second.messages[-2].content) == ("assistant", "I like it.")
-    assert "no score could be read from it" in ask.words(1) and "from 1 to 5" in ask.words(1)
+    assert ask.words(1).endswith("Score: <one whole number from 1 to 5>")
+    assert first.schema is None and second.schema == scores_schema({"score": CLEAR.scale})
+
+
+def test_a_second_score_that_contradicts_the_first_answer_is_not_used() -> None:
+    draft = judged(FakeAsk("Final score: 2", "Score: 4"), "rate-explain")
+    assert draft.score is None and "the first answer says 2, and the second one 4" in draft.reason
+    assert judged(FakeAsk("Final score: 4", "Score: 4"), "rate-explain").score == 4
+    # two numbers: the first answer says neither
+    assert judged(FakeAsk("Score: 2\nFinal score: 3", "Score: 4"), "rate-explain").score == 4
+
+
+@pytest.mark.parametrize("finish", ["refusal", "content_filter"])
+def test_a_refused_answer_is_not_asked_for_again(finish: str) -> None:
+    """A schema would force a number on a model that declined to give one."""
+    ask = FakeAsk(Answer("I cannot judge this.", finish_reason=finish))
+    draft = judged(ask, "coeval")
+    assert draft.score is None and "declined to answer" in draft.reason and len(ask.history) == 1
 
 
 def test_what_stays_unreadable_is_unscored_with_reason_and_raw() -> None:
@@ -148,25 +178,33 @@ def test_what_stays_unreadable_is_unscored_with_reason_and_raw() -> None:
     draft = judged(ask, "rate-explain")
     assert (draft.score, draft.rows, draft.samples) == (None, (), ())
     assert draft.reason == (
-        "The model was asked twice and no score could be read from it (9 is outside the scale 1-5): "
-        "send it again, or try another model, protocol or template."
+        "The model was asked twice, and its answer cannot be used: 9 is outside the scale 1-5. "
+        "Send it again, or use another model, protocol or template."
     )
     assert draft.raw == "I like it.\n\n--- asked again ---\n\nRating: 9"
     assert len(ask.history) == 2
 
 
+def test_a_second_question_without_an_answer_leaves_the_first_one() -> None:
+    for error in (UnansweredError("not saved"), CallError("It is too long.", Failure.TOO_LONG)):
+        draft = judged(FakeAsk("I like it.", error), "rate-explain")
+        assert draft.score is None and draft.raw == "I like it." and "asked once" in draft.reason
+
+
 def test_an_answer_cut_off_at_the_limit_says_so() -> None:
     cut = Answer("The answer is", finish_reason="length")
     draft = judged(FakeAsk(cut, cut), "analyze-rate")
-    assert (
-        draft.score is None and "cut off at the token limit" in draft.reason and "max_tokens" in draft.reason
-    )
+    assert draft.score is None
+    assert "cut off at the token limit" in draft.reason and "--max-tokens" in draft.reason
 
 
-def test_samples_that_cannot_be_read_are_left_out_and_counted() -> None:
+def test_samples_that_are_not_in_the_form_are_left_out_and_counted() -> None:
     draft = judged(FakeAsk("Rating: 2", "hm", "hm", "Rating: 4"), "score-only", samples=3)
     assert draft.score == 3 and draft.samples == (2, 4)
-    assert draft.reason == "1 of 3 answers had no readable score and are left out."
+    assert draft.reason == "1 of 3 answers were not in the form and are left out."
+    # a score from asking again counts only where no answer was in the form at once
+    draft = judged(FakeAsk("Rating: 2", "hm", "Score: 5", "Rating: 4"), "score-only", samples=3)
+    assert (draft.score, draft.samples, draft.rung) == (3, (2, 4), Rung.LABEL)
 
 
 def test_a_failing_call_lets_the_others_end_and_is_raised() -> None:
@@ -251,12 +289,24 @@ def test_criteria_of_several_samples_are_merged_with_their_support() -> None:
 
 
 def test_a_model_without_criteria_or_steps_is_said_so() -> None:
-    with pytest.raises(ModelError, match="listed no criteria"):
+    with pytest.raises(ModelError, match="asked twice, and its answer cannot be used: it has no list"):
         run(draft_criteria(FakeAsk("No.", "No."), TASK, "m"))
-    with pytest.raises(ModelError, match="wrote no steps"):
+    cut = Answer('{"criteria": ["Be', finish_reason="length")
+    with pytest.raises(ModelError, match="cut off at the token limit. Allow more tokens"):
+        run(draft_criteria(FakeAsk(cut, cut), TASK, "m"))
+    with pytest.raises(ModelError, match="no steps for “The answer is easy to follow.”"):
         run(draft_steps(FakeAsk("No.", "No."), TASK, CLEAR, "m"))
     with pytest.raises(InputError, match="use 1 to 100"):
         run(draft_criteria(FakeAsk(), TASK, "m", 0))
+
+
+def test_criteria_that_a_model_copies_from_the_question_are_not_kept() -> None:
+    copied = "can be judged from the Question and the Answer alone"
+    ask = FakeAsk(json.dumps({"criteria": [copied, "Be kind."]}))
+    assert [one.text for one in run(draft_criteria(ask, TASK, "m"))] == ["Be kind."]
+    assert copied in ask.words()
+    asked = ask.history[0][0].schema
+    assert asked is not None and '"maxItems": 5' in json.dumps(asked) and '"maxLength"' in json.dumps(asked)
 
 
 def test_steps_are_written_once_and_go_into_the_prompt() -> None:
@@ -323,7 +373,10 @@ def test_missing_lines_of_a_fused_answer_are_asked_for_once_more() -> None:
     )
     options = JudgeOptions("m", "fusion", samples=1)
     fused = run(judge_all(ask, TASK, [CLEAR, SHORT], INSTANCE, options, "", ASSISTANTS, {}))
-    assert "[2] 9 is outside the scale 1-3; [overall] the answer has no entry" in ask.words(1)
+    assert "[2] 9 is outside the scale 1-3; [overall] it has no entry" in ask.words(1)
+    assert ask.words(1).endswith(
+        "[2] Score: <one whole number from 1 to 3>\n[overall] Score: <one whole number from 1 to 5>"
+    )
     assert fused.drafts[1].score == 4 and fused.drafts[2].score == 2
     assert fused.overall and fused.overall.score is None and "no entry" in fused.overall.reason
 

@@ -38,7 +38,7 @@ def asked(stub: Stub, tmp_path: Path) -> Iterator[Context]:
 
 def test_criteria_are_asked_for_anew_and_good_answers_are_kept(stub: Stub, asked: Context) -> None:
     for calls in (2, 4):  # the question, and once more with what was wrong
-        with pytest.raises(UnreadableAnswerError, match="listed no criteria"):
+        with pytest.raises(UnreadableAnswerError, match="asked twice, and its answer cannot be used"):
             asyncio.run(draft_criteria(asked, OPERATOR, "q"))
         assert stub.paid == calls
     stub.reply = default_reply
@@ -51,7 +51,7 @@ def test_criteria_are_asked_for_anew_and_good_answers_are_kept(stub: Stub, asked
 
 def test_steps_are_asked_for_anew(stub: Stub, asked: Context) -> None:
     import_study(asked, OPERATOR, replace(make_study(1), runs=()))
-    with pytest.raises(UnreadableAnswerError, match="wrote no steps"):
+    with pytest.raises(UnreadableAnswerError, match="There are no steps for"):
         asyncio.run(draft_steps(asked, OPERATOR, "demo"))
     stub.reply = lambda body: "1. Read it.\n2. Score it."
     steps = asyncio.run(draft_steps(asked, OPERATOR, "demo"))

@@ -43,7 +43,7 @@ def stored(context: Context) -> list[tuple[float, list[float], str, set[RowKind]
     """Score, probabilities, rule, and kinds of rows of each draft."""
     decided = "FROM draft d JOIN run r ON r.id = d.run AND r.label = 'decided'"
     with context.store.read() as db:
-        rows = db.conn.execute(f"SELECT d.id, d.score, d.probabilities_json, d.rule {decided}").fetchall()
+        rows = db.conn.execute(f"SELECT d.id, d.score, d.probabilities_json, d.rung {decided}").fetchall()
         kinds: dict[int, set[RowKind]] = {}
         for number, kind in db.conn.execute(
             f"SELECT d.id, l.kind {decided} JOIN draft_row l ON l.draft = d.id"

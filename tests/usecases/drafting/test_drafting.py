@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from coeval.domain import DraftStatus, Job, JobState, Person, RuleCount, Study
+from coeval.domain import DraftStatus, Job, JobState, Person, RungCount, Study
 from coeval.errors import InputError, ModelError, NotAllowedError, NotFoundError, UnreachableError
 from coeval.llm.running import runner
 from coeval.llm.running.ledger import Prices
@@ -292,84 +292,86 @@ def by_form(body: dict[str, Any]) -> str:
     if "answer 1 of a" in prompt:
         return "It is clear.\nRating: 4"
     if "answer 1 of b" in prompt:
-        return "It is clear enough. I would give it a 3."
+        return '{"score": 3}' if "response_format" in body else "It is clear enough. I would give it a 3."
     return "2" if "answer 2 of a" in prompt else "No idea."
 
 
 @pytest.mark.parametrize(
-    ("label", "settings", "rule"),
+    ("label", "settings", "rung"),
     [
-        ("single", RunSettings(), "JSON"),
-        ("several", RunSettings(criteria_per_call=2), "JSON"),
-        ("fusion", RunSettings(protocol="fusion", ablation=True), "labelled line"),
-        ("words", RunSettings(protocol="analyze-rate"), "labelled line"),
+        ("single", RunSettings(), "schema"),
+        ("several", RunSettings(criteria_per_call=2), "schema"),
+        ("fusion", RunSettings(protocol="fusion", ablation=True), "label"),
+        ("words", RunSettings(protocol="analyze-rate"), "label"),
     ],
 )
-def test_every_scored_draft_has_its_rule(
-    context: Context, ready: Person, label: str, settings: RunSettings, rule: str
+def test_every_scored_draft_has_its_rung(
+    context: Context, ready: Person, label: str, settings: RunSettings, rung: str
 ) -> None:
     with start_stub() as stub:
         asyncio.run(run_drafting(connected(context, stub), ready, "demo", replace(settings, label=label)))
-    assert [one.rule for one in latest(context, label)] == [rule] * 8
-    assert execution.count_by_rule(context, ready, "demo", label) == [RuleCount(label, rule, 8)]
+    assert [one.rung for one in latest(context, label)] == [rung] * 8
+    assert execution.count_by_rung(context, ready, "demo", label) == [RungCount(label, rung, 8)]
 
 
-def test_drafts_are_listed_by_the_rule_that_read_them(context: Context, ready: Person) -> None:
+def test_drafts_are_listed_by_their_rung(context: Context, ready: Person) -> None:
     with start_stub(by_form) as stub:
         settings = RunSettings(label="mixed", protocol="analyze-rate")
-        asyncio.run(run_drafting(connected(context, stub), ready, "demo", settings))
-    counts = execution.count_by_rule(context, ready, "demo", "mixed")
-    rules = ("unscored", "bare number", "labelled line", "sentence")
-    assert counts == [RuleCount("mixed", rule, 2) for rule in rules]
-    every = execution.count_by_rule(context, ready, "demo")
-    assert {count.run for count in every} == {"first", "mixed"}
-    assert RuleCount("first", "no rule recorded", 8) in every
-
-    listed = {rule: execution.list_by_rule(context, ready, "demo", "mixed", rule) for rule in rules}
-    assert {rule: [one.instance for one in found] for rule, found in listed.items()} == {
-        "labelled line": ["1a", "1a"], "sentence": ["1b", "1b"], "bare number": ["2a", "2a"],
-        "unscored": ["2b", "2b"],
-    }  # fmt: skip
-    one = listed["sentence"][0]
-    assert (one.score, one.raw, one.criterion) == (
-        3,
-        "It is clear enough. I would give it a 3.",
-        "Use simple words.",
-    )
+        report = asyncio.run(run_drafting(connected(context, stub), ready, "demo", settings))
+        assert stub.paid == 12  # eight questions, and two second ones for each of two instances
+    counts = execution.count_by_rung(context, ready, "demo", "mixed")
+    rungs = {"unscored": ["2b", "2b"], "asked again": ["1b", "1b"], "label": ["1a", "1a", "2a", "2a"]}
+    assert counts == [RungCount("mixed", rung, len(listed)) for rung, listed in rungs.items()]
+    listed = {rung: execution.list_by_rung(context, ready, "demo", "mixed", rung) for rung in rungs}
+    assert {rung: [one.instance for one in found] for rung, found in listed.items()} == rungs
+    one = listed["asked again"][0]
+    assert (one.score, one.criterion) == (3, "Use simple words.")
+    assert one.raw.startswith("It is clear enough.") and one.raw.endswith('{"score": 3}')
     assert listed["unscored"][0].score is None and "asked twice" in listed["unscored"][0].reason
-    assert len(execution.list_by_rule(context, ready, "demo", "", "sentence", limit=1)) == 1
-    with pytest.raises(
-        NotFoundError, match="“rhyme”; the rules are: bare number, labelled line, sentence, unscored"
-    ):
-        execution.list_by_rule(context, ready, "demo", "mixed", "rhyme")
+    assert "50% in no form; 25% after asking again; answers by schema: off." in str(report)
+    assert list(report.forms) == execution.describe_forms(context, ready, "demo", "mixed")
+    assert execution.count_by_rung(context, ready, "demo", "first") == [
+        RungCount("first", "not from a model here", 8)
+    ]
+    assert execution.describe_forms(context, ready, "demo", "first") == []
+    with pytest.raises(NotFoundError, match="has no run “x”"):
+        execution.describe_forms(context, ready, "demo", "x")
 
     text = io.StringIO(newline="")
     export_table(context, ready, "demo", "drafts.csv", text)
     exported = {
-        (row["instance"], row["rule"])
+        (row["instance"], row["rung"])
         for row in csv.DictReader(io.StringIO(text.getvalue().lstrip("\ufeff")))
         if row["run"] == "mixed"
     }
-    assert exported == {("1a", "labelled line"), ("1b", "sentence"), ("2a", "bare number"), ("2b", "")}
+    assert exported == {("1a", "label"), ("1b", "asked again"), ("2a", "label"), ("2b", "")}
 
 
 def test_what_is_sent_again_is_counted_by_its_newest_answer(context: Context, ready: Person) -> None:
     with start_stub(lambda body: "No idea.") as stub:
         settings, there = RunSettings(label="again"), connected(context, stub)
         asyncio.run(run_drafting(there, ready, "demo", settings))
-        assert execution.count_by_rule(context, ready, "demo", "again") == [RuleCount("again", "unscored", 8)]
+        assert execution.count_by_rung(context, ready, "demo", "again") == [RungCount("again", "unscored", 8)]
         stub.reply = default_reply
         asyncio.run(run_drafting(there, ready, "demo", replace(settings, retry_unscored=True)))
-    assert execution.count_by_rule(context, ready, "demo", "again") == [RuleCount("again", "JSON", 8)]
-    assert execution.list_by_rule(context, ready, "demo", "again", "unscored") == []
+    (count,) = execution.count_by_rung(context, ready, "demo", "again")
+    assert (count.n, count.rung in ("schema", "json")) == (8, True)
+    assert execution.list_by_rung(context, ready, "demo", "again", "unscored") == []
 
 
-def test_only_owners_see_the_answers_of_a_rule(context: Context, ready: Person) -> None:
+def test_a_run_whose_scores_hardly_differ_is_reported(context: Context, ready: Person) -> None:
+    with start_stub(lambda body: '{"conclusion": "So.", "score": 5, "evidence": []}') as stub:
+        report = asyncio.run(run_drafting(connected(context, stub), ready, "demo", RunSettings(label="flat")))
+    assert "8 of 8 scores are 5: this model does not distinguish." in str(report)
+
+
+def test_only_owners_see_the_answers_of_a_rung(context: Context, ready: Person) -> None:
     ana = sign_in(context, "Ana")[0]
+    for use_case in (execution.count_by_rung, execution.describe_forms):
+        with pytest.raises(NotAllowedError):
+            use_case(context, ana, "demo", "first")
     with pytest.raises(NotAllowedError):
-        execution.count_by_rule(context, ana, "demo")
-    with pytest.raises(NotAllowedError):
-        execution.list_by_rule(context, ana, "demo", "", "unscored")
+        execution.list_by_rung(context, ana, "demo", "first", "unscored")
 
 
 def test_only_owners_draft_and_without_a_model_the_way_is_told(context: Context, ready: Person) -> None:

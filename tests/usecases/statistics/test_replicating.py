@@ -100,6 +100,21 @@ def test_correlations_are_those_of_the_reference(shared_data: Path) -> None:
     assert [one.name for one in found.findings] == ["last_rows"]
 
 
+def test_released_answers_are_read_as_people_read_them(shared_data: Path, tmp_path: Path) -> None:
+    answers = (shared_data / "rating_outputs.jsonl").read_text(encoding="utf-8").splitlines()
+    for path in (shared_data / "topical_chat").glob("*.csv"):
+        (tmp_path / path.name).symlink_to(path)
+    (tmp_path / "rating_outputs.jsonl").write_text("\n".join(answers), encoding="utf-8")
+    found = replicate_closer_look(tmp_path)
+    assert "150 of 150 released answers are read as their recorded rating." in found.notes
+    wrong = json.dumps(json.loads(answers[0]) | {"rating": 3})
+    (tmp_path / "rating_outputs.jsonl").write_text("\n".join([wrong, *answers[1:]]), encoding="utf-8")
+    found = replicate_closer_look(tmp_path)
+    (finding,) = (one for one in found.findings if one.name == "readings")
+    assert finding.rows.to_dict("records") == [{"id": 0, "recorded": 3, "ours": 2.0}]
+    assert "149 of 150 released answers are read as their recorded rating." in found.notes
+
+
 def test_a_small_folder_of_ratings_gives_its_correlations(tmp_path: Path) -> None:
     """Two dialogues of three responses; a protocol that ranks as people do, and one that ranks the other way."""
     people, model, instances = (

@@ -353,7 +353,7 @@ def cut_off(case: Case) -> Answer:
     at = whole.index('"score": ') + len('"score": ') + len(str(case.score))
     return case.none(
         case.pick(
-            whole[:at], whole[: at + 12], f"Analysis: {case.why()}\nRating: {case.score}", f"Score: {case.score}",
+            whole[:at], f"Analysis: {case.why()}\nRating: {case.score}", f"Score: {case.score}",
             f"Analysis: It deserves a score of {case.score}. However, the remaining", f"{case.score}",
             f"Analysis: {case.why()} I would rate it a {case.score}. But", f"{case.why()}\n\nRating:",
         ),
@@ -365,7 +365,8 @@ def cut_after_the_score(case: Case) -> Answer:
     finish = case.pick("length", "content_filter", "")
     return case.answer(
         case.pick(
-            json.dumps(case.entry(case.score)), f"Rating: {case.score}\nRationale: The text is",
+            json.dumps(case.entry(case.score)), json.dumps(case.entry(case.score))[:-20],
+            f"Rating: {case.score}\nRationale: The text is",
             f"Score: {case.score}\n",
             f"Analysis: {case.why()}\nRating: {case.score}\n",
         ),

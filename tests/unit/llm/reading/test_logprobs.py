@@ -7,7 +7,8 @@ import math
 import pytest
 
 from coeval.domain import Scale, TokenProb
-from coeval.llm.reading.ratings import MAX_PLACES, Expected, expected_score, read_rating
+from coeval.llm.reading.evaluations import read_evaluation
+from coeval.llm.reading.scores import MAX_PLACES, Expected, expected_score
 
 FIVE = Scale(1, 5)
 CHANCES = {"4": 0.6, "3": 0.3, "good": 0.1}
@@ -22,7 +23,7 @@ def token(text: str, chances: dict[str, float] | None = None) -> TokenProb:
 
 def expected(*tokens: TokenProb, scale: Scale = FIVE) -> Expected | None:
     steps = (scale.low, scale.high)
-    return expected_score(tokens, scale, lambda text: read_rating(text, steps).score)
+    return expected_score(tokens, scale, lambda text: read_evaluation(text, steps).score)
 
 
 def test_the_expected_score_is_the_mean_over_the_scales_tokens() -> None:

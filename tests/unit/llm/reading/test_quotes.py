@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from coeval.domain import Quote, QuotePlace
 from coeval.llm.reading.cleanup import fold
-from coeval.llm.reading.evaluations import parse_evaluation
 from coeval.llm.reading.quotes import MAX_QUOTES, find_quotes
 
 OUTPUT = "The cat sat on the mat.  It didn't  MOVE — “not once,” he said… So what?"
@@ -148,7 +147,7 @@ def test_nearly_all_quotes_of_the_release_are_found(shared_data: Path) -> None:
         quote
         for texts in data["criteria_kv"].values()
         for text, output, source in zip(texts, data["target"], data["source"], strict=True)
-        for line in parse_evaluation(text, (1, 5)).evidence
+        for line in text[text.rfind("3.") :].splitlines()
         for quote in find_quotes(line, output, source)
     ]
     assert len(quotes) > 2000
