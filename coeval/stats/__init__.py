@@ -36,7 +36,7 @@ from coeval.stats.report.model_vs_model import mean_pairwise
 from coeval.stats.report.paper_tables import paper_tables
 from coeval.stats.report.systems import systems_section
 from coeval.stats.report.tables import Table, tables_latex, tables_markdown
-from coeval.stats.times import drift, time_curve, time_spent
+from coeval.stats.times import time_curve, time_spent
 
 __all__ = [
     "Estimate",
@@ -58,7 +58,6 @@ __all__ = [
     "correlation_difference",
     "correlations",
     "draft_effects",
-    "drift",
     "fleiss_kappa",
     "four_behaviours",
     "gwet_ac",

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from coeval.stats.clusters import FEW, Clusters, sums_interval
-from coeval.stats.estimates import FLAT, Estimate, adjust_holm
-from coeval.stats.rating_matrix import Numbers
+from coeval.stats.estimates import FLAT, Estimate
 
 IDLE_SECONDS = 600.0
 """Longer spans, in seconds, are taken to contain a pause."""
@@ -168,85 +166,3 @@ def time_curve(seconds: Any, points: int = 200) -> pd.DataFrame:
     return pd.DataFrame(
         {"seconds": places, "share": np.searchsorted(values, places, side="right") / len(values)}
     )
-
-
-def drift(scored: pd.DataFrame, parts: int = 10) -> pd.DataFrame:
-    """Return each person's scores relative to the other people's over the course of the work.
-
-    Parameters
-    ----------
-    scored : ``annotator, instance, criterion, score, submitted_at``.
-    parts : the number of equal parts of each person's work, in the order of submission.
-
-    Returns
-    -------
-    DataFrame
-        ``annotator, part`` (1 to ``parts``), ``n``, ``mean_gap``: the mean of the score minus the
-        others' mean on the same unit. Units that nobody else scored are left out.
-    """
-    people = _gaps(scored)
-    known = people.assign(part=(people["order"] * parts // people["size"]) + 1).dropna(subset=["gap"])
-    gaps = known.groupby(["annotator", "part"])["gap"].agg(n="size", mean_gap="mean")
-    return gaps.reset_index()
-
-
-def drift_slopes(scored: pd.DataFrame, clusters: Clusters) -> pd.DataFrame:
-    """Return how much each person's scores move relative to the others' from start to end, with a test.
-
-    It fits a least-squares line to the gaps of ``drift`` over the order of work. The test treats documents as
-    independent and is undefined for fewer than ``FEW``. A person's scores also move if only the others change.
-
-    Parameters
-    ----------
-    scored : ``annotator, instance, criterion, score, submitted_at``.
-    clusters : the cluster of each row of ``scored``.
-
-    Returns
-    -------
-    DataFrame
-        ``annotator, n, clusters, change`` (points), ``ci_low, ci_high, p_value, p_holm`` (over the people).
-    """
-    people = _gaps(scored.assign(cluster=clusters.code))
-    people["turn"] = people["order"] / np.maximum(people["size"] - 1, 1)
-    rows = []
-    for name, own in people.dropna(subset=["gap"]).groupby("annotator"):
-        x, gap = own["turn"].to_numpy(dtype=float), own["gap"].to_numpy(dtype=float)
-        x = x - x.mean()
-        of = Clusters(pd.factorize(own["cluster"])[0], clusters.kind)
-        sums = of.sums(np.column_stack([np.ones(len(x)), x, gap, x * x, x * gap]))
-        spread = sums_interval(sums, _slope, of.kind) if of.n >= FEW else {}
-        tested = {key: spread.get(key, np.nan) for key in ("ci_low", "ci_high", "p_value")}
-        change = float(_slope(sums.sum(axis=0)[None, :])[0])
-        rows.append({"annotator": name, "n": len(own), "clusters": of.n, "change": change} | tested)
-    columns = ["annotator", "n", "clusters", "change", "ci_low", "ci_high", "p_value"]
-    found = pd.DataFrame(rows, columns=columns)
-    return found.assign(p_holm=adjust_holm(found["p_value"].tolist()))
-
-
-def _slope(sums: Numbers) -> Numbers:
-    """Return the slope of the line through all points, from n and the sums of x, y, x^2 and xy."""
-    n, x, y, xx, xy = sums.T
-    across = n * xx - x * x
-    return np.asarray(
-        np.divide(n * xy - x * y, across, out=np.full(len(sums), np.nan), where=across > 1e-12), dtype=float
-    )
-
-
-def _gaps(scored: pd.DataFrame) -> pd.DataFrame:
-    """Return each score minus the mean of the others on its unit (nan without others), in order of submission.
-
-    ``order`` numbers each person's scores from 0; ``size`` is their number.
-    """
-    columns = ["annotator", "instance", "criterion", "score", "submitted_at"]
-    columns += ["cluster"] if "cluster" in scored else []
-    known = scored[columns].dropna(subset=["score"]).reset_index(drop=True)
-    unit = known.groupby(["instance", "criterion"], sort=False).ngroup().to_numpy()
-    score = known["score"].to_numpy(dtype=float)
-    others = np.bincount(unit)[unit] - 1
-    gap = score - np.divide(
-        np.bincount(unit, score)[unit] - score, others, out=np.full(len(score), np.nan), where=others > 0
-    )
-    in_turn = known["submitted_at"].sort_values(kind="stable").index.to_numpy()
-    people = known.assign(gap=gap).iloc[in_turn]
-    of_person = people.groupby("annotator")["gap"]
-    return people.assign(order=of_person.cumcount(), size=of_person.transform("size"))

@@ -40,7 +40,6 @@ from coeval.stats.rating_matrix import Ratings, encode_ratings
 from coeval.stats.report.draft_account import draft_account_section
 from coeval.stats.report.systems import compare_pairs, systems_section
 from coeval.stats.sample_size import betting_interval
-from coeval.stats.times import drift_slopes
 from tests.benchmarks.parts.labels_cells import list_label_cells
 from tests.support.studies.stats_frames import make_frames
 
@@ -174,23 +173,6 @@ def unequal_cells(documents: int, centre: float) -> Draw:
                 f"system mean, {documents} documents of 1-5 outputs, centre {centre:g}",
                 covers(limits, truth),
             )
-
-    return draw
-
-
-def drift_cells(documents: int) -> Draw:
-    """The test of drift where nobody drifts, and each person has a view of each document: three people, 4 outputs."""
-
-    def draw(rng: np.random.Generator) -> Iterator[tuple[str, bool]]:
-        d, s, p = (place.ravel() for place in np.indices((documents, 4, 3)))
-        drawn = 3 + rng.normal(0, 0.7, documents)[d] + rng.normal(0, 0.5, (documents, 3))[d, p]
-        score = np.clip(np.rint(drawn + rng.normal(0, 0.6, len(d))), 1, 5)
-        turn = rng.permuted(np.tile(np.arange(documents), (3, 1)), axis=1)[p, d] * 4 + s
-        scored = pd.DataFrame({"annotator": p, "instance": d * 4 + s, "criterion": "a", "score": score})
-        found = drift_slopes(scored.assign(submitted_at=turn), Clusters(d, DOCUMENTS))
-        for p_value in found["p_value"]:
-            yield f"drift of one person, {documents} documents", bool(p_value < 0.05)
-        yield f"drift of any of 3 people, Holm, {documents} documents", bool((found["p_holm"] < 0.05).any())
 
     return draw
 
@@ -724,7 +706,6 @@ def list_cells() -> list[tuple[tuple[float, float], partial[Draw]]]:
             for n in (15, 25, 50)
             for split in (10, 0.5)
         ],
-        *[((0.02, 0.07), partial(drift_cells, n)) for n in (10, 20, 40)],
         *[((0.02, 0.07), partial(pairs_cells, n)) for n in (10, 20, 40)],
         (ERRED, partial(equivalence_cells, 20)),
         (ERRED, partial(equivalence_cells, 50, 20)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,10 +18,10 @@ from coeval.stats.actions import (
     four_behaviours,
     score_changes,
 )
-from coeval.stats.clusters import FEW, Clusters
-from coeval.stats.estimates import FLAT, Estimate, Spelled
-from coeval.stats.frames import ASSISTED, BLIND, FIRST, QUOTE_COLUMNS, StudyFrames, is_planted
-from coeval.stats.times import TimeSpent, drift, drift_slopes, time_curve, time_spent
+from coeval.stats.estimates import FLAT, Estimate
+from coeval.stats.frames import ASSISTED, QUOTE_COLUMNS, StudyFrames, is_planted
+from coeval.stats.report.model_vs_people import choose_labels
+from coeval.stats.times import TimeSpent, time_curve, time_spent
 
 
 def actions_section(study: StudyFrames) -> ActionRates:
@@ -165,87 +165,34 @@ class Distribution:
 
 
 @dataclass(frozen=True)
-class DriftPoint:
-    """A person's scores compared with the others' in one part of their work."""
-
-    annotator: Any
-    part: int
-    n: int
-    mean_gap: float
-
-
-@dataclass(frozen=True)
-class DriftTest:
-    """The drift of a person's scores relative to the others' over the course of the work, in points.
-
-    ``change`` has an interval over documents and a ``p_value``; ``p_holm`` is adjusted over the tested people.
-    """
-
-    annotator: Any
-    n: int
-    change: Spelled
-    p_holm: float | None
-
-
-@dataclass(frozen=True)
 class BehaviourSection:
-    """The four behaviours, score distributions by source, and drift over the course of the work.
+    """The four behaviours, and the frequencies of scores by people and by the shown run.
 
-    Sources are people by arm (in the arm ``first`` before and after the draft was shown) and the shown run.
     ``distributions`` are over all criteria, ``distributions_by_criterion`` over all systems.
     """
 
     behaviours: FourBehaviours = field(metadata=FLAT)
     distributions: list[Distribution]
     distributions_by_criterion: list[Distribution]
-    drift: list[DriftPoint]
-    drift_tests: list[DriftTest]
 
 
 def behaviour_section(study: StudyFrames) -> BehaviourSection:
-    """Return the four behaviours, score distributions and drift."""
-    sources = _sources(study)
-    moved = drift(study.scored)
+    """Return the four behaviours and score distributions."""
+    sources = {"people": study.scored, "llm": study.shown_scores.rename("score").reset_index()}
     return BehaviourSection(
         four_behaviours(study.scores),
         [row for source, frame in sources.items() for row in _distributions(study, source, frame)],
         [row for source, frame in sources.items() for row in _by_criterion(study, source, frame)],
-        [
-            DriftPoint(row["annotator"], int(row["part"]), int(row["n"]), float(row["mean_gap"]))
-            for row in moved.to_dict(orient="records")
-        ],
-        list(_drift_tests(study)),
     )
 
 
-def _drift_tests(study: StudyFrames) -> Iterator[DriftTest]:
-    """Yield the test of each person's drift if there are enough documents."""
-    clusters = Clusters(
-        study.clusters.code[study.scored["unit"].to_numpy(dtype=np.int64)], study.clusters.kind
-    )
-    for row in drift_slopes(study.scored, clusters).to_dict(orient="records"):
-        few = f"fewer than {FEW} {clusters.kind}, or every one of them says the same"
-        if np.isnan(row["p_value"]):
-            yield DriftTest(row["annotator"], int(row["n"]), Spelled(Estimate.undefined(few)), None)
-            continue
-        spread = {name: row[name] for name in ("ci_low", "ci_high", "p_value", "clusters")}
-        change = Estimate(row["change"], n=int(row["n"]), resampled=clusters.kind, **spread)
-        yield DriftTest(row["annotator"], int(row["n"]), Spelled(change, ("p_value",)), float(row["p_holm"]))
-
-
-def _sources(study: StudyFrames) -> dict[str, pd.DataFrame]:
-    scored = study.scored[["arm", "unit", "score", "first_score"]]
+def compared_distributions(study: StudyFrames) -> list[Distribution]:
+    """Return the frequencies of the people's scores that the model is compared with, and of the shown run."""
     model = study.shown_scores.rename("score").reset_index()
-    by_arm = {arm: scored[scored["arm"] == arm] for arm in (ASSISTED, BLIND, FIRST)}
-    before = by_arm[FIRST].assign(score=by_arm[FIRST]["first_score"].astype(float)).dropna(subset=["score"])
-    return {
-        "people": scored,
-        "people_assisted": by_arm[ASSISTED],
-        "people_blind": by_arm[BLIND],
-        "people_first_before": before,
-        "people_first_after": by_arm[FIRST],
-        "llm": model,
-    }
+    return [
+        *_distributions(study, "llm", model),
+        *_distributions(study, "people", choose_labels(study).scored),
+    ]
 
 
 def _distributions(study: StudyFrames, source: str, frame: pd.DataFrame) -> list[Distribution]:

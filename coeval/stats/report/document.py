@@ -85,7 +85,6 @@ WORDS = {
     "mean_sd": "the spread over samples",
     "identical": "how often all samples agree",
     "mean_change": "the mean change of a score",
-    "change": "the drift of a person's scores",
     "human_mean": "the people's mean",
     "human": "the people's mean over units",
     "llm_mean": "the model's mean",

@@ -115,7 +115,7 @@ def _sampling(headline: Document) -> str:
         f"come from resampled {kind} (bootstrap), and apply to means over the same number of {kind}. For statistics "
         f"that are not sums, many {kind} are left out in up to {GROUPS} groups. All intervals apply to other {kind} "
         f"scored by these annotators, not to other annotators; tests treat the same {kind} as independent. "
-        "Comparisons of judges, differences between systems, tests of drift and the alternative annotator tests of "
+        "Comparisons of judges, differences between systems and the alternative annotator tests of "
         "criteria are adjusted with Holm's method, the screening of annotators with Benjamini and Hochberg's."
     )
 

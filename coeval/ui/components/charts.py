@@ -276,9 +276,8 @@ def curves(
     y: str,
     share: bool = False,
     log: bool = False,
-    zero: bool = False,
 ) -> Any:
-    """Return a line chart: a time ECDF (steps, shares up to 1), or drift over the order of work.
+    """Return a line chart: a time ECDF (steps, shares up to 1), or values over a number.
 
     If there are more lines than colours, all lines are grey and named on hover.
 
@@ -287,7 +286,6 @@ def curves(
         x, y: titles of the axes.
         share: ``y`` counts shares from 0 to 1, drawn as steps.
         log: use a logarithmic ``x`` axis, which needs every x above 0.
-        zero: mark 0 with a line.
     """
     import altair as alt
 
@@ -320,8 +318,7 @@ def curves(
             **ink,
         )
     )
-    ground = alt.Chart(pd.DataFrame({"y": [0.0]})).mark_rule(**HELP_LINE).encode(y="y:Q")
-    return themed(alt.layer(ground, lines) if zero else lines, description, height=260)
+    return themed(lines, description, height=260)
 
 
 def pairs(

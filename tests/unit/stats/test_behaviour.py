@@ -13,19 +13,14 @@ from coeval.stats import (
     arm_alphas,
     catch_rates,
     draft_effects,
-    drift,
     four_behaviours,
     score_changes,
     time_curve,
     time_spent,
 )
 from coeval.stats.actions import others_median
-from coeval.stats.clusters import Clusters
 from coeval.stats.draft_effects import NO_BLIND, NO_PLANTED
-from coeval.stats.report.activity import behaviour_section
-from coeval.stats.times import drift_slopes
-from coeval.ui.app.agreement.times import drift_figure
-from tests.support.studies.stats_frames import make_frames, simulate_frames
+from tests.support.studies.stats_frames import simulate_frames
 
 
 def test_action_rates_from_counts_and_from_rows() -> None:
@@ -120,54 +115,6 @@ def test_time_curve_ends_at_one() -> None:
     curve = time_curve(np.arange(1, 1001), points=50)
     assert len(curve) == 50 and curve["share"].iloc[-1] == 1 and curve["share"].is_monotonic_increasing
     assert time_curve([]).empty
-
-
-def test_drift_shows_who_grows_milder() -> None:
-    """b always says 3; a says 1 in the first half and 5 in the second: gaps -2 and +2."""
-    rows = [
-        {"annotator": name, "instance": i, "criterion": "x", "submitted_at": f"2026-01-01T00:00:{i:02d}Z"}
-        | {"score": 3 if name == "b" else (1 if i < 5 else 5)}
-        for i in range(10)
-        for name in "ab"
-    ]
-    found = drift(pd.DataFrame(rows), parts=2).set_index(["annotator", "part"])["mean_gap"]
-    assert found["a"].tolist() == [-2, 2] and found["b"].tolist() == [2, -2]
-
-
-def test_drift_is_tested_over_documents() -> None:
-    """a rises by 2 points over ten documents; of noise alone b and c show nothing once the family counts."""
-    rng = np.random.default_rng(4)
-    rows = [
-        {"annotator": name, "instance": i, "criterion": k, "submitted_at": f"2026-01-01T00:00:{i:02d}Z"}
-        | {"score": 3 + (2 * i / 19 if name == "a" else 0) + rng.normal(0, 0.3)}
-        for i in range(20)
-        for k in "xy"
-        for name in "abc"
-    ]
-    scored = pd.DataFrame(rows)
-    found = drift_slopes(scored, Clusters(scored["instance"].to_numpy() // 2, "documents")).set_index(
-        "annotator"
-    )
-    one = np.polyfit(
-        np.linspace(0, 1, 40),
-        [
-            g["score"].iloc[0] - g["score"].iloc[1:].mean()
-            for _, g in scored.groupby(["instance", "criterion"])
-        ],
-        1,
-    )[0]
-    assert found["change"]["a"] == pytest.approx(one, abs=1e-9)
-    assert found["p_holm"]["a"] < 0.001 and (found["clusters"] == 10).all()
-    assert found["ci_low"]["a"] < 2 < found["ci_high"]["a"]
-    few = drift_slopes(scored, Clusters(scored["instance"].to_numpy() // 4, "documents"))
-    assert few["p_holm"].isna().all() and few["change"].notna().all()
-    names = scored.assign(instance=scored["instance"].astype(str))
-    listed = pd.DataFrame({"instance": [str(i) for i in range(20)], "system": "s"})
-    listed["document"] = [f"d{i // 2}" for i in range(20)]
-    section = behaviour_section(make_frames(names, criteria=("x", "y"), instances=listed))
-    assert [one.p_holm for one in section.drift_tests] == pytest.approx(found["p_holm"].tolist())
-    words = drift_figure(section).words
-    assert f"a moves by {found['change']['a']:.2f} [" in words and "(p < .001, Holm over people)" in words
 
 
 @pytest.mark.slow

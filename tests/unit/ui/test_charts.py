@@ -67,7 +67,7 @@ DRAWN: dict[str, Callable[[], Any]] = {
     "confusion": lambda: charts.confusion(crossed(), WORDS, x="the person's", y="the draft's"),
     "distribution": lambda: charts.distribution(shares(), WORDS),
     "curves": lambda: charts.curves(lines(3), WORDS, x="seconds", y="share", share=True, log=True),
-    "drift": lambda: charts.curves(lines(3), WORDS, x="part", y="points", zero=True),
+    "plain curves": lambda: charts.curves(lines(3), WORDS, x="part", y="points"),
     "pairs": lambda: charts.pairs(sources(), WORDS, title="mean score"),
 }
 

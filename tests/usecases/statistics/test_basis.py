@@ -110,7 +110,7 @@ def test_all_of_the_page_of_the_model_is_about_the_labels(filled: Context, owner
     assert set(labels(page)) == {"criteria version 1 · 36 blind scores"}
     chart = next(figure for figure in page.figures if figure.name == "distributions").data
     people = chart[(chart["system"] == "") & (chart["source"] != "Model")]
-    assert set(people["source"]) == {"People, blind"} and people["n"].sum() == 36
+    assert set(people["source"]) == {"People, blind scores"} and people["n"].sum() == 36
     pairs = "Mean pairwise correlations"
     assert pairs not in " ".join(texts(page.tables))
     assert pairs in " ".join(texts(whole(filled, owner, "draft", Basis()).tables))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
 from coeval.stats.estimates import Estimate
 from coeval.stats.judges.correlation import LEVELS
-from coeval.stats.report.activity import Distribution, behaviour_section, quotes_section
+from coeval.stats.report.activity import Distribution, compared_distributions, quotes_section
 from coeval.stats.report.alignment import AlignmentSection, alignment_section
 from coeval.stats.report.answer import OPEN, RELIABLE, TOO_FEW, TOO_LOW, UNDEFINED
 from coeval.stats.report.document import section_notes
@@ -30,20 +30,11 @@ from coeval.ui.components.view import Node
 
 SOURCE = "Test: alternative annotator test (Calderon et al., 2025), adjusted over criteria (Holm)."
 
-LED = {
-    "llm": "Model",
-    "people_assisted": "People, with the draft",
-    "people_first_after": "People, after the draft",
-}
-UNLED = {"llm": "Model", "people_blind": "People, blind", "people_first_before": "People, before the draft"}
-"""The sources of scores on the page: ``LED`` with a draft in view, ``UNLED`` without one."""
-
 
 def build(get: Get) -> Iterator[Page]:
-    section, behaviour = get(alignment_section), get(behaviour_section)
-    quotes = get(quotes_section, tables=("quotes",))
+    section, quotes = get(alignment_section), get(quotes_section, tables=("quotes",))
     run = _main_run(section.runs)
-    shares = distribution_figure(behaviour.distributions, LED if section.leaned else UNLED)
+    shares = distribution_figure(get(compared_distributions), _labels_name(section))
     if run is None:
         yield Page(
             answer=verdict_view(
@@ -292,12 +283,15 @@ def confusion_figure(run: JudgeRow) -> Figure:
     )
 
 
-def distribution_figure(distributions: Sequence[Distribution], sources: Mapping[str, str]) -> Figure:
-    """Return the chart of score distributions by source (CoEval paper, figures 2, 6 and 7)."""
-    known = [row for row in distributions if row.source in sources]
-    overall = sorted(
-        (row for row in known if row.system is None), key=lambda row: [*sources].index(row.source)
-    )
+def _labels_name(section: AlignmentSection) -> str:
+    """Return the name of the people's scores that the model is compared with."""
+    return "People, with the draft" if section.leaned else f"People, {section.labels} scores"
+
+
+def distribution_figure(distributions: Sequence[Distribution], people: str) -> Figure:
+    """Return the chart of score distributions of the model and of people (CoEval paper, figures 2, 6 and 7)."""
+    sources = {"llm": "Model", "people": people}
+    overall = [row for row in distributions if row.system is None]
     frame = pd.DataFrame(
         [
             {"series": sources[row.source], "score": score, "n": n, "share": n / row.n}
@@ -318,7 +312,7 @@ def distribution_figure(distributions: Sequence[Distribution], sources: Mapping[
             "n": n,
             "share": n / row.n,
         }
-        for row in known
+        for row in distributions
         for score, n in row.counts.items()
     ]
     return Figure(

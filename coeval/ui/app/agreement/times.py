@@ -1,17 +1,14 @@
-"""The Time page: how long people take, and whether their scores drift as they work."""
+"""The Time page: how long people take."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pandas as pd
 
 from coeval.stats.report.activity import (
-    BehaviourSection,
-    DriftTest,
     TimeSection,
-    behaviour_section,
     time_curves,
     time_section,
 )
@@ -19,7 +16,7 @@ from coeval.stats.report.document import section_notes
 from coeval.stats.times import CriterionTime
 from coeval.ui.app.agreement.figures import Figure, Get, Page, data_table, items_table, message, tile
 from coeval.ui.components import charts
-from coeval.ui.components.number_words import interval, natural, numbered, p_value, plain_number, plural
+from coeval.ui.components.number_words import natural, numbered, plain_number, plural
 from coeval.ui.components.view import Node
 
 
@@ -35,7 +32,7 @@ def build(get: Get) -> Iterator[Page]:
         return
     yield Page(
         tiles=_tiles(section),
-        figures=[curve_figure(_labelled(get(time_curves))), drift_figure(get(behaviour_section))],
+        figures=[curve_figure(_labelled(get(time_curves)))],
         tables=[_criteria_table(section), _people_table(section)],
         notes=section_notes({"time": section}),
     )
@@ -113,41 +110,6 @@ def curve_figure(curves: pd.DataFrame) -> Figure:
 
 def _short(name: str) -> str:
     return name if len(name) <= 40 else name[:39] + "…"
-
-
-def drift_figure(section: BehaviourSection) -> Figure:
-    """Return the chart of each person's scores minus the others', over tenths of their work."""
-    drift = section.drift
-    points = pd.DataFrame([vars(point) for point in drift], columns=["annotator", "part", "n", "mean_gap"])
-    frame = points.rename(columns={"annotator": "series", "part": "x", "mean_gap": "y"})
-    words = " ".join([*_drift_words(points), *_test_words(section.drift_tests)])
-    words = words or "No two people have scored the same unit yet."
-    return Figure(
-        "drift",
-        "Drift over the course of the work",
-        points,
-        lambda: charts.curves(frame, words, x="tenth of the person's work", y="points", zero=True),
-        words,
-        note="a person's score minus the mean of the others on the same unit · above 0: more generous than the others",
-    )
-
-
-def _drift_words(points: pd.DataFrame) -> Iterator[str]:
-    for name, part in points.groupby("annotator", sort=False):
-        first, last = part.iloc[0], part.iloc[-1]
-        gaps = plain_number(first["mean_gap"]), plain_number(last["mean_gap"])
-        yield f"{name}: {gaps[0]} in the first part, {gaps[1]} in the last."
-
-
-def _test_words(tests: Sequence[DriftTest]) -> Iterator[str]:
-    for test in tests:
-        if test.p_holm is not None:
-            change = test.change.value
-            limits = interval(change, plain_number)
-            yield (
-                f"{test.annotator} moves by {plain_number(change)} {limits} points over the work "
-                f"(p {p_value(test.p_holm)}, Holm over people)."
-            )
 
 
 def _criteria_table(section: TimeSection) -> Node | None:
