@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy
 
 from coeval.stats.agreement.alpha import alpha_difference
 from coeval.stats.clusters import (
@@ -18,6 +17,7 @@ from coeval.stats.clusters import (
     UNITS,
     OfSums,
     crossed_interval,
+    mean_interval,
     parse_clusters,
     sums_interval,
 )
@@ -328,7 +328,7 @@ class CaughtLines:
 
 @dataclass(frozen=True)
 class CatchRates:
-    """The shares of planted errors that people caught, with Wilson's intervals for these people."""
+    """The shares of planted errors that these people caught, with intervals over documents."""
 
     scores: Caught = field(metadata=FLAT)
     per_annotator: list[CaughtBy]
@@ -341,14 +341,16 @@ def catch_rates(frame: pd.DataFrame, confidence: float = 0.95) -> CatchRates:
     Parameters
     ----------
     frame : ``annotator, arm, score, draft_score, shown_score, planted_score``; optionally ``line_caught``
-        (True if a deliberately wrong line was revised or deleted, nan without one).
+        (True if a deliberately wrong line was revised or deleted, nan without one) and ``cluster``, the document
+        (default: the instance).
     """
     planted = frame[frame["planted_score"].astype(bool) & (frame["arm"] == ASSISTED)].dropna(
         subset=["score", "shown_score"]
     )
     people = [CaughtBy(name, _caught(part, confidence)) for name, part in planted.groupby("annotator")]
-    lines = frame["line_caught"].dropna().astype(float) if "line_caught" in frame else pd.Series(dtype=float)
-    share = _share(lines, confidence, "no wrong line was shown on purpose")
+    wrong = frame.dropna(subset=["line_caught"]) if "line_caught" in frame else frame.iloc[:0]
+    lines = wrong["line_caught"].astype(float) if len(wrong) else pd.Series(dtype=float)
+    share = _share(lines, wrong, confidence, "no wrong line was shown on purpose")
     return CatchRates(_caught(planted, confidence), people, CaughtLines(len(lines), Spelled(share)))
 
 
@@ -357,16 +359,16 @@ def _caught(planted: pd.DataFrame, confidence: float) -> Caught:
     return Caught(
         n=len(planted),
         restored=Estimate(restored.mean(), n=len(planted)) if len(planted) else Estimate.undefined(reason),
-        caught=Spelled(_share(planted["score"] != planted["shown_score"], confidence, reason)),
+        caught=Spelled(_share(planted["score"] != planted["shown_score"], planted, confidence, reason)),
     )
 
 
-def _share(caught: pd.Series[Any], confidence: float, reason: str) -> Estimate:
-    """Return the share with Wilson's interval (Wilson 1927)."""
-    n, z = len(caught), float(scipy.special.ndtri((1 + confidence) / 2))
-    if not n:
+def _share(caught: pd.Series[Any], rows: pd.DataFrame, confidence: float, reason: str) -> Estimate:
+    """Return the share with its interval over documents: people who see the same error catch it together."""
+    if not len(caught):
         return Estimate.undefined(reason)
-    p = float(caught.mean())
-    middle, half = p + z**2 / (2 * n), z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
-    low, high = ((middle + side * half) / (1 + z**2 / n) for side in (-1, 1))
-    return Estimate(p, n=n, ci_low=max(0.0, low), ci_high=min(1.0, high), interval_kind="Wilson")
+    documents = rows["cluster"] if "cluster" in rows else rows["instance"]
+    clusters = parse_clusters(documents, len(rows), DOCUMENTS)
+    values = caught.to_numpy(dtype=float)
+    spread = mean_interval(values, clusters, (0.0, 1.0), confidence=confidence)
+    return Estimate(float(values.mean()), n=len(values), **spread)

@@ -245,12 +245,19 @@ def _label(entry: Any, position: int) -> str:
     return str(position)
 
 
+NO_ERROR = 1e-12
+"""A smaller standard error is rounding: the sample has no spread."""
+
+
 def t_limits(value: float, se: float, df: float, confidence: float = 0.95) -> dict[str, float]:
     """Return the interval value -+ t se, with t of ``df`` degrees of freedom; nan if ``df`` is not above 0.
+
+    A standard error of 0 becomes nan: a sample without spread does not tell its error.
 
     >>> {name: round(one, 2) for name, one in t_limits(3.0, 0.1, 10).items()}
     {'ci_low': 2.78, 'ci_high': 3.22, 'se': 0.1}
     """
+    se = se if se > NO_ERROR else math.nan
     half = float(scipy.special.stdtrit(df, (1 + confidence) / 2)) * se
     return {"ci_low": value - half, "ci_high": value + half, "se": se}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from coeval.stats.clusters import UNITS, Clusters, parse_clusters
+from coeval.stats.clusters import UNITS, Clusters, effective_freedom, parse_clusters
 from coeval.stats.estimates import Estimate, t_limits
 from coeval.stats.rating_matrix import Codes, Numbers, parse_vector
 
@@ -31,6 +31,7 @@ def jury_mean(
 ) -> Estimate:
     """Return the people's mean, improved by a jury of judges with cross-fitting, with Student's t over clusters.
 
+    Large clusters dominate the mean, so t has the degrees of freedom of the effective number of labelled clusters.
     The weights for each fold of the labelled clusters are fitted on the other folds. The mean is
     mean(y - g(x) + mean of g over the unlabelled). It is unbiased for any weights, so fitting them to the labels does
     not make the interval too short.
@@ -141,7 +142,7 @@ def _cross_fitted(sample: _Sample, pool: str, finite: bool, confidence: float) -
     theta, se = float((labels if fell_back else left).mean()), float(plain if fell_back else se)
     return {
         "value": theta,
-        **t_limits(theta, se, own.n - 1, confidence),
+        **t_limits(theta, se, effective_freedom(np.bincount(own.code)), confidence),
         "lam": _slope(labels, x @ mean_weight) if mean_weight.any() and not fell_back else 0.0,
         "fell_back": fell_back,
         "classical": labels.mean(),

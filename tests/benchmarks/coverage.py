@@ -40,6 +40,7 @@ from coeval.stats.rating_matrix import Ratings, encode_ratings
 from coeval.stats.report.draft_account import draft_account_section
 from coeval.stats.report.systems import compare_pairs, systems_section
 from coeval.stats.sample_size import betting_interval
+from tests.benchmarks.parts.interval_cells import list_interval_cells
 from tests.benchmarks.parts.labels_cells import list_label_cells
 from tests.support.studies.stats_frames import make_frames
 
@@ -49,6 +50,9 @@ RARELY = (0.0, 0.05)
 
 SLACK = 2.0
 """Standard errors of the simulation that a rate may lie outside its goal before the benchmark fails."""
+
+BESIDE = "before", "undecided", "width"
+"""How a cell begins that is shown beside others and has no goal."""
 
 POINTS = np.arange(1.0, 6.0)
 ELI5 = Path(__file__).resolve().parents[3] / "shared" / "data" / "coeval_release_eli5"
@@ -88,7 +92,7 @@ class Design:
         return np.clip(np.rint(self.centre + levels + drawn), 1, 5)
 
 
-Draw = Callable[[np.random.Generator], Iterator[tuple[str, bool]]]
+Draw = Callable[[np.random.Generator], Iterator[tuple[str, float]]]
 """One study: for each cell of the table, whether the interval covered, or whether the test erred."""
 
 
@@ -713,13 +717,14 @@ def list_cells() -> list[tuple[tuple[float, float], partial[Draw]]]:
         (RARELY, partial(stopping_cells, 40, (0.3, 0.8, 1.5))),
         (RARELY, partial(rare_loss_cells, 40)),
         *list_label_cells(),
+        *list_interval_cells(),
     ]
     return cells + ([(COVERED, partial(plasmode_cells, ELI5))] if ELI5.is_dir() else [])
 
 
 def simulate(draw: Draw, draws: int, seed: int = 20261121) -> dict[str, tuple[float, int]]:
     """The rate of each cell, and from how many draws."""
-    rng, hits = np.random.default_rng(seed), dict[str, list[bool]]()
+    rng, hits = np.random.default_rng(seed), dict[str, list[float]]()
     for _ in range(draws):
         for cell, hit in draw(rng):
             hits.setdefault(cell, []).append(hit)
@@ -763,6 +768,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         for n, found in zip(chosen, rates, strict=True):
             goal = cells[n][0]
             for cell, (rate, draws) in found.items():
+                if cell.startswith(BESIDE):
+                    print(f"| {cell} | {rate:.3f} | – | {draws:,} | – |", flush=True)
+                    continue
                 good = met(rate, draws, goal)
                 fine = fine and good
                 print(

@@ -126,7 +126,7 @@ def test_a_design_by_command_and_its_means(context: Context, capsys: Captured) -
     where = study(context, "old", "new")
     main(["labelling", "design", *where, "--draw", "active", "--labels", "24", "--json"])
     found = json.loads(capsys.readouterr().out)
-    assert found["source"] == "the spread of the judge's samples" and found["running"]
+    assert found["source"] == "the spread of the judge's answers" and found["running"]
     assert [one["kind"] for one in found["options"]] == ["uniform", "stratified", "active"]
     assert all(one["worth_at_worst"] >= 1 / 1.11 for one in found["options"])
     difference = next(row for row in found["rows"] if row["what"] == "new less old")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -223,13 +223,13 @@ class _Coded:
             )
         fitted = fit(self.coded, partial_credit=self.partial)
         df = max(self.coded.n_documents - 1, 1)
-        severity, errors = fitted.block("rater")
+        severity, errors, freedom = fitted.by_rater("rater", used=1)
         order = fitted.model.rater
         infit, outfit = fitted.fit_of(order, len(self.raters))
         counts = np.bincount(order, minlength=len(self.raters))
         raters = tuple(
             Element(
-                name, "person" if k < self.people else "judge", _with_interval(severity[k], errors[k], df),
+                name, "person" if k < self.people else "judge", _with_interval(severity[k], errors[k], freedom[k]),
                 int(counts[k]), float(infit[k]), float(outfit[k]), int(self.part[k]) + 1,
             )
             for k, name in enumerate(self.raters)
@@ -249,7 +249,7 @@ class _Coded:
             ("instances", Separation(reliable, ratio, (4 * ratio + 1) / 3)),
         )
         drift, favours = self._effects(fitted, df)
-        notes = list(self._notes(fitted))
+        notes = [*self._notes(fitted), *_find_erratic(raters)]
         return Ruler(
             task, "", basis, "partial credit" if self.partial else "rating scale", systems, raters,
             self._criteria(fitted, df), self._thresholds(fitted), separation, drift, favours,
@@ -326,31 +326,19 @@ class _Coded:
         if not (extras.drift or extras.interaction):
             return (), ()
         larger = fit(self.coded, partial_credit=self.partial, extras=extras)
-        drift: list[tuple[str, str, float, float]] = []
+        drift: list[Change] = []
         if extras.drift:
-            values, errors = larger.block("drift")
-            drift = [(self.raters[k], "", values[k], errors[k]) for k in range(self.people)]
-        favours: list[tuple[str, str, float, float]] = []
+            values, errors, freedom = larger.by_rater("drift", used=2)
+            drift = [(self.raters[k], "", values[k], errors[k], freedom[k]) for k in range(self.people)]
+        favours: list[Change] = []
         if extras.interaction:
             for judge in judges:
                 values, errors = larger.block(f"judge {judge}")
                 favours += [
-                    (self.raters[judge], name, values[k], errors[k]) for k, name in enumerate(self.systems)
+                    (self.raters[judge], name, values[k], errors[k], df)
+                    for k, name in enumerate(self.systems)
                 ]
-        return self._tested(drift, df), self._tested(favours, df)
-
-    def _tested(self, found: list[tuple[str, str, float, float]], df: int) -> tuple[Effect, ...]:
-        df = max(self.coded.n_documents - 1, 1)
-        chances = [
-            float(2 * scipy.special.stdtr(df, -abs(value) / error)) if error > 0 else 1.0
-            for _, _, value, error in found
-        ]
-        return tuple(
-            Effect(name, system, _with_interval(value, error, df), p, holm)
-            for (name, system, value, error), p, holm in zip(
-                found, chances, adjust_holm(chances), strict=True
-            )
-        )
+        return _tested(drift), _tested(favours)
 
     def _parts(self) -> tuple[tuple[str, ...], ...]:
         return tuple(
@@ -376,7 +364,36 @@ class _Coded:
             )
 
 
-def _with_interval(value: float, error: float, df: int) -> Estimate:
+ERRATIC = 1.5
+"""The infit above which a rater is erratic. Random scores have an infit of 1.6 to 3.2, others of .6 to 1.35."""
+
+Change = tuple[str, str, float, float, float]
+"""The rater, the system or "", the value, its standard error, and its degrees of freedom."""
+
+
+def _find_erratic(raters: Sequence[Element]) -> Iterator[str]:
+    for one in raters:
+        if one.infit > ERRATIC:
+            yield (
+                f"The scores of {one.name} do not follow those of the others (infit {one.infit:.2f} instead of 1), "
+                "as if at random. This can distort the severities of all raters: leave this rater out and compare."
+            )
+
+
+def _tested(found: Sequence[Change]) -> tuple[Effect, ...]:
+    chances = [
+        float(2 * scipy.special.stdtr(df, -abs(value) / error)) if error > 0 else float("nan")
+        for _, _, value, error, df in found
+    ]
+    return tuple(
+        Effect(name, system, _with_interval(value, error, df), p, holm)
+        for (name, system, value, error, df), p, holm in zip(
+            found, chances, adjust_holm(chances), strict=True
+        )
+    )
+
+
+def _with_interval(value: float, error: float, df: float) -> Estimate:
     spread = t_limits(float(value), float(error), df)
     return Estimate(float(value), **spread, interval_kind="robust to documents, t")
 

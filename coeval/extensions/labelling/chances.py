@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from coeval.stats.clusters import Clusters, parse_clusters
+from coeval.stats.clusters import Clusters, bounded_interval, parse_clusters
 from coeval.stats.estimates import Estimate, t_limits
 from coeval.stats.rating_matrix import Numbers
 
@@ -199,6 +199,7 @@ def drawn_mean(
     *,
     clusters: Any = None,
     planned: int = 0,
+    scale: tuple[float, float] | None = None,
     confidence: float = 0.95,
 ) -> Estimate:
     """Return the mean of all items from labels with known probabilities, corrected with the judge's scores.
@@ -210,6 +211,7 @@ def drawn_mean(
     chance : each item's probability (``chances_so_far``).
     clusters : one label per item; items with the same label were drawn together.
     planned : the planned number of labelled clusters, for an interval that is valid at every look (``sequence``).
+    scale : the lowest and the highest possible score, for an interval of bounded scores (``bounded_interval``).
 
     Returns
     -------
@@ -222,7 +224,14 @@ def drawn_mean(
     sampling).
     """
     sample = _read(y, judged, chance, counted, clusters)
-    return _as_estimate(_estimate(*sample), sample, planned, confidence)
+    found = _as_estimate(_estimate(*sample), sample, planned, confidence)
+    if scale is None or not found.defined:
+        return found
+    inside = float(np.clip(found, *scale))
+    spread = bounded_interval(
+        inside, found.se, found.clusters, found.clusters - 1, scale, confidence=confidence
+    )
+    return found.having(ci_low=min(spread["ci_low"], found), ci_high=max(spread["ci_high"], found))
 
 
 def _read(

@@ -244,9 +244,9 @@ def corrected_mean(
     spread = t_limits(value, se, sample.own.n - 1, confidence)
     return Estimate(
         value,
-        ci_low=max(float(worth.min()), spread["ci_low"]),
-        ci_high=min(float(worth.max()), spread["ci_high"]),
-        se=se,
+        ci_low=float(np.maximum(worth.min(), spread["ci_low"])),
+        ci_high=float(np.minimum(worth.max(), spread["ci_high"])),
+        se=spread["se"],
         shares=[float(share) for share in solved[0]],
         replicates_left_out=replicates + 1 - len(solved),
         **counts,
@@ -326,7 +326,7 @@ def widen(value: Estimate, carrying: Carrying | None, low: float, high: float) -
     sides = [abs(side - float(value)) for side in value.ci]
     below, above = (float(np.hypot(side, t * carrying.spread)) for side in sides)
     return value.having(
-        ci_low=max(low, float(value) - below), ci_high=min(high, float(value) + above),
+        ci_low=float(np.maximum(low, float(value) - below)), ci_high=float(np.minimum(high, float(value) + above)),
         between_systems=carrying.spread, labelled_systems=carrying.systems,
         interval_kind=f"{value.interval_kind}; spread over {carrying.systems} labelled systems",
     )  # fmt: skip

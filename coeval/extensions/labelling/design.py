@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -163,25 +164,29 @@ class EstimateDrawn:
             chance, counted = chances_so_far(own["chance"].to_numpy(), own["place"].to_numpy(), known)
             labelled.append(int(counted.sum()))
             late.append(int(known.sum()) - int(counted.sum()))
-            rows += self._rows(str(criterion), own, chance, counted)
+            rows += self._rows(str(criterion), own, chance, counted, study.scales[criterion])
             rows += self._slopes(str(criterion), own, chance, counted)
         return min(labelled, default=0), max(late, default=0), tuple(rows)
 
     def _rows(
-        self, criterion: str, own: pd.DataFrame, chance: np.ndarray, counted: np.ndarray
+        self,
+        criterion: str,
+        own: pd.DataFrame,
+        chance: np.ndarray,
+        counted: np.ndarray,
+        scale: tuple[float, float],
     ) -> Iterator[DrawnRow]:
         y, f, document = own["people"], own["judge"], own["document"]
         named = own["system"].replace("", None).fillna("")
         systems = sorted(set(named) - {""})  # rows are in the order of the draw
-        yield DrawnRow(
-            criterion, EVERYTHING, drawn_mean(y, f, chance, counted, clusters=document, planned=self.planned)
-        )
+        known: dict[str, Any] = {"planned": self.planned, "scale": scale}
+        yield DrawnRow(criterion, EVERYTHING, drawn_mean(y, f, chance, counted, clusters=document, **known))
         if len(systems) < 2:
             return
         for name in systems:
             part = (named == name).to_numpy()
             value = drawn_mean(
-                y[part], f[part], chance[part], counted[part], clusters=document[part], planned=self.planned
+                y[part], f[part], chance[part], counted[part], clusters=document[part], **known
             )
             yield DrawnRow(criterion, name, value)
         for a, b in list(combinations(systems, 2))[:MOST_DIFFERENCES]:

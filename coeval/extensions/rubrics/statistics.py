@@ -17,7 +17,7 @@ import pandas as pd
 from coeval.domain import Action, Scale
 from coeval.extensions.rubrics.scoring import MET, instance_score, overall_score
 from coeval.stats.agreement.alpha import krippendorff_alpha
-from coeval.stats.clusters import DOCUMENTS, mean_interval, parse_clusters, sums_interval
+from coeval.stats.clusters import DOCUMENTS, cut, mean_interval, parse_clusters, sums_interval
 from coeval.stats.estimates import Estimate
 from coeval.stats.rating_matrix import Numbers
 
@@ -224,8 +224,7 @@ def macro_f1(labels: Iterable[Label], scale: Scale) -> Estimate:
             "people gave only one verdict, so one of the two F1 is undefined", n=len(pairs)
         )
     spread = sums_interval(sums, _f1, DOCUMENTS, value=value)
-    low, high = spread["ci_low"], spread["ci_high"]
-    return Estimate(value, n=len(pairs), **(spread | {"ci_low": max(low, 0.0), "ci_high": min(high, 1.0)}))
+    return Estimate(value, n=len(pairs), **cut(spread, 0.0, 1.0))
 
 
 def _f1(sums: Numbers) -> Numbers:
@@ -245,11 +244,10 @@ def met_rate(values: Sequence[tuple[float, str]], scale: Scale) -> Estimate:
     return _mean(shares, [document for _, document in values])
 
 
-def _mean(values: Numbers, documents: Sequence[str], low: float = 0.0) -> Estimate:
+def _mean(values: Numbers, documents: Sequence[str]) -> Estimate:
     clusters = parse_clusters(list(documents), len(values), DOCUMENTS)
-    spread = mean_interval(values, clusters)
-    ends = {"ci_low": max(spread["ci_low"], low), "ci_high": min(spread["ci_high"], 1.0)}
-    return Estimate(float(values.mean()), n=len(values), **(spread | ends))
+    spread = mean_interval(values, clusters, (min(0.0, float(values.min())), 1.0))
+    return Estimate(float(values.mean()), n=len(values), **cut(spread, 0.0, 1.0))
 
 
 def score_instances(
@@ -287,8 +285,7 @@ def mean_score(scores: Iterable[tuple[float | None, str]], whose: str) -> Estima
         return Estimate.undefined(f"no instance has a score from {whose}", n=0)
     values = np.array([score for score, _ in known])
     found = _mean(values, [document for _, document in known])
-    low, high = (min(1.0, max(0.0, end)) for end in found.ci)
-    return Estimate(overall_score(list(values)), **(found.details | {"ci_low": low, "ci_high": high}))
+    return Estimate(overall_score(list(values)), **found.details)
 
 
 def score_difference(scores: Iterable[InstanceScore]) -> Estimate:

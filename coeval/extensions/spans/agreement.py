@@ -198,7 +198,7 @@ def measure_gamma(collection: Collection, *, seed: int = 1) -> Estimate:
         return Estimate.undefined("nobody marked a span, so there is nothing to align", **details)
     value = float(1 - total[0] / total[1])
     spread = sums_interval(rows, lambda given: 1 - given[:, 0] / given[:, 1], DOCUMENTS, value=value)
-    return Estimate(value, **details, **(spread | {"ci_high": min(spread["ci_high"], 1.0)}))
+    return Estimate(value, **details, **cut(spread, -np.inf, 1.0))
 
 
 def _list_continua(collection: Collection) -> Iterator[tuple[str, float, list[Unit], list[Unit]]]:

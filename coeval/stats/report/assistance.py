@@ -13,7 +13,7 @@ from coeval.stats.clusters import DOCUMENTS, INSTANCES, parse_clusters, sums_int
 from coeval.stats.draft_effects import CatchRates, arm_alphas, catch_rates, draft_effects, share_limits
 from coeval.stats.estimates import FLAT, Estimate, Spelled
 from coeval.stats.frames import FIRST, StudyFrames, once
-from coeval.stats.rating_matrix import encode_ratings
+from coeval.stats.rating_matrix import Codes, encode_ratings
 
 # The effect of the draft: each first score compared with the same person's final score.
 
@@ -189,7 +189,7 @@ def assistance_section(study: StudyFrames) -> AssistanceSection:
         alpha_difference=Spelled(alphas.alpha_difference, ("p_value", "n_units_a", "n_units_b")),
         alpha_assisted=alphas.alpha_assisted,
         alpha_blind=alphas.alpha_blind,
-        planted=catch_rates(study.scored),
+        planted=catch_rates(study.scored.assign(cluster=_clusters_of_scores(study))),
         first=first_effect(scored_with_clusters(study)),
     )
 
@@ -197,4 +197,8 @@ def assistance_section(study: StudyFrames) -> AssistanceSection:
 def scored_with_clusters(study: StudyFrames) -> pd.DataFrame:
     """Return the columns of ``scored`` that the effects need, and ``cluster``."""
     scored = study.scored[[*OF_SCORED]]
-    return scored.assign(cluster=study.clusters.code[study.scored["unit"].to_numpy()])
+    return scored.assign(cluster=_clusters_of_scores(study))
+
+
+def _clusters_of_scores(study: StudyFrames) -> Codes:
+    return study.clusters.code[study.scored["unit"].to_numpy()]

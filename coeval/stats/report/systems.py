@@ -137,16 +137,16 @@ def _measure(
         system,
         criterion,
         run,
-        estimate_mean(values, study.clusters.of(scores.index)),
+        estimate_mean(values, study.clusters.of(scores.index), study.scales.get(criterion)),
         float(values.std(ddof=1)) if len(values) > 1 else float("nan"),
         len(values),
         0 if run else int(people.reindex(scores.index).max()),
     )
 
 
-def estimate_mean(values: Numbers, clusters: Clusters) -> Estimate:
+def estimate_mean(values: Numbers, clusters: Clusters, scale: tuple[float, float] | None = None) -> Estimate:
     """Return the mean with an interval that leaves out whole clusters."""
-    return Estimate(float(values.mean()), n=len(values)).having(**mean_interval(values, clusters))
+    return Estimate(float(values.mean()), n=len(values)).having(**mean_interval(values, clusters, scale))
 
 
 INTERVAL = ("ci_low", "ci_high", "interval_kind", "resampled", "clusters")
@@ -213,7 +213,8 @@ def systems_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0
         own, drafted = scored[of_scores == name], model[model.index.isin(units)]
         mean = _average(own["score"], "no person scored this system")
         clusters = study.clusters.of(own["unit"]) if len(own) else study.clusters
-        spread = mean_interval(own["score"].to_numpy(dtype=float), clusters) if mean.defined else {}
+        scores = own["score"].to_numpy(dtype=float)
+        spread = mean_interval(scores, clusters, _shared_scale(study)) if mean.defined else {}
         rows.append(
             SystemRow(
                 system=name,
@@ -243,7 +244,13 @@ def _of_units(study: StudyFrames, own: pd.DataFrame) -> Estimate:
     if len(means) < 2:
         return Estimate.undefined("fewer than two units were scored")
     clusters = study.clusters.of(means.index)
-    return Estimate(float(means.mean()), **mean_interval(np.asarray(means, dtype=np.float64), clusters))
+    return estimate_mean(np.asarray(means, dtype=np.float64), clusters, _shared_scale(study))
+
+
+def _shared_scale(study: StudyFrames) -> tuple[float, float]:
+    """Return the lowest and the highest score on any criterion, which bound a mean over all of them."""
+    lows, highs = zip(*study.scales.values(), strict=True)
+    return min(lows), max(highs)
 
 
 def _jury(study: StudyFrames) -> pd.DataFrame:

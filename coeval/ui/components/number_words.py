@@ -45,7 +45,7 @@ def interval_words(kind: str) -> str:
     named = re.match(r"jackknife over (\w+), t(.*)", kind)
     if named:
         return f"jackknife over {named[1]}, for these people{named[2]}"
-    return {"Wilson": "Wilson interval, for these people"}.get(kind, kind)
+    return kind
 
 
 def number(value: float | None, digits: int = 2) -> str:

@@ -124,12 +124,10 @@ def ruler_cells(design: RulerDesign) -> Draw:
         scores, severity = design.draw(rng)
         t = float(special.stdtrit(design.documents - 1, 0.975))
         larger = fit(scores, extras=Extras(drift=True, interaction=True))
-        values, errors = larger.block("rater")
-        for value, error, true in zip(values, errors, severity, strict=True):
-            yield f"ruler, severity, {shape}", bool(abs(value - true) <= t * error)
-        values, errors = larger.block("drift")
-        for value, error in zip(values, errors, strict=True):
-            yield f"ruler, drift of nobody, {shape}", bool(abs(value) <= t * error)
+        for value, error, df, true in zip(*larger.by_rater("rater", used=1), severity, strict=True):
+            yield f"ruler, severity, {shape}", bool(abs(value - true) <= special.stdtrit(df, 0.975) * error)
+        for value, error, df in zip(*larger.by_rater("drift", used=2), strict=True):
+            yield f"ruler, drift of nobody, {shape}", bool(abs(value) <= special.stdtrit(df, 0.975) * error)
         values, errors = larger.block(f"judge {design.people}")
         yield f"ruler, favour of nobody, {shape}", bool(abs(values[0]) <= t * errors[0])
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -175,4 +177,8 @@ def test_catch_rates_by_annotator() -> None:
     assert planted.scores.n == 20 and planted.scores.caught.value == 0.5 and planted.scores.restored == 0.5
     rates = {row.annotator: float(row.scores.caught.value) for row in planted.per_annotator}
     assert rates == {"nodder": 0.0, "reader": 1.0}
-    assert planted.scores.caught.value.ci_low == pytest.approx(0.299, abs=0.001)  # Wilson, 10 of 20
+    # one of two people in each of ten documents: only the two added quarters of a document have a spread,
+    # sqrt(1 / 16 * 2 / 4) / 10.5 = .016836, and 2.262157 * .016836 / .25 is .15234 on the logit scale
+    assert planted.scores.caught.value.ci_low == pytest.approx(1 / (1 + math.exp(0.15234)), abs=1e-5)
+    # ten documents without a catch happen with a probability of .025 at .3085
+    assert planted.per_annotator[0].scores.caught.value.ci == pytest.approx((0.0, 1 - 0.025**0.1))

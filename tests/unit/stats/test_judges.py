@@ -295,8 +295,8 @@ def test_alt_test_by_definition_with_people_on_different_items(seed: int, rmse: 
 
 def test_alt_test_ties_survive_rounding_errors() -> None:
     """Model and person equally far (0.1 + 0.2 against 0.3): a tie counts for both."""
-    people = {p: {i: 0.3 for i in range(30)} for p in "ab"} | {"c": {i: 0.1 + 0.2 for i in range(30)}}
-    found = alt_test({i: 0.3 for i in range(30)}, people, 0.1, score="rmse")
+    people = {p: {i: 0.3 for i in range(50)} for p in "ab"} | {"c": {i: 0.1 + 0.2 for i in range(50)}}
+    found = alt_test({i: 0.3 for i in range(50)}, people, 0.1, score="rmse")
     assert found.advantages == [1.0, 1.0, 1.0] and found.passed
 
 
@@ -413,6 +413,8 @@ def test_the_alt_test_counts_unequal_documents_for_what_they_tell() -> None:
     within = 2 / 3 / 8
     size = (12 - 50 / 12) / 3
     likeness = (between - within) / (between + (size - 1) * within)
+    error = (1 - likeness) * (1 + (size - 1) * likeness) * math.sqrt(2 / (size * (size - 1) * 3))
+    likeness = min(likeness + 0.75 * error, 1.0)
     effect = 1 + likeness * (50 / 12 - 1)
     # Tango: with no d of -1 the likeliest share of them is 0, or what the root leaves
     b = 2 * 0.8 + 0.4 * (2 - 12)

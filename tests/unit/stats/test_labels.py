@@ -111,9 +111,8 @@ def test_lines_that_were_sown_count_for_the_catch_rate() -> None:
     study.scores["line_caught"] = [1.0, 1.0, 1.0, 0.0, np.nan, np.nan]
     planted = assistance_section(study).planted
     assert (planted.scores.n, planted.lines.n, planted.lines.caught.value) == (0, 4, 0.75)
-    # Wilson's interval of 3 of 4: (p + z^2/2n -+ z sqrt(p q/n + z^2/4n^2)) / (1 + z^2/n), z = 1.959964
-    assert planted.lines.caught.value.ci_low == pytest.approx(0.300642, abs=1e-6)
-    assert planted.lines.caught.value.ci_high == pytest.approx(0.954413, abs=1e-6)
+    # standard error .25, so that log(3) -+ 3.182446 * .25 / (.75 * .25) on the logit scale
+    assert planted.lines.caught.value.ci == pytest.approx((0.041303, 0.995236), abs=1e-5)
 
 
 def test_the_arm_first_has_its_own_figures() -> None:

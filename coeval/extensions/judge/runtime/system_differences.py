@@ -164,7 +164,7 @@ def _mean(judged: pd.Series, people: pd.Series, *, paired: bool) -> Difference:
     if known.all():
         return Difference(*_plain(labels), n - 1, n, paired, n, _skew(labels))
     corrected = jury_mean(labels[known], values[known], values[~known])
-    se = float(corrected.se) or math.nan  # 0 if all labels and predictions are equal
+    se = float(corrected.se)
     skew = _skew_corrected(labels[known], values[known], values[~known], se)
     return Difference(float(corrected), se, n - 1, len(values), paired, n, skew)
 
