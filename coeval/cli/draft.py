@@ -1,4 +1,4 @@
-"""``python -m coeval draft criteria|evaluations|compare|assistants`` and ``batch write|read``."""
+"""``python -m coeval draft criteria|evaluations`` and ``batch write|read``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
     draft = commands.add_parser("draft", help="have a model draft criteria or evaluations")
-    kinds = draft.add_subparsers(required=True, metavar="criteria|evaluations|compare|assistants")
+    kinds = draft.add_subparsers(required=True, metavar="criteria|evaluations")
     rounds = kinds.add_parser("criteria", parents=[task], help="propose criteria and open the vote on them")
     add_preset_option(rounds)
     rounds.add_argument("--model", help="model to use (default: the server's)")
@@ -63,18 +63,6 @@ def add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentParse
         help="criterion whose prompt to show (with --show-prompt)",
     )
     evaluations.set_defaults(command=_draft_evaluations)
-    compared = kinds.add_parser(
-        "compare",
-        parents=[task],
-        help="draft a pilot twice, with several criteria per question and with one, and compare the scores",
-    )
-    _add_run_options(compared)
-    compared.set_defaults(command=_compare_ways)
-    followed = kinds.add_parser(
-        "assistants", parents=[task], help="show how closely a fused run follows each of its assistants"
-    )
-    followed.add_argument("--label", required=True, metavar="RUN", help="label of the run")
-    followed.set_defaults(command=_show_assistants)
 
 
 def _add_run_options(parser: argparse.ArgumentParser) -> None:
@@ -140,33 +128,6 @@ def _draft_evaluations(context: Context, options: argparse.Namespace) -> None:
         print("To send the unscored drafts again, add --retry-unscored to the command.", file=sys.stderr)
     if not made.complete:
         raise SystemExit(1)
-
-
-def _compare_ways(context: Context, options: argparse.Namespace) -> None:
-    from coeval.usecases.drafting import run_preview
-
-    settings = _read_run_options(options)
-    show = show_progress()
-    reports = asyncio.run(run_preview.run_pilot(context, OPERATOR, options.task, settings, on_progress=show))
-    for made in reports:
-        print(made, file=sys.stderr)
-    compared = run_preview.compare_ways(context, OPERATOR, options.task, settings)
-    report(options, compared, [compared])
-    if not all(made.complete for made in reports):
-        raise SystemExit(1)
-
-
-def _show_assistants(context: Context, options: argparse.Namespace) -> None:
-    from coeval.usecases.drafting.assistants import correlate_run
-
-    columns = ("criterion", "assistant", "n", "pearson", "spearman", "kendall", "reason")
-    found = correlate_run(context, OPERATOR, options.task, options.label)
-    lines = ("\t".join(_cell(row[name]) for name in columns) for row in found)
-    report(options, found, ["\t".join(columns), *lines])
-
-
-def _cell(value: object) -> str:
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
 def show_progress() -> Callable[[Progress], None]:

@@ -57,7 +57,7 @@ def add_judging_options(parser: argparse.ArgumentParser) -> None:
         "--criteria-per-call",
         type=_read_number_of_criteria,
         metavar="all|N",
-        help="criteria per question (default: 1); “draft compare” shows the effect on scores",
+        help="criteria per question (default: 1); more than one can change the scores",
     )
     add(
         "--explain",

@@ -379,7 +379,7 @@ def test_presets_set_what_options_beside_them_change(tmp_path: Path) -> None:
     assert shown.rstrip().endswith("Answer on a scale from 1 to 5.")
 
 
-def test_both_ways_are_compared_and_samples_at_temperature_0_are_warned_of(tmp_path: Path) -> None:
+def test_criteria_together_are_drafted_and_samples_at_temperature_0_are_warned_of(tmp_path: Path) -> None:
     db = tmp_path / "ways.db"
     rows = ["id,input,output,document"]
     rows += [f"{n},Why number {n}?,Because of reason {n}.,d{n}" for n in range(1, 7)]
@@ -390,10 +390,8 @@ def test_both_ways_are_compared_and_samples_at_temperature_0_are_warned_of(tmp_p
     with start_stub() as stub:
         options = ("--task", "t", "--criteria-per-call", "all", "--pilot", "4", "--temperature", "0")
         env = {"OPENAI_BASE_URL": stub.url, "COEVAL_MODEL": "m"}
-        done = run("draft", "compare", *options, "--samples", "2", db=db, **env)
-        lines = done.stdout.splitlines()
-        assert lines[0].split("\t")[0] == "criterion" and len(lines) == 6
-        assert "4 instances" in lines[-1] and "of the prompt tokens" in lines[-1]
+        done = run("draft", "evaluations", *options, "--samples", "2", db=db, **env)
+        assert "4 of 4 drafted, 12 drafts, 8 calls" in done.stdout
         assert "Warning: 2 answers to each question at temperature 0" in done.stderr
         refused = run("draft", "evaluations", *options, "--protocol", "score-only", db=db, code=1, **env)
         assert "asks about one criterion at a time" in refused.stderr

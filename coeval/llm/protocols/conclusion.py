@@ -1,7 +1,7 @@
 """CoEval's own protocol: a conclusion, a score and evidence, also for several criteria in one question.
 
 The sample, which is most of a judgment's cost, is then sent once for all criteria. Scores may differ from those of one
-question per criterion; ``coeval draft compare`` measures the difference beforehand.
+question per criterion.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from coeval.stats.agreement.alpha import krippendorff_alpha
 from coeval.stats.clusters import DOCUMENTS, Clusters, cut, group_interval, parse_clusters, sums_interval
 from coeval.stats.estimates import Estimate
 from coeval.stats.judges.vector_correlation import correlate
@@ -229,66 +228,6 @@ def _gaps(sums: Numbers) -> Numbers:
         for product, side, own in ((hx, sx, spread[1]), (hy, sy, spread[2]))
     )
     return np.asarray(r_a - r_b)
-
-
-# One judge asked in two ways: the effect on its scores.
-
-NOTHING = "no unit was scored in both ways"
-
-
-@dataclass(frozen=True)
-class ScoreShift:
-    """A comparison of scores of the same units from two ways of asking, with intervals over documents."""
-
-    n: int
-    mean_first: float
-    mean_second: float
-    shift: Estimate
-    """The second way's mean minus the first way's."""
-    same: Estimate
-    """The share of units with identical scores."""
-    alpha: Estimate
-    """Krippendorff's alpha of the two ways, interval level."""
-
-
-def compare_scores(first: Any, second: Any, documents: Sequence[Any] | None = None) -> ScoreShift:
-    """Compare the scores of the same units from two ways of asking a judge.
-
-    Parameters
-    ----------
-    first, second : one score per unit, nan if missing. Units without both are left out.
-    documents : the document of each unit; every interval leaves out whole documents.
-
-    Source: Krippendorff 2011, sections C and D, for alpha; the shift is the mean of paired differences.
-
-    >>> found = compare_scores([1, 2, 4, 5, None], [2, 2, 5, 5, 3], ["a", "b", "c", "d", "e"])
-    >>> found.n, float(found.shift), float(found.same), round(found.alpha, 3)
-    (4, 0.5, 0.5, 0.91)
-    """
-    x, y = parse_vector(first, "first"), parse_vector(second, "second")
-    if len(x) != len(y):
-        raise ValueError(f"first has {len(x)} scores and second {len(y)}; give one of each for every unit.")
-    kept = np.flatnonzero(~(np.isnan(x) | np.isnan(y)))
-    x, y = x[kept], y[kept]
-    n = len(kept)
-    if not n:
-        nothing = Estimate.undefined(NOTHING)
-        return ScoreShift(0, np.nan, np.nan, nothing, nothing, nothing)
-    clusters = parse_clusters(documents, n if documents is None else len(documents), DOCUMENTS)
-    clusters = clusters if documents is None else clusters.of(kept)
-    both = np.column_stack([y - x, np.abs(y - x) < 1e-9, np.ones(n)])
-    sums = clusters.sums(both)
-    shift = sums_interval(sums, lambda each: each[:, 0] / each[:, 2], clusters.kind)
-    same = sums_interval(sums, lambda each: each[:, 1] / each[:, 2], clusters.kind)
-    alpha = krippendorff_alpha([x, y], "interval", clusters=clusters)
-    return ScoreShift(
-        n,
-        float(x.mean()),
-        float(y.mean()),
-        Estimate(float((y - x).mean()), n=n, **shift),
-        Estimate(float(both[:, 1].mean()), n=n, **cut(same, 0.0, 1.0)),
-        alpha,
-    )
 
 
 ONE_ANSWER = "no item has two answers or more"

@@ -254,17 +254,6 @@ def list_scores(db: Database, run: int) -> list[tuple[str, str, float]]:
     return list(db.conn.execute(sql, [run]))
 
 
-def list_score_pairs(db: Database, first: int, second: int) -> list[tuple[int, str, str, float, float]]:
-    """Return (instance, its document, criterion's text, score, score) for pairs that both runs have scored."""
-    sql = (
-        "SELECT i.id, i.document, c.text, a.score, b.score FROM current_draft a"
-        " JOIN current_draft b ON b.instance = a.instance AND b.criterion = a.criterion AND b.run = ?"
-        " AND b.status = 'ok' JOIN instance i ON i.id = a.instance JOIN criterion c ON c.id = a.criterion"
-        " WHERE a.run = ? AND a.status = 'ok' ORDER BY i.position, c.id"
-    )
-    return list(db.conn.execute(sql, [second, first]))
-
-
 # Comparisons of two outputs of one document: the pairs, and a judge's preferences.
 
 COMPARED = "other.task = i.task AND other.document = i.document AND i.document <> '' AND other.id <> i.id"

@@ -26,7 +26,6 @@ from coeval.usecases.drafting.execution import (
     describe_forms,
     list_by_rung,
 )
-from coeval.usecases.drafting.run_preview import COLUMNS, PILOT, Comparison
 from coeval.usecases.drafting.run_settings import RunSettings
 
 PRESET_FIELDS = ("protocol", "samples", "temperature", "top_p", "templates", "steps")
@@ -80,48 +79,19 @@ def preset_view(preset: Preset) -> Node:
 WAYS = [("1: one by one", 1), *((str(number), number) for number in range(2, 11)), ("all together", 0)]
 TOLD = (
     "With several criteria in one question, each sample is sent once, which costs much less. "
-    "This can change the scores, so try both ways on a pilot first. A full run with the same "
-    "settings reuses the drafts of the pilot."
+    "This can change the scores."
 )
 
 
 class SeveralBox(Panel):
-    """The box with the number of criteria in one question, and the size of a pilot."""
+    """The box with the number of criteria in one question."""
 
     def build(self) -> None:
         with gr.Accordion("Several criteria in one question", open=False, elem_id="several"):
             View(el("p", TOLD))
-            with gr.Row():
-                self.number = gr.Dropdown(
-                    WAYS, value=1, label="Criteria in one question", elem_id="criteria-per-call"
-                )
-                self.pilot = gr.Number(
-                    PILOT, precision=0, minimum=1, label="Instances of the pilot", elem_id="pilot-size"
-                )
-            with gr.Row(elem_classes="actions"):
-                self.start = gr.Button(
-                    "Try both on the pilot",
-                    interactive=self.context.settings.has_model,
-                    elem_id="pilot-start",
-                    scale=0,
-                )
-                self.compare = gr.Button("Compare", elem_id="pilot-compare", scale=0)
-
-
-def comparison_view(found: Comparison) -> Node:
-    """Return the scores of both ways, and the cost of each."""
-    headings = [name.capitalize() for name in COLUMNS]
-    return el(
-        "div.card",
-        el("h4", "One by one or together"),
-        table(headings, [list(row) for row in found.rows()]),
-        el("p", f"{found.instances:,} instances. {found.costs}."),
-        el(
-            "p",
-            "Shift is the mean score together minus the mean one by one. Alpha is the agreement of "
-            "the two ways (Krippendorff, interval). Brackets show 95% intervals over documents.",
-        ),
-    )
+            self.number = gr.Dropdown(
+                WAYS, value=1, label="Criteria in one question", elem_id="criteria-per-call"
+            )
 
 
 HEADS = ("Criterion", "Assistant", "n", "Pearson", "Spearman", "Kendall tau-b", "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -27,7 +26,6 @@ from coeval.ui.setup.prefill_boxes import (
     RunsBox,
     SeveralBox,
     StepsBox,
-    comparison_view,
 )
 from coeval.ui.tabs import Tab, Update, more_settings, need_task, tell_done
 from coeval.usecases import tasks
@@ -116,9 +114,6 @@ class PrefillTab(Tab):
         self.on(self.see.click, self.on_see, settings, **asked)
         self.on(self.ask.click, self.on_estimate, settings, **asked)
         self.on(self.start.click, self.on_start, settings, [self.estimate, *state])
-        pilot = [self.several.pilot, *settings]
-        self.on(self.several.start.click, self.on_pilot, pilot, [self.estimate, *state])
-        self.on(self.several.compare.click, self.on_compare, pilot, self.estimate)
         self.on(self.cancel.click, self.on_cancel, outputs=state)
         self.on(self.resume.click, self.on_resume, outputs=state)
         self.on(self.retry.click, self.on_retry, outputs=state)
@@ -186,17 +181,6 @@ class PrefillTab(Tab):
         self.worker.start(job)
         doubts = doubts_of(settings)
         return {self.estimate: el("div.card", *doubts) if doubts else None} | self._state(person, slug)
-
-    def on_pilot(self, person: Person, slug: str, pilot: float, *values: Any) -> Update:
-        settings = replace(self.read(values), pilot=int(pilot or 0))
-        for job in run_preview.start_pilot(self.context, person, need_task(slug), settings):
-            self.worker.start(job)
-        told = el("div.card", el("p", "Both runs have started: compare them when both are done."))
-        return {self.estimate: told} | self._state(person, slug)
-
-    def on_compare(self, person: Person, slug: str, pilot: float, *values: Any) -> Node:
-        settings = replace(self.read(values), pilot=int(pilot or 0))
-        return comparison_view(run_preview.compare_ways(self.context, person, need_task(slug), settings))
 
     def on_tick(self, person: Person, slug: str, seen: Seen, looked_at: str | None) -> Any:
         """Return the changes since the last tick: counts always, menus and buttons only if they changed."""

@@ -106,22 +106,6 @@ def test_a_preset_fills_in_the_form_and_brings_its_criteria(page: Any, server: R
     assert question.inner_text().endswith("Score: <number>")
 
 
-def test_both_ways_are_tried_on_a_pilot_and_compared(page: Any, server: Running) -> None:
-    open_prefill(page, server)
-    unfold(page, "Several criteria in one question")
-    page.locator("#criteria-per-call input").click()
-    page.get_by_role("option", name="all together").click()
-    page.locator("#pilot-size input").fill("3")
-    page.locator("#pilot-start").click()
-    page.locator("#prefill-note").get_by_text("Both runs have started").wait_for()
-    expect(page.locator("#jobs").get_by_text("done", exact=True)).to_have_count(2)
-    page.locator("#pilot-compare").click()
-    result = page.locator("#prefill-note")
-    result.get_by_text("of the prompt tokens").wait_for()
-    assert result.locator("th").all_inner_texts()[:4] == ["Criterion", "N", "One by one", "Together"]
-    assert result.get_by_text("all criteria", exact=True).count() == 1
-
-
 def test_samples_at_temperature_0_are_warned_of_and_a_job_of_another_page_shows(
     page: Any, server: Running, demo: Context
 ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -12,9 +11,8 @@ import pytest
 
 from coeval.cli.commands import build_parser
 from coeval.domain import Person, Study
-from coeval.errors import InputError, NotFoundError
+from coeval.errors import InputError
 from coeval.usecases.access import Context
-from coeval.usecases.drafting import run_preview
 from coeval.usecases.drafting.execution import run_drafting
 from coeval.usecases.drafting.run_settings import RunSettings
 from coeval.usecases.study_import import import_study
@@ -35,17 +33,6 @@ def connected(context: Context, stub: Stub) -> Context:
 def ready(context: Context, owner: Person) -> Person:
     import_study(context, owner, make_study(10))
     return owner
-
-
-def shifting(body: dict[str, Any]) -> str:
-    """Scores of 3 and 4 by turns one by one, and one more for the second criterion when both are asked for at once."""
-    prompt = body["messages"][-1]["content"]
-    number = int(re.findall(r"The answer (\d+)", prompt)[0])
-    score = 3 + number % 2
-    if '{"evaluations"' not in prompt:
-        return json.dumps({"conclusion": "So.", "score": score, "evidence": []})
-    each = [{"criterion": at, "conclusion": "So.", "score": score + at - 1, "evidence": []} for at in (1, 2)]
-    return json.dumps({"evaluations": each})
 
 
 def test_a_run_asks_one_question_an_instance(context: Context, ready: Person) -> None:
@@ -82,37 +69,6 @@ def test_what_is_unscored_is_sent_again_alone(context: Context, owner: Person, s
         assert "Use simple words." not in stub.bodies[-1]["messages"][-1]["content"]
 
 
-def test_a_pilot_tells_what_it_does_to_the_scores(context: Context, ready: Person) -> None:
-    pilot = replace(TOGETHER, pilot=8)
-    with start_stub(shifting) as stub:
-        there = connected(context, stub)
-        with pytest.raises(NotFoundError, match="run a pilot both ways first"):
-            run_preview.compare_ways(there, ready, "demo", pilot)
-        reports = asyncio.run(run_preview.run_pilot(there, ready, "demo", pilot))
-        assert [(report.drafted, report.unscored) for report in reports] == [(16, 0), (16, 0)]
-        assert stub.received == 16 + 8
-        found = run_preview.compare_ways(there, ready, "demo", pilot)
-        shifts = dict(found.shifts)
-        # the first criterion keeps its scores and the second has one more each time
-        assert (float(shifts["Use simple words."].shift), float(shifts["Use simple words."].same)) == (
-            0.0,
-            1.0,
-        )
-        assert (float(shifts["Be true."].shift), float(shifts["Be true."].same)) == (1.0, 0.0)
-        assert (float(shifts[run_preview.ALL].shift), float(shifts[run_preview.ALL].same)) == (0.5, 0.5)
-        assert (found.instances, found.one_by_one.questions, found.together.questions) == (8, 16, 8)
-        assert found.share is not None and found.share < 0.8
-        assert "+1.00" in str(found) and "of the prompt tokens" in str(found)
-        # a full run goes on from the pilot
-        full = asyncio.run(run_drafting(there, ready, "demo", TOGETHER))
-        assert (full.drafted, stub.received) == (24, 36)
-
-
-def test_one_by_one_is_not_compared_with_itself(context: Context, ready: Person) -> None:
-    with pytest.raises(InputError, match="choose how many"):
-        run_preview.compare_ways(context, ready, "demo", RunSettings())
-
-
 @pytest.mark.parametrize(("text", "number"), [("all", 0), ("3", 3), ("1", 1)])
 def test_the_number_of_criteria_on_the_command_line(text: str, number: int) -> None:
     options = build_parser().parse_args(["draft", "evaluations", "--task", "t", "--criteria-per-call", text])
@@ -122,7 +78,7 @@ def test_the_number_of_criteria_on_the_command_line(text: str, number: int) -> N
 @pytest.mark.parametrize("text", ["0", "-1", "some", "2.5"])
 def test_what_is_no_number_of_criteria(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        build_parser().parse_args(["draft", "compare", "--task", "t", f"--criteria-per-call={text}"])
+        build_parser().parse_args(["draft", "evaluations", "--task", "t", f"--criteria-per-call={text}"])
     assert "neither “all” nor a number" in capsys.readouterr().err
 
 
