@@ -575,15 +575,6 @@ def setup_prefill() -> list[Door]:
             "usecases.criteria_sets.establish_preset",
             setup("preset-criteria", put=fixed(prefill_preset="closer-look"), **opened),
         ),
-        *(
-            Door(name, setup("pilot-start", put=fixed(prefill_model="m", criteria_per_call=0), **opened))
-            for name in ("usecases.drafting.run_preview.start_pilot", "usecases.drafting.jobs.start_job")
-        ),
-        Door(
-            "usecases.drafting.run_preview.compare_ways",
-            setup("pilot-compare", put=fixed(prefill_model="m", criteria_per_call=0), **opened),
-            says="There is no run",
-        ),
         Door(
             "usecases.drafting.assistants.correlate_run",
             setup("followed-run", "input", put=fixed(followed_run="fused"), **opened),
@@ -593,8 +584,9 @@ def setup_prefill() -> list[Door]:
         Door("usecases.drafting.jobs.cancel_job", setup("job-cancel", **opened)),
         Door("usecases.drafting.run_preview.show_question",
              setup("prefill-question", put=fixed(prefill_model="m"), **opened)),
-        Door("usecases.drafting.run_preview.estimate_run",
-             setup("prefill-estimate", put=fixed(prefill_model="m"), **opened)),
+        *(Door(name, setup("prefill-estimate", put=fixed(prefill_model="m"), **opened))
+          for name in ("usecases.drafting.run_preview.estimate_run",
+                       "usecases.drafting.model_requests.suggest_decisions")),
         *(Door(name, setup("prefill", "select"))
           for name in ("usecases.drafting.jobs.list_jobs", "usecases.drafting.model_requests.list_steps",
                        "usecases.drafting.assistants.list_assistant_names")),
@@ -760,7 +752,6 @@ ELSEWHERE = {
     "coeval.usecases.drafting.batch_files.read_results": "cli/draft.py",
     "coeval.usecases.drafting.batch_files.write_questions": "cli/draft.py",
     "coeval.usecases.study_import.import_study": "usecases/study_import.py",
-    "coeval.usecases.drafting.run_preview.run_pilot": "cli/draft.py",
     "coeval.usecases.criteria_sets.establish_list": "cli/files.py",
     "coeval.extensions.rubrics.drafting.list_rubrics_runs": "extensions/rubrics/commands.py",
     "coeval.extensions.rubrics.drafting.show_rubrics_run": "extensions/rubrics/commands.py",
