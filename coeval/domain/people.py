@@ -86,8 +86,11 @@ class Proof(StrEnum):
 
 
 class StudyState(StrEnum):
-    """The state of a study: running assigns work, paused lets people finish, closed accepts no more saves."""
+    """The state of a study: planned is only saved, running assigns work, paused lets people finish, closed
+    accepts no more saves.
+    """
 
+    PLANNED = "planned"
     RUNNING = "running"
     PAUSED = "paused"
     CLOSED = "closed"

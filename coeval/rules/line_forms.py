@@ -13,7 +13,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from coeval.domain import Draft, EvaluationRow, RowKind
+from coeval.domain import EvaluationRow
 
 LIST_MARK = re.compile(r"\s*(?:(?:[-*•–—]|\(?(?:\d{1,2}|[A-Za-z])[.)])\s+)?")
 LEAD_IN = re.compile(r"[^:：.!?]{0,80}[:：]\s*")
@@ -23,7 +23,6 @@ WORD = re.compile(r"\w+")
 STEP = math.log(1.3)
 """Two lengths in one class differ by less than thirty percent."""
 
-DOUBTS = re.compile(r"\b(?:but|however|although|though|while|could|may|might|some\w*)\b", re.IGNORECASE)
 DENIALS = re.compile(r"\b(?:not|no|lack\w*|fail\w*|without|never)\b|n[’']t\b", re.IGNORECASE)
 
 
@@ -44,6 +43,7 @@ def take_apart(line: EvaluationRow) -> Comment | None:
 
     Returns None for a line that only quotes, or whose quotes are not found in it.
 
+    >>> from coeval.domain import RowKind
     >>> found = take_apart(EvaluationRow(RowKind.EVIDENCE, "- Mind: this is too long."))
     >>> found.head, found.text
     ('- Mind: ', 'this is too long.')
@@ -89,25 +89,3 @@ def find_subjects(text: str) -> set[str]:
     ['dogs', 'explai', 'explan']
     """
     return {word.casefold()[:6] for word in WORD.findall(text) if len(word) > 3}
-
-
-def describe_tone(draft: Draft) -> Hashable:
-    """Return the number of doubts and negations in each line, and the length of the score line.
-
-    These depend on the score: a 5 that "could be simpler" is as conspicuous as a 2 without a "not".
-    """
-    texts: dict[RowKind, str] = dict.fromkeys(RowKind, "")
-    for row in draft.rows:
-        comment = take_apart(row) if row.kind is RowKind.EVIDENCE else None
-        texts[row.kind] += f"{comment.text if comment else ''} " if row.kind is RowKind.EVIDENCE else row.text
-    score, conclusion, comments = (
-        texts[kind] for kind in (RowKind.SCORE, RowKind.CONCLUSION, RowKind.EVIDENCE)
-    )
-    return (
-        min(2, len(DOUBTS.findall(score))),
-        min(1, len(DOUBTS.findall(conclusion))),
-        min(1, len(DENIALS.findall(score))),
-        min(2, len(DENIALS.findall(conclusion))),
-        min(1, len(DENIALS.findall(comments))),
-        measure(score) // 3,
-    )

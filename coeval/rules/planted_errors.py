@@ -6,10 +6,10 @@ influence of the draft, undiluted by people who would have given that score anyw
 
 Only the error itself may distinguish a planted draft from another, on one screen or over many. So each
 exchange is equally likely in both directions. Comments are exchanged within a form (``line_forms``) between
-drafts with the same score. Scores are exchanged within a form of the draft: as many 4s are shown as 3 as 3s
-are shown as 4 (a Metropolis step on the run's scores; Hastings 1970). Errors that would be inconsistent are
-not planted: a score that another line states, a mean that the answers could not have, a line that only
-quotes.
+drafts with the same score. Scores are exchanged between drafts of one form whose words suggest the same score
+(``tone``): as many 4s are shown as 3 as 3s are shown as 4 (a Metropolis step on the run's scores; Hastings
+1970). Errors that would be inconsistent are not planted: a score that another line states, a mean that the
+answers could not have, a line that only quotes.
 """
 
 from __future__ import annotations
@@ -22,9 +22,12 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 
+import numpy as np
+
 from coeval.domain import Draft, EvaluationRow, Quote, RowKind, Scale
 from coeval.rules.arms import draw_share
-from coeval.rules.line_forms import Comment, describe_tone, find_subjects, take_apart
+from coeval.rules.line_forms import DENIALS, Comment, find_subjects, measure, take_apart
+from coeval.rules.tone import list_words, suggest_scores, unquote
 
 LIST_NUMBER = re.compile(r"\s*\d{1,2}[.)]\s+(?=\S)")
 NUMBER = re.compile(r"(?<![\w.,])\d{1,9}(?:[.,]\d{1,17})?(?![\d\w]|[.,]\d|-[^\W\d])")
@@ -51,6 +54,12 @@ It never changes, because running studies would change too.
 
 SAMPLE = 200
 """The number of drafts to read. It is large enough to find scores and forms, and small enough while a person waits."""
+
+
+NEAR = 0.2
+"""Drafts may exchange their scores if their words suggest scores within this many standard deviations."""
+LEAST = 16
+"""The smallest number of other drafts from which the tone of words is learned."""
 
 
 class ErrorKind(StrEnum):
@@ -128,7 +137,7 @@ def plant_score(
     """Return the draft's score shifted up or down by one, as drawn.
 
     Returns None if the draft could not plausibly have that score, or by chance if fewer drafts of its form
-    have it.
+    and tone have it.
     """
     if draft.score is None:
         return None
@@ -138,9 +147,8 @@ def plant_score(
     if not _could_have(draft, shifted, scale):
         return None
     form, common = _read_verdict(draft).form, Counter([_bin(4 * draft.score)])
-    for other in run:
-        if other.id == draft.id or other.score is None:
-            continue
+    for other in _list_alike(draft, [one for one in run if one.id != draft.id and one.score is not None]):
+        assert other.score is not None
         for at, away in ((draft.score, step), (shifted, -step)):
             alike = _bin(4 * other.score) == _bin(4 * at) and _read_verdict(other).form == form
             if alike and _could_have(other, _shift(other.score, away), scale):
@@ -150,12 +158,25 @@ def plant_score(
     return PlantedError(draft.id, ErrorKind.SCORE, score=shifted)
 
 
+def _list_alike(draft: Draft, others: Sequence[Draft]) -> list[Draft]:
+    """Return the drafts whose words suggest the same score as the words of this draft.
+
+    What words suggest is learned from one half of the others, and the drafts are from the other half, so that no
+    draft's own score decides. Too few teach nothing: then only drafts with the same words are alike.
+    """
+    if len(others) < LEAST:
+        return [other for other in others if list_words(other) == list_words(draft)]
+    near = NEAR * float(np.std([other.score for other in others]))
+    own, *suggested = suggest_scores(others[::2], [draft, *others[1::2]])
+    return [other for other, one in zip(others[1::2], suggested, strict=True) if abs(one - own) <= near]
+
+
 @dataclass(frozen=True, slots=True)
 class _Verdict:
     """The statements of a draft's lines about its score."""
 
     form: Hashable
-    """The properties that drafts must share to exchange scores: the spread of the answers, and the phrasing."""
+    """The properties that drafts must share to exchange scores: the spread of the answers, and the shape."""
     named: tuple[float, ...]
     """Numbers in other lines, as digits or words, outside their quotes."""
     moves: bool
@@ -168,7 +189,7 @@ def _read_verdict(draft: Draft) -> _Verdict:
     spread, named, moves = [], [], True
     for row in draft.rows:
         if row.kind is not RowKind.SCORE:
-            text = _unquote(row)
+            text = unquote(row)
             head = LIST_NUMBER.match(text)
             digits = NUMBER.finditer(text, head.end() if head else 0)
             named += [float(found[0].replace(",", ".")) for found in digits]
@@ -182,7 +203,10 @@ def _read_verdict(draft: Draft) -> _Verdict:
         )
         counted = mean is None or int(mean[1]) == len(draft.samples)
         moves = moves and counted and not beside and restate(row.text, draft.score, draft.score) is not None
-    form = (*spread, describe_tone(draft), bool(_list_comments(draft)))
+    comments = _list_comments(draft)
+    denies = any(DENIALS.search(comment.text) for comment in comments)
+    stated = sum(len(row.text) for row in draft.rows if row.kind is RowKind.SCORE)
+    form = (*spread, denies, measure("x" * stated) // 3, bool(comments))
     return _Verdict(form, tuple(named), moves)
 
 
@@ -196,14 +220,6 @@ def _could_have(draft: Draft, score: float, scale: Scale) -> bool:
     # a line from one answer may contain that answer's score, while the mean differs
     clashes = any(abs(number - one) < 1 for number in verdict.named for one in (score, draft.score))
     return verdict.moves and not clashes
-
-
-def _unquote(row: EvaluationRow) -> str:
-    """Return a line without the spans that it quotes."""
-    text = row.text
-    for quote in row.quotes:
-        text = text.replace(quote.text, " ", 1) if quote.text else text
-    return text
 
 
 def _bin(score: float) -> int:

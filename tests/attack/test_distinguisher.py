@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 import os
 import random
+import re
 import statistics
 import time
 from collections import Counter, defaultdict
@@ -25,9 +26,11 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import numpy as np
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from scipy.stats import mannwhitneyu
 
 from coeval.domain import Person, Plan
 from coeval.rules.arms import Design
@@ -57,9 +60,12 @@ from tests.support.studies.styled_drafts import (
     RELEASED,
     Work,
     answer_several_times,
+    list_planted_scores,
     load_released_work,
     make_styled_work,
+    measure_tone,
     pair_planted,
+    praise,
 )
 
 WORKERS = int(os.environ.get("COEVAL_WORKERS", "54"))
@@ -105,6 +111,40 @@ def test_no_form_tells_a_planted_error(drafted: Work, request: pytest.FixtureReq
     assert tell(pairs) < CHANCE_Z
     if error is ErrorKind.EVIDENCE:
         assert tell(pairs, RARE) < CHANCE_Z
+
+
+HIGHEST_AUC = 0.60
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slips", [0.3, 0.6])
+def test_no_praise_tells_a_planted_score(slips: float) -> None:
+    """A classifier on tone and score learns from half of the drafts, and is tried on 600 pairs or more."""
+    planted = list_planted_scores(praise(make_styled_work(100, 6, 3), 1, slips), 5)
+    said = Counter(
+        word
+        for draft, _ in planted
+        for word in re.findall("[a-z]{3,}", " ".join(row.text for row in draft.rows[:1]).casefold())
+    )
+    words = [word for word, _ in said.most_common(60)]
+    shown = np.array([measure_tone(draft, score, words) for draft, score in planted])
+    plain = np.array([measure_tone(draft, draft.score or 0, words) for draft, _ in planted])
+    held = np.array([draft.id % 2 == 0 for draft, _ in planted])
+    assert held.sum() >= 600
+    learned = np.concatenate([shown[~held], plain[~held]])
+    side = np.repeat([1.0, -1.0], [(~held).sum()] * 2)
+    spread = learned.std(axis=0) + 1e-9
+    scaled = (learned - learned.mean(axis=0)) / spread
+    weights = np.linalg.solve(scaled.T @ scaled + 20 * np.eye(len(spread)), scaled.T @ side)
+    told, guessed = (one[held] / spread @ weights for one in (shown, plain))
+    auc = mannwhitneyu(told, guessed).statistic / held.sum() ** 2
+    assert abs(auc - 0.5) <= HIGHEST_AUC - 0.5
+
+
+@pytest.mark.slow
+def test_where_praise_settles_the_score_none_is_planted() -> None:
+    """Every conclusion says what its score says, so that a score that is a point off would tell itself."""
+    assert len(list_planted_scores(praise(make_styled_work(30, 5, 3), 1, 0), 2)) <= 12
 
 
 @pytest.fixture(scope="module", params=[ErrorKind.SCORE, ErrorKind.EVIDENCE])

@@ -32,7 +32,7 @@ from coeval.stats.estimates import Estimate
 from coeval.stats.frames import StudyFrames
 from coeval.store import Database
 from coeval.store.queries import assignments, criteria, teams
-from coeval.store.queries.crowd_studies import get_plan
+from coeval.store.queries.crowd_studies import get_active_plan
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.reports.statistics import get_statistic
 from coeval.usecases.scrutiny.requested_lines import share_asked
@@ -53,7 +53,7 @@ def order_items(db: Database, task: int, instances: list[int]) -> list[int] | No
         return None
     place = queries.list_places(db, design.id)
     last = sorted(place.values())[: max(design.labels, 1)][-1:]
-    reach = float("inf") if get_plan(db, task) is not None or not last else last[0]
+    reach = float("inf") if get_active_plan(db, task) is not None or not last else last[0]
     return sorted((one for one in instances if place.get(one, np.inf) <= reach), key=place.__getitem__)
 
 
@@ -309,7 +309,7 @@ def _give_again(db: Database, task: int, slug: str) -> None:
     """Replace the unopened instances in a team's queues according to the active design. A crowd's queues do
     not change.
     """
-    if get_plan(db, task) is not None:
+    if get_active_plan(db, task) is not None:
         return
     people = teams.list_with_queue(db, task)
     for annotator in people:

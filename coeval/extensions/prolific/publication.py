@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from coeval.domain import Participant, Person, Plan, Proof, Standing
+from coeval.domain import Participant, Person, Plan, Proof, Standing, StudyState
 from coeval.errors import InputError
 from coeval.extensions.prolific.api import RemoteStudy
 from coeval.extensions.prolific.filters import read_filters, say_filter
@@ -103,6 +103,10 @@ def publish_study(
     with open_desk(context, person, slug) as desk:
         study = desk.require_study()
         _check_draft(desk, study)
+        if desk.plan.state is not StudyState.RUNNING:
+            raise InputError(
+                f"The study is {desk.plan.state}, so people would find no work: run it first, under Crowd."
+            )
         cost = round(study.reward) * study.total_available_places
         wanted = f"publish {slug} for {study.total_available_places} people"
         fee = f", with Prolific's fee {say_money(round(study.total_cost))}" if study.total_cost else ""

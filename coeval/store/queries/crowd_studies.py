@@ -29,6 +29,12 @@ def get_plan(db: Database, task: int) -> Plan | None:
     )
 
 
+def get_active_plan(db: Database, task: int) -> Plan | None:
+    """Return the plan that assigns a task; None while the plan is only saved, and the team works as before."""
+    plan = get_plan(db, task)
+    return None if plan is None or plan.state is StudyState.PLANNED else plan
+
+
 def set_plan(db: Database, task: int, plan: Plan) -> None:
     """Replace a task's plan."""
     values: dict[str, Any] = {

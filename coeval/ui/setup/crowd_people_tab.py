@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 from hashlib import sha256
@@ -35,6 +36,8 @@ from coeval.usecases.reports import statistics
 
 REFRESH_SECONDS = 20
 """Seconds between two reads of a study's people while Set-up shows them."""
+
+SUBMISSION = re.compile(r"(?P<name>.+)#(?P<arrival>\d{1,18})")
 
 DECISIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("remove", "Remove all their data at their request", {"min_width": 320}),
@@ -208,9 +211,9 @@ class CrowdPeopleTab(Tab):
 
 
 def list_choices(shown: Sequence[Participant], everybody: Iterable[Row]) -> list[tuple[str, str]]:
-    """Return the submissions that an owner can choose, with "all" for people who have several.
+    """Return the people that an owner can choose; of people who have several submissions, one or all of these.
 
-    A value is the person's name, #, and the submission's id; 0 is all of them.
+    The value is then the person's name, #, and the submission's id; 0 is all of them.
     """
     submissions: dict[str, dict[int, Participant]] = {one.name: {} for one in shown}
     for one in (*shown, *(row.participant for row in everybody)):
@@ -221,7 +224,8 @@ def list_choices(shown: Sequence[Participant], everybody: Iterable[Row]) -> list
         several = len(theirs) > 1
         for arrival, one in theirs.items():
             where = f", study {one.study}" if several and one.study else ""
-            choices.append((f"{name} ({str(one.state).replace('_', ' ')}{where})", f"{name}#{arrival}"))
+            value = f"{name}#{arrival}" if several else name
+            choices.append((f"{name} ({str(one.state).replace('_', ' ')}{where})", value))
         if several:
             choices.append((f"{name} (all {len(theirs)} submissions)", f"{name}#0"))
     return choices
@@ -235,8 +239,8 @@ def _waiting(
 
 
 def _decide(context: Context, person: Person, slug: str, name: str, who: list[str], comment: str) -> None:
-    chosen = [one.rpartition("#") for one in who]
-    names = list(dict.fromkeys(one for one, _, _ in chosen))
+    chosen = [SUBMISSION.fullmatch(one) for one in who]
+    names = list(dict.fromkeys(one["name"] if one else text for one, text in zip(chosen, who, strict=True)))
     if name in ("admit", "refuse"):
         plans.decide(context, person, slug, names, name == "admit", comment=comment)
         return
@@ -245,9 +249,9 @@ def _decide(context: Context, person: Person, slug: str, name: str, who: list[st
     if name == "undo":
         plans.undo_withdrawal(context, person, slug, names[0])
     elif name == "reject":
-        arrival = int(chosen[0][2])
+        arrival = int(chosen[0]["arrival"]) if chosen[0] else None
         plans.reject(
-            context, person, slug, names[0], comment=comment, arrival=arrival or None, every=not arrival
+            context, person, slug, names[0], comment=comment, arrival=arrival or None, every=arrival == 0
         )
     else:
         if comment.strip() != names[0]:

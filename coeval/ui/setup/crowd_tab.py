@@ -19,18 +19,24 @@ from coeval.usecases.crowd import exams, plans
 
 OWN = ("per_instance", "batch", "quota", "reserve_minutes")
 """Fields of the plan itself in the form; the other fields belong to its terms."""
-NEW = Plan(terms=Terms(proof=Proof.TOKEN))
+NEW = Plan(StudyState.PLANNED, terms=Terms(proof=Proof.TOKEN))
 """The initial form values for a task without a plan."""
 NO_EXAM = ("None", "")
 OFF = "A crowd study assigns work to paid people who follow a link. This task has no crowd study."
 SURE = {
-    StudyState.RUNNING: "Run the study? People can join and get work.",
     StudyState.PAUSED: "Pause the study? Nobody new can join, and no new work is assigned. People finish their "
     "current work.",
     StudyState.CLOSED: "Close the study? After that, nobody can save, not even people who are working now. "
     "Saved work stays.",
 }
-"""The text for an owner before a change of state."""
+"""The text for an owner before the study pauses or closes."""
+NEXT = {
+    StudyState.PLANNED: (StudyState.RUNNING,),
+    StudyState.RUNNING: (StudyState.PAUSED, StudyState.CLOSED),
+    StudyState.PAUSED: (StudyState.RUNNING, StudyState.CLOSED),
+    StudyState.CLOSED: (StudyState.RUNNING,),
+}
+"""The states that an owner can choose in each state."""
 
 
 class CrowdTab(Tab):
@@ -59,7 +65,7 @@ class CrowdTab(Tab):
                 with gr.Row(elem_classes="actions"):
                     self.asks = {
                         state: gr.Button(_label(state), elem_id=f"crowd-{state}", scale=0)
-                        for state in StudyState
+                        for state in (StudyState.RUNNING, StudyState.PAUSED, StudyState.CLOSED)
                     }
                     save = gr.Button("Save the plan", variant="primary", elem_id="crowd-save", scale=0)
             self._build_sure()
@@ -84,7 +90,7 @@ class CrowdTab(Tab):
                         min_width=160,
                         variant="stop" if state is StudyState.CLOSED else "primary",
                     )
-                    for state in StudyState
+                    for state in self.asks
                 }
         shown = [self.sure, self.question, *self.yes.values()]
         for state, button in self.asks.items():
@@ -120,7 +126,10 @@ class CrowdTab(Tab):
         return {
             self.off: gr.Column(visible=not shows),
             self.form: gr.Column(visible=shows),
-            **{button: gr.Button(visible=plan is not None) for button in self.asks.values()},
+            **{
+                button: gr.Button(visible=plan is not None and state in NEXT[plan.state])
+                for state, button in self.asks.items()
+            },
             self.status: build_status(slug, plan, note, secret, self.context.settings),
             **show(stands, OWN),
             **show(stands.terms, self.fields.components.keys() - {*OWN, "exam"}),
@@ -138,7 +147,9 @@ class CrowdTab(Tab):
         plan = replace(before, **own, terms=replace(before.terms, **given))  # link_version stays unchanged
         saved = plans.set_plan(self.context, person, slug, plan, exam=exam)
         waited = f" {plural(saved.admitted, 'person', 'people')} who waited for review: admitted."
-        return self.load(person, slug, "The plan is saved." + (waited if saved.admitted else ""))
+        planned = " Nothing changes for the team until you press Run."
+        note = "The plan is saved." + (planned if saved.plan.state is StudyState.PLANNED else "")
+        return self.load(person, slug, note + (waited if saved.admitted else ""))
 
     def on_renew(self, person: Person, slug: str) -> Update:
         plans.renew_link(self.context, person, need_task(slug))
@@ -151,9 +162,12 @@ class CrowdTab(Tab):
 
     def on_ask(self, state: StudyState, person: Person, slug: str) -> Update:
         need_task(slug)
+        said = (
+            [SURE[state]] if state in SURE else plans.tell_run(plans.preview_run(self.context, person, slug))
+        )
         return {
             self.sure: gr.Column(visible=True),
-            self.question: el("p", SURE[state]),
+            self.question: el("div", *(el("p", text) for text in said)),
             **{button: gr.Button(visible=one is state) for one, button in self.yes.items()},
         }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from coeval.domain import Attempt, Participant, Plan, Proof, ReturnRequest, Standing
+from coeval.domain import Attempt, Participant, Plan, Proof, ReturnRequest, Standing, StudyState
 from coeval.settings import Settings
 from coeval.ui.components.number_words import plural
 from coeval.ui.components.view import Node, el, table
@@ -19,6 +19,8 @@ def build_status(slug: str, plan: Plan | None, note: str, secret: str, settings:
         text = "Everyone on the team gets every instance."
         return el("div.card", el("h4", "Assignment"), el("p", text), el("p.note", note) if note else None)
     state = f"This study is {plan.state}" + (", because it has all it needs" if plan.reason == "full" else "")
+    if plan.state is StudyState.PLANNED:
+        state = "This study is planned: until you run it, everyone on the team works as before"
     return el(
         "div.card",
         el("h4", state),

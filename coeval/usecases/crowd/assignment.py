@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from coeval.clock import time_from_now
-from coeval.domain import Arm, Person, Plan, Proof, Standing, StudyState, Task
+from coeval.domain import Arm, Person, Plan, Proof, Role, Standing, StudyState, Task
 from coeval.errors import NotAllowedError
 from coeval.extending import find_order
 from coeval.language import tr
@@ -28,13 +28,13 @@ WORKING = (Standing.ADMITTED, Standing.FINISHED)
 
 
 def ensure_work(context: Context, person: Person, task: Task) -> bool:
-    """Give the person their next batch if the task has a crowd plan; return whether the task has one.
+    """Give the person their next batch if a crowd plan assigns the task to them; return whether one does.
 
     Raises:
         NotAllowedError: the person is not admitted to the study, or the study is closed.
     """
     with context.store.read() as db:
-        plan = stored_plans.get_plan(db, task.id)
+        plan = _get_plan_for(db, person, task)
         study = answer_keys.find_study_of_exam(db, person.id, task.id) if plan is None else None
     if study is not None:
         _ensure_items(context, person, study)
@@ -49,6 +49,13 @@ def ensure_work(context: Context, person: Person, task: Task) -> bool:
     with context.store.read() as db:
         _check_admitted(db, plan, person, task)
     return True
+
+
+def _get_plan_for(db: Database, person: Person, task: Task) -> Plan | None:
+    """Return the plan that assigns a task to a person. Owners can always open their task, as if it had none."""
+    plan = stored_plans.get_active_plan(db, task.id)
+    is_visitor = person.role is Role.OWNER and enrolments.get_enrolment(db, task.id, person.id) is None
+    return None if is_visitor else plan
 
 
 def _ensure_items(context: Context, person: Person, study: int) -> None:
@@ -171,7 +178,7 @@ def check_saving(db: Database, person: Person, task: Task, instance: int) -> Non
     Raises:
         NotAllowedError: one of these applies.
     """
-    plan = stored_plans.get_plan(db, task.id)
+    plan = _get_plan_for(db, person, task)
     if plan is None:
         return
     _check_admitted(db, plan, person, task)
@@ -188,7 +195,7 @@ def check_saving(db: Database, person: Person, task: Task, instance: int) -> Non
 
 def note_saved(db: Database, person: Person, task: Task) -> None:
     """Record the effect of a save. A study with enough work then pauses automatically."""
-    plan = stored_plans.get_plan(db, task.id)
+    plan = stored_plans.get_active_plan(db, task.id)
     if plan is None or not reservations.note_finished(db, task.id, annotator=person.id):
         return
     if plan.state is StudyState.RUNNING and reservations.is_full(db, task.id, plan.per_instance):
@@ -212,7 +219,7 @@ def draw_balanced_arm(db: Database, task: Task, person: Person, instance: int, d
     Work and checks also have a weak balance of their own, so that neither pushes the other off its shares.
     """
     keys = answer_keys.list_keys_of(db, instance)
-    plan = stored_plans.get_plan(db, task.id)
+    plan = _get_plan_for(db, person, task)
     if plan is None:
         # an exam needs the actions on the draft
         return Arm.ASSISTED if keys else None
@@ -265,7 +272,7 @@ def _weigh_partner(arm: Arm, share: float, here: Mapping[Arm, int]) -> float:
 
 def get_guidelines(db: Database, person: Person, task: Task) -> str:
     """Return the guidelines of the study or exam that a person works on, or else the task's own."""
-    plan = stored_plans.get_plan(db, task.id)
+    plan = _get_plan_for(db, person, task)
     if plan is None:
         study = answer_keys.find_study_of_exam(db, person.id, task.id)
         plan = stored_plans.get_plan(db, study) if study is not None else None

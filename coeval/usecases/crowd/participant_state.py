@@ -164,7 +164,7 @@ def find_situation(plan: Plan, part: Part) -> Situation:
         return _at_work(plan, part)
     if is_full(plan, part.free):
         return Situation.FULL
-    if plan.state is StudyState.PAUSED:
+    if plan.state in (StudyState.PLANNED, StudyState.PAUSED):
         return Situation.PAUSED
     return Situation.EXAM if part.state is Standing.EXAM else Situation.GUIDELINES
 

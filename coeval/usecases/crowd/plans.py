@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
+import numpy as np
+
 from coeval.clock import now, time_from_now
 from coeval.domain import (
     MAX_TEXT,
@@ -23,12 +25,13 @@ from coeval.domain import (
 )
 from coeval.errors import InputError, NotFoundError
 from coeval.store import Database
+from coeval.store.queries import criteria, enrolments, people, removal, reservations, tasks, teams
 from coeval.store.queries import crowd_studies as stored_plans
-from coeval.store.queries import enrolments, removal, reservations, tasks
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.crowd.entry import find_onward, require_plan
-from coeval.usecases.crowd.link_signing import build_key
+from coeval.usecases.crowd.link_signing import build_address, build_key
 from coeval.usecases.crowd.onboarding import UNDO_DAYS
+from coeval.usecases.reports.task_frames import read_saves
 from coeval.usecases.sessions import require_person
 
 LIMITS = {"per_instance": 1000, "batch": 1000, "quota": 100_000, "reserve_minutes": 100_000}
@@ -53,10 +56,11 @@ class PlanSaved:
 
 @use_case(OWNERS)
 def set_plan(context: Context, person: Person, slug: str, plan: Plan, *, exam: str = "") -> PlanSaved:
-    """Assign a task by a plan; ``exam`` is the short name of the qualification task.
+    """Save the plan of a task; ``exam`` is the short name of the qualification task.
 
-    If the review of exams is switched off, people who passed and wait for it are admitted. A study that
-    paused because it was full runs again if the plan adds places.
+    A plan in the state ``planned`` changes nothing for the team until somebody runs the study. If the review
+    of exams is switched off, people who passed and wait for it are admitted. A study that paused because it
+    was full runs again if the plan adds places.
 
     Raises:
         InputError: a number, text or code cannot be used, or the exam is the task itself.
@@ -71,9 +75,17 @@ def set_plan(context: Context, person: Person, slug: str, plan: Plan, *, exam: s
         reason = before.reason if before and plan.state is StudyState.PAUSED else ""
         saved = replace(plan, exam=test.id if test else None, reason=reason)
         stored_plans.set_plan(db, task.id, saved)
-        stored_plans.adopt_queues(db, task.id, time_from_now(timedelta(minutes=saved.reserve_minutes)))
+        if before is None or before.state is StudyState.PLANNED:
+            _adopt_queues(db, task, saved)
         admitted = 0 if saved.terms.review else _admit_waiting(db, task, person)
         return PlanSaved(_resume(db, task, saved), admitted)
+
+
+def _adopt_queues(db: Database, task: Task, plan: Plan) -> None:
+    """When a study starts, count the team's work as places of the study."""
+    if plan.state is not StudyState.PLANNED:
+        until = time_from_now(timedelta(minutes=plan.reserve_minutes))
+        stored_plans.adopt_queues(db, task.id, until)
 
 
 def _admit_waiting(db: Database, task: Task, person: Person) -> int:
@@ -132,10 +144,93 @@ def _check_terms(terms: Terms) -> None:
 
 @use_case(OWNERS)
 def set_state(context: Context, person: Person, slug: str, state: StudyState) -> None:
-    """Pause, close or run a study; saved work stays."""
+    """Run, pause or close a study; saved work stays.
+
+    Raises:
+        InputError: the study would go back to a plan, or it has not started.
+    """
     with context.store.write() as db:
         task, plan = require_plan(db, slug)
-        stored_plans.set_plan(db, task.id, replace(plan, state=state, reason=""))
+        if state is StudyState.PLANNED or (
+            plan.state is StudyState.PLANNED and state is not StudyState.RUNNING
+        ):
+            raise InputError(f"“{task.name}” is {plan.state}, so it cannot be {state}: run it first.")
+        after = replace(plan, state=state, reason="")
+        stored_plans.set_plan(db, task.id, after)
+        if plan.state is StudyState.PLANNED:
+            _adopt_queues(db, task, after)
+
+
+@dataclass(frozen=True, slots=True)
+class RunPreview:
+    """What follows if a study runs: who can work, where, and what the missing work costs."""
+
+    slug: str
+    plan: Plan
+    address: str
+    places: int
+    """The number of instances that people will be given, counted once for each person."""
+    minutes: float | None
+    """The usual minutes for an instance so far; None if nobody's time is known."""
+    shut_out: tuple[str, ...]
+    """Team members at work on the task, who can then no longer open it outside the study's page."""
+
+    @property
+    def cost_per_minute(self) -> float:
+        """Return the pay if every place takes a minute."""
+        return self.places * self.plan.terms.hourly_rate / 60
+
+
+@use_case(OWNERS)
+def preview_run(context: Context, person: Person, slug: str) -> RunPreview:
+    """Return what follows if the study runs. Nothing is written."""
+    secret = get_link(context, person, slug)
+    with context.store.read() as db:
+        task, plan = require_plan(db, slug)
+        spread = stored_plans.count_places(db, task.id)
+        places = sum(max(plan.per_instance - taken, 0) * n for _, taken, n in spread)
+        members = [] if plan.state is not StudyState.PLANNED else people.list_members(db)
+        at_work = set(teams.list_with_queue(db, task.id))
+        shut_out = [one.person.name for one in members
+                    if one.person.id in at_work and one.person.role is not Role.OWNER]  # fmt: skip
+        current = criteria.get_criteria_set(db, task.id)
+        seconds = read_saves(db, task).seconds
+    seconds = seconds[~np.isnan(seconds)]
+    usual = float(np.median(seconds)) * len(current.criteria) / 60 if current and len(seconds) else None
+    address = build_address(slug, plan, secret, context.settings.address)
+    return RunPreview(slug, plan, address, places, usual, tuple(shut_out))
+
+
+def tell_run(preview: RunPreview) -> list[str]:
+    """Return sentences for an owner before the study runs: who will be able to work, where, and the cost."""
+    plan, terms = preview.plan, preview.plan.terms
+    who = {"prolific": "Participants from Prolific", "mturk": "Workers from MTurk"}.get(terms.service)
+    if who:
+        first = f"Run the study? {who} can join by its address and get work: {preview.address}"
+    else:
+        first = (
+            f"Run the study? Everyone who can sign in can join on its page and get work: {preview.address}"
+        )
+    lines = [f"{first}. Owners can always open the task."]
+    if preview.shut_out:
+        names = ", ".join(preview.shut_out[:5])
+        more = f" and {len(preview.shut_out) - 5} more" if len(preview.shut_out) > 5 else ""
+        lines.append(
+            f"{names}{more} now work on this task as the team. They keep their saved work, but then get work only if "
+            f"they join on s/{preview.slug}."
+        )
+    needed = f"Still needed: {preview.places:,} instances, each counted once for each of {plan.per_instance} people."
+    if not terms.hourly_rate:
+        return [*lines, f"{needed} The plan states no pay."]
+    if preview.minutes:
+        cost = preview.minutes * preview.cost_per_minute
+        pay = f"At {preview.minutes:.1f} minutes for an instance, as so far, that is {cost:,.2f} {terms.currency}"
+    else:
+        pay = (
+            f"Each minute that an instance takes costs {preview.cost_per_minute:,.2f} {terms.currency} in all"
+        )
+    rate = f"at {terms.hourly_rate:g} {terms.currency} an hour"
+    return [*lines, f"{needed} {pay}, {rate}, without the service's fee and the time for the exam."]
 
 
 @use_case(OWNERS)

@@ -24,7 +24,7 @@ from coeval.stats.frames import (
 )
 from coeval.store import Database
 from coeval.store.queries import criteria, drafts, people, reports, review
-from coeval.store.queries.crowd_studies import get_plan
+from coeval.store.queries.crowd_studies import get_active_plan
 from coeval.store.queries.people import list_groups
 from coeval.store.queries.teams import get_team, is_asking
 
@@ -248,7 +248,7 @@ def _read_planned(
     )
     missing = sum(unfinished * criteria_count - saved.get(person, 0) for person, _, unfinished in queues)
     team = get_team(db, task.id)
-    drawn = get_plan(db, task.id) is not None or bool(team and team.per_instance)
+    drawn = get_active_plan(db, task.id) is not None or bool(team and team.per_instance)
     return Planned(sum(instances for _, instances, _ in queues) * criteria_count, missing, drawn)
 
 

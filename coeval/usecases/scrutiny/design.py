@@ -11,7 +11,7 @@ from coeval.errors import InputError
 from coeval.rules.arms import Design, check_design, describe_overlap, find_telling
 from coeval.store import Database
 from coeval.store.queries import people, tasks
-from coeval.store.queries.crowd_studies import get_plan
+from coeval.store.queries.crowd_studies import get_active_plan
 from coeval.store.queries.teams import get_team
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 
@@ -49,7 +49,7 @@ def get_design(context: Context, person: Person, slug: str) -> DesignState:
 
 def count_people(db: Database, task: int) -> int:
     """Return the number of people per instance, from the plan, the team, or the people who can sign in."""
-    plan, team = get_plan(db, task), get_team(db, task)
+    plan, team = get_active_plan(db, task), get_team(db, task)
     if plan:
         return plan.per_instance
     if team and team.members:

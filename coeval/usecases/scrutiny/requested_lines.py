@@ -13,7 +13,7 @@ from coeval.rules.arms import draw_order, group_documents, share_out
 from coeval.store import Database
 from coeval.store.queries import assignments, submissions, tasks, teams
 from coeval.store.queries import people as people_module
-from coeval.store.queries.crowd_studies import get_plan
+from coeval.store.queries.crowd_studies import get_active_plan
 from coeval.store.queries.teams import Asking, StoredTeam, get_asking
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.sessions import require_person
@@ -80,7 +80,7 @@ def _check_team(db: Database, task: Task, team: StoredTeam) -> None:
             f"Each instance needs {team.per_instance} people, but {len(team.members)} are chosen: "
             "choose more people, or fewer per instance."
         )
-    if team.per_instance and get_plan(db, task.id) is not None:
+    if team.per_instance and get_active_plan(db, task.id) is not None:
         raise InputError(f"“{task.slug}” has a crowd plan: set the number of people per instance there.")
 
 
@@ -150,7 +150,7 @@ def ask_people(
     Raises:
         InputError: a crowd plan assigns the task.
     """
-    if get_plan(db, task.id) is not None:
+    if get_active_plan(db, task.id) is not None:
         raise InputError(f"“{task.slug}” has a crowd plan: only a team's work can be limited to some lines.")
     teams.record_asking(db, task.id, judge_hash, lines, by)
     people = teams.list_with_queue(db, task.id)

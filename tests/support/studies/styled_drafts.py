@@ -19,7 +19,7 @@ from coeval.domain import Criterion, Draft, EvaluationRow, ImportedDraft, Instan
 from coeval.extensions.replication.released_study import load
 from coeval.llm.protocols.verdicts import Verdict, combine_verdicts
 from coeval.llm.reading.evaluations import ParsedEvaluation
-from coeval.rules.planted_errors import ErrorKind, Neighbour, apply_planted_error, plant
+from coeval.rules.planted_errors import SAMPLE, ErrorKind, Neighbour, apply_planted_error, plant, plant_score
 from tests.support.studies.distinguisher import Features, Pair
 
 RELEASED = Path(__file__).resolve().parents[4] / "shared" / "data" / "coeval_release_eli5"
@@ -63,6 +63,14 @@ COMMENTS = {
         "This may not be clear to a child.",
     ),
 }
+PRAISE: Mapping[int, Sequence[str]] = {
+    5: ("The answer is excellent and explains {about} perfectly.", "An outstanding account of {about}."),
+    4: ("The answer is good and clear about {about}.", "A solid and helpful account of {about}."),
+    3: ("The answer is adequate.", "A fair account of {about}, with gaps."),
+    2: ("The answer is weak and confusing.", "A limited and rather unclear account of {about}."),
+    1: ("The answer is poor and wrong.", "A useless and terrible account of {about}."),
+}
+"""Conclusions that praise as much as a score does."""
 LEAD_INS = ("Evidence: ", "Evidence to support the conclusion includes: ", "")
 LINKS = (" - ", " ", " – ")
 SIGNS = (('"', '"'), ("“", "”"))
@@ -171,6 +179,48 @@ def answer_several_times(work: Work, seed: int, times: int = 4) -> Work:
     chance = random.Random(seed)
     instances, drafts = work
     return instances, [_combine(chance, draft, instances[draft.instance - 1], times) for draft in drafts]
+
+
+def praise(work: Work, seed: int, slips: float) -> Work:
+    """The same drafts, with conclusions that praise as their scores do; this share is a point off."""
+    chance = random.Random(seed)
+
+    def conclude(draft: Draft, row: EvaluationRow) -> EvaluationRow:
+        assert draft.score is not None
+        off = chance.choice((-1, 1)) if chance.random() < slips else 0
+        said = chance.choice(PRAISE[min(5, max(1, int(draft.score) + off))])
+        return replace(row, text=said.format(about=_word(chance)))
+
+    instances, drafts = work
+    return instances, [
+        replace(
+            draft,
+            rows=tuple(conclude(draft, row) if row.kind is RowKind.CONCLUSION else row for row in draft.rows),
+        )
+        for draft in drafts
+    ]
+
+
+def list_planted_scores(work: Work, people: int, size: int = SAMPLE) -> list[tuple[Draft, float]]:
+    """Each draft in which somebody would see a planted score, with that score."""
+    chance, by_criterion = random.Random(7), dict[int, list[Draft]]()
+    for draft in work[1]:
+        by_criterion.setdefault(draft.criterion, []).append(draft)
+    planted = []
+    for draft in work[1]:
+        others = [one for one in by_criterion[draft.criterion] if one.id != draft.id]
+        run = chance.sample(others, min(size, len(others)))
+        found = (plant_score("seed", person, draft, Scale(), run) for person in range(people))
+        planted += [(draft, one.score) for one in found if one and one.score is not None]
+    return planted
+
+
+def measure_tone(draft: Draft, score: float, words: Sequence[str]) -> list[float]:
+    """What a reader of the conclusion and the score can weigh: each word, and how it goes with the score."""
+    text = " ".join(row.text for row in draft.rows if row.kind is RowKind.CONCLUSION).casefold()
+    said = [float(word in text) for word in words]
+    away = score - 3
+    return [away, away**2, *said, *(one * away for one in said), *(one * away**2 for one in said)]
 
 
 def _combine(chance: random.Random, draft: Draft, instance: Instance, times: int) -> Draft:

@@ -1,0 +1,111 @@
+"""Saving a plan saves it; running the study is an act of its own, which says who can work, where, and the cost."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from coeval.cli.commands import main
+from coeval.domain import Person, Plan, Proof, Standing, StudyState, Terms
+from coeval.errors import InputError, NotAllowedError
+from coeval.usecases.access import Context
+from coeval.usecases.crowd import entry, onboarding, overview, plans
+from coeval.usecases.crowd.plans import tell_run
+from coeval.usecases.scrutiny.steps import get_step, submit
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
+from tests.conftest import make_study
+from tests.support.studies.crowd_links import link, sealed
+from tests.usecases.crowd.test_assignment import answer, places, work
+
+TERMS = Terms(service="prolific", code_done="DONE1", proof=Proof.TOKEN, hourly_rate=12)
+PLAN = Plan(StudyState.PLANNED, per_instance=2, batch=2, quota=4, terms=TERMS)
+
+
+@pytest.fixture
+def member(context: Context, owner: Person) -> Person:
+    """A member of the team who did two of six instances before a plan was saved."""
+    import_study(context, owner, make_study(3))
+    ana, _ = sign_in(context, "Ana")
+    assert len(work(context, ana, limit=2)) == 2
+    plans.set_plan(context, owner, "demo", PLAN)
+    return ana
+
+
+def test_a_saved_plan_changes_nothing_for_the_team(context: Context, owner: Person, member: Person) -> None:
+    plans.set_plan(context, owner, "demo", replace(PLAN, quota=5))
+    assert get_step(context, member, "demo").total == 6 and len(work(context, member, limit=1)) == 1
+    assert get_step(context, owner, "demo").total == 6 and not places(context)
+    with pytest.raises(entry.ShutError, match="not accepting new people"):
+        entry.arrive(context, "demo", sealed(context, "demo", link(1)))
+    for state in (StudyState.PAUSED, StudyState.CLOSED, StudyState.PLANNED):
+        with pytest.raises(InputError, match="run it first"):
+            plans.set_state(context, owner, "demo", state)
+
+
+def test_running_says_who_works_where_and_the_cost(context: Context, owner: Person, member: Person) -> None:
+    preview = plans.preview_run(context, owner, "demo")
+    assert (preview.places, preview.shut_out) == (12, ("Ana",))
+    assert preview.cost_per_minute == pytest.approx(12 * 12 / 60)
+    said = " ".join(tell_run(preview))
+    assert "Participants from Prolific can join" in said and "s/demo?PROLIFIC_PID" in said
+    assert "Ana now work on this task" in said and "12 instances" in said and "2.40 GBP" in said
+    plan = plans.get_plan(context, owner, "demo")
+    assert plan and plan.state is StudyState.PLANNED
+
+
+def test_a_study_that_runs_counts_the_teams_work_and_leaves_the_task_open_to_owners(
+    context: Context, owner: Person, member: Person
+) -> None:
+    step = get_step(context, owner, "demo")
+    submit(context, owner, "demo", answer(step))  # one of two criteria
+    plans.set_state(context, owner, "demo", StudyState.RUNNING)
+    assert sum(places(context).values()) == 3  # two that Ana finished, and one that the owner began
+    with pytest.raises(NotAllowedError, match="on the study's page"):
+        get_step(context, member, "demo")
+    assert get_step(context, owner, "demo").total == 6
+    assert len(work(context, owner, limit=5)) == 5
+    person, _ = entry.arrive(context, "demo", sealed(context, "demo", link(1)))
+    onboarding.begin(context, person, "demo")
+    assert len(work(context, person)) == 4
+    assert max(places(context).values()) == 2
+    for state in (StudyState.PAUSED, StudyState.CLOSED):
+        plans.set_state(context, owner, "demo", state)
+        assert get_step(context, owner, "demo").total == 6
+    assert [row.state for row in overview.get_overview(context, owner, "demo").people] == [Standing.FINISHED]
+
+
+KILLED = """
+import os, sys
+from coeval.cli.commands import main
+from coeval.store.queries import crowd_studies
+crowd_studies.adopt_queues = lambda *values: os._exit(9)
+main(sys.argv[1:])
+"""
+
+
+def test_the_command_line_asks_first_and_a_kill_leaves_the_plan(
+    context: Context, owner: Person, member: Person, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["crowd", "run", "demo", "--db", str(context.settings.db)]
+
+    def state() -> StudyState:
+        plan = plans.get_plan(context, owner, "demo")
+        assert plan
+        return plan.state
+
+    main(command)
+    said = capsys.readouterr().out
+    assert "Participants from Prolific can join" in said and "add --yes" in said
+    assert state() is StudyState.PLANNED
+    killed = subprocess.run([sys.executable, "-c", KILLED, *command, "--yes"], check=False)
+    assert killed.returncode == 9 and state() is StudyState.PLANNED and not places(context)
+    assert len(work(context, member, limit=1)) == 1
+    main([*command, "--yes"])
+    assert "The study is running." in capsys.readouterr().out
+    assert state() is StudyState.RUNNING and sum(places(context).values()) == 3
+    with pytest.raises(SystemExit):
+        main(["crowd", "close", "missing", "--db", str(context.settings.db), "--yes"])
