@@ -663,6 +663,7 @@ def setup_crowd() -> list[Door]:
         Door("usecases.crowd.plans.get_plan", setup("crowd", "select")),
         Door("usecases.crowd.plans.set_plan", setup("crowd-save", **planned)),
         Door("usecases.crowd.plans.get_link", setup("crowd", "select", task="joined")),
+        Door("usecases.crowd.plans.preview_run", setup("crowd-running", **planned)),
         Door("usecases.crowd.plans.renew_link", setup("crowd-renew", **planned)),
         *(
             Door("usecases.crowd.plans.set_state", setup(f"crowd-{state}-yes", **planned))

@@ -22,6 +22,7 @@ from coeval.usecases.access import Context
 from coeval.usecases.crowd import entry, onboarding, plans
 from coeval.usecases.crowd.exams import set_keys
 from coeval.usecases.scrutiny.steps import Sent, Step, get_step, submit
+from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
 from tests.support.studies.crowd_links import link, pid, sealed
@@ -272,7 +273,7 @@ def test_pause_gives_no_more_and_close_takes_no_more(context: Context, owner: Pe
 def test_only_the_admitted_are_given_work(context: Context, owner: Person) -> None:
     open_study(context, owner, Plan())
     with pytest.raises(NotAllowedError, match="study's page"):
-        get_step(context, owner, "demo")
+        get_step(context, sign_in(context, "Ana")[0], "demo")
     person, _ = entry.arrive(context, "demo", sealed(context, "demo", link(1)))
     with pytest.raises(NotAllowedError):
         get_step(context, person, "demo")
